@@ -1,0 +1,38 @@
+# Each target is one command from a fresh clone; a second call starts at once.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: audit test check clean
+
+audit: .venv/installed            ## measure the bundled model and print its scorecard
+	$(BIN)/evenhand audit
+
+test: .venv/installed-test        ## run all tests
+	$(BIN)/python -m pytest
+
+check: .venv/installed-check      ## format, lint, types
+	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests
+	$(BIN)/mypy
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evenhand needs Python 3.11 or newer; this is " + sys.version)'
+	$(PYTHON) -m venv .venv
+
+# torch goes first and alone: the exact pin keeps another package from asking for a different build of it.
+.venv/installed: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) "$$(grep '^torch==' constraints.txt)"
+	$(PIP) -e .
+	touch $@
+
+.venv/installed-test: .venv/installed
+	$(PIP) -e '.[test]'
+	touch $@
+
+.venv/installed-check: .venv/installed-test
+	$(PIP) -e '.[check]'
+	touch $@
+
+clean:
+	rm -rf .venv

@@ -1,0 +1,98 @@
+"""Measure gender bias in language models, with intervals.
+
+Everything public is here; each name is loaded when it is first used, so that `import evenhand` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from evenhand.audit import audit, rescore
+    from evenhand.errors import BadInput, EvenhandError, ModelError, RunError
+    from evenhand.folder import Run
+    from evenhand.items import Blank, NliPair, Pair, Sentence
+    from evenhand.measures.association import Association
+    from evenhand.measures.base import Measure
+    from evenhand.models import load
+    from evenhand.models.base import Model
+    from evenhand.models.remembering import Remembering
+    from evenhand.models.table import Table
+    from evenhand.questions import Answer, Entail, Fill, Likelihood, Span
+    from evenhand.result import Result, Score, macro_mean, mean
+    from evenhand.run import measure, measure_all
+
+_HOME = {
+    "Answer": "questions",
+    "Association": "measures.association",
+    "BadInput": "errors",
+    "Blank": "items",
+    "Entail": "questions",
+    "EvenhandError": "errors",
+    "Fill": "questions",
+    "Likelihood": "questions",
+    "Measure": "measures.base",
+    "Model": "models.base",
+    "ModelError": "errors",
+    "NliPair": "items",
+    "Pair": "items",
+    "Remembering": "models.remembering",
+    "Result": "result",
+    "Run": "folder",
+    "RunError": "errors",
+    "Score": "result",
+    "Sentence": "items",
+    "Span": "questions",
+    "Table": "models.table",
+    "audit": "audit",
+    "load": "models",
+    "macro_mean": "result",
+    "mean": "result",
+    "measure": "run",
+    "measure_all": "run",
+    "rescore": "audit",
+}
+
+__all__ = [
+    "Answer",
+    "Association",
+    "BadInput",
+    "Blank",
+    "Entail",
+    "EvenhandError",
+    "Fill",
+    "Likelihood",
+    "Measure",
+    "Model",
+    "ModelError",
+    "NliPair",
+    "Pair",
+    "Remembering",
+    "Result",
+    "Run",
+    "RunError",
+    "Score",
+    "Sentence",
+    "Span",
+    "Table",
+    "audit",
+    "load",
+    "macro_mean",
+    "mean",
+    "measure",
+    "measure_all",
+    "rescore",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'evenhand' has no attribute '{name}'")
+    found = getattr(import_module(f"evenhand.{_HOME[name]}"), name)
+    globals()[name] = found  # also over the submodule of the same name, which the import has just put there
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

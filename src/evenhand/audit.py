@@ -1,0 +1,119 @@
+"""The main command: measure a model on suites, and leave a run folder."""
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import numpy as np
+
+from evenhand import folder, models, suites
+from evenhand.errors import BadInput, EvenhandError, RunError
+from evenhand.folder import Run
+from evenhand.models.base import Described, Model
+from evenhand.models.find import DEFAULT, find
+from evenhand.models.remembering import Kept, Remembering, fingerprints
+from evenhand.result import Result
+from evenhand.run import Task, measure_all
+
+
+def audit(
+    model: str | Model = DEFAULT,
+    *,
+    suite: str = "all",
+    lang: str = "en",
+    options: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    out: str | Path = "runs",
+    **loading: Any,
+) -> Run:
+    """Measure a model and keep the run in `out/<model>`; the same call again goes on where it stopped.
+
+    `model` is a bundled name, a folder, a Hub id, or any object with `name`, `fingerprint` and `answer`. `options`
+    go to the datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit`
+    each dataset is a random sample of so many items, and the run is marked partial.
+    """
+    if limit is not None and limit < 1:
+        raise BadInput(f"limit must be at least 1. Got {limit}.")
+    whole = suites.tasks(suite, lang, options)
+    tasks = [_limited(task, limit, seed) for task in whole]
+    path = run_folder(model, out)
+    folder.prepare(path)  # before minutes are spent on loading
+    try:
+        model = models.load(model, **loading) if isinstance(model, str) else model
+        _check_owner(path, model)
+    except EvenhandError:
+        with suppress(OSError):
+            path.rmdir()  # only if it is empty: nothing was measured
+        raise
+
+    started, clock = datetime.now(UTC), time.monotonic()
+    remembering = Remembering(model, path / folder.ANSWERS)
+    results = measure_all(remembering, tasks, seed=seed)
+    about = {
+        "evenhand": version("evenhand"),
+        "model": model.name,
+        "fingerprint": model.fingerprint,
+        "loaded": dict(model.about) if isinstance(model, Described) else {},
+        "suite": suite,
+        "lang": lang,
+        "seed": seed,
+        "limit": limit,
+        "partial": tasks != whole,
+        "tasks": [suites.record(task) for task in tasks],
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": round(time.monotonic() - clock, 1),
+        "work": dataclasses.asdict(remembering.work),
+    }
+    return _finish(path, about, results)
+
+
+def rescore(path: str | Path) -> Run:
+    """Score a run again from the answers it kept, without its model."""
+    run = Run.load(path)
+    about = dict(run.about)
+    tasks = [_limited(suites.rebuild(task), about["limit"], about["seed"]) for task in about["tasks"]]
+    kept = Kept(run.path / folder.ANSWERS, about["model"], about["fingerprint"])
+    results = measure_all(kept, tasks, seed=about["seed"])
+    about["tasks"] = [suites.record(task) for task in tasks]
+    about["rescored"] = datetime.now(UTC).isoformat(timespec="seconds")
+    return _finish(run.path, about, results)
+
+
+def run_folder(model: str | Model, out: str | Path) -> Path:
+    """Where a model's run lies: `out/<model>`, the slash of a Hub id as two dashes."""
+    name = find(model).name if isinstance(model, str) else model.name
+    return Path(out) / name.replace("/", "--")
+
+
+def _finish(path: Path, about: dict[str, Any], results: Sequence[Result]) -> Run:
+    about["unscored"] = {f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results}
+    about["versions"] = {"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")}
+    return folder.write(path, about, results)
+
+
+def _check_owner(path: Path, model: Model) -> None:
+    """A run folder is one model's: two would mix in every table made from it."""
+    about = folder.read_about(path)
+    others = fingerprints(path / folder.ANSWERS) | ({about["fingerprint"]} if about else set())
+    if others - {model.fingerprint}:
+        whose = f"'{about['model']}' ({about['fingerprint'][:12]})" if about else "another model"
+        raise RunError(
+            f"'{path}' holds a run of {whose}; this is '{model.name}' ({model.fingerprint[:12]}), and other weights, "
+            "tokenizer or dtype make another model. Choose another --out, or delete the folder."
+        )
+
+
+def _limited(task: Task, limit: int | None, seed: int) -> Task:
+    """The task on a random sample of its items, in their order: the first rows alone would be of one group."""
+    items = task.dataset.items
+    if limit is None or limit >= len(items):
+        return task
+    chosen = sorted(np.random.default_rng(seed).choice(len(items), size=limit, replace=False))
+    return Task(dataclasses.replace(task.dataset, items=[items[i] for i in chosen]), task.measure)

@@ -1,0 +1,232 @@
+"""The command line: arguments, one call, print. Heavy imports wait until a command needs them."""
+
+import json
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+
+from evenhand import __version__
+from evenhand.errors import BadInput, EvenhandError
+
+OK, BAD_INPUT, OUR_FAULT, INTERRUPTED = 0, 2, 70, 130
+
+app = typer.Typer(
+    name="evenhand",
+    help="Measure gender bias in language models, with intervals.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+datasets_app = typer.Typer(help="List, look at and export datasets.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(datasets_app, name="datasets")
+
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="An option of a dataset or measure: masks=words. Repeatable."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print results as JSON, for machines.")]
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    """Measure gender bias in language models, with intervals."""
+    if version:
+        typer.echo(f"evenhand {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def audit(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[MODEL]...", help="Bundled names, folders or Hub ids. Default: the bundled mini-en."),
+    ] = None,
+    suite: Annotated[str, typer.Option(help="Which measures: becpro, or all.")] = "all",
+    lang: Annotated[str, typer.Option(help="Language of the model.")] = "en",
+    option: Options = None,
+    limit: Annotated[int | None, typer.Option(help="A sample of so many items each: a smoke run, partial.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    out: Annotated[Path, typer.Option(help="Runs go to OUT/<model>/.")] = Path("runs"),
+    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16.")] = "float32",
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")] = None,
+    batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs in a batch.")] = "auto",
+    trust_remote_code: Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure models and print their scorecards. The same command again goes on where it was stopped."""
+    from evenhand.audit import audit as audit_one
+    from evenhand.audit import run_folder
+    from evenhand.models.find import DEFAULT
+
+    models = models or [DEFAULT]
+    folders = [run_folder(model, out) for model in models]
+    if len(set(folders)) < len(folders):
+        raise BadInput(f"Two models would share a run folder: {', '.join(map(str, folders))}. Audit them apart.")
+    runs = []
+    for model in models:
+        run = audit_one(
+            model,
+            suite=suite,
+            lang=lang,
+            options=_parsed(option),
+            limit=limit,
+            seed=seed,
+            out=out,
+            revision=revision,
+            dtype=dtype,
+            device=device,
+            batch_size=batch_size if batch_size == "auto" else _whole(batch_size),
+            trust_remote_code=trust_remote_code,
+        )
+        runs.append(run)
+        if not as_json:
+            _print_scorecard(run)
+    if as_json:
+        _print_json([row for run in runs for row in run.results])
+
+
+@app.command()
+def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json: Json = False) -> None:
+    """Score a run again from the answers it kept, without its model."""
+    from evenhand.audit import rescore as rescore_run
+
+    scored = rescore_run(run)
+    if as_json:
+        _print_json(scored.results)
+    else:
+        _print_scorecard(scored)
+
+
+@app.command()
+def measures() -> None:
+    """List the measures: what they give, and how to read it."""
+    from evenhand.measures import MEASURES
+
+    for name, measure in sorted(MEASURES.items()):
+        typer.echo(f"{name} (version {measure.version}, neutral at {measure.neutral:g})")
+        typer.echo(f"    {(measure.__doc__ or '').splitlines()[0]}\n    {measure.reading}")
+
+
+@datasets_app.command("list")
+def datasets_list() -> None:
+    """List the datasets."""
+    from evenhand import datasets
+
+    for name in sorted(datasets.BUILDERS):
+        dataset = datasets.load(name)
+        typer.echo(f"{name}  {len(dataset.items):,} items, {dataset.language}. {dataset.about}")
+
+
+@datasets_app.command("show")
+def datasets_show(
+    name: str, rows: Annotated[int, typer.Option(help="How many rows.")] = 10, option: Options = None
+) -> None:
+    """Print what a dataset is, and its first rows."""
+    from evenhand import datasets
+
+    dataset = datasets.load(name, **_parsed(option))
+    typer.echo(f"{dataset.name}, version {dataset.version}: {len(dataset.items):,} items. {dataset.about}")
+    for label, text in (("Source", dataset.source), ("Licence", dataset.licence), ("Flaws", dataset.flaws)):
+        if text:
+            typer.echo(f"{label}: {text}")
+    typer.echo("")
+    dataset.table().head(rows).to_csv(sys.stdout, sep="\t", quoting=3)
+
+
+@datasets_app.command("export")
+def datasets_export(name: str, out: Annotated[Path, typer.Option(help="A .tsv file.")], option: Options = None) -> None:
+    """Write all rows of a dataset as tab-separated values, with the release's column names where there is one."""
+    from evenhand import datasets
+    from evenhand.folder import write_whole
+
+    if out.suffix != ".tsv":
+        raise BadInput(f"Datasets are exported as .tsv. Got '{out}'.")
+    table = datasets.load(name, **_parsed(option)).table()
+    write_whole(out, lambda file: table.to_csv(file, sep="\t", quoting=3, lineterminator="\n"))
+    typer.echo(f"{len(table):,} rows in {out}")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command and end with its exit code: 0 fine, 2 bad input, 70 our own fault, 130 interrupted."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    _show_log()
+    try:
+        app(arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except EvenhandError as error:
+        return _say(str(error), BAD_INPUT)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return _say("Interrupted. What was answered is kept; the same command goes on from there.", INTERRUPTED)
+    except BrokenPipeError:  # whoever read our output has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception:
+        traceback.print_exc()
+        return _say("This is a fault of evenhand's own, not of your input. Please report it.", OUR_FAULT)
+    return OK
+
+
+def _say(message: str, code: int) -> int:
+    print(f"evenhand: {message}", file=sys.stderr)
+    return code
+
+
+class _BesideTheBar(logging.Handler):
+    """Prints log lines to stderr without tearing a progress bar."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from tqdm.auto import tqdm
+
+        tqdm.write(self.format(record), file=sys.stderr)
+
+
+def _show_log() -> None:
+    log = logging.getLogger("evenhand")
+    if not log.handlers:
+        log.addHandler(_BesideTheBar())
+        log.setLevel(logging.INFO)
+
+
+def _print_scorecard(run: Any) -> None:
+    from rich.console import Console
+
+    from evenhand.report.tables import scorecard
+
+    Console(highlight=False).print(scorecard(run))
+
+
+def _print_json(data: object) -> None:
+    typer.echo(json.dumps(data, indent=1, ensure_ascii=False))
+
+
+def _parsed(options: list[str] | None) -> dict[str, str]:
+    parsed = {}
+    for option in options or []:
+        name, sign, value = option.partition("=")
+        if not (name and sign and value):
+            raise BadInput(f"An option is NAME=VALUE, as in masks=words. Got '{option}'.")
+        parsed[name] = value
+    return parsed
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise BadInput(f"--batch-size must be 'auto' or a whole number from 1. Got '{text}'.")
+    return int(text)

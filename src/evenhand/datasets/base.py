@@ -1,0 +1,32 @@
+"""What a dataset is: items, and what one must know to read their scores."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from evenhand.items import Item
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Items with their provenance.
+
+    `by` names the groups a scorecard shows. `cluster` names the group whose members share words and hence errors:
+    intervals resample it whole. `options` are what it was built with, so that it can be built again.
+    """
+
+    name: str
+    version: int
+    language: str
+    about: str
+    source: str
+    licence: str
+    items: Sequence[Item]
+    by: tuple[str, ...]
+    cluster: str
+    table: Callable[[], pd.DataFrame]
+    """The rows as people exchange them; for a released corpus, with the release's columns."""
+    flaws: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,173 @@
+"""A run folder: what an audit leaves on disk, and everything after it reads.
+
+    run.json         provenance: model, fingerprint, tasks, seed, versions, times; written last, so it vouches for the rest
+    results.json     every value, with its interval, n and unscored
+    scores.parquet   one row for each item
+    answers.sqlite   the model's answers, by question
+
+A kill at any moment leaves each file either as it was or new and whole.
+"""
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from evenhand.errors import RunError
+from evenhand.result import Result
+
+SCHEMA = 1
+ANSWERS = "answers.sqlite"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: the folder, its provenance, and its values and scores as data frames."""
+
+    path: Path
+    about: Mapping[str, Any]
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Run":
+        """The run in this folder."""
+        path = Path(path)
+        if not path.is_dir():
+            raise RunError(f"There is no run folder '{path}'. Give the folder that an audit wrote.")
+        about = read_about(path)
+        if about is None:
+            hint = "The run was not finished: run the audit again, it goes on." if (path / ANSWERS).exists() else ""
+            raise RunError(f"'{path}' holds no run.json. {hint or 'Give the folder that an audit wrote.'}")
+        return cls(path, about)
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """The values as in results.json."""
+        found = _read_json(self.path / "results.json")
+        if not isinstance(found, list):
+            raise RunError(f"'{self.path / 'results.json'}' must hold a list. Run the audit or the rescoring again.")
+        return found
+
+    @cached_property
+    def values(self) -> pd.DataFrame:
+        """One row for each value; a column for each group, None in the row of all items."""
+        rows = [{**{k: v for k, v in row.items() if k != "groups"}, **row["groups"]} for row in self.results]
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """One row for each item: dataset, measure, id, score, and a column for each group."""
+        try:
+            return pd.read_parquet(self.path / "scores.parquet")
+        except (OSError, ValueError) as error:
+            raise RunError(f"'{self.path / 'scores.parquet'}' cannot be read: {error}. Rescore the run.") from error
+
+
+def prepare(path: Path) -> None:
+    """Make the folder, or say why it cannot be one."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except (FileExistsError, NotADirectoryError) as error:
+        raise RunError(f"The output must be a folder. '{error.filename or path}' is a file: choose another.") from error
+    except OSError as error:
+        raise RunError(f"The output folder '{path}' cannot be written: {error.strerror}. Choose another.") from error
+
+
+def write(path: Path, about: Mapping[str, Any], results: Sequence[Result]) -> Run:
+    """Save the results, then the provenance that vouches for them."""
+    rows = [row for result in results for row in _rows(result)]
+    write_whole(path / "results.json", lambda file: file.write(_json(rows)))
+    frame = _frame(results)
+    write_whole(path / "scores.parquet", lambda file: frame.to_parquet(file, index=False))
+    write_whole(path / "run.json", lambda file: file.write(_json({"schema": SCHEMA, **about})))
+    return Run(path, {"schema": SCHEMA, **about})
+
+
+def read_about(path: Path) -> dict[str, Any] | None:
+    """The provenance of the run in this folder, if it is finished; refused if a newer evenhand wrote it."""
+    if not (path / "run.json").exists():
+        return None
+    about = _read_json(path / "run.json")
+    if not isinstance(about, dict) or not isinstance(about.get("schema"), int):
+        raise RunError(f"'{path / 'run.json'}' is no run's record. Give the folder that an audit wrote.")
+    if about["schema"] > SCHEMA:
+        raise RunError(
+            f"The run in '{path}' has schema {about['schema']}, this evenhand reads up to {SCHEMA}: "
+            "a newer one wrote it. Upgrade evenhand."
+        )
+    return about
+
+
+def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
+    """Write a file so that it is either as before or new and whole."""
+    name = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            name = file.name
+            fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except OSError as error:
+        raise RunError(
+            f"'{path}' cannot be written: {error.strerror or error}. What was there before still is. "
+            "Make room, or choose another folder, and run the same command again."
+        ) from error
+    finally:
+        if name is not None:
+            Path(name).unlink(missing_ok=True)
+
+
+def _rows(result: Result) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": result.model,
+            "fingerprint": result.fingerprint,
+            "dataset": result.dataset,
+            "measure": result.measure,
+            "version": result.version,
+            "groups": dict(value.groups),
+            "value": _number(value.value),
+            "low": _number(value.low),
+            "high": _number(value.high),
+            "n": value.n,
+            "unscored": value.unscored,
+            "neutral": result.neutral,
+        }
+        for value in result.values
+    ]
+
+
+def _frame(results: Sequence[Result]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"dataset": result.dataset, "measure": result.measure, "id": s.id, "score": s.value, **s.groups}
+            for result in results
+            for s in result.scores
+        ]
+    )
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN: "no value" is null."""
+    return None if math.isnan(value) else value
+
+
+def _json(data: object) -> bytes:
+    return (json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"'{path}' cannot be read: {error}. Run the audit again, or restore the file.") from error

@@ -1,0 +1,68 @@
+"""The rows of a dataset: each has an id of its own, and the groups it belongs to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from evenhand.errors import BadInput
+from evenhand.questions import Span
+
+Groups = Mapping[str, str]
+
+
+class Item(Protocol):
+    """Anything with an id and groups can be measured."""
+
+    @property
+    def id(self) -> str:
+        """Unique within its dataset."""
+
+    @property
+    def groups(self) -> Groups:
+        """Label by group name: `{"gender": "female", ...}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence with two spans marked: the target word, and the attribute it may be associated with."""
+
+    id: str
+    text: str
+    target: Span
+    attribute: Span
+    groups: Groups = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A sentence with one blank, and the candidates for it."""
+
+    id: str
+    text: str
+    blank: Span
+    candidates: tuple[str, ...]
+    groups: Groups = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sentences that differ in gendered words only."""
+
+    id: str
+    stereotype: str
+    counterpart: str
+    groups: Groups = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.stereotype == self.counterpart:
+            raise BadInput(f"The two sentences of pair '{self.id}' must differ. Got {self.stereotype!r} twice.")
+
+
+@dataclass(frozen=True, slots=True)
+class NliPair:
+    """A premise and a hypothesis."""
+
+    id: str
+    premise: str
+    hypothesis: str
+    groups: Groups = field(default_factory=dict)

@@ -1,0 +1,48 @@
+"""Association of a target word with an attribute."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from evenhand.errors import BadInput
+from evenhand.items import Sentence
+from evenhand.questions import MASKS, Answer, Fill, Masks
+from evenhand.result import mean
+
+
+@dataclass(frozen=True)
+class Association:
+    """How much likelier the attribute makes the target: ln P(target | attribute) - ln P(target), in nats.
+
+    The first probability is read with the target masked, the second, its prior, with the attribute masked as well
+    (Kurita et al. 2019; Bartl, Nissim and Gatt 2020, section 4.2). Above 0: the attribute makes the target likelier;
+    0: it makes no difference. Only the target word is masked, its determiner stays.
+
+    `masks="pieces"` (default) hides a profession behind one mask for each of its pieces, as the paper's text says;
+    `masks="words"` behind one for each word, as its released corpus does.
+    """
+
+    masks: Masks = "pieces"
+
+    name: ClassVar[str] = "association"
+    version: ClassVar[int] = 1
+    neutral: ClassVar[float] = 0.0
+    reading: ClassVar[str] = "nats; above 0: the attribute makes the person word likelier, below 0: less likely"
+
+    def __post_init__(self) -> None:
+        if self.masks not in MASKS:
+            raise BadInput(f"masks must be 'pieces' or 'words'. Got {self.masks!r}.")
+
+    def ask(self, item: Sentence) -> tuple[Fill, Fill]:
+        """The target beside its attribute, and the target alone."""
+        word = item.target.of(item.text)
+        seen = Fill(item.text, item.target, word)
+        prior = Fill(item.text, item.target, word, hidden=(item.attribute,), masks=self.masks)
+        return seen, prior
+
+    def score(self, item: Sentence, answers: Sequence[Answer]) -> float:
+        """The difference of the two, in nats."""
+        seen, prior = answers
+        return seen.logp - prior.logp
+
+    summarise = staticmethod(mean)

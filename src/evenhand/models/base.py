@@ -1,0 +1,42 @@
+"""What a model is to the rest: one method."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from evenhand.models.batching import Batch, Plan, Values
+from evenhand.questions import Answer, Question
+
+
+class Model(Protocol):
+    """Answers a list of questions with a list of answers, in the same order."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever an answer could: weights, tokenizer, dtype. First part of every key of a kept answer."""
+
+    def answer(self, questions: Sequence[Question]) -> Sequence[Answer]:
+        """One answer for each question, in order."""
+
+
+@runtime_checkable
+class Planned(Model, Protocol):
+    """A model whose work comes in batches planned beforehand, so that it can be kept, resumed or shared out."""
+
+    def plan(self, questions: Sequence[Question]) -> Plan:
+        """The batches that answer these questions."""
+
+    def run(self, batch: Batch) -> Values:
+        """One batch through the model."""
+
+
+@runtime_checkable
+class Described(Protocol):
+    """A model that can say more of itself than its name, for the record of a run."""
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """Where it came from and how it runs: source, revision, dtype, device, ..."""

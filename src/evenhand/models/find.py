@@ -1,0 +1,60 @@
+"""Where a model of a given name is: bundled, in a folder, or on the Hub."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenhand.errors import ModelNotFound, UnknownName
+
+BUNDLED = Path(__file__).parent / "bundled"
+DEFAULT = "mini-en"
+HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A model's name, and the folder or Hub id to load it from."""
+
+    name: str
+    source: str
+    on_hub: bool
+
+
+def find(name: str) -> Found:
+    """Look among the bundled models, then for a folder, then in EVENHAND_MODELS; else take it for a Hub id."""
+    if name in named():
+        return Found(name, str(named()[name]), on_hub=False)
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return Found(folder.resolve().name, str(folder), on_hub=False)
+    if folder.is_file():
+        raise ModelNotFound(f"A model is a folder with config.json, weights and tokenizer. Got the file '{name}'.")
+    if not HUB_ID.fullmatch(name) or name.startswith("."):
+        raise ModelNotFound(
+            f"There is no folder '{name}', and it cannot be a Hub id (owner/name). "
+            f"Give a folder, a Hub id, or one of: {', '.join(named())}."
+        )
+    return Found(name, name, on_hub=True)
+
+
+def named() -> dict[str, Path]:
+    """The models that have a name here: the bundled ones, and the folders in EVENHAND_MODELS."""
+    roots = [BUNDLED]
+    if extra := os.environ.get("EVENHAND_MODELS"):
+        roots.append(Path(extra).expanduser())
+    folders: dict[str, Path] = {}
+    for root in roots:
+        for config in sorted(root.glob("*/config.json")):
+            folders.setdefault(config.parent.name, config.parent)
+    return folders
+
+
+def out_of_reach(found: Found, why: str) -> ModelNotFound:
+    """The sentence for a Hub model that could not be had."""
+    near = str(UnknownName("model", found.name, named())).partition(". ")[2]
+    return ModelNotFound(
+        f"Model '{found.name}' is not bundled, not a folder, and not in the local Hub cache, and {why}. "
+        f"Check the spelling; or download it where there is a network (hf download {found.name}) and set HF_HOME "
+        f"to that cache; or give a folder that holds it. {near}"
+    )

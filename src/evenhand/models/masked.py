@@ -1,0 +1,144 @@
+"""Masked language models (BERT and its kin): answers to `Fill` and `Likelihood`."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from evenhand.errors import ModelError
+from evenhand.models import masking
+from evenhand.models.batching import Batch, Limit, Plan, Values, paced
+from evenhand.models.pieces import encode
+from evenhand.questions import Answer, Question
+
+Place = tuple[int, int]
+"""Row and position in a batch."""
+
+
+class MaskedLM:
+    """A masked language model that answers in nats.
+
+    Equal inputs go through the network once; only the positions that somebody asked about are projected onto the
+    vocabulary; padding is never attended to.
+    """
+
+    def __init__(
+        self,
+        network: Any,
+        tokenizer: Any,
+        *,
+        name: str,
+        fingerprint: str,
+        longest: int,
+        limit: Limit,
+        about: Mapping[str, object],
+    ) -> None:
+        self.network = network.eval()
+        self.tokenizer = tokenizer
+        self.name = name
+        self.fingerprint = fingerprint
+        self.longest = longest
+        self.limit = limit
+        self.about = about
+        self._too_large = math.inf  # tokens of the smallest batch that ran out of memory
+        self._asked: tuple[Tensor, Tensor] | None = None
+        network.base_model.register_forward_hook(self._pick)
+        self._picks = self._picking_changes_nothing()
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        """One answer for each question, in order."""
+        plan = self.plan(questions)
+        answers = dict(plan.unanswerable())
+        for number, batch in paced(plan, range(len(plan.batches))):
+            answers.update(plan.settle(number, self.run(batch)))
+        return [answers[i] for i in range(len(questions))]
+
+    def plan(self, questions: Sequence[Question]) -> Plan:
+        """The batches that answer these questions."""
+        texts = list(dict.fromkeys(text for question in questions for text in masking.texts(question)))
+        pieces = dict(zip(texts, encode(self.tokenizer, texts, self.longest), strict=True))
+        mask = self.tokenizer.mask_token_id
+        return Plan([masking.reading(question, pieces, mask) for question in questions], self.limit)
+
+    def run(self, batch: Batch) -> Values:
+        """One batch through the network; in halves, and so from then on, where memory does not suffice."""
+        if batch.tokens >= self._too_large and len(batch.inputs) > 1:
+            return [row for half in batch.halves() for row in self.run(half)]
+        try:
+            return self._forward(batch)
+        except RuntimeError as error:
+            # On the CPU running out of memory has no class of its own.
+            if not isinstance(error, torch.OutOfMemoryError) and "allocate memory" not in str(error):
+                raise
+            if len(batch.inputs) == 1:
+                raise ModelError(
+                    f"'{self.name}' ran out of memory on {self.network.device} with a single input of "
+                    f"{batch.tokens} pieces. Use a larger device, a smaller --dtype or shorter texts."
+                ) from error
+        self._too_large = batch.tokens
+        if self.network.device.type == "cuda":
+            torch.cuda.empty_cache()
+        return self.run(batch)
+
+    def _forward(self, batch: Batch) -> Values:
+        shape = len(batch.inputs), len(batch.inputs[0])
+        ids = np.full(shape, self.tokenizer.pad_token_id or 0)
+        attention = np.zeros(shape, dtype=np.int64)
+        for row, one in enumerate(batch.inputs):
+            ids[row, : len(one)] = one
+            attention[row, : len(one)] = 1
+        places: dict[Place, int] = {}
+        wanted = [
+            (places.setdefault((row, position), len(places)), token)
+            for row, cells in enumerate(batch.cells)
+            for position, token in cells
+        ]
+        logits = self._logits(ids, attention, list(places))  # (places, vocabulary)
+        where, tokens = torch.tensor(wanted, device=logits.device).unbind(dim=1)
+        logps = iter((logits[where, tokens] - logits.logsumexp(dim=-1)[where]).tolist())
+        return [[next(logps) for _ in cells] for cells in batch.cells]
+
+    @torch.inference_mode()
+    def _logits(self, ids: NDArray[np.int64], attention: NDArray[np.int64], places: list[Place]) -> Tensor:
+        device = self.network.device
+        rows, positions = torch.tensor(places, device=device).unbind(dim=1)
+        inputs = {
+            "input_ids": torch.from_numpy(ids).to(device),
+            "attention_mask": torch.from_numpy(attention).to(device),
+        }
+        if not self._picks:
+            logits: Tensor = self.network(**inputs).logits[rows, positions]
+            return logits.float()
+        self._asked = rows, positions
+        try:
+            logits = self.network(**inputs).logits[0]
+        finally:
+            self._asked = None
+        return logits.float()
+
+    def _pick(self, module: Any, args: Any, output: Any) -> Any:
+        """Between body and head: keep the asked positions, as one sequence, so that the head sees nothing else."""
+        if self._asked is None:
+            return output
+        picked = output[0][self._asked].unsqueeze(0)  # (1, places, width)
+        if isinstance(output, tuple):
+            return picked, *output[1:]
+        output.last_hidden_state = picked
+        return output
+
+    def _picking_changes_nothing(self) -> bool:
+        """Does the head treat every position alike? All known families' do; an unknown one is tried out."""
+        ids = np.array([[self.tokenizer.mask_token_id, 0, 1]])
+        places = [(0, 2), (0, 0)]
+        self._picks = False
+        whole = self._logits(ids, np.ones_like(ids), places)
+        self._picks = True
+        try:
+            picked = self._logits(ids, np.ones_like(ids), places)
+        except (RuntimeError, IndexError, TypeError):
+            return False
+        return picked.shape == whole.shape and torch.allclose(picked, whole, atol=1e-2, rtol=1e-2)

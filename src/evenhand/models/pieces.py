@@ -1,0 +1,95 @@
+"""A text as a tokenizer sees it, and which pieces a span of it covers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from evenhand.models.batching import Ids
+from evenhand.questions import Span
+
+CHUNK = 1000  # texts a tokenizer call
+
+UNKNOWN = "unknown word"
+TOO_LONG = "too long"
+SPECIAL = "special token in the text"
+STRADDLES = "part of a piece"
+
+
+class Unanswerable(Exception):
+    """The text cannot be asked about; the message is the note for the answer."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of a text, special tokens at their places."""
+
+    text: str
+    ids: Ids
+    offsets: tuple[Span | None, ...]
+    """Characters of each piece as the tokenizer gives them; None for the special tokens around the text."""
+    words: tuple[int | None, ...]
+    """Which word each piece belongs to."""
+    note: str = ""
+
+    @cached_property
+    def positions(self) -> list[int]:
+        """Where the text's own pieces are."""
+        return [i for i, offset in enumerate(self.offsets) if offset is not None]
+
+    def inside(self, span: Span) -> list[int]:
+        """The positions of the pieces that make up the span.
+
+        Prefix-space and SentencePiece tokenizers count the space before a word to its first piece, or make a
+        piece of it alone: both belong to the word. A piece that reaches beyond the span cannot be masked without
+        masking its neighbour, so it has no answer.
+        """
+        found = [i for i, own in self._own.items() if own.start < span.stop and span.start < own.stop]
+        if not found or self._own[found[0]].start < span.start or self._own[found[-1]].stop > span.stop:
+            raise Unanswerable(STRADDLES)
+        first = found[0]
+        while first - 1 in self.positions and first - 1 not in self._own:
+            first -= 1
+        return list(range(first, found[-1] + 1))
+
+    @cached_property
+    def _own(self) -> dict[int, Span]:
+        """Characters of each piece without the white space around them; pieces of white space alone are left out."""
+        own = {}
+        for position in self.positions:
+            offset = self.offsets[position]
+            if offset is not None and (stripped := offset.of(self.text).strip()):
+                start = offset.start + offset.of(self.text).index(stripped)
+                own[position] = Span(start, start + len(stripped))
+        return own
+
+
+def encode(tokenizer: Any, texts: Sequence[str], longest: int) -> Iterator[Pieces]:
+    """The pieces of each text; the note says why a text cannot be asked about."""
+    special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    for start in range(0, len(texts), CHUNK):
+        chunk = list(texts[start : start + CHUNK])
+        encoded = tokenizer(
+            chunk,
+            truncation=False,
+            padding=False,
+            return_offsets_mapping=True,
+            return_special_tokens_mask=True,
+            verbose=False,
+        )
+        for row, text in enumerate(chunk):
+            ids = tuple(encoded["input_ids"][row])
+            added = encoded["special_tokens_mask"][row]
+            own = [token for token, is_added in zip(ids, added, strict=True) if not is_added]
+            note = ""
+            if not own or tokenizer.unk_token_id in own:
+                note = UNKNOWN
+            elif special.intersection(own):
+                note = SPECIAL
+            elif len(ids) > longest:
+                note = TOO_LONG
+            offsets = tuple(
+                None if is_added else Span(*offset)
+                for offset, is_added in zip(encoded["offset_mapping"][row], added, strict=True)
+            )
+            yield Pieces(text, ids, offsets, tuple(encoded.word_ids(row)), note)

@@ -1,0 +1,39 @@
+"""A model that answers from a table or a rule: for tests, examples and teaching."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from evenhand.errors import BadInput
+from evenhand.questions import Answer, Question
+
+Rule = Callable[[Question], Answer | Sequence[float]]
+
+
+class Table:
+    """Answers each question as `rule` says: a mapping, or a function that gives log-probabilities or an `Answer`.
+
+    It keeps what it was asked in `asked`, so that a test can count.
+    """
+
+    def __init__(self, rule: Mapping[Question, Answer | Sequence[float]] | Rule, name: str = "table") -> None:
+        self.rule = rule
+        self.name = name
+        self.asked: list[Question] = []
+
+    @property
+    def fingerprint(self) -> str:
+        """The name: a table has no weights."""
+        return f"table:{self.name}"
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        """What the rule says, in order."""
+        self.asked += questions
+        return [self._look_up(question) for question in questions]
+
+    def _look_up(self, question: Question) -> Answer:
+        if isinstance(self.rule, Mapping):
+            if question not in self.rule:
+                raise BadInput(f"The table has no answer to {question}. Add it, or give a function as rule.")
+            found = self.rule[question]
+        else:
+            found = self.rule(question)
+        return found if isinstance(found, Answer) else Answer(tuple(found))

@@ -1,0 +1,145 @@
+"""What a measure may ask a model, and what the model answers.
+
+Questions are frozen and hashable, and hold whatever changes their answer: so each distinct one reaches the
+model once, and kept answers are never wrong.
+"""
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from evenhand.errors import BadInput
+
+Masks = Literal["pieces", "words"]
+MASKS: tuple[Masks, ...] = ("pieces", "words")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Natural-log probabilities in the order the question defines; NaN, and a note saying why, where there are none."""
+
+    logps: tuple[float, ...]
+    note: str = ""
+
+    @classmethod
+    def none(cls, note: str) -> "Answer":
+        """No answer, and why: never a number."""
+        return cls((math.nan,), note)
+
+    @property
+    def logp(self) -> float:
+        """The sum: the log-probability of the whole."""
+        return math.fsum(self.logps)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Characters `start` to `stop` of a text."""
+
+    start: int
+    stop: int
+
+    def of(self, text: str) -> str:
+        """The characters themselves."""
+        return text[self.start : self.stop]
+
+    def shift(self, by: int) -> "Span":
+        """The same characters, `by` further on."""
+        return Span(self.start + by, self.stop + by)
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """How likely is `answer` at `blank` when `hidden` is masked as well?
+
+    Answered by one log-probability for each piece of `answer`. The blank gets as many masks as `answer` has
+    pieces; a hidden span gets one for each piece, or for each word with `masks="words"`. With `among`, answered
+    by a single one: of the whole answer, normalised over these candidates instead of the vocabulary.
+    """
+
+    text: str
+    blank: Span
+    answer: str
+    hidden: tuple[Span, ...] = ()
+    masks: Masks = "pieces"
+    among: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_text(self, self.text)
+        _check_spans(self, self.text, (self.blank, *self.hidden))
+        if not self.answer.strip():
+            raise BadInput(f"Fill needs an answer to put into the blank. Got {self.answer!r} for {self.text!r}.")
+        if self.masks not in MASKS:
+            raise BadInput(f"masks must be 'pieces' or 'words'. Got {self.masks!r}.")
+        if self.among and self.answer not in self.among:
+            raise BadInput(f"The answer must be one of the candidates. Got {self.answer!r} among {self.among}.")
+
+    def filled(self) -> tuple[str, Span, tuple[Span, ...]]:
+        """The text with the answer in the blank, and where the blank and the hidden spans then are."""
+        text = self.text[: self.blank.start] + self.answer + self.text[self.blank.stop :]
+        longer = len(text) - len(self.text)
+        hidden = tuple(s.shift(longer) if s.start >= self.blank.stop else s for s in self.hidden)
+        return text, Span(self.blank.start, self.blank.stop + longer), hidden
+
+
+@dataclass(frozen=True, slots=True)
+class Likelihood:
+    """How likely is each piece of `text`, given all the others?
+
+    Answered by one log-probability for each piece outside `skip`, each masked in turn (Salazar et al. 2020). With
+    `within_word`, the later pieces of the same word are masked too (Kauf & Ivanova 2023), so that a word of
+    several pieces does not give itself away.
+    """
+
+    text: str
+    skip: tuple[Span, ...] = ()
+    within_word: bool = False
+
+    def __post_init__(self) -> None:
+        _check_text(self, self.text)
+        _check_spans(self, self.text, self.skip)
+
+
+@dataclass(frozen=True, slots=True)
+class Entail:
+    """Does `premise` entail, leave open or contradict `hypothesis`?
+
+    Answered by three log-probabilities: entailment, neutral, contradiction.
+    """
+
+    premise: str
+    hypothesis: str
+
+    def __post_init__(self) -> None:
+        _check_text(self, self.premise)
+        _check_text(self, self.hypothesis)
+
+
+Question = Fill | Likelihood | Entail
+
+
+def key(question: Question) -> str:
+    """The question as canonical JSON: equal for equal questions, in every process and release."""
+    fields = {name: value for name, value in asdict(question).items() if value not in ((), False)}
+    kind = type(question).__name__.lower()
+    return json.dumps({"ask": kind, **fields}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _check_text(question: object, text: str) -> None:
+    if not text.strip():
+        raise BadInput(f"{type(question).__name__} needs a text. Got {text!r}: leave empty rows out.")
+
+
+def _check_spans(question: object, text: str, spans: Iterable[Span]) -> None:
+    ordered = sorted(spans)
+    for span in ordered:
+        if not 0 <= span.start < span.stop <= len(text):
+            raise BadInput(
+                f"{type(question).__name__}: a span must lie within its text of {len(text)} characters and not be "
+                f"empty. Got {span.start} to {span.stop} in {text!r}."
+            )
+    for one, other in zip(ordered, ordered[1:], strict=False):
+        if one.stop > other.start:
+            raise BadInput(f"{type(question).__name__}: spans overlap in {text!r}: {one} and {other}.")

@@ -1,0 +1,113 @@
+"""Scores of items, the values they sum up to, and both together with where they come from."""
+
+import math
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evenhand.errors import BadInput
+from evenhand.items import Groups
+from evenhand.stats import Indices, clustered_interval
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One item's score; NaN, with the reason as note, where it has none."""
+
+    id: str
+    value: float
+    groups: Groups = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a set of scores sums up to, with its 95 % interval; `groups` says which scores, {} means all."""
+
+    groups: Groups
+    value: float
+    low: float
+    high: float
+    n: int
+    unscored: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The scores of one model by one measure on one dataset, and their values: all scores first, then by group."""
+
+    model: str
+    fingerprint: str
+    dataset: str
+    measure: str
+    version: int
+    neutral: float
+    scores: tuple[Score, ...]
+    values: tuple[Value, ...]
+
+    @property
+    def value(self) -> float:
+        """The value over all items."""
+        return self.values[0].value
+
+    @property
+    def unscored(self) -> Counter[str]:
+        """How many items have no score, by reason."""
+        return Counter(s.note for s in self.scores if math.isnan(s.value))
+
+
+Summarise = Callable[[Sequence[Score]], float]
+
+
+def mean(scores: Sequence[Score]) -> float:
+    """The mean score; NaN when there is none, since 0 would read as "unbiased"."""
+    return math.fsum(s.value for s in scores) / len(scores) if scores else math.nan
+
+
+def macro_mean(scores: Sequence[Score], by: str) -> float:
+    """The mean of the means of the parts that group `by` makes."""
+    parts = _parts(scores, (by,))
+    return math.fsum(mean(part) for part in parts.values()) / len(parts) if parts else math.nan
+
+
+def summarised(
+    scores: Sequence[Score], summarise: Summarise, *, by: Sequence[str] = (), cluster: str = "", seed: int = 0
+) -> Iterator[Value]:
+    """The value of all scores, then of each part that the groups `by` make together, each with its interval.
+
+    `cluster` names the group whose members are resampled whole; without it each item stands for itself.
+    Each interval draws from a generator of its own, so that a value never depends on what else was measured.
+    """
+    yield _value({}, scores, summarise, cluster, seed)
+    if by:
+        for labels, part in _parts(scores, by).items():
+            yield _value(dict(zip(by, labels, strict=True)), part, summarise, cluster, seed)
+
+
+def _value(groups: Groups, scores: Sequence[Score], summarise: Summarise, cluster: str, seed: int) -> Value:
+    scored = [s for s in scores if not math.isnan(s.value)]
+    values = np.array([s.value for s in scored])
+    clusters = [_label(s, cluster) if cluster else s.id for s in scored]
+    rng = np.random.default_rng([seed, zlib.crc32(repr(sorted(groups.items())).encode())])
+
+    def summary(indices: Indices) -> float:
+        return summarise([scored[i] for i in indices])
+
+    low, high = clustered_interval(values, clusters, rng, summary=None if summarise is mean else summary)
+    return Value(groups, summarise(scored), low, high, len(scored), len(scores) - len(scored))
+
+
+def _parts(scores: Sequence[Score], by: Sequence[str]) -> dict[tuple[str, ...], list[Score]]:
+    parts: dict[tuple[str, ...], list[Score]] = {}
+    for score in scores:
+        parts.setdefault(tuple(_label(score, name) for name in by), []).append(score)
+    return dict(sorted(parts.items()))
+
+
+def _label(score: Score, group: str) -> str:
+    if group not in score.groups:
+        raise BadInput(f"Item '{score.id}' has no group '{group}'. It has: {', '.join(score.groups) or 'none'}.")
+    return score.groups[group]
