@@ -1,5 +1,6 @@
 """The command line: arguments, one call, print. Heavy imports wait until a command needs them."""
 
+import csv
 import json
 import logging
 import os
@@ -9,13 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from evenhand import __version__
 from evenhand.errors import BadInput, EvenhandError
 
-OK, BAD_INPUT, OUR_FAULT, INTERRUPTED = 0, 2, 70, 130
+OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
 
 app = typer.Typer(
     name="evenhand",
@@ -41,7 +41,7 @@ def root(
 ) -> None:
     """Measure gender bias in language models, with intervals."""
     if version:
-        typer.echo(f"evenhand {__version__}")
+        _print(f"evenhand {__version__}")
         raise typer.Exit
 
 
@@ -49,7 +49,7 @@ def root(
 def audit(
     models: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[MODEL]...", help="Bundled names, folders or Hub ids. Default: the bundled mini-en."),
+        typer.Argument(metavar="MODEL", help="Bundled names, folders or Hub ids. Default: the bundled mini-en."),
     ] = None,
     suite: Annotated[str, typer.Option(help="Which measures: becpro, or all.")] = "all",
     lang: Annotated[str, typer.Option(help="Language of the model.")] = "en",
@@ -114,8 +114,8 @@ def measures() -> None:
     from evenhand.measures import MEASURES
 
     for name, measure in sorted(MEASURES.items()):
-        typer.echo(f"{name} (version {measure.version}, neutral at {measure.neutral:g})")
-        typer.echo(f"    {(measure.__doc__ or '').splitlines()[0]}\n    {measure.reading}")
+        _print(f"{name} (version {measure.version}, neutral at {measure.neutral:g})")
+        _print(f"    {(measure.__doc__ or '').splitlines()[0]}\n    {measure.reading}")
 
 
 @datasets_app.command("list")
@@ -125,7 +125,7 @@ def datasets_list() -> None:
 
     for name in sorted(datasets.BUILDERS):
         dataset = datasets.load(name)
-        typer.echo(f"{name}  {len(dataset.items):,} items, {dataset.language}. {dataset.about}")
+        _print(f"{name}  {len(dataset.items):,} items, {dataset.language}. {dataset.about}")
 
 
 @datasets_app.command("show")
@@ -136,12 +136,11 @@ def datasets_show(
     from evenhand import datasets
 
     dataset = datasets.load(name, **_parsed(option))
-    typer.echo(f"{dataset.name}, version {dataset.version}: {len(dataset.items):,} items. {dataset.about}")
+    _print(f"{dataset.name}, version {dataset.version}: {len(dataset.items):,} items. {dataset.about}")
     for label, text in (("Source", dataset.source), ("Licence", dataset.licence), ("Flaws", dataset.flaws)):
         if text:
-            typer.echo(f"{label}: {text}")
-    typer.echo("")
-    dataset.table().head(rows).to_csv(sys.stdout, sep="\t", quoting=3)
+            _print(f"{label}: {text}")
+    _print("", dataset.table().head(rows).to_csv(sep="\t", quoting=csv.QUOTE_NONE).rstrip("\n"))
 
 
 @datasets_app.command("export")
@@ -153,8 +152,8 @@ def datasets_export(name: str, out: Annotated[Path, typer.Option(help="A .tsv fi
     if out.suffix != ".tsv":
         raise BadInput(f"Datasets are exported as .tsv. Got '{out}'.")
     table = datasets.load(name, **_parsed(option)).table()
-    write_whole(out, lambda file: table.to_csv(file, sep="\t", quoting=3, lineterminator="\n"))
-    typer.echo(f"{len(table):,} rows in {out}")
+    write_whole(out, lambda file: table.to_csv(file, sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n"))
+    _print(f"{len(table):,} rows in {out}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -165,22 +164,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: Sequence[str] | None) -> int:
     _show_log()
     try:
-        app(arguments, standalone_mode=False)
-        sys.stdout.flush()
+        app(arguments)
+    except SystemExit as end:  # how typer ends, with the code of a wrong usage (2) or an interrupt (130) among others
+        code = end.code if isinstance(end.code, int) else OK
     except EvenhandError as error:
         return _say(str(error), BAD_INPUT)
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        return _say("Interrupted. What was answered is kept; the same command goes on from there.", INTERRUPTED)
-    except BrokenPipeError:  # whoever read our output has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
     except Exception:
         traceback.print_exc()
         return _say("This is a fault of evenhand's own, not of your input. Please report it.", OUR_FAULT)
-    return OK
+    if code == INTERRUPTED:
+        return _say("Interrupted. What was answered is kept; the same command goes on from there.", code)
+    return code
 
 
 def _say(message: str, code: int) -> int:
@@ -204,16 +198,30 @@ def _show_log() -> None:
         log.setLevel(logging.INFO)
 
 
-def _print_scorecard(run: Any) -> None:
+def _print(*things: Any) -> None:
+    """To stdout, at once; whoever has read enough and closed the pipe ends the command, without a traceback."""
     from rich.console import Console
 
+    try:
+        for thing in things:
+            if isinstance(thing, str):
+                print(thing)
+            else:
+                Console(highlight=False).print(thing)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(UNREAD) from None
+
+
+def _print_scorecard(run: Any) -> None:
     from evenhand.report.tables import scorecard
 
-    Console(highlight=False).print(scorecard(run))
+    _print(scorecard(run))
 
 
 def _print_json(data: object) -> None:
-    typer.echo(json.dumps(data, indent=1, ensure_ascii=False))
+    _print(json.dumps(data, indent=1, ensure_ascii=False))
 
 
 def _parsed(options: list[str] | None) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """A run folder: what an audit leaves on disk, and everything after it reads.
 
-    run.json         provenance: model, fingerprint, tasks, seed, versions, times; written last, so it vouches for the rest
+    run.json         provenance: model, tasks, seed, versions, times; written last, so it vouches for the rest
     results.json     every value, with its interval, n and unscored
     scores.parquet   one row for each item
     answers.sqlite   the model's answers, by question

@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Literal
 
 from evenhand.errors import BadInput
@@ -140,6 +141,6 @@ def _check_spans(question: object, text: str, spans: Iterable[Span]) -> None:
                 f"{type(question).__name__}: a span must lie within its text of {len(text)} characters and not be "
                 f"empty. Got {span.start} to {span.stop} in {text!r}."
             )
-    for one, other in zip(ordered, ordered[1:], strict=False):
+    for one, other in pairwise(ordered):
         if one.stop > other.start:
             raise BadInput(f"{type(question).__name__}: spans overlap in {text!r}: {one} and {other}.")

@@ -1,7 +1,6 @@
 """Which datasets and measures an audit runs."""
 
 import dataclasses
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,14 +23,16 @@ def tasks(suite: str = "all", language: str = "en", options: Mapping[str, Any] |
     if not pairs:
         raise UnknownName("language", language, {known for by_language in chosen for known in by_language})
     options = dict(options or {})
-    known = {name for dataset, measure in pairs for name in (*_dataset_options(dataset), *_measure_options(measure))}
+    known = {
+        name for dataset, measure in pairs for name in (*datasets.options_of(dataset), *measures.options_of(measure))
+    }
     for name in options:
         if name not in known:
             raise UnknownName("option", name, known)
     return [
         Task(
-            datasets.load(dataset, **{k: v for k, v in options.items() if k in _dataset_options(dataset)}),
-            measures.load(measure, **{k: v for k, v in options.items() if k in _measure_options(measure)}),
+            datasets.load(dataset, **{k: v for k, v in options.items() if k in datasets.options_of(dataset)}),
+            measures.load(measure, **{k: v for k, v in options.items() if k in measures.options_of(measure)}),
         )
         for dataset, measure in pairs
     ]
@@ -62,11 +63,3 @@ def rebuild(recorded: Mapping[str, Any]) -> Task:
             f"version {dataset.version}. Run the audit again, or use the evenhand that made the run."
         )
     return Task(dataset, measures.load(recorded["measure"], **recorded["measure_options"]))
-
-
-def _dataset_options(name: str) -> list[str]:
-    return list(inspect.signature(datasets.BUILDERS[name]).parameters)
-
-
-def _measure_options(name: str) -> list[str]:
-    return list(inspect.signature(measures.MEASURES[name]).parameters)

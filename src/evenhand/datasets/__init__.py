@@ -1,5 +1,6 @@
 """Datasets by name."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,15 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {"becpro-en": becpro.english}
 
 def load(name: str, **options: Any) -> Dataset:
     """The dataset of that name, built with these options."""
+    known = options_of(name)
+    for option in options:
+        if option not in known:
+            raise UnknownName(f"option of dataset '{name}'", option, known)
+    return BUILDERS[name](**options)
+
+
+def options_of(name: str) -> list[str]:
+    """The names of the options it takes."""
     if name not in BUILDERS:
         raise UnknownName("dataset", name, BUILDERS)
-    return BUILDERS[name](**options)
+    return list(inspect.signature(BUILDERS[name]).parameters)

@@ -1,5 +1,6 @@
 """Measures by name."""
 
+import inspect
 from typing import Any
 
 from evenhand.errors import UnknownName
@@ -11,6 +12,15 @@ MEASURES: dict[str, type[Measure[Any]]] = {measure.name: measure for measure in 
 
 def load(name: str, **options: Any) -> Measure[Any]:
     """The measure of that name, with these options."""
+    known = options_of(name)
+    for option in options:
+        if option not in known:
+            raise UnknownName(f"option of measure '{name}'", option, known)
+    return MEASURES[name](**options)
+
+
+def options_of(name: str) -> list[str]:
+    """The names of the options it takes."""
     if name not in MEASURES:
         raise UnknownName("measure", name, MEASURES)
-    return MEASURES[name](**options)
+    return list(inspect.signature(MEASURES[name]).parameters)

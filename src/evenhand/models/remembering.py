@@ -54,9 +54,8 @@ class Remembering:
         """One answer for each question, in order: kept ones first, the rest from the model."""
         with opened(self.path) as store:
             answers = dict(recall(store, self.fingerprint, questions))
-            kept = len(answers)
-            self.work = Work(len(questions), kept)
-            if kept < len(questions):
+            self.work = Work(len(questions), len(answers))
+            if len(answers) < len(questions):
                 if isinstance(self.model, Planned):
                     self._work_through(self.model, questions, answers, store)
                 else:
@@ -75,16 +74,19 @@ class Remembering:
     ) -> None:
         plan = model.plan(questions)
         needed = sorted({n for i, numbers in enumerate(plan.needs) if i not in answers for n in numbers})
-        self.work = Work(len(questions), len(answers), plan.inputs, len(needed))
+        kept, ran = len(answers), 0
         log.info("%d questions, %d distinct inputs, %d batches.", len(questions), plan.inputs, len(needed))
         fresh = [(i, answer) for i, answer in plan.unanswerable() if i not in answers]
         self._keep(store, questions, fresh)
         answers.update(fresh)
         for number, batch in paced(plan, needed):
-            values = self._finished(store, batch) or model.run(batch)
+            values = self._finished(store, batch)
+            if values is None:
+                values, ran = model.run(batch), ran + 1
             fresh = [(i, answer) for i, answer in plan.settle(number, values) if i not in answers]
             self._keep(store, questions, fresh, batch, values)
             answers.update(fresh)
+        self.work = Work(len(questions), kept, plan.inputs, ran)
         with store:
             store.execute("DELETE FROM batches WHERE fingerprint = ?", (self.fingerprint,))
 
