@@ -1,0 +1,44 @@
+"""The slow and obvious way to the same answers: one input at a time, no padding, the whole vocabulary everywhere."""
+
+from typing import Any
+
+import torch
+
+from evenhand.models.masked import MaskedLM
+from evenhand.questions import Span
+
+
+def logps(model: MaskedLM, ids: list[int]) -> torch.Tensor:
+    with torch.no_grad():
+        return model.network(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+
+
+def likelihood(model: MaskedLM, text: str, *, within_word: bool = False) -> list[float]:
+    encoded = model.tokenizer(text)
+    ids, words = encoded["input_ids"], encoded.word_ids()
+    answers = []
+    for position, word in enumerate(words):
+        if word is None:
+            continue
+        hidden = [position]
+        if within_word:
+            hidden += [later for later in range(position + 1, len(ids)) if words[later] == word]
+        masked = [model.tokenizer.mask_token_id if p in hidden else token for p, token in enumerate(ids)]
+        answers.append(float(logps(model, masked)[position, ids[position]]))
+    return answers
+
+
+def fill(model: MaskedLM, text: str, blank: Span, hidden: tuple[Span, ...] = ()) -> list[float]:
+    encoded = model.tokenizer(text)
+    ids = encoded["input_ids"]
+    asked = positions(encoded, text, blank)
+    gone = asked + [p for span in hidden for p in positions(encoded, text, span)]
+    masked = [model.tokenizer.mask_token_id if p in gone else token for p, token in enumerate(ids)]
+    found = logps(model, masked)
+    return [float(found[p, ids[p]]) for p in asked]
+
+
+def positions(encoded: Any, text: str, span: Span) -> list[int]:
+    """By the library's own map from characters to tokens; a lone space before the word is its first piece."""
+    found = sorted({encoded.char_to_token(character) for character in range(span.start, span.stop)} - {None})
+    return [found[0] - 1, *found] if encoded.tokens()[found[0] - 1] in ("Ġ", "▁") else found

@@ -1,0 +1,137 @@
+"""Tiny randomly initialised models of the families people use, with tokenizers trained on the spot."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import PreTrainedTokenizerFast
+
+TEXTS = [
+    "She is a nurse.",
+    "He is a nurse.",
+    "My mother works as a speech-language pathologist.",
+    "My father wants to become a carpenter.",
+    "This woman applied for the position of electrician.",
+    "This man, the lodging manager, had a good day at work.",
+    "The unhappy phlebotomist told them, \"I'll leave!\"",
+    "They wrote 24 letters; nobody answered.",
+]
+SIZE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}
+BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+ROBERTA_SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+BERT_NAMES = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), BERT_SPECIAL, strict=True))
+ROBERTA_NAMES = {"bos_token": "<s>", "cls_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>"} | {
+    "sep_token": "</s>",
+    "unk_token": "<unk>",
+    "mask_token": "<mask>",
+}
+
+
+def wordpiece(*, lower: bool) -> PreTrainedTokenizerFast:
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lower)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=BERT_SPECIAL, show_progress=False)
+    return _finished(tokenizer, trainer, BERT_NAMES)
+
+
+def byte_level(*, names: dict[str, str], special: list[str]) -> PreTrainedTokenizerFast:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=330,
+        special_tokens=special,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    return _finished(tokenizer, trainer, names)
+
+
+def sentence_piece(*, lower: bool, names: dict[str, str], special: list[str]) -> PreTrainedTokenizerFast:
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " "), *([normalizers.Lowercase()] if lower else [])]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=110, special_tokens=special, unk_token=names["unk_token"], show_progress=False
+    )
+    return _finished(tokenizer, trainer, names)
+
+
+def _finished(tokenizer: Tokenizer, trainer: Any, names: dict[str, str]) -> PreTrainedTokenizerFast:
+    tokenizer.train_from_iterator(TEXTS * 5, trainer)
+    first, last = ((names[name], tokenizer.token_to_id(names[name])) for name in ("cls_token", "sep_token"))
+    if isinstance(tokenizer.model, models.BPE) and names is ROBERTA_NAMES:
+        # As in the real ones: RoBERTa's offsets leave the space before a word out, ModernBERT's include it.
+        tokenizer.post_processor = processors.RobertaProcessing(last, first, add_prefix_space=False)
+    else:
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{first[0]} $A {last[0]}", special_tokens=[first, last]
+        )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names)
+
+
+FAMILIES: dict[str, tuple[Callable[[], PreTrainedTokenizerFast], str, str, dict[str, Any]]] = {
+    "bert-uncased": (lambda: wordpiece(lower=True), "BertConfig", "BertForMaskedLM", {}),
+    "bert-cased": (lambda: wordpiece(lower=False), "BertConfig", "BertForMaskedLM", {}),
+    "distilbert": (
+        lambda: wordpiece(lower=True),
+        "DistilBertConfig",
+        "DistilBertForMaskedLM",
+        {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 48},
+    ),
+    "roberta": (
+        lambda: byte_level(names=ROBERTA_NAMES, special=ROBERTA_SPECIAL),
+        "RobertaConfig",
+        "RobertaForMaskedLM",
+        {"max_position_embeddings": 66},
+    ),
+    "xlm-roberta": (
+        lambda: sentence_piece(lower=False, names=ROBERTA_NAMES, special=ROBERTA_SPECIAL),
+        "XLMRobertaConfig",
+        "XLMRobertaForMaskedLM",
+        {"max_position_embeddings": 66},
+    ),
+    "modernbert": (
+        lambda: byte_level(names=BERT_NAMES, special=BERT_SPECIAL),
+        "ModernBertConfig",
+        "ModernBertForMaskedLM",
+        {"local_attention": 8},
+    ),
+    "albert": (
+        lambda: sentence_piece(lower=True, names=BERT_NAMES, special=BERT_SPECIAL),
+        "AlbertConfig",
+        "AlbertForMaskedLM",
+        {"embedding_size": 16},
+    ),
+    "deberta-v2": (
+        lambda: sentence_piece(lower=False, names=BERT_NAMES, special=BERT_SPECIAL),
+        "DebertaV2Config",
+        "DebertaV2ForMaskedLM",
+        {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_buckets": 8},
+    ),
+}
+
+
+def save(family: str, folder: Path, *, head: str | None = None) -> Path:
+    """A checkpoint of the family in a folder, as a user would have it; `head` names another class than its own."""
+    make_tokenizer, config_name, network_name, extra = FAMILIES[family]
+    tokenizer = make_tokenizer()
+    settings = SIZE | {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
+    settings |= {"max_position_embeddings": 64} | extra
+    settings |= {"bos_token_id": None, "eos_token_id": None, "cls_token_id": None, "sep_token_id": None}
+    config = getattr(transformers, config_name)(**settings)
+    torch.manual_seed(0)
+    network = getattr(transformers, head or network_name)(config)
+    with torch.no_grad():
+        for weights in network.parameters():
+            if weights.dim() > 1:  # far from uniform, so that a wrong input or position shows in every answer
+                weights.normal_(0, 0.4)
+    network.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
