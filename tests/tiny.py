@@ -16,7 +16,7 @@ TEXTS = [
     "My father wants to become a carpenter.",
     "This woman applied for the position of electrician.",
     "This man, the lodging manager, had a good day at work.",
-    "The unhappy phlebotomist told them, \"I'll leave!\"",
+    'The unhappy phlebotomist told them, "I\'ll leave!"',
     "They wrote 24 letters; nobody answered.",
 ]
 SIZE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}

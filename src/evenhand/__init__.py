@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from evenhand.audit import audit, rescore
+    from evenhand.auditing import audit, rescore
     from evenhand.errors import BadInput, EvenhandError, ModelError, RunError
     from evenhand.folder import Run
     from evenhand.items import Blank, NliPair, Pair, Sentence
@@ -45,13 +45,13 @@ _HOME = {
     "Sentence": "items",
     "Span": "questions",
     "Table": "models.table",
-    "audit": "audit",
+    "audit": "auditing",
     "load": "models",
     "macro_mean": "result",
     "mean": "result",
     "measure": "run",
     "measure_all": "run",
-    "rescore": "audit",
+    "rescore": "auditing",
 }
 
 __all__ = [
@@ -90,7 +90,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'evenhand' has no attribute '{name}'")
     found = getattr(import_module(f"evenhand.{_HOME[name]}"), name)
-    globals()[name] = found  # also over the submodule of the same name, which the import has just put there
+    globals()[name] = found
     return found
 
 

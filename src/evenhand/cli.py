@@ -65,9 +65,9 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Measure models and print their scorecards. The same command again goes on where it was stopped."""
-    from evenhand.audit import audit as audit_one
-    from evenhand.audit import run_folder
-    from evenhand.models.find import DEFAULT
+    from evenhand.auditing import audit as audit_one
+    from evenhand.auditing import run_folder
+    from evenhand.models.names import DEFAULT
 
     models = models or [DEFAULT]
     folders = [run_folder(model, out) for model in models]
@@ -99,7 +99,7 @@ def audit(
 @app.command()
 def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json: Json = False) -> None:
     """Score a run again from the answers it kept, without its model."""
-    from evenhand.audit import rescore as rescore_run
+    from evenhand.auditing import rescore as rescore_run
 
     scored = rescore_run(run)
     if as_json:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from evenhand.models.find import DEFAULT, find
+from evenhand.models.names import DEFAULT, find
 
 if TYPE_CHECKING:
     from evenhand.models.masked import MaskedLM

@@ -15,7 +15,7 @@ from transformers.utils import logging as transformers_logging
 
 from evenhand.errors import BadInput, ModelError, ModelNotFound, UnfitModel
 from evenhand.models.batching import Limit
-from evenhand.models.find import Found, out_of_reach
+from evenhand.models.names import Found, out_of_reach
 from evenhand.models.masked import MaskedLM
 
 log = logging.getLogger(__name__)

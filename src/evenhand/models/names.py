@@ -26,7 +26,7 @@ def find(name: str) -> Found:
     if name in named():
         return Found(name, str(named()[name]), on_hub=False)
     folder = Path(name).expanduser()
-    if folder.is_dir():
+    if name and folder.is_dir():
         return Found(folder.resolve().name, str(folder), on_hub=False)
     if folder.is_file():
         raise ModelNotFound(f"A model is a folder with config.json, weights and tokenizer. Got the file '{name}'.")

@@ -16,7 +16,7 @@ from evenhand import folder, models, suites
 from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.folder import Run
 from evenhand.models.base import Described, Model
-from evenhand.models.find import DEFAULT, find
+from evenhand.models.names import DEFAULT, find
 from evenhand.models.remembering import Kept, Remembering, fingerprints
 from evenhand.result import Result
 from evenhand.run import Task, measure_all

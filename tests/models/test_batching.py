@@ -1,0 +1,69 @@
+"""Plans: every distinct input once, within the limit, and back to answers in order."""
+
+import logging
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.models.batching import Limit, Plan, Read, Reading, duration, paced
+
+WIDE = Limit(tokens=10**9, inputs=10**9, positions=10**9)
+reads = st.builds(
+    lambda ids, position: Read(tuple(ids), ((position % len(ids), 7), (0, 3))),
+    st.lists(st.integers(0, 2), min_size=1, max_size=6),
+    st.integers(0, 5),
+)
+readings = st.lists(st.lists(reads, min_size=1, max_size=4).map(lambda r: Reading(tuple(r))), max_size=12)
+
+
+@given(readings, st.integers(1, 30), st.integers(1, 5), st.integers(1, 8))
+def test_plans_cover_everything_once_and_keep_the_limit(
+    asked: list[Reading], tokens: int, inputs: int, positions: int
+) -> None:
+    plan = Plan(asked, Limit(tokens, inputs, positions))
+    planned = [ids for batch in plan.batches for ids in batch.inputs]
+    assert len(planned) == len(set(planned)) == plan.inputs
+    assert set(planned) == {read.ids for reading in asked for read in reading.reads}
+    for batch in plan.batches:
+        projected = sum(len({p for p, _ in cells}) for cells in batch.cells)
+        assert len(batch.inputs) == 1 or (
+            batch.tokens <= tokens and len(batch.inputs) <= inputs and projected <= positions
+        )
+        assert max(map(len, batch.inputs)) == len(batch.inputs[0])
+
+
+@given(readings, st.integers(1, 30))
+def test_values_find_their_way_back_to_the_questions(asked: list[Reading], tokens: int) -> None:
+    plan = Plan(asked, Limit(tokens, 10**9, 10**9))
+    answers = {}
+    for number, batch in enumerate(plan.batches):
+        values = [
+            [float(sum(ids) + 10 * position + token) for position, token in cells]
+            for ids, cells in zip(batch.inputs, batch.cells, strict=True)
+        ]
+        answers.update(plan.settle(number, values))
+    for i, reading in enumerate(asked):
+        want = tuple(float(sum(r.ids) + 10 * p + t) for r in reading.reads for p, t in r.cells)
+        assert answers[i].logps == want
+
+
+def test_the_plan_does_not_depend_on_chance() -> None:
+    asked = [Reading((Read((i % 3, i % 5), ((0, i % 2),)),)) for i in range(40)]
+    one, other = Plan(asked, WIDE), Plan(asked, WIDE)
+    assert [b.key for b in one.batches] == [b.key for b in other.batches]
+
+
+def test_long_work_says_how_long_it_will_take(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Plan([Reading((Read((i,), ((0, 0),)),)) for i in range(10)], Limit(1, 1, 1))
+    clock = iter(range(0, 1000, 3))  # a batch takes three seconds
+    monkeypatch.setattr("evenhand.models.batching.time.monotonic", lambda: next(clock))
+    with caplog.at_level(logging.INFO, logger="evenhand"):
+        assert [number for number, _ in paced(plan, range(10))] == list(range(10))
+    assert caplog.messages == ["About 27 s to go."]
+
+
+def test_durations_read_as_people_say_them() -> None:
+    assert [duration(s) for s in (7.2, 89, 200, 9000)] == ["7 s", "89 s", "3 min", "2.5 h"]

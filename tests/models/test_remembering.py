@@ -1,0 +1,135 @@
+"""Answers are kept, a stopped run goes on, and its numbers are those of an undisturbed one."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from evenhand.errors import RunError
+from evenhand.models.batching import Batch, Limit, Plan, Read, Reading, Values
+from evenhand.models.remembering import Kept, Remembering, fingerprints
+from evenhand.models.table import Table
+from evenhand.questions import Answer, Fill, Likelihood, Question, Span
+
+
+class Letters:
+    """A planned model without a network: each letter masked in turn, its value made from the whole batch.
+
+    Answers depend on what else is in the batch, as rounding does in a real model, only much more. So any change of
+    the batches shows.
+    """
+
+    name = "letters"
+
+    def __init__(self, fingerprint: str = "one", stop_at: int | None = None) -> None:
+        self.fingerprint = fingerprint
+        self.stop_at = stop_at
+        self.ran: list[str] = []
+
+    def plan(self, questions: Sequence[Question]) -> Plan:
+        return Plan([self._reading(q) for q in questions], Limit(tokens=10**6, inputs=4, positions=10**6))
+
+    def _reading(self, question: Question) -> Reading:
+        ids = [ord(c) for c in question.text]
+        if "?" in question.text:
+            return Reading(note="unknown word")
+        return Reading(tuple(Read((*ids[:i], 0, *ids[i + 1 :]), ((i, ids[i]),)) for i in range(len(ids))))
+
+    def run(self, batch: Batch) -> Values:
+        if len(self.ran) == self.stop_at:
+            raise KeyboardInterrupt
+        self.ran.append(batch.key)
+        flavour = sum(map(sum, batch.inputs)) / 1000
+        return [[-flavour - position for position, _ in cells] for cells in batch.cells]
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        plan = self.plan(questions)
+        answers = dict(plan.unanswerable())
+        for number, batch in enumerate(plan.batches):
+            answers.update(plan.settle(number, self.run(batch)))
+        return [answers[i] for i in range(len(questions))]
+
+
+# They share inputs ("abc" and "abd" with the last letter masked), and straddle batches of four.
+QUESTIONS = [Likelihood(text) for text in ("abc", "abd", "xyzxyz", "q?", "hello", "hallo", "ab")]
+
+
+def test_it_answers_as_the_model_does(tmp_path: Path) -> None:
+    answers = Remembering(Letters(), tmp_path / "a.sqlite").answer(QUESTIONS)
+    assert _same(answers, Letters().answer(QUESTIONS))
+    assert answers[3].note == "unknown word"
+
+
+def test_what_is_kept_is_not_asked_again(tmp_path: Path) -> None:
+    first = Remembering(Letters(), tmp_path / "a.sqlite").answer(QUESTIONS)
+    again = Letters()
+    remembering = Remembering(again, tmp_path / "a.sqlite")
+    assert _same(remembering.answer(QUESTIONS), first)
+    assert again.ran == []
+    assert remembering.work.kept == len(QUESTIONS)
+
+
+@pytest.mark.parametrize("stop_at", range(len(Letters().plan(QUESTIONS).batches)))
+def test_a_stopped_run_goes_on_with_the_same_numbers_and_loses_one_batch_at_most(tmp_path: Path, stop_at: int) -> None:
+    undisturbed = Letters()
+    want = undisturbed.answer(QUESTIONS)
+    stopped = Letters(stop_at=stop_at)
+    with pytest.raises(KeyboardInterrupt):
+        Remembering(stopped, tmp_path / "a.sqlite").answer(QUESTIONS)
+    resumed = Letters()
+    assert _same(Remembering(resumed, tmp_path / "a.sqlite").answer(QUESTIONS), want)
+    assert stopped.ran + resumed.ran == undisturbed.ran  # only the batch that was under way is run again
+
+
+def test_another_fingerprint_never_hits_old_answers(tmp_path: Path) -> None:
+    Remembering(Letters("one"), tmp_path / "a.sqlite").answer(QUESTIONS)
+    retrained = Letters("two")
+    Remembering(retrained, tmp_path / "a.sqlite").answer(QUESTIONS)
+    assert len(retrained.ran) == len(retrained.plan(QUESTIONS).batches)
+    assert fingerprints(tmp_path / "a.sqlite") == {"one", "two"}
+
+
+def test_questions_that_differ_in_anything_are_kept_apart(tmp_path: Path) -> None:
+    text, blank = "He is a mason.", Span(0, 2)
+    questions = [
+        Fill(text, blank, "He"),
+        Fill(text, blank, "She"),
+        Fill(text, blank, "He", hidden=(Span(8, 13),)),
+        Fill(text, blank, "He", hidden=(Span(8, 13),), masks="words"),
+        Fill(text, blank, "He", among=("He", "She")),
+        Likelihood(text),
+        Likelihood(text, within_word=True),
+        Likelihood(text, skip=(blank,)),
+    ]
+    table = Table({q: (-float(i),) for i, q in enumerate(questions)})
+    Remembering(table, tmp_path / "a.sqlite").answer(questions)
+    kept = Kept(tmp_path / "a.sqlite", "table", table.fingerprint)
+    assert [a.logps for a in kept.answer(questions)] == [(-float(i),) for i in range(len(questions))]
+
+
+def test_a_model_without_plan_is_asked_only_what_is_missing(tmp_path: Path) -> None:
+    table = Table(lambda q: (-float(len(q.text)),))
+    Remembering(table, tmp_path / "a.sqlite").answer(QUESTIONS[:3])
+    assert [a.logp for a in Remembering(table, tmp_path / "a.sqlite").answer(QUESTIONS[1:5])] == [-3, -6, -2, -5]
+    assert table.asked == QUESTIONS[:5]
+
+
+def test_missing_answers_are_counted_not_guessed(tmp_path: Path) -> None:
+    Remembering(Letters(), tmp_path / "a.sqlite").answer(QUESTIONS[:2])
+    with pytest.raises(RunError, match="5 of 7 answers"):
+        Kept(tmp_path / "a.sqlite", "letters", "one").answer(QUESTIONS)
+    with pytest.raises(RunError, match="does not exist"):
+        Kept(tmp_path / "b.sqlite", "letters", "one").answer(QUESTIONS)
+    assert not (tmp_path / "b.sqlite").exists()
+
+
+def test_a_damaged_file_is_an_error_with_a_way_out(tmp_path: Path) -> None:
+    (tmp_path / "a.sqlite").write_bytes(b"not a database" * 100)
+    with pytest.raises(RunError, match="delete it"):
+        Remembering(Letters(), tmp_path / "a.sqlite").answer(QUESTIONS)
+
+
+def _same(one: Sequence[Answer], other: Sequence[Answer]) -> bool:
+    """Equal to the last bit, NaN included."""
+    return repr(one) == repr(other) and any(not math.isnan(a.logp) for a in one)

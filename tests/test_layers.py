@@ -1,0 +1,103 @@
+"""Imports go down the layers only, and torch stays where models are."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import evenhand
+
+SOURCE = Path(evenhand.__file__).parent
+LAYERS = [  # low to high; a module may import from lower rows only
+    {"errors"},
+    {"questions"},
+    {"items", "stats"},
+    {"result", "models.batching"},
+    {"models.base", "models.pieces", "folder"},
+    {"datasets.templates", "datasets.base", "measures.base", "models.table", "models.names", "models.masking"},
+    {"datasets.becpro", "measures.association", "models.remembering", "models.masked"},
+    {"datasets", "measures", "models.loading"},
+    {"models", "run"},
+    {"suites"},
+    {"report.tables"},
+    {"report", "auditing"},
+    {"cli"},
+]
+RANK = {module: rank for rank, layer in enumerate(LAYERS) for module in layer}
+MAY_IMPORT_TORCH = {"models.masked", "models.loading"}
+HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "accelerate", "ray"}
+REPORT_MAY_NOT_SEE = {"models", "measures", "run", "suites", "datasets"}
+
+
+def modules() -> dict[str, ast.Module]:
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name:  # the package itself lists everything, lazily
+            found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """Every module imported anywhere in the file, functions included, type-checking blocks excluded."""
+    skipped = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    names = set()
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def own(name: str) -> str | None:
+    """The module of ours that an imported name belongs to."""
+    if not name.startswith("evenhand."):
+        return None
+    parts = name.removeprefix("evenhand.").split(".")
+    while parts and ".".join(parts) not in RANK:
+        parts.pop()
+    return ".".join(parts) or None
+
+
+def test_every_module_has_its_layer() -> None:
+    assert set(modules()) == set(RANK)
+
+
+@pytest.mark.parametrize("module", sorted(RANK))
+def test_imports_go_down_only(module: str) -> None:
+    for name in imported(modules()[module]):
+        below = own(name)
+        if below is not None and below != module:
+            assert RANK[below] < RANK[module], f"{module} may not import {below}"
+
+
+@pytest.mark.parametrize("module", sorted(set(RANK) - MAY_IMPORT_TORCH))
+def test_torch_stays_where_models_are(module: str) -> None:
+    assert not {name.split(".")[0] for name in imported(modules()[module])} & HEAVY
+
+
+def test_the_report_reads_runs_and_nothing_behind_them() -> None:
+    for module in RANK:
+        if module.startswith("report"):
+            below = {own(name) or "" for name in imported(modules()[module])}
+            assert not {name.split(".")[0] for name in below} & REPORT_MAY_NOT_SEE
+
+
+@pytest.mark.parametrize("code", ["import evenhand", "import evenhand.cli", "from evenhand.models.names import find"])
+def test_light_imports_load_nothing_heavy(code: str) -> None:
+    heavy = HEAVY | {"pandas", "scipy"}
+    check = f"{code}; import sys; loaded = set(sys.modules) & {heavy!r}; sys.exit(str(loaded) if loaded else 0)"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
