@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-import tiny
 import torch
 from safetensors.torch import load_file, save_file
 
 import evenhand
+import tiny
 from evenhand import Likelihood
 from evenhand.errors import BadInput, ModelError, ModelNotFound, UnfitModel
 from evenhand.models import loading, names
@@ -144,7 +144,7 @@ def break_tokenizer(folder: Path) -> None:
 )
 def test_a_folder_with_missing_or_corrupt_files_is_an_error(folder: Path, damage: object) -> None:
     damage(folder)
-    with pytest.raises(ModelError, match="'tiny-bert' in .* cannot be loaded: .*copy or download it again"):
+    with pytest.raises(ModelError, match=r"'tiny-bert' in .* cannot be loaded: .*copy or download it again"):
         evenhand.load(str(folder))
 
 
@@ -156,7 +156,7 @@ def test_out_of_reach_of_the_hub_the_message_says_what_to_do() -> None:
 
 
 def test_a_slip_in_a_bundled_name_gets_a_suggestion() -> None:
-    with pytest.raises(ModelNotFound, match="Did you mean 'mini-en'?"):
+    with pytest.raises(ModelNotFound, match=r"Did you mean 'mini-en'?"):
         evenhand.load("mini-em")
 
 

@@ -3,14 +3,14 @@
 import math
 from pathlib import Path
 
-import naive
 import pytest
-import tiny
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import evenhand
+import naive
+import tiny
 from evenhand import Entail, Fill, Likelihood, Span
 from evenhand.errors import ModelError, UnfitModel
 from evenhand.models.batching import Limit

@@ -15,8 +15,8 @@ from transformers.utils import logging as transformers_logging
 
 from evenhand.errors import BadInput, ModelError, ModelNotFound, UnfitModel
 from evenhand.models.batching import Limit
-from evenhand.models.names import Found, out_of_reach
 from evenhand.models.masked import MaskedLM
+from evenhand.models.names import Found, out_of_reach
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,63 @@
+import json
+
+import pytest
+
+from evenhand import BadInput, Blank, Entail, Fill, Likelihood, NliPair, Pair, Span
+from evenhand.questions import key
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t"])
+def test_empty_text_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="Likelihood needs a text"):
+        Likelihood(text)
+    with pytest.raises(BadInput, match="Entail needs a text"):
+        Entail("She works.", text)
+    with pytest.raises(BadInput, match="Fill needs a text"):
+        Fill(text, Span(0, 1), "she")
+    with pytest.raises(BadInput, match="needs an answer"):
+        Fill("She works.", Span(0, 3), text)
+
+
+@pytest.mark.parametrize("blank", [Span(-1, 2), Span(2, 2), Span(3, 2), Span(5, 99)])
+def test_spans_must_lie_within_their_text(blank: Span) -> None:
+    with pytest.raises(BadInput, match="must lie within its text of 10 characters"):
+        Fill("She works.", blank, "she")
+
+
+def test_blank_and_hidden_spans_may_not_overlap() -> None:
+    with pytest.raises(BadInput, match="overlap"):
+        Fill("She works.", Span(0, 3), "she", hidden=(Span(2, 5),))
+
+
+def test_choices_are_checked() -> None:
+    with pytest.raises(BadInput, match="masks must be 'pieces' or 'words'"):
+        Fill("She works.", Span(0, 3), "she", masks="letters")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="one of the candidates"):
+        Fill("She works.", Span(0, 3), "she", among=("he", "they"))
+
+
+def test_filling_moves_the_spans_behind_the_blank() -> None:
+    question = Fill("So She works hard.", Span(3, 6), "Nobody", hidden=(Span(0, 2), Span(7, 12)))
+    text, blank, hidden = question.filled()
+    assert text == "So Nobody works hard."
+    assert blank.of(text) == "Nobody"
+    assert [span.of(text) for span in hidden] == ["So", "works"]
+
+
+def test_keys_are_canonical_and_readable() -> None:
+    question = Fill("Ärztin?", Span(0, 6), "Ärztin", masks="words")
+    assert key(question) == key(Fill("Ärztin?", Span(0, 6), "Ärztin", (), "words", ()))
+    assert json.loads(key(question)) == {
+        "ask": "fill",
+        "text": "Ärztin?",
+        "blank": {"start": 0, "stop": 6},
+        "answer": "Ärztin",
+        "masks": "words",
+    }
+
+
+def test_items_carry_their_groups() -> None:
+    assert NliPair("1", "p", "h", {"set": "pro"}).groups["set"] == "pro"
+    assert Blank("1", "___ works.", Span(0, 3), ("she", "he")).groups == {}
+    with pytest.raises(BadInput, match="pair '7' must differ"):
+        Pair("7", "She works.", "She works.")

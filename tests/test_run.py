@@ -1,0 +1,159 @@
+"""The loop, with a table in the model's place."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from evenhand import (
+    Answer,
+    Association,
+    BadInput,
+    Fill,
+    Likelihood,
+    Pair,
+    Score,
+    Sentence,
+    Span,
+    Table,
+    macro_mean,
+    mean,
+    measure,
+    measure_all,
+)
+from evenhand.datasets.base import Dataset
+from evenhand.run import Task
+
+
+@dataclass(frozen=True)
+class StereotypeShare:
+    """A user's own measure."""
+
+    name: ClassVar[str] = "stereotype-share"
+    version: ClassVar[int] = 1
+    neutral: ClassVar[float] = 0.5
+    reading: ClassVar[str] = "share of pairs whose stereotype is likelier"
+
+    def ask(self, pair: Pair) -> tuple[Likelihood, Likelihood]:
+        return Likelihood(pair.stereotype), Likelihood(pair.counterpart)
+
+    def score(self, pair: Pair, answers: Sequence[Answer]) -> float:
+        more, less = (answer.logp for answer in answers)
+        return 0.5 if more == less else float(more > less)
+
+    summarise = staticmethod(mean)
+
+
+SENTENCE = Sentence("1", "He is a nurse.", Span(0, 2), Span(8, 13), {"gender": "male"})
+
+
+def test_association_is_the_difference_of_two_log_probabilities() -> None:
+    seen = Fill("He is a nurse.", Span(0, 2), "He")
+    prior = Fill("He is a nurse.", Span(0, 2), "He", hidden=(Span(8, 13),))
+    table = Table({seen: (math.log(0.02),), prior: (math.log(0.08),)})
+    assert measure(table, [SENTENCE], Association()).value == pytest.approx(math.log(0.25))
+
+
+def test_a_target_of_several_pieces_counts_them_all() -> None:
+    table = Table(lambda q: (-1.0, -2.0) if q.hidden else (-0.5, -0.25))
+    assert measure(table, [SENTENCE], Association()).value == pytest.approx(2.25)
+
+
+def test_each_distinct_question_is_asked_once() -> None:
+    table = Table(lambda q: (-1.0,))
+    items = [Sentence(str(i), SENTENCE.text, SENTENCE.target, SENTENCE.attribute) for i in range(50)]
+    result = measure(table, items, Association())
+    assert len(table.asked) == 2
+    assert len(result.scores) == 50
+
+
+def test_all_tasks_ask_in_one_call() -> None:
+    class Once(Table):
+        calls = 0
+
+        def answer(self, questions: Sequence[object]) -> list[Answer]:
+            self.calls += 1
+            return super().answer(questions)
+
+    def dataset(name: str) -> Dataset:
+        return Dataset(name, 1, "en", "", "", "", [SENTENCE], ("gender",), "gender", table=lambda: None)
+
+    model = Once(lambda q: (-1.0,))
+    results = measure_all(model, [Task(dataset("a"), Association()), Task(dataset("b"), Association())])
+    assert model.calls == 1
+    assert len(model.asked) == 2
+    assert [r.dataset for r in results] == ["a", "b"]
+
+
+def test_ones_own_measure_works_and_ties_score_half() -> None:
+    pll = {"a": -3.0, "b": -4.0, "c": -5.0, "d": -5.0}
+    table = Table(lambda q: (pll[q.text],))
+    result = measure(table, [Pair("1", "a", "b"), Pair("2", "c", "d")], StereotypeShare())
+    assert result.value == 0.75
+    assert result.neutral == 0.5
+
+
+def test_no_items_give_no_value() -> None:
+    result = measure(Table(lambda q: (-1.0,)), [], Association())
+    assert math.isnan(result.value)
+    assert result.values[0].n == 0
+
+
+def test_what_has_no_answer_is_unscored_and_counted_by_reason() -> None:
+    def rule(question: Fill) -> Answer:
+        return Answer.none("unknown word") if "Ж" in question.text else Answer((-1.0,))
+
+    items = [SENTENCE, Sentence("2", "He is a Ж.", Span(0, 2), Span(8, 9), {"gender": "male"})]
+    result = measure(Table(rule), items, Association(), by=("gender",))
+    assert result.unscored == {"unknown word": 1}
+    assert [(v.groups, v.n, v.unscored, v.value) for v in result.values] == [
+        ({}, 1, 1, 0.0),
+        ({"gender": "male"}, 1, 1, 0.0),
+    ]
+
+
+def test_a_group_without_scores_has_no_value_rather_than_zero() -> None:
+    items = [Sentence("2", "He is a Ж.", Span(0, 2), Span(8, 9), {"gender": "male"})]
+    result = measure(Table(lambda q: Answer.none("unknown word")), items, Association(), by=("gender",))
+    assert all(math.isnan(v.value) and v.unscored == 1 for v in result.values)
+
+
+def test_a_value_does_not_depend_on_what_else_is_measured() -> None:
+    items = [
+        Sentence(str(i), f"He is a nurse {i}.", Span(0, 2), Span(8, 13), {"gender": "mf"[i % 2], "job": str(i // 4)})
+        for i in range(40)
+    ]
+    table = Table(lambda q: (-float(len(q.hidden)) * int(q.text.split()[-1][:-1]),))
+    whole = measure(table, items, Association(), by=("gender",), cluster="job")
+    part = measure(table, [i for i in items if i.groups["gender"] == "f"], Association(), by=("gender",), cluster="job")
+    assert whole.values[1] == part.values[1]
+    assert whole.values[1].groups == {"gender": "f"}
+    other_seed = measure(table, items, Association(), by=("gender",), cluster="job", seed=1)
+    assert other_seed.values[1].low != whole.values[1].low
+
+
+def test_unknown_groups_and_doubled_ids_are_errors() -> None:
+    table = Table(lambda q: (-1.0,))
+    with pytest.raises(BadInput, match="no group 'colour'. It has: gender"):
+        measure(table, [SENTENCE], Association(), by=("colour",))
+    with pytest.raises(BadInput, match="'1' is the id of 2 items"):
+        measure(table, [SENTENCE, SENTENCE], Association())
+
+
+def test_a_table_without_an_answer_says_so() -> None:
+    with pytest.raises(BadInput, match="no answer to Fill"):
+        measure(Table({}), [SENTENCE], Association())
+
+
+def test_macro_mean_weighs_groups_alike() -> None:
+    scores = [Score("1", 1.0, {"set": "a"}), Score("2", 1.0, {"set": "a"}), Score("3", 0.0, {"set": "b"})]
+    assert macro_mean(scores, by="set") == 0.5
+    assert math.isnan(macro_mean([], by="set"))
+    assert math.isnan(mean([]))
+
+
+def test_association_checks_its_option() -> None:
+    with pytest.raises(BadInput, match="masks must be 'pieces' or 'words'. Got 'letters'"):
+        Association(masks="letters")  # type: ignore[arg-type]
