@@ -6,14 +6,14 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 .PHONY: audit test check clean
 
 audit: .venv/installed            ## measure the bundled model and print its scorecard
-	$(BIN)/evenhand audit
+	@$(BIN)/evenhand audit
 
 test: .venv/installed-test        ## run all tests
-	$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest
 
 check: .venv/installed-check      ## format, lint, types
-	$(BIN)/ruff format --check src tests
-	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests examples
+	$(BIN)/ruff check src tests examples
 	$(BIN)/mypy
 
 .venv/bin/python:

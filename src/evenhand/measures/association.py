@@ -27,7 +27,7 @@ class Association:
     name: ClassVar[str] = "association"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    reading: ClassVar[str] = "nats; above 0: the attribute makes the person word likelier, below 0: less likely"
+    reading: ClassVar[str] = "in nats, neutral at 0; above it the attribute makes the target likelier"
 
     def __post_init__(self) -> None:
         if self.masks not in MASKS:

@@ -75,7 +75,7 @@ class Remembering:
         plan = model.plan(questions)
         needed = sorted({n for i, numbers in enumerate(plan.needs) if i not in answers for n in numbers})
         kept, ran = len(answers), 0
-        log.info("%d questions, %d distinct inputs, %d batches.", len(questions), plan.inputs, len(needed))
+        log.info(f"{len(questions):,} questions, {plan.inputs:,} distinct inputs, {len(needed):,} batches.")
         fresh = [(i, answer) for i, answer in plan.unanswerable() if i not in answers]
         self._keep(store, questions, fresh)
         answers.update(fresh)

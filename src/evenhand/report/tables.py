@@ -17,12 +17,17 @@ def scorecard(run: Run) -> RenderableType:
     for task in run.about["tasks"]:
         rows = [r for r in run.results if (r["dataset"], r["measure"]) == (task["dataset"], task["measure"])]
         parts += [_heading(run, task), _values(task["by"], rows)]
-        parts += [Text(line, style="yellow") for line in _unscored(run, task)]
-    return Group(*parts, *(Text(line, style="dim") for line in _footer(run)))
+        parts += [_line(text, "yellow") for text in _unscored(run, task)]
+    return Group(*parts, *(_line(text, "dim") for text in _footer(run)))
+
+
+def _line(text: str, style: str) -> Text:
+    """One line however long: a path that is cut in two cannot be copied."""
+    return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
 def _heading(run: Run, task: Mapping[str, Any]) -> Text:
-    title = Text.assemble((f"{run.about['model']} · {task['dataset']} · {task['measure']}", "bold"))
+    title = _line("", "").append(f"{run.about['model']} · {task['dataset']} · {task['measure']}", "bold")
     if run.about["partial"]:
         title.append(f"  (partial: a sample of {run.about['limit']} items)", "yellow")
     return title.append(f"\n{task['reading']}", "dim")
@@ -60,7 +65,5 @@ def _footer(run: Run) -> Iterator[str]:
     yield f"Intervals resample whole clusters ({', '.join(clusters)})."
     work = run.about["work"]
     kept = f", {work['kept']:,} answers kept from before" if work["kept"] else ""
-    yield (
-        f"{work['questions']:,} questions, {work['inputs']:,} distinct inputs{kept}; "
-        f"{run.about['seconds']} s. Run folder: {run.path}"
-    )
+    yield f"{work['questions']:,} questions, {work['inputs']:,} distinct inputs{kept}; {run.about['seconds']} s."
+    yield f"Run folder: {run.path}"
