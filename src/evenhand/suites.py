@@ -9,7 +9,7 @@ from evenhand.errors import BadInput, UnknownName
 from evenhand.run import Task
 
 SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
-    "becpro": {"en": [("becpro-en", "association")]},
+    "becpro": {"de": [("becpro-de", "association")], "en": [("becpro-en", "association")]},
 }
 """By suite and language: (dataset, measure)."""
 

@@ -8,7 +8,7 @@ from evenhand.datasets import becpro
 from evenhand.datasets.base import Dataset
 from evenhand.errors import UnknownName
 
-BUILDERS: dict[str, Callable[..., Dataset]] = {"becpro-en": becpro.english}
+BUILDERS: dict[str, Callable[..., Dataset]] = {"becpro-de": becpro.german, "becpro-en": becpro.english}
 
 
 def load(name: str, **options: Any) -> Dataset:
