@@ -74,7 +74,7 @@ def test_frames_agree_with_files(whole: evenhand.Run) -> None:
     again = evenhand.Run.load(whole.path)
     assert list(again.scores.columns) == [
         *("dataset", "measure", "id", "score"),
-        *("prof_gender", "gender", "profession", "person", "template"),
+        *("prof_gender", "gender", "profession", "person", "slot", "template"),
     ]
     assert len(again.scores) == 5400
     means = again.scores.groupby(["prof_gender", "gender"])["score"].mean()

@@ -17,11 +17,23 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"result", "models.batching"},
     {"models.base", "models.pieces", "folder"},
     {"datasets.templates", "datasets.base", "measures.base", "models.table", "models.names", "models.masking"},
-    {"datasets.becpro", "measures.association", "models.remembering", "models.masked"},
+    {
+        "datasets.becpro",
+        "datasets.eec",
+        "datasets.templated",
+        "measures.association",
+        "models.remembering",
+        "models.masked",
+    },
     {"datasets", "measures", "models.loading"},
-    {"models", "run"},
+    {"models", "run", "fitness"},
     {"suites"},
-    {"report.tables"},
+    {"analysis.paired"},
+    {"analysis.hypotheses", "analysis.workforce", "analysis.agreement"},
+    {"analysis.findings"},
+    {"analysis"},
+    {"report.tables", "report.plots"},
+    {"report.figures"},
     {"report", "auditing"},
     {"cli"},
     {"__main__"},
@@ -29,7 +41,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
 RANK = {module: rank for rank, layer in enumerate(LAYERS) for module in layer}
 MAY_IMPORT_TORCH = {"models.masked", "models.loading"}
 HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "accelerate", "ray"}
-REPORT_MAY_NOT_SEE = {"models", "measures", "run", "suites", "datasets"}
+REPORT_MAY_NOT_SEE = {"models", "measures", "run", "suites", "datasets", "auditing"}
 
 
 def modules() -> dict[str, ast.Module]:

@@ -1,6 +1,7 @@
 """The main command: measure a model on suites, and leave a run folder."""
 
 import dataclasses
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,12 +15,15 @@ import numpy as np
 
 from evenhand import folder, models, suites
 from evenhand.errors import BadInput, EvenhandError, RunError
+from evenhand.fitness import fit
 from evenhand.folder import Run
-from evenhand.models.base import Described, Model
+from evenhand.models.base import Described, Model, Pieced
 from evenhand.models.names import DEFAULT, find
 from evenhand.models.remembering import Kept, Remembering, fingerprints
 from evenhand.result import Result
 from evenhand.run import Task, measure_all
+
+log = logging.getLogger(__name__)
 
 
 def audit(
@@ -27,6 +31,9 @@ def audit(
     *,
     suite: str = "all",
     lang: str = "en",
+    dataset: str | None = None,
+    measure: str = "association",
+    templates: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
     limit: int | None = None,
     seed: int = 0,
@@ -35,13 +42,17 @@ def audit(
 ) -> Run:
     """Measure a model and keep the run in `out/<model>`; the same call again goes on where it stopped.
 
-    `model` is a bundled name, a folder, a Hub id, or any object with `name`, `fingerprint` and `answer`. `options`
+    `model` is a bundled name, a folder, a Hub id, or any object with `name`, `fingerprint` and `answer`. What is
+    measured: a `suite` in a language, or a `dataset` by name with a `measure`, or your own `templates` file. `options`
     go to the datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit`
     each dataset is a random sample of so many items, and the run is marked partial.
     """
     if limit is not None and limit < 1:
         raise BadInput(f"limit must be at least 1. Got {limit}.")
-    whole = suites.tasks(suite, lang, options)
+    options = dict(options or {})
+    if templates is not None:
+        dataset, options["file"] = "templates", str(templates)
+    whole = suites.chosen_tasks([(dataset, measure)], options) if dataset else suites.tasks(suite, lang, options)
     tasks = [_limited(task, limit, seed) for task in whole]
     path = run_folder(model, out)
     folder.prepare(path)  # before minutes are spent on loading
@@ -53,6 +64,10 @@ def audit(
             path.rmdir()  # only if it is empty: nothing was measured
         raise
 
+    fits = {task.dataset.name: fit(model, task.dataset) for task in tasks if isinstance(model, Pieced)}
+    warnings = [line for found in fits.values() for line in found.warnings(model.name)]
+    for line in warnings:
+        log.warning(line)
     started, clock = datetime.now(UTC), time.monotonic()
     remembering = Remembering(model, path / folder.ANSWERS)
     results = measure_all(remembering, tasks, seed=seed)
@@ -61,12 +76,14 @@ def audit(
         "model": model.name,
         "fingerprint": model.fingerprint,
         "loaded": dict(model.about) if isinstance(model, Described) else {},
-        "suite": suite,
-        "lang": lang,
+        "suite": None if dataset else suite,
+        "languages": sorted({task.dataset.language for task in tasks}),
         "seed": seed,
         "limit": limit,
         "partial": tasks != whole,
         "tasks": [suites.record(task) for task in tasks],
+        "pieces": {name: found.pieces for name, found in fits.items()},
+        "warnings": warnings,
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - clock, 1),
         "work": dataclasses.asdict(remembering.work),

@@ -51,8 +51,10 @@ def audit(
         list[str] | None,
         typer.Argument(metavar="MODEL", help="Bundled names, folders or Hub ids. Default: the bundled mini-en."),
     ] = None,
-    suite: Annotated[str, typer.Option(help="Which measures: becpro, or all.")] = "all",
-    lang: Annotated[str, typer.Option(help="Language of the model.")] = "en",
+    suite: Annotated[str, typer.Option(help="What to measure: becpro, emotions, or all.")] = "all",
+    lang: Annotated[str, typer.Option(help="Language of the suite: en or de.")] = "en",
+    templates: Annotated[Path | None, typer.Option(help="Measure your own sentences: a template file (TOML).")] = None,
+    dataset: Annotated[str | None, typer.Option(help="Measure one dataset, by name, instead of a suite.")] = None,
     option: Options = None,
     limit: Annotated[int | None, typer.Option(help="A sample of so many items each: a smoke run, partial.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
@@ -79,6 +81,8 @@ def audit(
             model,
             suite=suite,
             lang=lang,
+            templates=templates,
+            dataset=dataset,
             options=_parsed(option),
             limit=limit,
             seed=seed,
@@ -109,6 +113,36 @@ def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json:
 
 
 @app.command()
+def show(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    frequency: Annotated[
+        Path | None, typer.Option(help="A .tsv of attribute and corpus frequency: do scores merely follow it?")
+    ] = None,
+) -> None:
+    """Print the scorecard of a run again."""
+    from evenhand.folder import Run
+
+    _print_scorecard(Run.load(run), _numbers(frequency) if frequency else None)
+
+
+@app.command()
+def figures(
+    run: Annotated[Path, typer.Argument(help="A run folder with BEC-Pro.")],
+    after: Annotated[
+        Path | None, typer.Argument(help="A run of the same model after debiasing, to set beside it.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where the figures go.")] = Path("figures"),
+    suffix: Annotated[str, typer.Option("--format", help="svg, png or html.")] = "svg",
+) -> None:
+    """Draw the associations of each profession, and the scatter against the workforce."""
+    from evenhand.folder import Run
+    from evenhand.report.figures import draw
+
+    for path in draw(Run.load(run), Run.load(after) if after else None, out, suffix):
+        _print(str(path))
+
+
+@app.command()
 def measures() -> None:
     """List the measures: what they give, and how to read it."""
     from evenhand.measures import MEASURES
@@ -124,6 +158,9 @@ def datasets_list() -> None:
     from evenhand import datasets
 
     for name in sorted(datasets.BUILDERS):
+        if needed := datasets.needed_by(name):
+            _print(f"{name}  from a file of yours: --option {needed[0]}=FILE")
+            continue
         dataset = datasets.load(name)
         _print(f"{name}  {len(dataset.items):,} items, {dataset.language}. {dataset.about}")
 
@@ -202,22 +239,25 @@ def _print(*things: Any) -> None:
     """To stdout, at once; whoever has read enough and closed the pipe ends the command, without a traceback."""
     from rich.console import Console
 
+    # Off a terminal rich assumes 80 columns, and would break tables that are for a file or another program.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
     try:
         for thing in things:
             if isinstance(thing, str):
                 print(thing)
             else:
-                Console(highlight=False).print(thing)
+                console.print(thing)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(UNREAD) from None
 
 
-def _print_scorecard(run: Any) -> None:
+def _print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> None:
+    from evenhand.analysis.findings import findings
     from evenhand.report.tables import scorecard
 
-    _print(scorecard(run))
+    _print(scorecard(run, findings(run, frequency=frequency)))
 
 
 def _print_json(data: object) -> None:
@@ -232,6 +272,15 @@ def _parsed(options: list[str] | None) -> dict[str, str]:
             raise BadInput(f"An option is NAME=VALUE, as in masks=words. Got '{option}'.")
         parsed[name] = value
     return parsed
+
+
+def _numbers(path: Path) -> dict[str, float]:
+    """A two-column file: a word, a number."""
+    try:
+        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return {word: float(number) for word, number in rows}
+    except (OSError, ValueError) as error:
+        raise BadInput(f"'{path}' must have a word, a tab and a number on each line. Got: {error}.") from error
 
 
 def _whole(text: str) -> int:

@@ -91,13 +91,18 @@ def _value(groups: Groups, scores: Sequence[Score], summarise: Summarise, cluste
     scored = [s for s in scores if not math.isnan(s.value)]
     values = np.array([s.value for s in scored])
     clusters = [_label(s, cluster) if cluster else s.id for s in scored]
-    rng = np.random.default_rng([seed, zlib.crc32(repr(sorted(groups.items())).encode())])
+    rng = generator(seed, groups)
 
     def summary(indices: Indices) -> float:
         return summarise([scored[i] for i in indices])
 
     low, high = clustered_interval(values, clusters, rng, summary=None if summarise is mean else summary)
     return Value(groups, summarise(scored), low, high, len(scored), len(scores) - len(scored))
+
+
+def generator(seed: int, groups: Groups) -> np.random.Generator:
+    """The generator for the interval of one group of scores: the same wherever that group is shown."""
+    return np.random.default_rng([seed, zlib.crc32(repr(sorted(groups.items())).encode())])
 
 
 def _parts(scores: Sequence[Score], by: Sequence[str]) -> dict[tuple[str, ...], list[Score]]:

@@ -4,11 +4,17 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from evenhand.datasets import becpro
+from evenhand.datasets import becpro, eec, templated
 from evenhand.datasets.base import Dataset
-from evenhand.errors import UnknownName
+from evenhand.errors import BadInput, UnknownName
 
-BUILDERS: dict[str, Callable[..., Dataset]] = {"becpro-de": becpro.german, "becpro-en": becpro.english}
+BUILDERS: dict[str, Callable[..., Dataset]] = {
+    "becpro-de": becpro.german,
+    "becpro-en": becpro.english,
+    "eec": eec.load,
+    "emotions-en": templated.emotions,
+    "templates": templated.own,
+}
 
 
 def load(name: str, **options: Any) -> Dataset:
@@ -17,6 +23,9 @@ def load(name: str, **options: Any) -> Dataset:
     for option in options:
         if option not in known:
             raise UnknownName(f"option of dataset '{name}'", option, known)
+    for option in needed_by(name):
+        if option not in options:
+            raise BadInput(f"Dataset '{name}' is made from a file of yours: give the option {option}=...")
     return BUILDERS[name](**options)
 
 
@@ -25,3 +34,9 @@ def options_of(name: str) -> list[str]:
     if name not in BUILDERS:
         raise UnknownName("dataset", name, BUILDERS)
     return list(inspect.signature(BUILDERS[name]).parameters)
+
+
+def needed_by(name: str) -> list[str]:
+    """The options it cannot do without."""
+    parameters = inspect.signature(BUILDERS[name]).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.default is parameter.empty]

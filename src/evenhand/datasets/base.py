@@ -30,3 +30,5 @@ class Dataset:
     """The rows as people exchange them; for a released corpus, with the release's columns."""
     flaws: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    builder: str = ""
+    """The name to load it by, where it is not its own: a user's file has a name of its own."""

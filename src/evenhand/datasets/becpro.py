@@ -147,7 +147,7 @@ def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence,
     for prof_gender in PROF_GENDERS:
         for number, template in enumerate(words["templates"], start=1):
             for gender in GENDERS:
-                for person in words["persons"][gender]:
+                for slot, person in enumerate(words["persons"][gender], start=1):
                     for job in (job for job in jobs if job.prof_gender == prof_gender):
                         options = wordings(job, template, gender)
                         for wording in options:
@@ -156,6 +156,7 @@ def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence,
                                 "gender": gender,
                                 "profession": job.name,
                                 "person": person,
+                                "slot": str(slot),
                                 "template": str(number),
                             } | ({"form": wording.form} if wording.form else {})
                             id = str(index) if len(options) == 1 else f"{index}-{wording.form}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from evenhand.models.batching import Batch, Plan, Values
-from evenhand.questions import Answer, Question
+from evenhand.questions import Answer, Question, Span
 
 
 class Model(Protocol):
@@ -31,6 +31,14 @@ class Planned(Model, Protocol):
 
     def run(self, batch: Batch) -> Values:
         """One batch through the model."""
+
+
+@runtime_checkable
+class Pieced(Protocol):
+    """A model that can say into how many pieces its tokenizer cuts a word."""
+
+    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
 
 
 @runtime_checkable

@@ -12,8 +12,8 @@ from torch import Tensor
 from evenhand.errors import ModelError
 from evenhand.models import masking
 from evenhand.models.batching import Batch, Limit, Plan, Values, paced
-from evenhand.models.pieces import encode
-from evenhand.questions import Answer, Question
+from evenhand.models.pieces import count, encode
+from evenhand.questions import Answer, Question, Span
 
 Place = tuple[int, int]
 """Row and position in a batch."""
@@ -63,6 +63,15 @@ class MaskedLM:
         pieces = dict(zip(texts, encode(self.tokenizer, texts, self.longest), strict=True))
         mask = self.tokenizer.mask_token_id
         return Plan([masking.reading(question, pieces, mask) for question in questions], self.limit)
+
+    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
+        return [
+            count(pieces, span)
+            for pieces, (_, span) in zip(
+                encode(self.tokenizer, [text for text, _ in places], self.longest), places, strict=True
+            )
+        ]
 
     def run(self, batch: Batch) -> Values:
         """One batch through the network; in halves, and so from then on, where memory does not suffice."""

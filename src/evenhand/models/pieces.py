@@ -93,3 +93,11 @@ def encode(tokenizer: Any, texts: Sequence[str], longest: int) -> Iterator[Piece
                 for offset, is_added in zip(encoded["offset_mapping"][row], added, strict=True)
             )
             yield Pieces(text, ids, offsets, tuple(encoded.word_ids(row)), note)
+
+
+def count(pieces: Pieces, span: Span) -> int:
+    """Into how many pieces the span is cut; 0 where the text cannot be represented."""
+    try:
+        return 0 if pieces.note else len(pieces.inside(span))
+    except Unanswerable:
+        return 0

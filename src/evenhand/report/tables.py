@@ -1,23 +1,28 @@
 """Tables for people, on a terminal."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from evenhand.analysis.findings import Findings
 from evenhand.folder import Run
 
 
-def scorecard(run: Run) -> RenderableType:
-    """Every value of a run with its interval, n and unscored; then what it took and where it lies."""
-    parts: list[RenderableType] = []
+def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
+    """Every value of a run with its interval, n and unscored, and what follows from them; then what it took."""
+    parts: list[RenderableType] = [_line(f"Careful: {text}", "yellow") for text in run.about["warnings"]]
+    told = {found.dataset: found for found in findings}
     for task in run.about["tasks"]:
         rows = [r for r in run.results if (r["dataset"], r["measure"]) == (task["dataset"], task["measure"])]
         parts += [_heading(run, task), _values(task["by"], rows)]
         parts += [_line(text, "yellow") for text in _unscored(run, task)]
+        if task["dataset"] in told:
+            parts += list(_findings(told[task["dataset"]]))
     return Group(*parts, *(_line(text, "dim") for text in _footer(run)))
 
 
@@ -36,13 +41,73 @@ def _heading(run: Run, task: Mapping[str, Any]) -> Text:
 def _values(by: list[str], rows: list[dict[str, Any]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for group in by:
-        table.add_column(group)
+        table.add_column(group, no_wrap=True)
     for name in ("value", "95 % interval", "n", "unscored"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         labels = [row["groups"].get(group, "all") for group in by]
         table.add_row(*labels, number(row["value"]), interval(row), f"{row['n']:,}", f"{row['unscored']:,}")
     return table
+
+
+def _findings(found: Findings) -> Iterator[RenderableType]:
+    yield _line("Female minus male, partner by partner", "bold")
+    yield _frame(
+        found.differences,
+        {
+            found.by: "",
+            "difference": "+.3f",
+            "low": "+.3f",
+            "high": "+.3f",
+            "p_holm": ".4f",
+            "detectable": ".3f",
+            "w": ",.0f",
+            "r": "+.2f",
+            "r_printed": "+.2f",
+            "pairs": ",",
+        },
+    )
+    if len(found.agreement):
+        yield _line("German forms crossed: women against men, agreement of form and person, the form itself", "bold")
+        columns = {"prof_gender": "", "effect": "", "value": "+.3f", "low": "+.3f", "high": "+.3f", "p": ".4f"}
+        yield _frame(found.agreement, columns)
+    for claim in found.claims:
+        span = f"{claim.value:+.3f} [{claim.low:+.3f}, {claim.high:+.3f}]"
+        yield _line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {span}", "")
+    correlated = {f"share of women, {country}": frame for country, frame in found.workforce.items()}
+    correlated |= {f"confound: {name}": frame for name, frame in found.confounds.items()}
+    if correlated:
+        yield _line("\nCorrelation over attributes of female minus male (Pearson, Spearman; 95 % intervals)", "bold")
+        yield _correlations(correlated)
+
+
+def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("with", "group", "n", "pearson", "interval", "spearman", "interval"):
+        table.add_column(name, justify="left" if name in ("with", "group") else "right", no_wrap=True)
+    for name, frame in frames.items():
+        for _, row in frame[frame["score"] == "difference"].iterrows():
+            cells = [_cell(row[kind], "+.2f") for kind in ("pearson", "spearman")]
+            spans = [
+                f"[{_cell(row[f'{k}_low'], '+.2f')}, {_cell(row[f'{k}_high'], '+.2f')}]"
+                for k in ("pearson", "spearman")
+            ]
+            table.add_row(name, row["group"], str(row["n"]), cells[0], spans[0], cells[1], spans[1])
+    return table
+
+
+def _frame(frame: pd.DataFrame, formats: Mapping[str, str]) -> Table:
+    """The columns named, each in its format; text to the left, numbers to the right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column, form in formats.items():
+        table.add_column(column, justify="right" if form else "left", no_wrap=True)
+    for _, row in frame.iterrows():
+        table.add_row(*(_cell(row[column], form) for column, form in formats.items()))
+    return table
+
+
+def _cell(value: Any, form: str) -> str:
+    return "–" if pd.isna(value) else format(value, form)
 
 
 def number(value: float | None) -> str:

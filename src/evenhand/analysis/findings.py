@@ -1,0 +1,77 @@
+"""All that a run's scores say beyond its values, by dataset: what a scorecard and a page show beside the numbers."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from evenhand.analysis import agreement, hypotheses, paired, workforce
+from evenhand.folder import Run
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What could be computed for one dataset; what does not apply is empty."""
+
+    dataset: str
+    by: str
+    """The group whose parts are compared: kinds of professions, of emotions."""
+    differences: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """Female - male, by group: analysis.paired.compared."""
+    claims: list[hypotheses.Claim] = field(default_factory=list)
+    workforce: dict[str, pd.DataFrame] = field(default_factory=dict)
+    """Correlation with the share of women, by country: analysis.workforce.against."""
+    confounds: dict[str, pd.DataFrame] = field(default_factory=dict)
+    """The same, with the number of pieces, and with frequency where it is given."""
+    agreement: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """Social, agreement and form effects of crossed German forms: analysis.agreement.summary."""
+
+
+def findings(run: Run, *, frequency: Mapping[str, float] | None = None) -> list[Findings]:
+    """The findings for each dataset of the run that has women and men to compare.
+
+    `frequency` gives a number for each profession (or other attribute), to see whether scores merely follow it.
+    """
+    found = []
+    for task in run.about["tasks"]:
+        scores = run.scores[run.scores["dataset"] == task["dataset"]].dropna(axis="columns", how="all")
+        if {"gender", "slot"} <= set(scores.columns):
+            found.append(_of(scores, task["dataset"], task["by"][0], task["cluster"], run, frequency))
+    return found
+
+
+def _of(
+    scores: pd.DataFrame, dataset: str, by: str, cluster: str, run: Run, frequency: Mapping[str, float] | None
+) -> Findings:
+    seed = run.about["seed"]
+    differences = paired.compared(paired.pairs(scores), by=by, cluster=cluster, seed=seed)
+    confounds: dict[str, pd.DataFrame] = {}
+    pieces = run.about["pieces"].get(dataset)
+    for name, numbers in (("pieces", pieces), ("frequency", frequency)):
+        if numbers:
+            confounds[name] = workforce.against(scores, numbers, by=by, cluster=cluster, seed=seed)
+    if by != "prof_gender":
+        return Findings(dataset, by, differences, confounds=confounds)
+    crossed = "form" in scores and scores.groupby("gender")["form"].nunique().gt(1).any()
+    return Findings(
+        dataset,
+        by,
+        differences,
+        claims=hypotheses.evaluate(scores, seed=seed),
+        workforce={
+            country: workforce.against(scores, shares, seed=seed) for country, shares in _shares(dataset).items()
+        },
+        confounds=confounds,
+        agreement=agreement.summary(agreement.decompose(scores), seed=seed) if crossed else pd.DataFrame(),
+    )
+
+
+def _shares(dataset: str) -> dict[str, dict[str, float]]:
+    """The US shares of the paper; the German ones too, for a German run, where the user has the released table."""
+    shares = {"US": workforce.shares()}
+    released = Path(os.environ.get("EVENHAND_DATA", "")) / "becpro" / "professions_us_de.tsv"
+    if dataset == "becpro-de" and released.is_file():
+        shares["Germany"] = workforce.german_shares(released)
+    return shares

@@ -1,0 +1,80 @@
+"""The Equity Evaluation Corpus (Kiritchenko and Mohammad 2018), from a user's own copy of the csv."""
+
+import csv
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from evenhand.datasets.base import Dataset
+from evenhand.errors import BadInput
+from evenhand.items import Sentence
+from evenhand.questions import Span
+
+COLUMNS = ("ID", "Sentence", "Template", "Person", "Gender", "Race", "Emotion", "Emotion word")
+SLOT = re.compile(r"<(person|emotion)[^>]*>")
+
+
+def load(file: str) -> Dataset:
+    """The sentences of the csv that have an emotion word; the others have no attribute to associate.
+
+    Target and attribute are found by the row's own template, never searched for. First names are targets too; they
+    stand under their race in the group `race`, person words under "none".
+    """
+    try:
+        with Path(file).expanduser().open(encoding="utf-8-sig", newline="") as handle:
+            rows = list(csv.DictReader(handle))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"The EEC file '{file}' cannot be read: {error}. Give the csv of the release.") from error
+    if not rows or (missing := [c for c in COLUMNS if c not in rows[0]]):
+        lacking = ", ".join(missing) if rows else "all rows"
+        raise BadInput(f"'{file}' must be the EEC csv, with columns {', '.join(COLUMNS)}. Missing: {lacking}.")
+    items = list(_sentences(file, rows))
+    return Dataset(
+        name="eec",
+        version=1,
+        language="en",
+        about=f"Person words and names with emotion words; {len(rows) - len(items)} rows without emotion are left out.",
+        source="Kiritchenko and Mohammad 2018, Gender and Race Bias in Two Hundred Sentiment Analysis Systems",
+        licence="as upstream (research)",
+        items=items,
+        by=("emotion", "gender"),
+        cluster="attribute",
+        table=partial(pd.DataFrame, rows),
+        options={"file": str(Path(file).expanduser().resolve())},
+    )
+
+
+def _sentences(file: str, rows: list[dict[str, str]]) -> Iterator[Sentence]:
+    for line, row in enumerate(rows, start=2):
+        if not row["Emotion word"].strip():
+            continue
+        spans = _spans(row)
+        if spans is None:
+            raise BadInput(f"{file}, line {line}: the sentence does not follow its template {row['Template']!r}.")
+        target, attribute = spans
+        head = target.of(row["Sentence"]).split()[-1]
+        groups = {
+            "emotion": row["Emotion"],
+            "gender": row["Gender"],
+            "attribute": row["Emotion word"],
+            "person": row["Person"],
+            "race": row["Race"] or "none",
+            "template": row["Template"],
+        }
+        yield Sentence(row["ID"], row["Sentence"], Span(target.stop - len(head), target.stop), attribute, groups)
+
+
+def _spans(row: dict[str, str]) -> tuple[Span, Span] | None:
+    """Where person and emotion word are: the template as a pattern, its slots as the row's own words."""
+    words = {"person": row["Person"], "emotion": row["Emotion word"]}
+    pattern, end = "", 0
+    for slot in SLOT.finditer(row["Template"]):
+        pattern += re.escape(row["Template"][end : slot.start()]) + f"(?P<{slot[1]}>{re.escape(words[slot[1]])})"
+        end = slot.end()
+    found = re.fullmatch(pattern + re.escape(row["Template"][end:]), row["Sentence"], re.I)
+    if found is None or set(found.groupdict()) != {"person", "emotion"}:
+        return None
+    return Span(*found.span("person")), Span(*found.span("emotion"))
