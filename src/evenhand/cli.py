@@ -143,6 +143,40 @@ def figures(
 
 
 @app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="bartl2020.")],
+    model: Annotated[str, typer.Option(help="The English model, before.")] = "mini-en",
+    post: Annotated[str | None, typer.Option(help="The same model after fine-tuning, if you have it.")] = None,
+    finetune: Annotated[str | None, typer.Option(help="Fine-tune now: gap, or a text file.")] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="bartl-paper, bartl-released or default (one quick epoch).")
+    ] = None,
+    german_model: Annotated[str | None, typer.Option(help="A German model, for Table 5.")] = None,
+    mode: Annotated[str, typer.Option("--as", help="paper: as the paper says; released: as its code does.")] = "paper",
+    out: Annotated[Path, typer.Option(help="Runs and fine-tuned models go here.")] = Path("runs/reproduce"),
+    as_json: Json = False,
+) -> None:
+    """Run a paper's study and print its tables beside ours."""
+    from evenhand.report.tables import reproduction
+    from evenhand.reproducing import reproduce as run_study
+
+    done = run_study(
+        paper,
+        model=model,
+        post=post,
+        finetune=finetune,
+        recipe=recipe,
+        german_model=german_model,
+        mode=mode,  # type: ignore[arg-type]
+        out=out,
+    )
+    if as_json:
+        _print(done.cells.to_json(orient="records", indent=1))
+    else:
+        _print(reproduction(done.cells, done.notes, done.claims))
+
+
+@app.command()
 def measures() -> None:
     """List the measures: what they give, and how to read it."""
     from evenhand.measures import MEASURES

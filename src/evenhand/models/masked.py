@@ -12,6 +12,7 @@ from torch import Tensor
 from evenhand.errors import ModelError
 from evenhand.models import masking
 from evenhand.models.batching import Batch, Limit, Plan, Values, paced
+from evenhand.models.picking import Picking
 from evenhand.models.pieces import count, encode
 from evenhand.questions import Answer, Question, Span
 
@@ -45,8 +46,7 @@ class MaskedLM:
         self.limit = limit
         self.about = about
         self._too_large = math.inf  # tokens of the smallest batch that ran out of memory
-        self._asked: tuple[Tensor, Tensor] | None = None
-        network.base_model.register_forward_hook(self._pick)
+        self._picking = Picking(network)
         self._picks = self._picking_changes_nothing()
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
@@ -119,25 +119,10 @@ class MaskedLM:
             "input_ids": torch.from_numpy(ids).to(device),
             "attention_mask": torch.from_numpy(attention).to(device),
         }
-        if not self._picks:
-            logits: Tensor = self.network(**inputs).logits[rows, positions]
-            return logits.float()
-        self._asked = rows, positions
-        try:
-            logits = self.network(**inputs).logits[0]
-        finally:
-            self._asked = None
+        if self._picks:
+            return self._picking.logits(rows, positions, **inputs).float()
+        logits: Tensor = self.network(**inputs).logits[rows, positions]
         return logits.float()
-
-    def _pick(self, module: Any, args: Any, output: Any) -> Any:
-        """Between body and head: keep the asked positions, as one sequence, so that the head sees nothing else."""
-        if self._asked is None:
-            return output
-        picked = output[0][self._asked].unsqueeze(0)  # (1, places, width)
-        if isinstance(output, tuple):
-            return picked, *output[1:]
-        output.last_hidden_state = picked
-        return output
 
     def _picking_changes_nothing(self) -> bool:
         """Does the head treat every position alike? All known families' do; an unknown one is tried out."""

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.findings import Findings
+from evenhand.analysis.hypotheses import Claim
 from evenhand.folder import Run
 
 
@@ -71,14 +72,30 @@ def _findings(found: Findings) -> Iterator[RenderableType]:
         yield _line("German forms crossed: women against men, agreement of form and person, the form itself", "bold")
         columns = {"prof_gender": "", "effect": "", "value": "+.3f", "low": "+.3f", "high": "+.3f", "p": ".4f"}
         yield _frame(found.agreement, columns)
-    for claim in found.claims:
-        span = f"{claim.value:+.3f} [{claim.low:+.3f}, {claim.high:+.3f}]"
-        yield _line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {span}", "")
+    yield from _claims(found.claims)
     correlated = {f"share of women, {country}": frame for country, frame in found.workforce.items()}
     correlated |= {f"confound: {name}": frame for name, frame in found.confounds.items()}
     if correlated:
         yield _line("\nCorrelation over attributes of female minus male (Pearson, Spearman; 95 % intervals)", "bold")
         yield _correlations(correlated)
+
+
+def _claims(claims: Sequence[Claim]) -> Iterator[Text]:
+    for claim in claims:
+        span = f"{claim.value:+.3f} [{claim.low:+.3f}, {claim.high:+.3f}]"
+        yield _line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {span}", "")
+
+
+def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Claim]) -> RenderableType:
+    """Published | ours | difference for every cell of a paper's tables, the hypotheses, and why they differ."""
+    columns = ("table", "professions", "words", "what", "published", "ours", "difference")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        table.add_column(name, justify="right" if name in columns[4:] else "left", no_wrap=True)
+    for _, row in cells.iterrows():
+        form = ",.0f" if row["what"] == "W" else "+.2f"
+        table.add_row(*(str(row[c]) for c in columns[:4]), *(_cell(row[c], form) for c in columns[4:]))
+    return Group(table, *_claims(claims), "", *(Text(f"- {note}") for note in notes))
 
 
 def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:

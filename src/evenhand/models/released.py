@@ -1,0 +1,63 @@
+"""The inputs of BEC-Pro's released code, slips included: to set our numbers beside theirs, for nothing else."""
+
+import re
+from collections.abc import Sequence
+
+from evenhand.errors import UnfitModel
+from evenhand.models.batching import Batch, Plan, Read, Reading, Values, paced
+from evenhand.models.masked import MaskedLM
+from evenhand.questions import Answer, Fill, Question
+
+LENGTH = 16  # the next power of two of the longest sentence in words, not in pieces
+
+
+class AsReleased:
+    """Wraps a model; a `Fill` becomes the input that the code of Bartl et al. (2020) makes of it.
+
+    Words to mask are searched for in the sentence, and what is found elsewhere is masked too ("lodging [MASK]ager").
+    One mask stands for each word. Every input is cut or padded to 16 pieces, padded with [MASK], and the padding is
+    attended to. The first mask is taken for the target, and the token there in the unmasked sentence for its word.
+    """
+
+    def __init__(self, model: MaskedLM) -> None:
+        self.model = model
+        self.name = f"{model.name}--as-released"
+        self.fingerprint = f"{model.fingerprint}-as-released"
+        self.about = {**model.about, "inputs": "as released by Bartl et al. 2020"}
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        """One answer for each question, in order."""
+        plan = self.plan(questions)
+        answers = dict(plan.unanswerable())
+        for number, batch in paced(plan, range(len(plan.batches))):
+            answers.update(plan.settle(number, self.run(batch)))
+        return [answers[i] for i in range(len(questions))]
+
+    def plan(self, questions: Sequence[Question]) -> Plan:
+        """The batches that answer these questions."""
+        return Plan([Reading((self._read(question),)) for question in questions], self.model.limit)
+
+    def run(self, batch: Batch) -> Values:
+        """One batch through the model; inputs are all of one length, so that nothing else is padded."""
+        return self.model.run(batch)
+
+    def _read(self, question: Question) -> Read:
+        if not isinstance(question, Fill):
+            raise UnfitModel("The released code of Bartl et al. 2020 answers nothing but blanks.")
+        plain, masked = (self._ids(text) for text in (question.text, masked_text(question)))
+        first = masked.index(self.model.tokenizer.mask_token_id)
+        return Read(masked, ((first, plain[first]),))
+
+    def _ids(self, text: str) -> tuple[int, ...]:
+        ids = self.model.tokenizer(text)["input_ids"][:LENGTH]
+        return (*ids, *[self.model.tokenizer.mask_token_id] * (LENGTH - len(ids)))
+
+
+def masked_text(question: Fill, mask: str = "[MASK]") -> str:
+    """The sentence as in the released columns Sent_TM (nothing hidden) and Sent_TAM."""
+    # A target is found at the start of words too; inside of them ("mason") its author has put it right by hand.
+    text = re.sub(rf"\b{re.escape(question.answer)}", mask, question.text)
+    for span in question.hidden:
+        for word in span.of(question.text).split():
+            text = re.sub(rf"\b{re.escape(word)}(?!\w)", mask, text)
+    return text

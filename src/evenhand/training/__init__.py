@@ -1,0 +1,1 @@
+"""Fine-tuning: one readable loop for each kind of model."""
