@@ -1,5 +1,6 @@
 """The main command, from Python and from the command line, on the bundled model and on tiny ones."""
 
+import dataclasses
 import json
 import re
 import signal
@@ -16,6 +17,7 @@ import evenhand
 import tiny
 from evenhand import BadInput, RunError, Table
 from evenhand.cli import _run
+from evenhand.fitness import fit
 from evenhand.models.masked import MaskedLM
 
 README = Path(__file__).parent.parent / "README.md"
@@ -24,7 +26,7 @@ README = Path(__file__).parent.parent / "README.md"
 @pytest.fixture(scope="session")
 def whole(mini_en: MaskedLM, tmp_path_factory: pytest.TempPathFactory) -> evenhand.Run:
     """The audit that `make audit` runs."""
-    return evenhand.audit(mini_en, out=tmp_path_factory.mktemp("runs"))
+    return evenhand.audit(mini_en, suite="becpro", out=tmp_path_factory.mktemp("runs"))
 
 
 @pytest.fixture(scope="session")
@@ -88,6 +90,8 @@ def test_rescoring_needs_no_model_and_gives_the_same_bytes(whole: evenhand.Run) 
     before = files(whole.path)
     for name in before:
         (whole.path / name).unlink()
+    with pytest.raises(RunError, match="evenhand rescore"):
+        evenhand.Run.load(whole.path)
     code = "import evenhand, sys; evenhand.rescore(sys.argv[1]); assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code, str(whole.path)], check=True)
     assert files(whole.path) == before
@@ -95,7 +99,7 @@ def test_rescoring_needs_no_model_and_gives_the_same_bytes(whole: evenhand.Run) 
 
 def test_a_second_audit_asks_nothing_and_changes_nothing(whole: evenhand.Run, mini_en: MaskedLM) -> None:
     before = files(whole.path)
-    again = evenhand.audit(mini_en, out=whole.path.parent)
+    again = evenhand.audit(mini_en, suite="becpro", out=whole.path.parent)
     assert again.about["work"]["kept"] == 10_800
     assert again.about["work"]["batches"] == 0
     assert files(whole.path) == before
@@ -116,6 +120,36 @@ def test_a_limit_is_a_seeded_sample_marked_partial(
     assert _run(["rescore", str(runs[0].path)]) == 0
     assert "partial: a sample of 60 items" in capsys.readouterr().out
     assert files(runs[0].path) == files(runs[1].path)
+
+
+def test_a_sample_does_not_replace_a_full_run(tmp_path: Path) -> None:
+    table = Table(lambda q: (-1.0,))
+    evenhand.audit(table, suite="emotions", out=tmp_path)
+    before = files(tmp_path / "table")
+    with pytest.raises(RunError, match="holds a full run"):
+        evenhand.audit(table, suite="emotions", limit=5, out=tmp_path)
+    assert files(tmp_path / "table") == before
+
+
+def test_scores_that_are_no_numbers_are_unscored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    endless = Table(lambda q: (-float("inf"),) if q.hidden else (-1.0,))
+    run = evenhand.audit(endless, suite="becpro", limit=20, out=tmp_path)
+    assert run.about["unscored"] == {"becpro-en/association": {"not a finite number": 20}}
+    assert _run(["show", str(run.path)]) == 0
+    assert "20 items unscored: not a finite number" in capsys.readouterr().out
+
+
+def test_a_word_is_not_called_unknown_for_its_neighbours(mini_en: MaskedLM) -> None:
+    dataset = evenhand.datasets.load("becpro-en")
+    strange = [dataclasses.replace(item, text=item.text.replace("mail sorter", "mail Ж😀er")) for item in dataset.items]
+    found = fit(mini_en, dataclasses.replace(dataset, items=strange))
+    assert set(found.targets.values()) == {1}
+    assert list(found.warnings("mini-en")) == []
+
+
+def test_a_model_of_another_language_is_warned_of(mini_en: MaskedLM, tmp_path: Path) -> None:
+    run = evenhand.audit(mini_en, lang="de", limit=30, out=tmp_path)
+    assert re.match(r"1\d of 17 target words of becpro-de are unknown to 'mini-en'", run.about["warnings"][0])
 
 
 def test_any_object_that_answers_can_be_audited(tmp_path: Path) -> None:
@@ -172,6 +206,7 @@ def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsy
         (["audit", "--option", "masks=letters"], "masks must be 'pieces' or 'words'"),
         (["audit", "--option", "masks"], "An option is NAME=VALUE"),
         (["audit", "--limit", "0"], "limit must be at least 1"),
+        (["audit", "--seed", "-1"], "seed must not be negative"),
         (["audit", "--batch-size", "many"], "--batch-size must be 'auto' or a whole number"),
         (["audit", "--dtype", "int8"], "dtype must be one of"),
         (["audit", "--limit", "few"], "Invalid value for '--limit'"),
@@ -204,17 +239,14 @@ def test_an_unknown_measure_gets_a_suggestion() -> None:
 
 
 def test_a_folder_with_another_models_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    class Retrained(Table):
-        fingerprint = "other"
-
     evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path)
     before = files(tmp_path / "table")
     with pytest.raises(RunError, match=r"holds a run of 'table' .* Choose another --out"):
-        evenhand.audit(Retrained(lambda q: (-2.0,)), limit=5, out=tmp_path)
+        evenhand.audit(Table(lambda q: (-2.0,)), limit=5, out=tmp_path)
     assert files(tmp_path / "table") == before
     (tmp_path / "table" / "run.json").unlink()  # as if it had been stopped
     with pytest.raises(RunError, match="holds a run of another model"):
-        evenhand.audit(Retrained(lambda q: (-2.0,)), limit=5, out=tmp_path)
+        evenhand.audit(Table(lambda q: (-2.0,)), limit=5, out=tmp_path)
 
 
 def test_our_own_fault_ends_with_70(

@@ -44,7 +44,7 @@ def test_the_readme_names_every_command() -> None:
         assert f"evenhand {group.name}" in readme
 
 
-def test_the_makefile_and_the_constraints_pin_torch() -> None:
+def test_constraints_pin_everything_exactly_torch_too() -> None:
     constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     assert re.search(r"^torch==2\.13\.0$", constraints, re.M)
     for line in constraints.splitlines():

@@ -8,11 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evenhand import Run, RunError
+from evenhand import Run, RunError, folder
 from evenhand.folder import prepare, write, write_whole
 from evenhand.result import Result, Score, Value
 
 NAN = float("nan")
+ABOUT = dict.fromkeys(folder.ABOUT, "")
 RESULT = Result(
     "m",
     "f00d",
@@ -28,7 +29,7 @@ KEYS += ["value", "low", "high", "n", "unscored", "neutral"]
 
 
 def test_results_and_scores_have_the_agreed_shape(tmp_path: Path) -> None:
-    run = write(tmp_path, {"model": "m"}, [RESULT])
+    run = write(tmp_path, ABOUT, [RESULT])
     rows = json.loads((tmp_path / "results.json").read_text())
     assert [list(row) for row in rows] == [KEYS, KEYS]
     assert rows[0]["groups"] == {}
@@ -42,13 +43,21 @@ def test_results_and_scores_have_the_agreed_shape(tmp_path: Path) -> None:
 
 
 def test_a_newer_schema_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    write(tmp_path, {"model": "m"}, [RESULT])
+    write(tmp_path, ABOUT, [RESULT])
     (tmp_path / "run.json").write_text('{"schema": 99}')
     with pytest.raises(RunError, match="schema 99, this evenhand reads up to 1: a newer one wrote it"):
         Run.load(tmp_path)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"schema": "1"}'])
+def test_results_that_the_record_does_not_vouch_for_are_refused(tmp_path: Path) -> None:
+    write(tmp_path, ABOUT, [RESULT])
+    (tmp_path / "results.json").write_text("[]")
+    with pytest.raises(RunError, match="evenhand rescore"):
+        Run.load(tmp_path)
+    assert Run.load(tmp_path, checked=False).results == []
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"schema": "1"}', '{"schema": 1}'])
 def test_a_damaged_record_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(RunError, match="run.json"):
@@ -56,7 +65,7 @@ def test_a_damaged_record_is_refused(tmp_path: Path, content: str) -> None:
 
 
 def test_damaged_results_and_scores_are_refused(tmp_path: Path) -> None:
-    run = write(tmp_path, {"model": "m"}, [RESULT])
+    run = write(tmp_path, ABOUT, [RESULT])
     (tmp_path / "results.json").write_text("{}")
     (tmp_path / "scores.parquet").write_bytes(b"PAR1")
     with pytest.raises(RunError, match="must hold a list"):
@@ -106,7 +115,7 @@ from pathlib import Path
 from evenhand import Likelihood, Remembering, RunError, Table
 from evenhand.folder import write_whole
 folder = Path(sys.argv[1])
-table = Table(lambda q: (-float(len(q.text)),))
+table = Table(lambda q: (-float(len(q.text)),), fingerprint="table")
 Remembering(table, folder / "answers.sqlite").answer([Likelihood("old")])
 (folder / "results.json").write_text("old")
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # no file may grow beyond this
@@ -123,7 +132,7 @@ for attempt in (
 assert refused == 2
 assert (folder / "results.json").read_text() == "old"
 assert not list(folder.glob(".results*"))
-silent = Table({})
+silent = Table({}, fingerprint="table")
 assert Remembering(silent, folder / "answers.sqlite").answer([Likelihood("old")])[0].logp == -3.0
 assert silent.asked == []
 """

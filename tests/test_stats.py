@@ -1,26 +1,39 @@
+import math
+
 import numpy as np
 import pytest
+from scipy import stats
 
-from evenhand.stats import clustered_interval
+from evenhand.stats import clustered_interval, correlation, detectable, holm, sign_flip_test, signed_rank
 
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
-def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
-    """Twenty clusters of nine alike items: naive resampling of items would cover far less than 95 %."""
-    draw, covered, naive, trials = np.random.default_rng(1), 0, 0, 400
-    clusters = np.repeat([f"c{i}" for i in range(20)], 9).tolist()
-    alone = [str(i) for i in range(180)]
+@pytest.mark.parametrize("g", [2, 3, 5, 8, 20])
+def test_an_interval_covers_the_truth_as_often_as_it_says(g: int) -> None:
+    """Clusters of nine alike items: taking items for the units would cover far less than 95 %."""
+    draw, covered, naive, trials = np.random.default_rng(g), 0, 0, 400
+    clusters = np.repeat([f"c{i}" for i in range(g)], 9).tolist()
+    alone = [str(i) for i in range(9 * g)]
     for _ in range(trials):
-        values = np.repeat(draw.normal(size=20), 9) + 0.3 * draw.normal(size=180)
+        values = np.repeat(draw.normal(size=g), 9) + 0.3 * draw.normal(size=9 * g)
         low, high = clustered_interval(values, clusters, draw)
         covered += low <= 0 <= high
         low, high = clustered_interval(values, alone, draw)
         naive += low <= 0 <= high
-    assert 0.92 <= covered / trials <= 0.98  # 0.945 to 0.955 expected; 0.92 and 0.98 are three standard errors away
+    assert 0.915 <= covered / trials <= 0.985  # three standard errors around 0.95
     assert naive / trials < 0.7
+
+
+def test_many_clusters_get_the_interval_that_a_bootstrap_would_give() -> None:
+    values, clusters = rng().normal(size=2100), [str(i) for i in range(2100)]
+    few = clustered_interval(values[:2000], clusters[:2000], rng())
+    many = clustered_interval(values, clusters, rng())
+    assert many[1] - many[0] == pytest.approx(few[1] - few[0], rel=0.1)
+    own = clustered_interval(values[:7], clusters[:7], rng(), summary=lambda i: float(values[i].mean()))
+    assert own == pytest.approx(clustered_interval(values[:7], clusters[:7], rng()))
 
 
 def test_a_summary_of_ones_own_gives_what_the_fast_mean_gives() -> None:
@@ -28,13 +41,13 @@ def test_a_summary_of_ones_own_gives_what_the_fast_mean_gives() -> None:
     clusters = [str(i % 12) for i in range(60)]
     fast = clustered_interval(values, clusters, rng())
     slow = clustered_interval(values, clusters, rng(), summary=lambda indices: float(values[indices].mean()))
-    assert fast == pytest.approx(slow, abs=0.03)  # fewer draws
+    assert fast == pytest.approx(slow, abs=0.05)  # fewer draws
 
 
 def test_unequal_clusters_are_weighed_by_their_size() -> None:
-    values = np.array([0.0] * 8 + [1.0] * 2)
-    low, high = clustered_interval(values, ["a"] * 8 + ["b"] * 2, rng())
-    assert (low, high) == (0.0, 1.0)
+    values = np.array([0.0] * 81 + [1.0] * 9)
+    low, high = clustered_interval(values, ["a"] * 81 + [str(i) for i in range(9)], rng())
+    assert 0 <= low < 0.1 < high <= 1
 
 
 def test_one_cluster_has_no_interval() -> None:
@@ -52,3 +65,71 @@ def test_a_higher_level_gives_a_wider_interval() -> None:
 def test_the_same_seed_gives_the_same_interval() -> None:
     values, clusters = rng().normal(size=50), [str(i % 10) for i in range(50)]
     assert clustered_interval(values, clusters, rng()) == clustered_interval(values, clusters, rng())
+
+
+def test_signed_rank_is_rs() -> None:
+    """R: wilcox.test(x, y, paired = TRUE) on the depression scores of its help page: V = 40, p-value = 0.03906."""
+    x = np.array([1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30])
+    y = np.array([0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29])
+    found = signed_rank(x - y)
+    assert found.w == 40
+    assert found.p == pytest.approx(0.03906, abs=5e-6)
+    assert found.z == pytest.approx((40 - 22.5) / math.sqrt(9 * 10 * 19 / 24))
+    assert found.r > 0 > found.r_as_printed
+
+
+def test_signed_rank_by_hand_with_ties_and_zeros() -> None:
+    """|d| = 1, 1, 2, 3 with ranks 1.5, 1.5, 3, 4; positive are 1, 2, 3: W = 8.5. The zero is left out."""
+    found = signed_rank(np.array([1.0, -1.0, 2.0, 3.0, 0.0]))
+    assert (found.w, found.n) == (8.5, 4)
+    assert found.z == pytest.approx((8.5 - 5) / math.sqrt(4 * 5 * 9 / 24 - (2**3 - 2) / 48))
+    assert np.isnan(signed_rank(np.zeros(3)).r)
+
+
+def test_sign_flips_are_exact_for_few_clusters() -> None:
+    """Three clusters all of one sign: 2 of the 8 sign patterns are as extreme, so p is near 1/4."""
+    p = sign_flip_test(np.array([1.0, 2.0, 3.0]), ["a", "b", "c"], rng())
+    assert p == pytest.approx(0.25, abs=0.02)
+    assert sign_flip_test(np.array([1.0, -1.0]), ["a", "b"], rng()) == 1.0
+
+
+def test_sign_flips_know_about_clusters() -> None:
+    """Ninety alike differences in one cluster are one observation, not ninety."""
+    clusters = ["a"] * 90 + ["b"]
+    assert sign_flip_test(np.ones(91), clusters, rng()) > 0.4
+    assert sign_flip_test(np.ones(91), [str(i) for i in range(91)], rng()) < 0.001
+
+
+def test_p_is_uniform_where_there_is_nothing() -> None:
+    draw = np.random.default_rng(3)
+    ps = [sign_flip_test(draw.normal(size=20), [str(i) for i in range(20)], draw, draws=199) for _ in range(400)]
+    assert 0.02 < np.mean(np.array(ps) <= 0.05) < 0.09
+
+
+def test_the_detectable_difference_is_detected_four_times_in_five() -> None:
+    draw, clusters = np.random.default_rng(5), [str(i) for i in range(20)]
+    sample = draw.normal(size=20)
+    effect = detectable((sample - sample.mean()) / sample.std(ddof=1), clusters)  # at a standard deviation of 1
+    hits = [stats.ttest_1samp(draw.normal(loc=effect, size=20), 0).pvalue < 0.05 for _ in range(800)]
+    assert np.mean(hits) == pytest.approx(0.8, abs=0.05)
+    assert np.isnan(detectable(np.ones(3), ["a"] * 3))
+
+
+def test_holm_is_rs() -> None:
+    """R: p.adjust(c(0.01, 0.04, 0.03), "holm") gives 0.03 0.06 0.06."""
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([]) == []
+
+
+def test_correlations_are_rs() -> None:
+    """R: cor(c(1,2,3,4,5), c(2,1,4,3,7)) is 0.8242; method = "spearman" gives 0.8."""
+    x, y = np.arange(1.0, 6), np.array([2.0, 1, 4, 3, 7])
+    assert correlation(x, y, rng(), kind="pearson").value == pytest.approx(0.8242, abs=5e-5)
+    found = correlation(x, y, rng(), kind="spearman")
+    assert found.value == pytest.approx(0.8)
+    assert found.low <= found.value <= found.high
+
+
+def test_what_does_not_vary_has_no_correlation() -> None:
+    found = correlation(np.ones(5), np.arange(5.0), rng(), kind="pearson")
+    assert np.isnan([found.value, found.low, found.high, found.p]).all()

@@ -109,6 +109,18 @@ FAMILIES: dict[str, tuple[Callable[[], PreTrainedTokenizerFast], str, str, dict[
         "AlbertForMaskedLM",
         {"embedding_size": 16},
     ),
+    "convbert": (
+        lambda: wordpiece(lower=True),
+        "ConvBertConfig",
+        "ConvBertForMaskedLM",
+        {"embedding_size": 32, "conv_kernel_size": 3, "head_ratio": 1},
+    ),
+    "fnet": (
+        lambda: sentence_piece(lower=False, names=BERT_NAMES, special=BERT_SPECIAL),
+        "FNetConfig",
+        "FNetForMaskedLM",
+        {},
+    ),
     "deberta-v2": (
         lambda: sentence_piece(lower=False, names=BERT_NAMES, special=BERT_SPECIAL),
         "DebertaV2Config",
@@ -118,12 +130,12 @@ FAMILIES: dict[str, tuple[Callable[[], PreTrainedTokenizerFast], str, str, dict[
 }
 
 
-def save(family: str, folder: Path, *, head: str | None = None) -> Path:
+def save(family: str, folder: Path, *, head: str | None = None, **more: Any) -> Path:
     """A checkpoint of the family in a folder, as a user would have it; `head` names another class than its own."""
     make_tokenizer, config_name, network_name, extra = FAMILIES[family]
     tokenizer = make_tokenizer()
     settings = SIZE | {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
-    settings |= {"max_position_embeddings": 64} | extra
+    settings |= {"max_position_embeddings": 64} | extra | more
     settings |= {"bos_token_id": None, "eos_token_id": None, "cls_token_id": None, "sep_token_id": None}
     config = getattr(transformers, config_name)(**settings)
     torch.manual_seed(0)

@@ -49,6 +49,8 @@ def audit(
     """
     if limit is not None and limit < 1:
         raise BadInput(f"limit must be at least 1. Got {limit}.")
+    if seed < 0:
+        raise BadInput(f"seed must not be negative. Got {seed}.")
     options = dict(options or {})
     if templates is not None:
         dataset, options["file"] = "templates", str(templates)
@@ -58,7 +60,10 @@ def audit(
     folder.prepare(path)  # before minutes are spent on loading
     try:
         model = models.load(model, **loading) if isinstance(model, str) else model
-        _check_owner(path, model)
+        earlier = _earlier(path, model)
+        partial = tasks != whole
+        if partial and earlier and not earlier["partial"]:
+            raise RunError(f"'{path}' holds a full run, which a sample would replace. Choose another --out.")
     except EvenhandError:
         with suppress(OSError):
             path.rmdir()  # only if it is empty: nothing was measured
@@ -75,12 +80,12 @@ def audit(
         "evenhand": version("evenhand"),
         "model": model.name,
         "fingerprint": model.fingerprint,
-        "loaded": dict(model.about) if isinstance(model, Described) else {},
+        "loaded": earlier["loaded"] if earlier and not remembering.work.batches else _described(model),
         "suite": None if dataset else suite,
         "languages": sorted({task.dataset.language for task in tasks}),
         "seed": seed,
         "limit": limit,
-        "partial": tasks != whole,
+        "partial": partial,
         "tasks": [suites.record(task) for task in tasks],
         "pieces": {name: found.pieces for name, found in fits.items()},
         "warnings": warnings,
@@ -93,7 +98,7 @@ def audit(
 
 def rescore(path: str | Path) -> Run:
     """Score a run again from the answers it kept, without its model."""
-    run = Run.load(path)
+    run = Run.load(path, checked=False)
     about = dict(run.about)
     tasks = [_limited(suites.rebuild(task), about["limit"], about["seed"]) for task in about["tasks"]]
     kept = Kept(run.path / folder.ANSWERS, about["model"], about["fingerprint"])
@@ -115,8 +120,12 @@ def _finish(path: Path, about: dict[str, Any], results: Sequence[Result]) -> Run
     return folder.write(path, about, results)
 
 
-def _check_owner(path: Path, model: Model) -> None:
-    """A run folder is one model's: two would mix in every table made from it."""
+def _described(model: Model) -> dict[str, Any]:
+    return dict(model.about) if isinstance(model, Described) else {}
+
+
+def _earlier(path: Path, model: Model) -> dict[str, Any] | None:
+    """The record of the run that is there already; another model's is an error, since two would mix in every table."""
     about = folder.read_about(path)
     others = fingerprints(path / folder.ANSWERS) | ({about["fingerprint"]} if about else set())
     if others - {model.fingerprint}:
@@ -125,6 +134,7 @@ def _check_owner(path: Path, model: Model) -> None:
             f"'{path}' holds a run of {whose}; this is '{model.name}' ({model.fingerprint[:12]}), and other weights, "
             "tokenizer or dtype make another model. Choose another --out, or delete the folder."
         )
+    return about
 
 
 def _limited(task: Task, limit: int | None, seed: int) -> Task:

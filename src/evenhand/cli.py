@@ -1,6 +1,7 @@
 """The command line: arguments, one call, print. Heavy imports wait until a command needs them."""
 
 import csv
+import io
 import json
 import logging
 import os
@@ -234,6 +235,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(arguments: Sequence[str] | None) -> int:
     _show_log()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a character still gets the rest
     try:
         app(arguments)
     except SystemExit as end:  # how typer ends, with the code of a wrong usage (2) or an interrupt (130) among others

@@ -8,6 +8,7 @@
 A kill at any moment leaves each file either as it was or new and whole.
 """
 
+import hashlib
 import json
 import math
 import os
@@ -25,6 +26,8 @@ from evenhand.result import Result
 
 SCHEMA = 1
 ANSWERS = "answers.sqlite"
+ABOUT = ("model", "fingerprint", "tasks", "seed", "limit", "partial", "work", "seconds", "warnings", "pieces", "sha256")
+"""What run.json must have for its run to be read."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,8 @@ class Run:
     about: Mapping[str, Any]
 
     @classmethod
-    def load(cls, path: str | Path) -> "Run":
-        """The run in this folder."""
+    def load(cls, path: str | Path, *, checked: bool = True) -> "Run":
+        """The run in this folder; an error if its results are not those it was finished with, unless not `checked`."""
         path = Path(path)
         if not path.is_dir():
             raise RunError(f"There is no run folder '{path}'. Give the folder that an audit wrote.")
@@ -44,6 +47,11 @@ class Run:
         if about is None:
             hint = "The run was not finished: run the audit again, it goes on." if (path / ANSWERS).exists() else ""
             raise RunError(f"'{path}' holds no run.json. {hint or 'Give the folder that an audit wrote.'}")
+        if checked and about["sha256"] != _hashes(path):
+            raise RunError(
+                f"The results in '{path}' are not those of its run.json: writing was interrupted, or they were changed. "
+                f"Put them right with: evenhand rescore {path}"
+            )
         return cls(path, about)
 
     @property
@@ -87,8 +95,9 @@ def write(path: Path, about: Mapping[str, Any], results: Sequence[Result]) -> Ru
     write_whole(path / "results.json", lambda file: file.write(_json(rows)))
     frame = _frame(results)
     write_whole(path / "scores.parquet", lambda file: frame.to_parquet(file, index=False))
-    write_whole(path / "run.json", lambda file: file.write(_json({"schema": SCHEMA, **about})))
-    return Run(path, {"schema": SCHEMA, **about})
+    whole = {"schema": SCHEMA, **about, "sha256": _hashes(path)}
+    write_whole(path / "run.json", lambda file: file.write(_json(whole)))
+    return Run(path, whole)
 
 
 def read_about(path: Path) -> dict[str, Any] | None:
@@ -103,6 +112,8 @@ def read_about(path: Path) -> dict[str, Any] | None:
             f"The run in '{path}' has schema {about['schema']}, this evenhand reads up to {SCHEMA}: "
             "a newer one wrote it. Upgrade evenhand."
         )
+    if missing := [key for key in ABOUT if key not in about]:
+        raise RunError(f"'{path / 'run.json'}' lacks {', '.join(missing)}. Delete it and run the audit again.")
     return about
 
 
@@ -115,7 +126,7 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
             fill(file)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o644)
+        Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
     except OSError as error:
         raise RunError(
@@ -125,6 +136,13 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     finally:
         if name is not None:
             Path(name).unlink(missing_ok=True)
+
+
+def _hashes(path: Path) -> dict[str, str]:
+    """What the result files hold, by name; a missing one has the hash of nothing."""
+    names = ("results.json", "scores.parquet")
+    contents = {name: (path / name).read_bytes() if (path / name).is_file() else b"" for name in names}
+    return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
 
 
 def _rows(result: Result) -> list[dict[str, Any]]:
@@ -155,6 +173,12 @@ def _frame(results: Sequence[Result]) -> pd.DataFrame:
             for s in result.scores
         ]
     )
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _number(value: float) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from evenhand.analysis import hypotheses
+from evenhand.analysis.findings import of_dataset
 from evenhand.analysis.paired import changes, compared, pairs
 from evenhand.auditing import audit
 from evenhand.errors import BadInput, UnknownName
@@ -173,4 +174,4 @@ def _mean(scores: pd.DataFrame, group: str, words: str, how: str = "mean") -> fl
 
 
 def _scores(run: Run) -> pd.DataFrame:
-    return run.scores.dropna(axis="columns", how="all")
+    return of_dataset(run, run.about["tasks"][0]["dataset"])

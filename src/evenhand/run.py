@@ -1,5 +1,6 @@
 """The one loop: ask, answer once, score."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -79,5 +80,8 @@ def _score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
     """An item with a question unanswered is unscored: NaN, with the reason, never a number."""
     for answer in answers:
         if answer.note:
-            return Score(item.id, float("nan"), item.groups, answer.note)
-    return Score(item.id, how.score(item, answers), item.groups)
+            return Score(item.id, math.nan, item.groups, answer.note)
+    value = how.score(item, answers)
+    if not math.isfinite(value):
+        return Score(item.id, math.nan, item.groups, "not a finite number")
+    return Score(item.id, value, item.groups)

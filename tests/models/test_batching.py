@@ -1,6 +1,7 @@
 """Plans: every distinct input once, within the limit, and back to answers in order."""
 
 import logging
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -48,10 +49,10 @@ def test_values_find_their_way_back_to_the_questions(asked: list[Reading], token
         assert answers[i].logps == want
 
 
-def test_the_plan_does_not_depend_on_chance() -> None:
-    asked = [Reading((Read((i % 3, i % 5), ((0, i % 2),)),)) for i in range(40)]
-    one, other = Plan(asked, WIDE), Plan(asked, WIDE)
-    assert [b.key for b in one.batches] == [b.key for b in other.batches]
+def test_inputs_of_one_length_alone_on_request() -> None:
+    asked = [Reading((Read(tuple(range(n)), ((0, 0),)),)) for n in (5, 3, 5, 4, 3)]
+    plan = Plan([*asked, Reading((Read((9, 9, 9), ((0, 0),)),))], replace(WIDE, alike=True))
+    assert [{len(ids) for ids in batch.inputs} for batch in plan.batches] == [{5}, {4}, {3}]
 
 
 def test_long_work_says_how_long_it_will_take(

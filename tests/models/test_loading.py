@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import weakref
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,26 @@ def test_the_fingerprint_follows_weights_tokenizer_and_dtype(folder: Path, tmp_p
     assert len(other_words) == len(same.tokenizer)
     other_words.save_pretrained(moved)
     retokenized = evenhand.load(str(moved))
-    assert len({m.fingerprint for m in (same, half, retrained, retokenized)}) == 4
+    settings = json.loads((moved / "tokenizer_config.json").read_text())
+    (moved / "tokenizer_config.json").write_text(json.dumps(settings | {"model_max_length": 20}))
+    shorter = evenhand.load(str(moved))
+    (moved / "tokenizer_config.json").write_text(json.dumps(settings | {"mask_token": "[UNK]"}))
+    otherwise = evenhand.load(str(moved))
+    assert len({m.fingerprint for m in (same, half, retrained, retokenized, shorter, otherwise)}) == 6
+
+
+def test_a_dropped_model_leaves_memory(folder: Path) -> None:
+    network = weakref.ref(evenhand.load(str(folder)).network)
+    assert network() is None
+
+
+def test_debertas_first_checkpoints_have_their_head(tmp_path: Path) -> None:
+    folder = tiny.save("deberta-v2", tmp_path / "deberta", legacy=False)
+    config = json.loads((folder / "config.json").read_text())
+    want = evenhand.load(str(folder)).answer([Likelihood("She is a nurse.")])
+    del config["legacy"]  # the library then takes the head to be elsewhere
+    (folder / "config.json").write_text(json.dumps(config))
+    assert evenhand.load(str(folder)).answer([Likelihood("She is a nurse.")]) == want
 
 
 @pytest.mark.parametrize("head", ["BertForSequenceClassification", "BertModel"])
@@ -166,7 +186,7 @@ def test_a_hub_that_answers_is_asked_and_its_no_passed_on(monkeypatch: pytest.Mo
         evenhand.load("nobody/nothing")
 
 
-@pytest.mark.parametrize("name", ["./nowhere", "/no/such/folder", "a/b/c", "", "bad name"])
+@pytest.mark.parametrize("name", ["./nowhere", "/no/such/folder", "a/b/c", "", "bad name", "~nobody-here/x"])
 def test_what_cannot_be_a_model_is_refused_at_once(name: str) -> None:
     with pytest.raises(ModelNotFound, match="no folder"):
         names.find(name)

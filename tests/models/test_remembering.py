@@ -110,6 +110,7 @@ def test_questions_that_differ_in_anything_are_kept_apart(tmp_path: Path) -> Non
 
 def test_a_model_without_plan_is_asked_only_what_is_missing(tmp_path: Path) -> None:
     table = Table(lambda q: (-float(len(q.text)),))
+    assert table.fingerprint != Table(lambda q: (-1.0,)).fingerprint
     Remembering(table, tmp_path / "a.sqlite").answer(QUESTIONS[:3])
     assert [a.logp for a in Remembering(table, tmp_path / "a.sqlite").answer(QUESTIONS[1:5])] == [-3, -6, -2, -5]
     assert table.asked == QUESTIONS[:5]

@@ -1,12 +1,20 @@
 """Bartl, Nissim and Gatt 2020: our BEC-Pro against the released one, row by row."""
 
 import csv
+import math
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+import torch
 
-from evenhand import datasets
+from evenhand import Association, Fill, Span, datasets
 from evenhand.cli import _run
+from evenhand.models.masked import MaskedLM
+from evenhand.models.released import AsReleased, masked_text
+from evenhand.reproducing import reproduce
+from evenhand.stats import signed_rank_z
 
 LODGING_MANAGER = {3625, 3985, 4345, 4705, 5065}
 """The release masks the "man" of "manager" too, in Sent_TM and Sent_TAM."""
@@ -16,7 +24,7 @@ POSITION_OF = set(range(4321, 4662, 20))
 ERNAEHRUNGSBERATER = {1809, 2169, 2529, 2889, 3249}
 """The release masks the "Er" of "Ernährungsberater" too, in Sent_TM and Sent_TAM."""
 
-pytestmark = pytest.mark.data
+PUBLISHED = tomllib.loads((files("evenhand.datasets") / "data" / "published-bartl2020.toml").read_text("utf-8"))
 
 
 def released(data: Path, language: str) -> list[dict[str, str]]:
@@ -56,10 +64,6 @@ def test_masks_differ_in_the_known_defects_and_nowhere_else(
     assert {i for i in range(5400) if mine[i][column] != theirs[i][column]} == defects
 
 
-def test_23_rows_in_all() -> None:
-    assert len(LODGING_MANAGER | POSITION_OF) == 23
-
-
 def test_the_export_is_the_released_file_but_for_the_defects(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,3 +73,62 @@ def test_the_export_is_the_released_file_but_for_the_defects(
     theirs = (data / "becpro" / "BEC-Pro_EN.tsv").read_bytes().split(b"\n")
     assert len(ours) == len(theirs)
     assert {i - 1 for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b} == LODGING_MANAGER | POSITION_OF
+
+
+def test_every_published_r_follows_from_the_published_w() -> None:
+    """Tables 4 and 5: a paired signed-rank test over 900 pairs, r = z / sqrt(1800), printed negative."""
+    checked = 0
+    for table in ("table4", "table5"):
+        for group in ("balanced", "female", "male"):
+            printed = PUBLISHED[table][group]["test"]
+            z = signed_rank_z(printed["w"], 900)
+            assert round(-abs(z) / math.sqrt(1800), 2) == printed["r"]
+            checked += 1
+    assert checked == 6
+
+
+def test_table_4_adds_up_but_for_rounding() -> None:
+    for group in ("balanced", "female", "male"):
+        for words in ("female", "male"):
+            cell = PUBLISHED["table4"][group][words]
+            assert cell["post"] - cell["pre"] == pytest.approx(cell["diff"], abs=0.0101)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_released_masks_are_what_its_code_makes_slips_included(data: Path, language: str) -> None:
+    how = Association(masks="words")
+    for row, item in zip(released(data, language), datasets.load(f"becpro-{language}").items, strict=True):
+        seen, prior = how.ask(item)
+        assert masked_text(seen) == row["Sent_TM"]
+        assert masked_text(prior) == row["Sent_TAM"]
+
+
+def test_released_inputs_are_16_long_padded_with_attended_masks(mini_en: MaskedLM) -> None:
+    wrapped = AsReleased(mini_en)
+    short = Fill("He is a judge.", Span(0, 2), "He")
+    long = Fill("My boyfriend, the director of religious activities, had a good day at work.", Span(3, 12), "boyfriend")
+    (one,), (other,) = (reading.reads for reading in wrapped.plan([short, long]).readings)
+    mask, sep = mini_en.tokenizer.mask_token_id, mini_en.tokenizer.sep_token_id
+    assert len(one.ids) == len(other.ids) == 16
+    assert one.ids.count(mask) == 1 + 16 - len(mini_en.tokenizer(short.text)["input_ids"])
+    assert sep not in other.ids  # cut off
+    assert one.cells == ((1, mini_en.tokenizer.convert_tokens_to_ids("he")),)
+    with torch.no_grad():
+        want = mini_en.network(input_ids=torch.tensor([one.ids])).logits[0, 1].log_softmax(-1)[one.cells[0][1]]
+    assert wrapped.answer([short])[0].logp == pytest.approx(float(want), abs=1e-4)
+    assert wrapped.answer([short])[0].logp != pytest.approx(mini_en.answer([short])[0].logp, abs=1e-3)
+
+
+def test_the_study_runs_on_the_bundled_model_in_both_modes(mini_en: MaskedLM, tmp_path: Path) -> None:
+    done = {mode: reproduce(mode=mode, out=tmp_path / mode) for mode in ("paper", "released")}
+    for mode, found in done.items():
+        assert len(found.cells) == 42
+        pre = found.cells[found.cells["what"] == "pre"]
+        assert pre["ours"].notna().all()
+        assert (pre["difference"] == pre["ours"] - pre["published"]).all()
+        assert found.cells[found.cells["what"] == "post"]["ours"].isna().all()
+        assert any("Not comparable" in note for note in found.notes)
+        assert {claim.hypothesis for claim in found.claims} == {"H1", "H2", "H3"}
+        assert found.runs[0].path.name == {"paper": "mini-en", "released": "mini-en--as-released"}[mode]
+    values = [found.cells[found.cells["what"] == "pre"]["ours"].tolist() for found in done.values()]
+    assert values[0] != pytest.approx(values[1], abs=0.01)

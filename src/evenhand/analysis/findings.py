@@ -36,10 +36,16 @@ def findings(run: Run, *, frequency: Mapping[str, float] | None = None) -> list[
     """
     found = []
     for task in run.about["tasks"]:
-        scores = run.scores[run.scores["dataset"] == task["dataset"]].dropna(axis="columns", how="all")
-        if {"gender", "slot"} <= set(scores.columns):
+        scores = of_dataset(run, task["dataset"])
+        if {"gender", "slot"} <= set(scores.columns) and scores["score"].notna().any():
             found.append(_of(scores, task["dataset"], task["by"][0], task["cluster"], run, frequency))
     return found
+
+
+def of_dataset(run: Run, dataset: str) -> pd.DataFrame:
+    """The scores of one dataset, without the group columns that only others have."""
+    scores = run.scores[run.scores["dataset"] == dataset]
+    return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
 
 
 def _of(

@@ -21,7 +21,7 @@ def pairs(scores: pd.DataFrame) -> pd.DataFrame:
     """
     if missing := {"gender", "slot"} - set(scores.columns):
         raise BadInput(f"Pairs need the groups gender and slot. Missing: {', '.join(sorted(missing))}.")
-    frame = scores.dropna(axis="columns", how="all").copy()
+    frame = scores
     if "form" in frame and not frame.groupby("gender")["form"].nunique().gt(1).any():
         frame = frame.drop(columns="form")
     on = [column for column in frame.columns if column not in LEFT_OUT]

@@ -94,8 +94,9 @@ class _Spec:
             self._fail(key, f"'{key}' has {twice!r} twice.")
 
     def _fail(self, key: str, message: str) -> None:
-        start = re.search(rf"^\s*\[?\"?{re.escape(key)}|{re.escape(key)}", self.text, re.M)
-        line = self.text.count("\n", 0, start.end()) + 1 if start else 1
+        name = re.escape(key)
+        found = re.search(rf"^[ \t]*\[*\"?{name}\"?\s*[=\]]", self.text, re.M) or re.search(name, self.text)
+        line = self.text.count("\n", 0, found.start()) + 1 if found else 1
         raise BadInput(f"{self.file}, line {line}: {message}")
 
 

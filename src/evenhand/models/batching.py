@@ -76,11 +76,15 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How large a batch may be: tokens with padding, inputs, and positions projected onto the vocabulary."""
+    """How large a batch may be: tokens with padding, inputs, and positions projected onto the vocabulary.
+
+    With `alike`, all its inputs are of one length: for networks that let padding leak into their answers.
+    """
 
     tokens: int
     inputs: int
     positions: int
+    alike: bool = False
 
 
 class Plan:
@@ -130,14 +134,15 @@ def paced(plan: Plan, numbers: Iterable[int]) -> Iterator[tuple[int, Batch]]:
     """These batches of the plan, with a progress bar on a terminal, and a word on how long it will take."""
     batches = [(number, plan.batches[number]) for number in numbers]
     total = sum(batch.tokens for _, batch in batches)
-    done, start = 0, time.monotonic()
+    done, told, start = 0, False, time.monotonic()
     with tqdm(total=total, unit=" tokens", disable=None, leave=False, dynamic_ncols=True) as bar:
         for number, batch in batches:
             yield number, batch
             done += batch.tokens
             bar.update(batch.tokens)
-            if done == batch.tokens:
-                to_go = (time.monotonic() - start) * (total - done) / done
+            taken = time.monotonic() - start
+            if not told and taken > 1:  # a batch that was kept takes no time, and says nothing about the others
+                told, to_go = True, taken * (total - done) / done
                 if to_go > WORTH_SAYING:
                     log.info("About %s to go.", duration(to_go))
 
@@ -159,6 +164,7 @@ def _split(wanted: dict[Ids, dict[Cell, None]], limit: Limit) -> Iterator[tuple[
             (len(batch) + 1) * len(batch[0]) > limit.tokens
             or len(batch) == limit.inputs
             or positions + asked > limit.positions
+            or (limit.alike and len(ids) != len(batch[0]))
         ):
             yield tuple(batch)
             batch, positions = [], 0

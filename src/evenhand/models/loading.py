@@ -18,10 +18,9 @@ from evenhand.models.batching import Limit
 from evenhand.models.masked import MaskedLM
 from evenhand.models.names import Found, out_of_reach
 
-log = logging.getLogger(__name__)
-
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 CPU_TOKENS = 2048  # throughput is flat from 512 on; larger batches would only lose more when a run is stopped
+READING = 1  # raised whenever evenhand makes other inputs from the same question: kept answers are then asked again
 PROJECTED = 2**26  # numbers a batch may project onto the vocabulary: 256 MiB in float32
 
 
@@ -41,7 +40,11 @@ def load_masked(
     network, tokenizer, commit = _load(found, revision, DTYPES[dtype], trust_remote_code)
     _check_tokenizer(found, tokenizer, network)
     fingerprint = _fingerprint(network, tokenizer)
-    network.to(place)
+    try:
+        network.to(place)
+    except torch.OutOfMemoryError as error:
+        size = sum(p.numel() * p.element_size() for p in network.parameters()) / 2**30
+        raise ModelError(f"'{found.name}' ({size:.1f} GiB) does not fit on {place}. Use another --device.") from error
     return MaskedLM(
         network,
         tokenizer,
@@ -72,11 +75,10 @@ def _load(found: Found, revision: str | None, dtype: torch.dtype, trust: bool) -
     try:
         with _quiet():
             config = AutoConfig.from_pretrained(found.source, **options)
-            _check_kind(found, config)
+            if not _is_masked(config):
+                raise _another_kind(found, config)
             tokenizer = AutoTokenizer.from_pretrained(found.source, **options)
-            network, report = AutoModelForMaskedLM.from_pretrained(
-                found.source, dtype=dtype, output_loading_info=True, **options
-            )
+            network, report = _weights(found, config, dtype, options)
     except UnfitModel:
         raise
     except Exception as error:  # the loaders raise whatever the reader of a broken file raised
@@ -97,14 +99,28 @@ def _load(found: Found, revision: str | None, dtype: torch.dtype, trust: bool) -
     return network, tokenizer, getattr(network.config, "_commit_hash", None)
 
 
-def _check_kind(found: Found, config: Any) -> None:
-    if type(config) not in MODEL_FOR_MASKED_LM_MAPPING and "AutoModelForMaskedLM" not in (
+def _weights(found: Found, config: Any, dtype: torch.dtype, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The network, and the loader's report of what was missing."""
+    settings = {"dtype": dtype, "output_loading_info": True, **options}
+    network, report = AutoModelForMaskedLM.from_pretrained(found.source, config=config, **settings)
+    if any(key.startswith("lm_predictions.") for key in report["unexpected_keys"]) and getattr(config, "legacy", False):
+        # DeBERTa's first checkpoints have their trained head under a name that the library reads only when told so.
+        config.legacy = False
+        network, report = AutoModelForMaskedLM.from_pretrained(found.source, config=config, **settings)
+    return network, report
+
+
+def _is_masked(config: Any) -> bool:
+    return type(config) in MODEL_FOR_MASKED_LM_MAPPING or "AutoModelForMaskedLM" in (
         getattr(config, "auto_map", None) or {}
-    ):
-        raise UnfitModel(
-            f"Model '{found.name}' is of the kind '{config.model_type}', which is no masked language model. "
-            "Use one that is: BERT, DistilBERT, RoBERTa, XLM-R, ALBERT, DeBERTa, ModernBERT and the like."
-        )
+    )
+
+
+def _another_kind(found: Found, config: Any) -> UnfitModel:
+    return UnfitModel(
+        f"Model '{found.name}' is of the kind '{config.model_type}', which is no masked language model. "
+        "Use one that is: BERT, DistilBERT, RoBERTa, XLM-R, ALBERT, DeBERTa, ModernBERT and the like."
+    )
 
 
 def _check_tokenizer(found: Found, tokenizer: Any, network: Any) -> None:
@@ -115,7 +131,7 @@ def _check_tokenizer(found: Found, tokenizer: Any, network: Any) -> None:
         )
     if tokenizer.mask_token_id is None:
         raise UnfitModel(f"The tokenizer of '{found.name}' has no mask token. Use a masked language model's own.")
-    rows = network.get_input_embeddings().num_embeddings
+    rows = network.get_input_embeddings().weight.shape[0]
     if len(tokenizer) > rows:
         raise UnfitModel(
             f"The tokenizer of '{found.name}' has {len(tokenizer)} pieces, its model knows {rows}: "
@@ -138,7 +154,7 @@ def _longest(network: Any, tokenizer: Any) -> int:
 
 def _limit(network: Any, batch_size: int | str) -> Limit:
     """`auto`: as many tokens as suit the device; a number: so many inputs, whatever their length."""
-    positions = max(1, PROJECTED // network.get_input_embeddings().num_embeddings)
+    positions = max(1, PROJECTED // network.get_input_embeddings().weight.shape[0])
     if batch_size == "auto":
         return Limit(tokens=_tokens(network), inputs=2**31, positions=positions)
     if not isinstance(batch_size, int) or batch_size < 1:
@@ -153,8 +169,9 @@ def _tokens(network: Any) -> int:
     width = config.hidden_size
     inner = getattr(config, "intermediate_size", None) or 4 * width
     a_token = network.dtype.itemsize * (8 * width + 2 * inner)  # activations alive at once in a layer
-    free, _ = torch.cuda.mem_get_info(network.device)
-    return int(min(2**18, max(CPU_TOKENS, free // 2 // a_token)))
+    # By the whole memory, not by what is free just now, and to a power of two: a resumed run plans the same batches.
+    fit = int(torch.cuda.get_device_properties(network.device).total_memory // 4 // a_token)
+    return min(2**18, max(CPU_TOKENS, 1 << (fit.bit_length() - 1)))
 
 
 def _device(device: str | None) -> torch.device:
@@ -174,7 +191,9 @@ def _fingerprint(network: Any, tokenizer: Any) -> str:
         settings.pop(incidental, None)
     digest.update(repr(sorted(settings.items(), key=lambda kv: kv[0])).encode())
     digest.update(tokenizer.backend_tokenizer.to_str().encode())
-    for name, weights in sorted(network.named_parameters()):
+    special = sorted(tokenizer.special_tokens_map.items()), _longest(network, tokenizer), READING
+    digest.update(repr(special).encode())
+    for name, weights in sorted(network.state_dict().items()):
         digest.update(f"{name} {weights.dtype} {tuple(weights.shape)}".encode())
         digest.update(weights.detach().reshape(-1).view(torch.uint8).numpy())
     return digest.hexdigest()[:32]

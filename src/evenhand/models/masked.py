@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,8 @@ class MaskedLM:
         self._too_large = math.inf  # tokens of the smallest batch that ran out of memory
         self._picking = Picking(network)
         self._picks = self._picking_changes_nothing()
+        if not self._padding_changes_nothing():
+            self.limit = replace(limit, alike=True)
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer for each question, in order."""
@@ -59,10 +62,11 @@ class MaskedLM:
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
-        texts = list(dict.fromkeys(text for question in questions for text in masking.texts(question)))
+        asked = [masking.answerable(question) for question in questions]
+        texts = list(dict.fromkeys(text for question in asked for text in masking.texts(question)))
         pieces = dict(zip(texts, encode(self.tokenizer, texts, self.longest), strict=True))
         mask = self.tokenizer.mask_token_id
-        return Plan([masking.reading(question, pieces, mask) for question in questions], self.limit)
+        return Plan([masking.reading(question, pieces, mask) for question in asked], self.limit)
 
     def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
         """For each text and span, the number of pieces; 0 where the text cannot be represented."""
@@ -136,3 +140,14 @@ class MaskedLM:
         except (RuntimeError, IndexError, TypeError):
             return False
         return picked.shape == whole.shape and torch.allclose(picked, whole, atol=1e-2, rtol=1e-2)
+
+    def _padding_changes_nothing(self) -> bool:
+        """Does the network ignore what it should not attend to? Convolutions and Fourier mixers do not."""
+        ids = np.full((1, 8), self.tokenizer.mask_token_id)
+        ids[0, 1:4] = [token for token in range(20) if token not in self.tokenizer.all_special_ids][:3]
+        padded = np.concatenate([ids[:, :4], np.full((1, 4), self.tokenizer.pad_token_id or 0)], axis=1)
+        attention = np.array([[1, 1, 1, 1, 0, 0, 0, 0]])
+        alone = self._logits(ids[:, :4], np.ones((1, 4), dtype=np.int64), [(0, 0), (0, 3)])
+        beside = self._logits(padded, attention, [(0, 0), (0, 3)])
+        close = 1e-3 if self.network.dtype == torch.float32 else 0.2
+        return torch.allclose(alone.log_softmax(-1), beside.log_softmax(-1), atol=close, rtol=0)

@@ -11,19 +11,24 @@ from evenhand.models.pieces import Pieces, Unanswerable
 from evenhand.questions import Fill, Likelihood, Question, Span
 
 
-def texts(question: Question) -> list[str]:
+def texts(question: Fill | Likelihood) -> list[str]:
     """The texts a tokenizer must see before the question can be read."""
     if isinstance(question, Fill):
         return [alone.filled()[0] for alone in _alone(question)]
-    if isinstance(question, Likelihood):
-        return [question.text]
+    return [question.text]
+
+
+def answerable(question: Question) -> Fill | Likelihood:
+    """The question, if it is one for a masked language model."""
+    if isinstance(question, (Fill, Likelihood)):
+        return question
     raise UnfitModel(
         f"A masked language model cannot answer {type(question).__name__} questions. "
         "Use a model fine-tuned for natural language inference."
     )
 
 
-def reading(question: Question, pieces: Mapping[str, Pieces], mask: int) -> Reading:
+def reading(question: Fill | Likelihood, pieces: Mapping[str, Pieces], mask: int) -> Reading:
     """The question as reads of masked inputs; `pieces` by text, `mask` the tokenizer's id for it."""
     try:
         if isinstance(question, Fill):
@@ -32,9 +37,7 @@ def reading(question: Question, pieces: Mapping[str, Pieces], mask: int) -> Read
                 return Reading(reads)
             mine = question.among.index(question.answer)
             return Reading(reads, finish=lambda values: _normalised(values, mine))
-        if isinstance(question, Likelihood):
-            return Reading(tuple(_likelihood(question, pieces, mask)))
-        raise UnfitModel(f"A masked language model cannot answer {type(question).__name__} questions.")
+        return Reading(tuple(_likelihood(question, pieces, mask)))
     except Unanswerable as reason:
         return Reading(note=str(reason))
 
@@ -67,7 +70,7 @@ def _likelihood(question: Likelihood, pieces: Mapping[str, Pieces], mask: int) -
         ids = list(found.ids)
         ids[position] = mask
         later = position + 1
-        while question.within_word and found.words[later] == found.words[position]:
+        while question.within_word and later < len(ids) and found.words[later] == found.words[position]:
             ids[later] = mask
             later += 1
         yield Read(tuple(ids), ((position, found.ids[position]),))

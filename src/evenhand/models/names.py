@@ -25,7 +25,7 @@ def find(name: str) -> Found:
     """Look among the bundled models, then for a folder, then in EVENHAND_MODELS; else take it for a Hub id."""
     if name in named():
         return Found(name, str(named()[name]), on_hub=False)
-    folder = Path(name).expanduser()
+    folder = _expanded(name)
     if name and folder.is_dir():
         return Found(folder.resolve().name, str(folder), on_hub=False)
     if folder.is_file():
@@ -36,6 +36,13 @@ def find(name: str) -> Found:
             f"Give a folder, a Hub id, or one of: {', '.join(named())}."
         )
     return Found(name, name, on_hub=True)
+
+
+def _expanded(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:  # a home of nobody's
+        return Path(name)
 
 
 def named() -> dict[str, Path]:

@@ -1,5 +1,6 @@
 """Project only the asked positions onto the vocabulary, whatever the architecture."""
 
+from functools import partial
 from typing import Any
 
 from torch import Tensor
@@ -14,23 +15,25 @@ class Picking:
 
     def __init__(self, network: Any) -> None:
         self.network = network
-        self._asked: tuple[Tensor, Tensor] | None = None
-        network.base_model.register_forward_hook(self._pick)
+        # The hook holds this list, not the object: a cycle would keep a dropped model in memory.
+        self._asked: list[tuple[Tensor, Tensor]] = []
+        network.base_model.register_forward_hook(partial(_pick, self._asked))
 
     def logits(self, rows: Tensor, positions: Tensor, **inputs: Tensor) -> Tensor:
         """The head's output at these places."""
-        self._asked = rows, positions
+        self._asked.append((rows, positions))
         try:
             logits: Tensor = self.network(**inputs).logits[0]  # (places, vocabulary)
         finally:
-            self._asked = None
+            self._asked.clear()
         return logits
 
-    def _pick(self, module: Any, args: Any, output: Any) -> Any:
-        if self._asked is None:
-            return output
-        picked = output[0][self._asked].unsqueeze(0)  # (1, places, width)
-        if isinstance(output, tuple):
-            return picked, *output[1:]
-        output.last_hidden_state = picked
+
+def _pick(asked: list[tuple[Tensor, Tensor]], module: Any, args: Any, output: Any) -> Any:
+    if not asked:
         return output
+    picked = output[0][asked[0]].unsqueeze(0)  # (1, places, width)
+    if isinstance(output, tuple):
+        return picked, *output[1:]
+    output.last_hidden_state = picked
+    return output

@@ -1,6 +1,7 @@
 """A model that answers from a table or a rule: for tests, examples and teaching."""
 
 from collections.abc import Callable, Mapping, Sequence
+from uuid import uuid4
 
 from evenhand.errors import BadInput
 from evenhand.questions import Answer, Question
@@ -11,18 +12,20 @@ Rule = Callable[[Question], Answer | Sequence[float]]
 class Table:
     """Answers each question as `rule` says: a mapping, or a function that gives log-probabilities or an `Answer`.
 
-    It keeps what it was asked in `asked`, so that a test can count.
+    It keeps what it was asked in `asked`, so that a test can count. Two tables are two models: nobody can tell whether
+    their rules agree, so each has a fingerprint of its own unless one is given.
     """
 
-    def __init__(self, rule: Mapping[Question, Answer | Sequence[float]] | Rule, name: str = "table") -> None:
+    def __init__(
+        self,
+        rule: Mapping[Question, Answer | Sequence[float]] | Rule,
+        name: str = "table",
+        fingerprint: str | None = None,
+    ) -> None:
         self.rule = rule
         self.name = name
+        self.fingerprint = fingerprint or f"table-{uuid4().hex}"
         self.asked: list[Question] = []
-
-    @property
-    def fingerprint(self) -> str:
-        """The name: a table has no weights."""
-        return f"table:{self.name}"
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """What the rule says, in order."""

@@ -34,6 +34,10 @@ def _line(text: str, style: str) -> Text:
 
 def _heading(run: Run, task: Mapping[str, Any]) -> Text:
     title = _line("", "").append(f"{run.about['model']} · {task['dataset']} · {task['measure']}", "bold")
+    options = {**task["dataset_options"], **task["measure_options"]}
+    shown = ", ".join(f"{name}={value}" for name, value in options.items() if name != "sha256")
+    version = f"versions {task['dataset_version']} and {task['measure_version']}"
+    title.append(f"  ({version}; {shown or 'no options'}; model {run.about['fingerprint'][:8]})", "dim")
     if run.about["partial"]:
         title.append(f"  (partial: a sample of {run.about['limit']} items)", "yellow")
     return title.append(f"\n{task['reading']}", "dim")
