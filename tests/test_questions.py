@@ -18,7 +18,7 @@ def test_empty_text_is_refused(text: str) -> None:
         Fill("She works.", Span(0, 3), text)
 
 
-@pytest.mark.parametrize("blank", [Span(-1, 2), Span(2, 2), Span(3, 2), Span(5, 99)])
+@pytest.mark.parametrize("blank", [Span(-1, 2), Span(2, 2), Span(3, 2), Span(5, 99), Span(3, 4)])
 def test_spans_must_lie_within_their_text(blank: Span) -> None:
     with pytest.raises(BadInput, match="must lie within its text of 10 characters"):
         Fill("She works.", blank, "she")

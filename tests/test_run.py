@@ -1,6 +1,7 @@
 """The loop, with a table in the model's place."""
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,6 +14,7 @@ from evenhand import (
     BadInput,
     Fill,
     Likelihood,
+    ModelError,
     Pair,
     Score,
     Sentence,
@@ -140,6 +142,39 @@ def test_unknown_groups_and_doubled_ids_are_errors() -> None:
         measure(table, [SENTENCE], Association(), by=("colour",))
     with pytest.raises(BadInput, match="'1' is the id of 2 items"):
         measure(table, [SENTENCE, SENTENCE], Association())
+
+
+def test_errors_name_the_item() -> None:
+    with pytest.raises(BadInput, match="Item '7': Likelihood needs a text"):
+        measure(Table(lambda q: (-1.0,)), [Pair("7", "She works.", " ")], StereotypeShare())
+    with pytest.raises(BadInput, match=r"by=\('gender',\)"):
+        measure(Table(lambda q: (-1.0,)), [SENTENCE], Association(), by="gender")
+
+
+def test_a_model_must_answer_every_question() -> None:
+    class Lazy(Table):
+        def answer(self, questions: Sequence[object]) -> list[Answer]:
+            return super().answer(questions)[1:]
+
+    with pytest.raises(ModelError, match="'table' gave 1 answers to 2 questions"):
+        measure(Lazy(lambda q: (-1.0,)), [SENTENCE], Association())
+
+
+def test_no_answer_and_an_empty_one_are_no_number() -> None:
+    for empty in ((), (math.nan,), (-math.inf,)):
+        result = measure(Table(lambda q, empty=empty: empty), [SENTENCE], Association())
+        assert math.isnan(result.value)
+        assert result.unscored == {"not a finite number": 1}
+
+
+def test_a_summary_is_never_asked_about_nothing() -> None:
+    @dataclass(frozen=True)
+    class Median(StereotypeShare):
+        def summarise(self, scores: Sequence[Score]) -> float:
+            return statistics.median(score.value for score in scores)
+
+    result = measure(Table(lambda q: Answer.none("unknown word")), [Pair("1", "a", "b")], Median())
+    assert math.isnan(result.value)
 
 
 def test_a_table_without_an_answer_says_so() -> None:

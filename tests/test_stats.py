@@ -127,7 +127,19 @@ def test_correlations_are_rs() -> None:
     assert correlation(x, y, rng(), kind="pearson").value == pytest.approx(0.8242, abs=5e-5)
     found = correlation(x, y, rng(), kind="spearman")
     assert found.value == pytest.approx(0.8)
-    assert found.low <= found.value <= found.high
+    assert np.isnan([found.low, found.high]).all()  # five points are too few
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman"])
+def test_a_correlation_of_twenty_points_is_covered_as_often_as_it_says(kind: str) -> None:
+    draw, covered, trials = np.random.default_rng(2), 0, 150
+    truth = 0.5 if kind == "pearson" else 6 / math.pi * math.asin(0.25)  # of a bivariate normal
+    for _ in range(trials):
+        x = draw.normal(size=20)
+        found = correlation(x, 0.5 * x + math.sqrt(0.75) * draw.normal(size=20), draw, kind=kind)
+        assert -1 <= found.low <= found.value <= found.high <= 1
+        covered += found.low <= truth <= found.high
+    assert covered / trials > 0.89
 
 
 def test_what_does_not_vary_has_no_correlation() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from evenhand import folder, models, suites
-from evenhand.errors import BadInput, EvenhandError, RunError
+from evenhand.errors import BadInput, RunError
 from evenhand.fitness import fit
 from evenhand.folder import Run
 from evenhand.models.base import Described, Model, Pieced
@@ -25,9 +25,12 @@ from evenhand.run import Task, measure_all
 
 log = logging.getLogger(__name__)
 
+LOADING = ("revision", "dtype", "device", "batch_size", "trust_remote_code")
+"""What `evenhand.load` takes beside a name."""
+
 
 def audit(
-    model: str | Model = DEFAULT,
+    model: str | Path | Model = DEFAULT,
     *,
     suite: str = "all",
     lang: str = "en",
@@ -56,6 +59,10 @@ def audit(
         dataset, options["file"] = "templates", str(templates)
     whole = suites.chosen_tasks([(dataset, measure)], options) if dataset else suites.tasks(suite, lang, options)
     tasks = [_limited(task, limit, seed) for task in whole]
+    if isinstance(model, Path):
+        model = str(model)
+    if unknown := set(loading) - set(LOADING if isinstance(model, str) else ()):
+        raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
     path = run_folder(model, out)
     folder.prepare(path)  # before minutes are spent on loading
     try:
@@ -64,36 +71,33 @@ def audit(
         partial = tasks != whole
         if partial and earlier and not earlier["partial"]:
             raise RunError(f"'{path}' holds a full run, which a sample would replace. Choose another --out.")
-    except EvenhandError:
+    except BaseException:
         with suppress(OSError):
             path.rmdir()  # only if it is empty: nothing was measured
         raise
 
     fits = {task.dataset.name: fit(model, task.dataset) for task in tasks if isinstance(model, Pieced)}
     warnings = [line for found in fits.values() for line in found.warnings(model.name)]
+    if partial:
+        log.warning(f"A sample of {limit} items: results are partial.")
+    if earlier and earlier["tasks"] != [suites.record(task) for task in tasks]:
+        log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Its answers stay.")
     for line in warnings:
         log.warning(line)
     started, clock = datetime.now(UTC), time.monotonic()
-    remembering = Remembering(model, path / folder.ANSWERS)
-    results = measure_all(remembering, tasks, seed=seed)
-    about = {
-        "evenhand": version("evenhand"),
-        "model": model.name,
-        "fingerprint": model.fingerprint,
-        "loaded": earlier["loaded"] if earlier and not remembering.work.batches else _described(model),
-        "suite": None if dataset else suite,
-        "languages": sorted({task.dataset.language for task in tasks}),
-        "seed": seed,
-        "limit": limit,
-        "partial": partial,
-        "tasks": [suites.record(task) for task in tasks],
-        "pieces": {name: found.pieces for name, found in fits.items()},
-        "warnings": warnings,
-        "started": started.isoformat(timespec="seconds"),
-        "seconds": round(time.monotonic() - clock, 1),
-        "work": dataclasses.asdict(remembering.work),
-    }
-    return _finish(path, about, results)
+    with folder.locked(path):
+        _earlier(path, model)  # once more: another process may have been here since
+        remembering = Remembering(model, path / folder.ANSWERS)
+        results = measure_all(remembering, tasks, seed=seed)
+        about = _about(model, remembering, earlier, seed, limit, partial, tasks)
+        about |= {
+            "suite": None if dataset else suite,
+            "pieces": {name: found.pieces for name, found in fits.items()},
+            "warnings": warnings,
+            "started": started.isoformat(timespec="seconds"),
+            "seconds": round(time.monotonic() - clock, 1),
+        }
+        return _finish(path, about, results)
 
 
 def rescore(path: str | Path) -> Run:
@@ -111,13 +115,37 @@ def rescore(path: str | Path) -> Run:
 def run_folder(model: str | Model, out: str | Path) -> Path:
     """Where a model's run lies: `out/<model>`, the slash of a Hub id as two dashes."""
     name = find(model).name if isinstance(model, str) else model.name
-    return Path(out) / name.replace("/", "--")
+    return Path(out).expanduser() / name.replace("/", "--")
 
 
 def _finish(path: Path, about: dict[str, Any], results: Sequence[Result]) -> Run:
     about["unscored"] = {f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results}
     about["versions"] = {"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")}
     return folder.write(path, about, results)
+
+
+def _about(
+    model: Model,
+    remembering: Remembering,
+    earlier: Mapping[str, Any] | None,
+    seed: int,
+    limit: int | None,
+    partial: bool,
+    tasks: Sequence[Task],
+) -> dict[str, Any]:
+    """Where the numbers come from. Answers that were all kept come from how they were made then, not from this call."""
+    return {
+        "evenhand": version("evenhand"),
+        "model": model.name,
+        "fingerprint": model.fingerprint,
+        "loaded": earlier["loaded"] if earlier and not remembering.work.batches else _described(model),
+        "languages": sorted({task.dataset.language for task in tasks}),
+        "seed": seed,
+        "limit": limit,
+        "partial": partial,
+        "tasks": [suites.record(task) for task in tasks],
+        "work": dataclasses.asdict(remembering.work),
+    }
 
 
 def _described(model: Model) -> dict[str, Any]:

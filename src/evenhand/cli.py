@@ -8,15 +8,17 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from evenhand import __version__
-from evenhand.errors import BadInput, EvenhandError
+from evenhand.errors import BadInput, EvenhandError, RunError
 
 OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
+WIDTH = 120
 
 app = typer.Typer(
     name="evenhand",
@@ -77,28 +79,30 @@ def audit(
     if len(set(folders)) < len(folders):
         raise BadInput(f"Two models would share a run folder: {', '.join(map(str, folders))}. Audit them apart.")
     runs = []
-    for model in models:
-        run = audit_one(
-            model,
-            suite=suite,
-            lang=lang,
-            templates=templates,
-            dataset=dataset,
-            options=_parsed(option),
-            limit=limit,
-            seed=seed,
-            out=out,
-            revision=revision,
-            dtype=dtype,
-            device=device,
-            batch_size=batch_size if batch_size == "auto" else _whole(batch_size),
-            trust_remote_code=trust_remote_code,
-        )
-        runs.append(run)
-        if not as_json:
-            _print_scorecard(run)
-    if as_json:
-        _print_json([row for run in runs for row in run.results])
+    try:
+        for model in models:
+            run = audit_one(
+                model,
+                suite=suite,
+                lang=lang,
+                templates=templates,
+                dataset=dataset,
+                options=_parsed(option),
+                limit=limit,
+                seed=seed,
+                out=out,
+                revision=revision,
+                dtype=dtype,
+                device=device,
+                batch_size=batch_size if batch_size == "auto" else _whole(batch_size),
+                trust_remote_code=trust_remote_code,
+            )
+            runs.append(run)
+            if not as_json:
+                _print_scorecard(run)
+    finally:
+        if as_json and runs:  # also those that were done before a later one failed
+            _print_json([row for run in runs for row in run.results])
 
 
 @app.command()
@@ -202,7 +206,7 @@ def datasets_list() -> None:
 
 @datasets_app.command("show")
 def datasets_show(
-    name: str, rows: Annotated[int, typer.Option(help="How many rows.")] = 10, option: Options = None
+    name: str, rows: Annotated[int, typer.Option(help="How many rows.", min=1)] = 10, option: Options = None
 ) -> None:
     """Print what a dataset is, and its first rows."""
     from evenhand import datasets
@@ -244,12 +248,23 @@ def _run(arguments: Sequence[str] | None) -> int:
         code = end.code if isinstance(end.code, int) else OK
     except EvenhandError as error:
         return _say(str(error), BAD_INPUT)
-    except Exception:
+    except Exception as error:
+        if _interrupted(error):
+            return _say("Interrupted.", INTERRUPTED)
         traceback.print_exc()
         return _say("This is a fault of evenhand's own, not of your input. Please report it.", OUR_FAULT)
     if code == INTERRUPTED:
         return _say("Interrupted. What was answered is kept; the same command goes on from there.", code)
     return code
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Did somebody press Ctrl-C while a library was being imported? It may come out as an error of its own."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _say(message: str, code: int) -> int:
@@ -263,7 +278,8 @@ class _BesideTheBar(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         from tqdm.auto import tqdm
 
-        tqdm.write(self.format(record), file=sys.stderr)
+        with suppress(BrokenPipeError):
+            tqdm.write(self.format(record), file=sys.stderr)
 
 
 def _show_log() -> None:
@@ -275,20 +291,26 @@ def _show_log() -> None:
 
 def _print(*things: Any) -> None:
     """To stdout, at once; whoever has read enough and closed the pipe ends the command, without a traceback."""
-    from rich.console import Console
+    from rich.console import Console, Group
+    from rich.text import Text
 
-    # Off a terminal rich assumes 80 columns, and would break tables that are for a file or another program.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    if sys.stdout is None:  # closed by whoever started us
+        return
+    console = Console(highlight=False)
+    console.width = max(console.width, WIDTH)  # a narrow terminal wraps lines itself; rich would cut the numbers
     try:
         for thing in things:
-            if isinstance(thing, str):
-                print(thing)
-            else:
-                console.print(thing)
+            for part in thing.renderables if isinstance(thing, Group) else [thing]:
+                if isinstance(part, str):
+                    print(part)
+                else:
+                    console.print(part, soft_wrap=isinstance(part, Text))
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(UNREAD) from None
+        if isinstance(error, BrokenPipeError):
+            raise SystemExit(UNREAD) from None
+        raise RunError(f"The output cannot be written: {error.strerror}.") from error
 
 
 def _print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> None:

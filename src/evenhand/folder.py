@@ -13,13 +13,15 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
 import pandas as pd
+from filelock import FileLock, Timeout
 
 from evenhand.errors import RunError
 from evenhand.result import Result
@@ -49,7 +51,7 @@ class Run:
             raise RunError(f"'{path}' holds no run.json. {hint or 'Give the folder that an audit wrote.'}")
         if checked and about["sha256"] != _hashes(path):
             raise RunError(
-                f"The results in '{path}' are not those of its run.json: writing was interrupted, or they were changed. "
+                f"The results in '{path}' are not those of its run.json: writing was interrupted, or they changed. "
                 f"Put them right with: evenhand rescore {path}"
             )
         return cls(path, about)
@@ -64,7 +66,7 @@ class Run:
 
     @cached_property
     def values(self) -> pd.DataFrame:
-        """One row for each value; a column for each group, None in the row of all items."""
+        """One row for each value; a column for each group, empty in the row of all items."""
         rows = [{**{k: v for k, v in row.items() if k != "groups"}, **row["groups"]} for row in self.results]
         return pd.DataFrame(rows)
 
@@ -84,9 +86,25 @@ def prepare(path: Path) -> None:
         with tempfile.TemporaryFile(dir=path):
             pass
     except (FileExistsError, NotADirectoryError) as error:
-        raise RunError(f"The output must be a folder. '{error.filename or path}' is a file: choose another.") from error
+        file = next((p for p in (path, *path.parents) if p.is_file()), path)
+        raise RunError(f"The output must be a folder. '{file}' is a file: choose another.") from error
     except OSError as error:
         raise RunError(f"The output folder '{path}' cannot be written: {error.strerror}. Choose another.") from error
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Nobody else's while it lasts: two audits at once would mix their results. A process that dies lets it go."""
+    lock = FileLock(path / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise RunError(f"Another audit is at work in '{path}'. Wait for it, or choose another --out.") from error
+    try:
+        yield
+    finally:
+        (path / ".lock").unlink(missing_ok=True)
+        lock.release()
 
 
 def write(path: Path, about: Mapping[str, Any], results: Sequence[Result]) -> Run:

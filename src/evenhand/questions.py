@@ -31,8 +31,8 @@ class Answer:
 
     @property
     def logp(self) -> float:
-        """The sum: the log-probability of the whole."""
-        return math.fsum(self.logps)
+        """The sum: the log-probability of the whole; NaN where there is nothing to sum, since 0 would be certainty."""
+        return math.fsum(self.logps) if self.logps else math.nan
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -125,7 +125,7 @@ def key(question: Question) -> str:
     """The question as canonical JSON: equal for equal questions, in every process and release."""
     fields = {name: value for name, value in asdict(question).items() if value not in ((), False)}
     kind = type(question).__name__.lower()
-    return json.dumps({"ask": kind, **fields}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps({"ask": kind, **fields}, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=int)
 
 
 def _check_text(question: object, text: str) -> None:
@@ -136,7 +136,7 @@ def _check_text(question: object, text: str) -> None:
 def _check_spans(question: object, text: str, spans: Iterable[Span]) -> None:
     ordered = sorted(spans)
     for span in ordered:
-        if not 0 <= span.start < span.stop <= len(text):
+        if not 0 <= span.start < span.stop <= len(text) or not span.of(text).strip():
             raise BadInput(
                 f"{type(question).__name__}: a span must lie within its text of {len(text)} characters and not be "
                 f"empty. Got {span.start} to {span.stop} in {text!r}."

@@ -81,6 +81,8 @@ def summarised(
     `cluster` names the group whose members are resampled whole; without it each item stands for itself.
     Each interval draws from a generator of its own, so that a value never depends on what else was measured.
     """
+    if isinstance(by, str):
+        raise BadInput(f"`by` is a list of group names, as in by=({by!r},). Got {by!r}.")
     yield _value({}, scores, summarise, cluster, seed)
     if by:
         for labels, part in _parts(scores, by).items():
@@ -96,6 +98,8 @@ def _value(groups: Groups, scores: Sequence[Score], summarise: Summarise, cluste
     def summary(indices: Indices) -> float:
         return summarise([scored[i] for i in indices])
 
+    if not scored:
+        return Value(groups, math.nan, math.nan, math.nan, 0, len(scores))
     low, high = clustered_interval(values, clusters, rng, summary=None if summarise is mean else summary)
     return Value(groups, summarise(scored), low, high, len(scored), len(scores) - len(scored))
 

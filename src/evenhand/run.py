@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.datasets.base import Dataset
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, ModelError
 from evenhand.items import Item
 from evenhand.measures.base import AnyItem, Measure
 from evenhand.models.base import Model
@@ -60,16 +60,28 @@ def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[R
 
 
 def _ask(items: Iterable[Any], how: Measure[Any]) -> Asked:
-    asked = [(item, tuple(how.ask(item))) for item in items]
+    asked = [(item, _questions(item, how)) for item in items]
     (most, times), *_ = Counter(item.id for item, _ in asked).most_common(1) or [("", 0)]
     if times > 1:
         raise BadInput(f"Each item needs an id of its own. '{most}' is the id of {times} items.")
     return asked
 
 
+def _questions(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
+    try:
+        return tuple(how.ask(item))
+    except BadInput as error:
+        raise BadInput(f"Item '{item.id}': {error}") from error
+
+
 def _answers(model: Model, asked: Asked) -> dict[Question, Answer]:
     distinct = tuple(dict.fromkeys(question for _, questions in asked for question in questions))
-    return dict(zip(distinct, model.answer(distinct), strict=True)) if distinct else {}
+    answers = model.answer(distinct) if distinct else ()
+    if len(answers) != len(distinct):
+        raise ModelError(
+            f"'{model.name}' gave {len(answers)} answers to {len(distinct)} questions: one each is wanted."
+        )
+    return dict(zip(distinct, answers, strict=True))
 
 
 def _scores(asked: Asked, answers: Mapping[Question, Answer], how: Measure[Any]) -> tuple[Score, ...]:

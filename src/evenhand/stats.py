@@ -177,7 +177,10 @@ class Correlation:
 
 
 def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal["pearson", "spearman"]) -> Correlation:
-    """Pearson's r or Spearman's rho; NaN where either side does not vary: no correlation is not one of 0."""
+    """Pearson's r or Spearman's rho, with an interval from eight points on.
+
+    NaN where either side does not vary: no correlation is not one of 0.
+    """
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(math.nan, math.nan, math.nan, math.nan, len(x))
     test = stats.pearsonr if kind == "pearson" else stats.spearmanr
@@ -189,7 +192,9 @@ def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal
             a, b = stats.rankdata(a), stats.rankdata(b)
         return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) and np.ptp(b) else math.nan
 
-    low, high = clustered_interval(x, [str(i) for i in range(len(x))], rng, summary=of)
+    low, high = math.nan, math.nan
+    if len(x) >= FEW:  # of fewer points no interval would stay between -1 and 1
+        low, high = clustered_interval(x, [str(i) for i in range(len(x))], rng, summary=of)
     return Correlation(float(found.statistic), low, high, float(found.pvalue), len(x))
 
 

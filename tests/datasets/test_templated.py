@@ -97,11 +97,12 @@ def test_emotions_are_attributes_too() -> None:
     assert dataset.cluster == "attribute"
 
 
-EEC = """"ID","Sentence","Template","Person","Gender","Race","Emotion","Emotion word"
-"1","Alonzo feels angry.","<person subject> feels <emotion word>.","Alonzo","male","African-American","anger","angry"
-"2","My aunt feels angry.","<person subject> feels <emotion word>.","my aunt","female","","anger","angry"
-"3","The angry man made this man feel angry.","The angry man made <person object> feel <emotional state word>.","this man","male","","anger","angry"
-"4","I saw her in the market.","I saw <person object> in the market.","her","female","","",""
+HEADER = "ID,Sentence,Template,Person,Gender,Race,Emotion,Emotion word"
+EEC = f"""{HEADER}
+1,Alonzo feels angry.,<person subject> feels <emotion word>.,Alonzo,male,African-American,anger,angry
+2,My aunt feels angry.,<person subject> feels <emotion word>.,my aunt,female,,anger,angry
+3,The man made this man angry.,The man made <person object> <emotion word>.,this man,male,,anger,angry
+4,I saw her in the market.,I saw <person object> in the market.,her,female,,,
 """
 
 
@@ -112,7 +113,7 @@ def test_a_copy_of_the_eec_is_read_by_its_templates(tmp_path: Path) -> None:
     assert "1 rows without emotion" in dataset.about
     second, third = dataset.items[1], dataset.items[2]
     assert second.target.of(second.text) == "aunt"
-    assert (third.target.start, third.attribute.start) == (24, 33)  # not the first man, not the first angry
+    assert (third.target.start, third.attribute.start) == (18, 22)  # not the first man
     assert third.groups["race"] == "none"
 
 
@@ -121,7 +122,7 @@ def test_a_damaged_eec_is_named(tmp_path: Path) -> None:
     path.write_text(EEC.replace("Alonzo feels angry", "Alonzo is angry"))
     with pytest.raises(BadInput, match="line 2: the sentence does not follow its template"):
         datasets.load("eec", file=str(path))
-    path.write_text(EEC.replace('"Emotion word"', '"Word"', 1))
+    path.write_text(EEC.replace("Emotion word", "Word", 1))
     with pytest.raises(BadInput, match="Missing: Emotion word"):
         datasets.load("eec", file=str(path))
     with pytest.raises(BadInput, match="cannot be read"):

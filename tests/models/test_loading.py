@@ -58,6 +58,8 @@ def test_half_precision_and_batch_size_are_options(folder: Path) -> None:
     [
         ({"dtype": "float8"}, "dtype must be one of float32, bfloat16, float16. Got 'float8'"),
         ({"device": "gpu7"}, "Device 'gpu7' cannot be used here"),
+        ({"device": "meta"}, "Device 'meta' cannot be used here"),
+        ({"revision": "v2"}, "A revision is one of a Hub model"),
         ({"batch_size": 0}, "batch size must be 'auto' or a whole number from 1. Got 0"),
     ],
 )
@@ -155,6 +157,12 @@ def break_weights(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
 
 
+def test_a_folder_without_its_tokenizer_is_refused(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(ModelError, match="A model folder holds"):
+        evenhand.load(str(folder))
+
+
 def break_tokenizer(folder: Path) -> None:
     (folder / "tokenizer.json").write_text('{"version": "1.0", "model": ')
 
@@ -190,6 +198,11 @@ def test_a_hub_that_answers_is_asked_and_its_no_passed_on(monkeypatch: pytest.Mo
 def test_what_cannot_be_a_model_is_refused_at_once(name: str) -> None:
     with pytest.raises(ModelNotFound, match="no folder"):
         names.find(name)
+
+
+def test_a_name_too_long_for_a_file_is_no_fault() -> None:
+    with pytest.raises(ModelNotFound, match="cannot be looked at"):
+        names.find("x" * 300)
 
 
 def test_a_file_is_no_model(tmp_path: Path) -> None:

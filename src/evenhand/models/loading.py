@@ -21,6 +21,7 @@ from evenhand.models.names import Found, out_of_reach
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 CPU_TOKENS = 2048  # throughput is flat from 512 on; larger batches would only lose more when a run is stopped
 READING = 1  # raised whenever evenhand makes other inputs from the same question: kept answers are then asked again
+LEAST = 0.75  # share of a model's embeddings that its tokenizer uses at the least; some are padded
 PROJECTED = 2**26  # numbers a batch may project onto the vocabulary: 256 MiB in float32
 
 
@@ -36,6 +37,10 @@ def load_masked(
     """The model, ready to answer. Weights are cast to `dtype`; `device` defaults to the GPU if there is one."""
     if dtype not in DTYPES:
         raise BadInput(f"dtype must be one of {', '.join(DTYPES)}. Got '{dtype}'.")
+    if revision and not found.on_hub:
+        raise BadInput(
+            f"A revision is one of a Hub model. '{found.name}' is in a folder, {found.source}: leave it out."
+        )
     place = _device(device)
     network, tokenizer, commit = _load(found, revision, DTYPES[dtype], trust_remote_code)
     _check_tokenizer(found, tokenizer, network)
@@ -132,10 +137,10 @@ def _check_tokenizer(found: Found, tokenizer: Any, network: Any) -> None:
     if tokenizer.mask_token_id is None:
         raise UnfitModel(f"The tokenizer of '{found.name}' has no mask token. Use a masked language model's own.")
     rows = network.get_input_embeddings().weight.shape[0]
-    if len(tokenizer) > rows:
+    if not LEAST * rows <= len(tokenizer) <= rows:
         raise UnfitModel(
-            f"The tokenizer of '{found.name}' has {len(tokenizer)} pieces, its model knows {rows}: "
-            "they do not belong together."
+            f"The tokenizer of '{found.name}' has {len(tokenizer)} pieces, its model knows {rows}: its files are "
+            "missing, or they do not belong together. A model folder holds both, whole."
         )
 
 
@@ -177,8 +182,8 @@ def _tokens(network: Any) -> int:
 def _device(device: str | None) -> torch.device:
     try:
         place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        torch.empty(0, device=place)
-    except (RuntimeError, AssertionError) as error:
+        torch.empty(1, device=place).tolist()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise BadInput(f"Device '{device}' cannot be used here: {_first(error)} Try 'cpu'.") from error
     return place
 

@@ -24,7 +24,7 @@ def answerable(question: Question) -> Fill | Likelihood:
         return question
     raise UnfitModel(
         f"A masked language model cannot answer {type(question).__name__} questions. "
-        "Use a model fine-tuned for natural language inference."
+        "They are for a model of natural language inference."
     )
 
 

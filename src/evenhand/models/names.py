@@ -26,9 +26,13 @@ def find(name: str) -> Found:
     if name in named():
         return Found(name, str(named()[name]), on_hub=False)
     folder = _expanded(name)
-    if name and folder.is_dir():
+    try:
+        is_folder, is_file = bool(name) and folder.is_dir(), folder.is_file()
+    except OSError as error:
+        raise ModelNotFound(f"'{name}' cannot be looked at: {error.strerror}. Give a folder or a Hub id.") from error
+    if is_folder:
         return Found(folder.resolve().name, str(folder), on_hub=False)
-    if folder.is_file():
+    if is_file:
         raise ModelNotFound(f"A model is a folder with config.json, weights and tokenizer. Got the file '{name}'.")
     if not HUB_ID.fullmatch(name) or name.startswith("."):
         raise ModelNotFound(

@@ -151,5 +151,6 @@ def _footer(run: Run) -> Iterator[str]:
     yield f"Intervals resample whole clusters ({', '.join(clusters)})."
     work = run.about["work"]
     kept = f", {work['kept']:,} answers kept from before" if work["kept"] else ""
-    yield f"{work['questions']:,} questions, {work['inputs']:,} distinct inputs{kept}; {run.about['seconds']} s."
+    took = f"{work['inputs']:,} distinct inputs{kept}" if work["inputs"] else "every answer kept from before"
+    yield f"{work['questions']:,} questions, {took}; {run.about['seconds']} s."
     yield f"Run folder: {run.path}"
