@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from evenhand import Association, Fill, Span, datasets
+import tiny
+from evenhand import Association, BadInput, Fill, Span, datasets
 from evenhand.cli import _run
 from evenhand.models.masked import MaskedLM
 from evenhand.models.released import AsReleased, masked_text
@@ -117,6 +118,38 @@ def test_released_inputs_are_16_long_padded_with_attended_masks(mini_en: MaskedL
         want = mini_en.network(input_ids=torch.tensor([one.ids])).logits[0, 1].log_softmax(-1)[one.cells[0][1]]
     assert wrapped.answer([short])[0].logp == pytest.approx(float(want), abs=1e-4)
     assert wrapped.answer([short])[0].logp != pytest.approx(mini_en.answer([short])[0].logp, abs=1e-3)
+
+
+def test_with_a_fine_tuned_model_every_cell_of_table_4_is_there(tmp_path: Path) -> None:
+    base = tiny.save("roberta", tmp_path / "base")
+    texts = tmp_path / "swapped.txt"
+    texts.write_text("\n".join(tiny.TEXTS * 4))
+    done = reproduce(model=str(base), finetune=str(texts), recipe="default", out=tmp_path / "out")
+    cells = done.cells[done.cells["table"] == "4"].set_index(["professions", "words", "what"])["ours"]
+    assert cells.notna().all()
+    for group in ("balanced", "female", "male"):
+        for words in ("female", "male"):
+            pre, post, diff = (cells[group, words, what] for what in ("pre", "post", "diff"))
+            assert diff == pytest.approx(post - pre)
+            assert diff != 0
+        assert 0 <= cells[group, "female - male", "W"] <= 900 * 901 / 2
+    assert len(done.claims) == 11
+    card = tmp_path / "out" / "models" / "base--swapped--default" / "README.md"
+    stamp = card.stat().st_mtime_ns
+    again = reproduce(model=str(base), finetune=str(texts), recipe="default", out=tmp_path / "out")
+    assert card.stat().st_mtime_ns == stamp  # trained once
+    assert again.cells.equals(done.cells)
+
+
+def test_bad_requests_are_refused() -> None:
+    with pytest.raises(BadInput, match="Unknown paper 'bartl2021'. Did you mean 'bartl2020'"):
+        reproduce("bartl2021")
+    with pytest.raises(BadInput, match="--as must be 'paper' or 'released'"):
+        reproduce(mode="exact")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="not both"):
+        reproduce(post="a", finetune="b")
+    with pytest.raises(BadInput, match="Unknown recipe 'bartl'"):
+        reproduce(finetune="gap", recipe="bartl")
 
 
 def test_the_study_runs_on_the_bundled_model_in_both_modes(mini_en: MaskedLM, tmp_path: Path) -> None:

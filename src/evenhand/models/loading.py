@@ -78,7 +78,7 @@ def _load(found: Found, revision: str | None, dtype: torch.dtype, trust: bool) -
     if found.on_hub:
         options |= {"revision": revision or "main", "local_files_only": not _hub_within_reach()}
     try:
-        with _quiet():
+        with quiet():
             config = AutoConfig.from_pretrained(found.source, **options)
             if not _is_masked(config):
                 raise _another_kind(found, config)
@@ -216,8 +216,8 @@ def _hub_within_reach() -> bool:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the loader's own bars and reports: what matters of them becomes an error of ours."""
+def quiet() -> Iterator[None]:
+    """Without the library's own bars and reports: what matters of them becomes an error of ours."""
     verbosity = transformers_logging.get_verbosity()
     bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.set_verbosity(logging.CRITICAL)

@@ -107,10 +107,11 @@ def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:
     for name in ("with", "group", "n", "pearson", "interval", "spearman", "interval"):
         table.add_column(name, justify="left" if name in ("with", "group") else "right", no_wrap=True)
     for name, frame in frames.items():
-        for _, row in frame[frame["score"] == "difference"].iterrows():
+        shown = frame[frame["score"] == "difference"]
+        for _, row in (shown[shown["group"] == "all"] if name.startswith("confound") else shown).iterrows():
             cells = [_cell(row[kind], "+.2f") for kind in ("pearson", "spearman")]
             spans = [
-                f"[{_cell(row[f'{k}_low'], '+.2f')}, {_cell(row[f'{k}_high'], '+.2f')}]"
+                "–" if pd.isna(row[f"{k}_low"]) else f"[{row[f'{k}_low']:+.2f}, {row[f'{k}_high']:+.2f}]"
                 for k in ("pearson", "spearman")
             ]
             table.add_row(name, row["group"], str(row["n"]), cells[0], spans[0], cells[1], spans[1])

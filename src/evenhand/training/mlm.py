@@ -17,6 +17,7 @@ from transformers import get_linear_schedule_with_warmup
 
 from evenhand.errors import BadInput, ModelError
 from evenhand.models import load
+from evenhand.models.loading import quiet
 from evenhand.models.picking import Picking
 
 IGNORED = -100
@@ -87,8 +88,9 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path) -> Path
                 losses.append(loss.item())
                 bar.update()
                 bar.set_postfix(loss=f"{_recent(losses):.3f}")
-    accelerator.unwrap_model(network).save_pretrained(out)
-    tokenizer.save_pretrained(out)
+    with quiet():
+        accelerator.unwrap_model(network).save_pretrained(out)
+        tokenizer.save_pretrained(out)
     (out / "README.md").write_text(_card(base, len(encoded), recipe, losses), encoding="utf-8")
     return out
 

@@ -1,0 +1,103 @@
+"""Fine-tuning, on tiny models."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import torch
+
+import evenhand
+import tiny
+from evenhand import BadInput, Likelihood, ModelError
+from evenhand.datasets.texts import sentences
+from evenhand.training import mlm
+from evenhand.training.mlm import RECIPES, Recipe, finetune
+
+QUICK = Recipe(learning_rate=3e-3, epochs=15, batch=4, warmup=0.1)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.save("bert-uncased", tmp_path_factory.mktemp("models") / "base")
+
+
+def likelihood(folder: Path) -> float:
+    return sum(answer.logp for answer in evenhand.load(str(folder)).answer([Likelihood(t) for t in tiny.TEXTS]))
+
+
+def test_it_learns_what_it_is_shown_and_leaves_a_card(base: Path, tmp_path: Path) -> None:
+    out = finetune(str(base), tiny.TEXTS * 4, QUICK, tmp_path / "tuned")
+    assert likelihood(out) > 0.8 * likelihood(base)
+    card = (out / "README.md").read_text()
+    assert "32 sentences" in card
+    assert '"learning_rate": 0.003' in card
+
+
+def test_the_same_seed_gives_the_same_weights(base: Path, tmp_path: Path) -> None:
+    short = dataclasses.replace(QUICK, epochs=1)
+    one, other = (finetune(str(base), tiny.TEXTS, short, tmp_path / name) for name in ("one", "other"))
+    seeded = finetune(str(base), tiny.TEXTS, dataclasses.replace(short, seed=7), tmp_path / "seeded")
+    prints = [evenhand.load(str(folder)).fingerprint for folder in (one, other, seeded)]
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_a_seventh_of_the_pieces_is_predicted_and_most_of_it_masked(base: Path) -> None:
+    tokenizer = evenhand.load(str(base)).tokenizer
+    torch.manual_seed(0)
+    ids = torch.randint(len(tokenizer.all_special_ids), len(tokenizer), (400, 50))
+    ids[:, 0], ids[:, 40:] = tokenizer.cls_token_id, tokenizer.pad_token_id
+    attention = (torch.arange(50) < 40).long().expand(400, 50)
+    masked, labels = mlm._masked(ids, attention, tokenizer, 0.15)
+    chosen = labels != mlm.IGNORED
+    assert not chosen[:, 0].any()
+    assert not chosen[:, 40:].any()
+    assert chosen[:, 1:40].float().mean().item() == pytest.approx(0.15, abs=0.01)
+    assert (labels[chosen] == ids[chosen]).all()
+    assert (masked[chosen] == tokenizer.mask_token_id).float().mean().item() == pytest.approx(0.8, abs=0.03)
+    assert (masked[chosen] == ids[chosen]).float().mean().item() == pytest.approx(0.1, abs=0.03)
+    assert (masked[~chosen] == ids[~chosen]).all()
+
+
+def test_a_loss_that_is_no_number_stops_the_training(base: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"The loss is \w+ at step \d+. Lower the learning rate"):
+        finetune(str(base), tiny.TEXTS * 10, dataclasses.replace(QUICK, learning_rate=1e30, clip=1e30), tmp_path / "x")
+
+
+def test_nothing_to_train_on_is_an_error(base: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="nothing to train on"):
+        finetune(str(base), ["", " "], QUICK, tmp_path / "x")
+
+
+def test_recipes_are_the_papers() -> None:
+    assert (RECIPES["bartl-paper"].learning_rate, RECIPES["bartl-released"].learning_rate) == (5e-5, 2e-5)
+    assert {RECIPES[name].epochs for name in ("bartl-paper", "bartl-released")} == {3}
+    assert {RECIPES[name].batch for name in ("bartl-paper", "bartl-released")} == {1}
+
+
+def test_texts_are_cut_into_sentences(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("She left. He stayed, Mr. Smith said.\n\nNobody knew.\n")
+    assert sentences(str(tmp_path / "a.txt")) == ["She left.", "He stayed, Mr. Smith said.", "Nobody knew."]
+    (tmp_path / "b.tsv").write_text("ID\tText\n1\tOne. Two.\n")
+    assert sentences(str(tmp_path / "b.tsv")) == ["One.", "Two."]
+
+
+def test_texts_that_cannot_be_read_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty.txt").touch()
+    (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xfa")
+    (tmp_path / "other.tsv").write_text("ID\tWords\n1\tx\n")
+    for name, message in (
+        ("empty.txt", "no sentences"),
+        ("bad.txt", "cannot be read"),
+        ("other.tsv", "column Text"),
+        ("none.txt", "cannot be read"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            sentences(str(tmp_path / name))
+    monkeypatch.delenv("EVENHAND_DATA", raising=False)
+    with pytest.raises(BadInput, match="gap_flipped.tsv"):
+        sentences("gap")
+
+
+def test_gap_has_as_many_sentences_as_reported(data: Path) -> None:
+    """13,436 by NLTK's punkt; another splitter gives a few more or fewer."""
+    assert len(sentences("gap")) == pytest.approx(13_436, rel=0.05)
