@@ -30,7 +30,7 @@ def profession_bars(before: pd.DataFrame, after: pd.DataFrame | None = None, *, 
         alt.Chart(rows)
         .mark_bar()
         .encode(
-            x=alt.X("association:Q", title=ASSOCIATION),
+            x=alt.X("association:Q", title=ASSOCIATION, axis=alt.Axis(tickCount=5)),
             y=alt.Y("profession:N", sort=order, title=None, axis=alt.Axis(labelLimit=220)),
             yOffset=alt.YOffset("words:N", sort=list(COLOURS)),
             color=_colour("words", COLOURS, "person words"),
