@@ -17,10 +17,11 @@ import pytest
 import evenhand
 import tiny
 from evenhand import BadInput, RunError, Table
-from evenhand.cli import _run
+from evenhand.cli import app
 from evenhand.fitness import fit
 from evenhand.folder import locked
 from evenhand.models.masked import MaskedLM
+from evenhand.terminal import run as run_command
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -119,7 +120,7 @@ def test_a_limit_is_a_seeded_sample_marked_partial(
     assert set(runs[0].scores["id"]) != set(runs[2].scores["id"])
     assert set(runs[0].scores["prof_gender"].dropna()) == {"male", "female", "balanced"}
     assert not evenhand.audit(str(tiny_bert), limit=5400, out=tmp_path / "d").about["partial"]
-    assert _run(["rescore", str(runs[0].path)]) == 0
+    assert run_command(app, ["rescore", str(runs[0].path)]) == 0
     assert "partial: a sample of 60 items" in capsys.readouterr().out
     assert files(runs[0].path) == files(runs[1].path)
 
@@ -142,7 +143,9 @@ def test_two_audits_at_once_are_refused(tmp_path: Path) -> None:
 def test_what_was_done_before_a_later_model_failed_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _run(["audit", "mini-en", "nobody/nothing", "--limit", "10", "--json", "--out", str(tmp_path)]) == 2
+    assert (
+        run_command(app, ["audit", "mini-en", "nobody/nothing", "--limit", "10", "--json", "--out", str(tmp_path)]) == 2
+    )
     assert {row["model"] for row in json.loads(capsys.readouterr().out)} == {"mini-en"}
 
 
@@ -153,6 +156,21 @@ def test_long_paths_and_narrow_terminals_lose_nothing(tiny_bert: Path, tmp_path:
     done = subprocess.run([*command, "--out", str(out)], capture_output=True, text=True, env=environment, check=True)
     assert str(out / "tiny-roberta") in done.stdout
     assert "…" not in done.stdout
+
+
+def test_frequency_stands_beside_the_other_confounds(
+    whole: evenhand.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs = sorted(whole.scores["profession"].unique())
+    file = tmp_path / "frequency.tsv"
+    file.write_text("".join(f"{job}\t{i}\n" for i, job in enumerate(jobs)))
+    assert run_command(app, ["show", str(whole.path), "--frequency", str(file)]) == 0
+    printed = capsys.readouterr().out
+    for part in ("confound: frequency", "confound: pieces", "share of women, US", "H3  refuted", "p_holm"):
+        assert part in printed
+    file.write_text("taper often\n")
+    assert run_command(app, ["show", str(whole.path), "--frequency", str(file)]) == 2
+    assert "a word, a tab and a number" in capsys.readouterr().err
 
 
 def test_a_full_disk_behind_stdout_is_no_fault() -> None:
@@ -177,7 +195,7 @@ def test_scores_that_are_no_numbers_are_unscored(tmp_path: Path, capsys: pytest.
     endless = Table(lambda q: (-float("inf"),) if q.hidden else (-1.0,))
     run = evenhand.audit(endless, suite="becpro", limit=20, out=tmp_path)
     assert run.about["unscored"] == {"becpro-en/association": {"not a finite number": 20}}
-    assert _run(["show", str(run.path)]) == 0
+    assert run_command(app, ["show", str(run.path)]) == 0
     assert "20 items unscored: not a finite number" in capsys.readouterr().out
 
 
@@ -219,21 +237,21 @@ def test_unscored_items_are_shown_with_their_reason(tmp_path: Path, capsys: pyte
 
     run = evenhand.audit(Table(rule), suite="becpro", out=tmp_path)
     assert run.about["unscored"] == {"becpro-en/association": {"unknown word": 90}}
-    assert _run(["rescore", str(run.path)]) == 0
+    assert run_command(app, ["rescore", str(run.path)]) == 0
     assert "90 items unscored: unknown word" in capsys.readouterr().out
 
 
 def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["audit", str(tiny_bert), "mini-en", "--limit", "10", "--out", str(tmp_path)]
-    assert _run([*command, "--json"]) == 0
+    assert run_command(app, [*command, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {row["model"] for row in rows} == {"tiny-roberta", "mini-en"}
     assert {p.name for p in tmp_path.iterdir()} == {"tiny-roberta", "mini-en"}
-    assert _run([*command, "./mini-en"]) == 2
+    assert run_command(app, [*command, "./mini-en"]) == 2
     (tmp_path / "other").mkdir()
     twin = tmp_path / "other" / "tiny-roberta"
     twin.symlink_to(tiny_bert)
-    assert _run(["audit", str(tiny_bert), str(twin), "--out", str(tmp_path)]) == 2
+    assert run_command(app, ["audit", str(tiny_bert), str(twin), "--out", str(tmp_path)]) == 2
     assert "share a run folder" in capsys.readouterr().err
 
 
@@ -268,7 +286,7 @@ def test_bad_input_ends_with_2_and_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert _run(arguments) == 2
+    assert run_command(app, arguments) == 2
     printed = capsys.readouterr().err
     assert message in printed
     assert "Traceback" not in printed
@@ -299,21 +317,21 @@ def test_our_own_fault_ends_with_70(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("evenhand.auditing.measure_all", broken)
-    assert _run(["audit", "--limit", "5"]) == 70
+    assert run_command(app, ["audit", "--limit", "5"]) == 70
     printed = capsys.readouterr().err
     assert "ZeroDivisionError: ours" in printed
     assert "fault of evenhand's own" in printed
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run(["--help"]) == 0
+    assert run_command(app, ["--help"]) == 0
     printed = capsys.readouterr().out
     for command in ("audit", "rescore", "datasets", "measures"):
         assert command in printed
-    assert _run(["--version"]) == 0
-    assert _run(["measures"]) == 0
+    assert run_command(app, ["--version"]) == 0
+    assert run_command(app, ["measures"]) == 0
     assert "association (version 1, neutral at 0)" in capsys.readouterr().out
-    assert _run(["datasets", "list"]) == 0
+    assert run_command(app, ["datasets", "list"]) == 0
     assert "becpro-en  5,400 items" in capsys.readouterr().out
 
 

@@ -13,7 +13,7 @@ SOURCE = Path(evenhand.__file__).parent
 LAYERS = [  # low to high; a module may import from lower rows only
     {"errors"},
     {"questions"},
-    {"items", "stats"},
+    {"items", "stats", "terminal"},
     {"result", "models.batching"},
     {"models.base", "models.pieces", "folder"},
     {"datasets.templates", "datasets.base", "measures.base", "models.table", "models.names"},

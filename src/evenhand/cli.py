@@ -1,24 +1,16 @@
 """The command line: arguments, one call, print. Heavy imports wait until a command needs them."""
 
 import csv
-import io
 import json
-import logging
-import os
 import sys
-import traceback
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from evenhand import __version__
-from evenhand.errors import BadInput, EvenhandError, RunError
-
-OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
-WIDTH = 120
+from evenhand import __version__, terminal
+from evenhand.errors import BadInput
 
 app = typer.Typer(
     name="evenhand",
@@ -44,7 +36,7 @@ def root(
 ) -> None:
     """Measure gender bias in language models, with intervals."""
     if version:
-        _print(f"evenhand {__version__}")
+        terminal.show(f"evenhand {__version__}")
         raise typer.Exit
 
 
@@ -144,7 +136,7 @@ def figures(
     from evenhand.report.figures import draw
 
     for path in draw(Run.load(run), Run.load(after) if after else None, out, suffix):
-        _print(str(path))
+        terminal.show(str(path))
 
 
 @app.command()
@@ -176,9 +168,9 @@ def reproduce(
         out=out,
     )
     if as_json:
-        _print(done.cells.to_json(orient="records", indent=1))
+        terminal.show(done.cells.to_json(orient="records", indent=1))
     else:
-        _print(reproduction(done.cells, done.notes, done.claims))
+        terminal.show(reproduction(done.cells, done.notes, done.claims))
 
 
 @app.command()
@@ -187,8 +179,8 @@ def measures() -> None:
     from evenhand.measures import MEASURES
 
     for name, measure in sorted(MEASURES.items()):
-        _print(f"{name} (version {measure.version}, neutral at {measure.neutral:g})")
-        _print(f"    {(measure.__doc__ or '').splitlines()[0]}\n    {measure.reading}")
+        terminal.show(f"{name} (version {measure.version}, neutral at {measure.neutral:g})")
+        terminal.show(f"    {(measure.__doc__ or '').splitlines()[0]}\n    {measure.reading}")
 
 
 @datasets_app.command("list")
@@ -198,10 +190,10 @@ def datasets_list() -> None:
 
     for name in sorted(datasets.BUILDERS):
         if needed := datasets.needed_by(name):
-            _print(f"{name}  from a file of yours: --option {needed[0]}=FILE")
+            terminal.show(f"{name}  from a file of yours: --option {needed[0]}=FILE")
             continue
         dataset = datasets.load(name)
-        _print(f"{name}  {len(dataset.items):,} items, {dataset.language}. {dataset.about}")
+        terminal.show(f"{name}  {len(dataset.items):,} items, {dataset.language}. {dataset.about}")
 
 
 @datasets_app.command("show")
@@ -212,11 +204,11 @@ def datasets_show(
     from evenhand import datasets
 
     dataset = datasets.load(name, **_parsed(option))
-    _print(f"{dataset.name}, version {dataset.version}: {len(dataset.items):,} items. {dataset.about}")
+    terminal.show(f"{dataset.name}, version {dataset.version}: {len(dataset.items):,} items. {dataset.about}")
     for label, text in (("Source", dataset.source), ("Licence", dataset.licence), ("Flaws", dataset.flaws)):
         if text:
-            _print(f"{label}: {text}")
-    _print("", dataset.table().head(rows).to_csv(sep="\t", quoting=csv.QUOTE_NONE).rstrip("\n"))
+            terminal.show(f"{label}: {text}")
+    terminal.show("", dataset.table().head(rows).to_csv(sep="\t", quoting=csv.QUOTE_NONE).rstrip("\n"))
 
 
 @datasets_app.command("export")
@@ -229,99 +221,23 @@ def datasets_export(name: str, out: Annotated[Path, typer.Option(help="A .tsv fi
         raise BadInput(f"Datasets are exported as .tsv. Got '{out}'.")
     table = datasets.load(name, **_parsed(option)).table()
     write_whole(out, lambda file: table.to_csv(file, sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n"))
-    _print(f"{len(table):,} rows in {out}")
+    terminal.show(f"{len(table):,} rows in {out}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command and end with its exit code: 0 fine, 2 bad input, 70 our own fault, 130 interrupted."""
-    sys.exit(_run(arguments))
-
-
-def _run(arguments: Sequence[str] | None) -> int:
-    _show_log()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show a character still gets the rest
-    try:
-        app(arguments)
-    except SystemExit as end:  # how typer ends, with the code of a wrong usage (2) or an interrupt (130) among others
-        code = end.code if isinstance(end.code, int) else OK
-    except EvenhandError as error:
-        return _say(str(error), BAD_INPUT)
-    except Exception as error:
-        if _interrupted(error):
-            return _say("Interrupted.", INTERRUPTED)
-        traceback.print_exc()
-        return _say("This is a fault of evenhand's own, not of your input. Please report it.", OUR_FAULT)
-    if code == INTERRUPTED:
-        return _say("Interrupted. What was answered is kept; the same command goes on from there.", code)
-    return code
-
-
-def _interrupted(error: BaseException | None) -> bool:
-    """Did somebody press Ctrl-C while a library was being imported? It may come out as an error of its own."""
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
-def _say(message: str, code: int) -> int:
-    print(f"evenhand: {message}", file=sys.stderr)
-    return code
-
-
-class _BesideTheBar(logging.Handler):
-    """Prints log lines to stderr without tearing a progress bar."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        from tqdm.auto import tqdm
-
-        with suppress(BrokenPipeError):
-            tqdm.write(self.format(record), file=sys.stderr)
-
-
-def _show_log() -> None:
-    log = logging.getLogger("evenhand")
-    if not log.handlers:
-        log.addHandler(_BesideTheBar())
-        log.setLevel(logging.INFO)
-
-
-def _print(*things: Any) -> None:
-    """To stdout, at once; whoever has read enough and closed the pipe ends the command, without a traceback."""
-    from rich.console import Console, Group
-    from rich.text import Text
-
-    if sys.stdout is None:  # closed by whoever started us
-        return
-    console = Console(highlight=False)
-    console.width = max(console.width, WIDTH)  # a narrow terminal wraps lines itself; rich would cut the numbers
-    try:
-        for thing in things:
-            for part in thing.renderables if isinstance(thing, Group) else [thing]:
-                if isinstance(part, str):
-                    print(part)
-                else:
-                    console.print(part, soft_wrap=isinstance(part, Text))
-        sys.stdout.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            raise SystemExit(UNREAD) from None
-        raise RunError(f"The output cannot be written: {error.strerror}.") from error
+    """Run a command and end with its exit code."""
+    sys.exit(terminal.run(app, arguments))
 
 
 def _print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> None:
     from evenhand.analysis.findings import findings
     from evenhand.report.tables import scorecard
 
-    _print(scorecard(run, findings(run, frequency=frequency)))
+    terminal.show(scorecard(run, findings(run, frequency=frequency)))
 
 
 def _print_json(data: object) -> None:
-    _print(json.dumps(data, indent=1, ensure_ascii=False))
+    terminal.show(json.dumps(data, indent=1, ensure_ascii=False))
 
 
 def _parsed(options: list[str] | None) -> dict[str, str]:

@@ -99,6 +99,7 @@ def reproduce(
 
 
 def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[str, Any]) -> Run:
+    out /= language  # a multilingual model is measured in both
     if mode == "paper":
         return audit(model, suite="becpro", lang=language, out=out, **loading)
     from evenhand.models import load

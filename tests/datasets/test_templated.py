@@ -6,7 +6,8 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Table, datasets
-from evenhand.cli import _run
+from evenhand.cli import app
+from evenhand.terminal import run as run_command
 
 GOOD = """name = "tiny"
 language = "en"
@@ -84,7 +85,7 @@ def test_it_is_measured_and_scored_again_like_becpro(file: Path, tmp_path: Path)
 
 def test_the_example_file_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     example = Path(__file__).parents[2] / "examples" / "hobbies.toml"
-    assert _run(["audit", "--templates", str(example), "--out", str(tmp_path)]) == 0
+    assert run_command(app, ["audit", "--templates", str(example), "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "mini-en · hobbies · association" in printed
     assert "Female minus male" in printed

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import RunError
-from evenhand.models.batching import Batch, Limit, Plan, Read, Reading, Values
+from evenhand.models.batching import Batch, Limit, Plan, Read, Reading, Values, work_through
 from evenhand.models.remembering import Kept, Remembering, fingerprints
 from evenhand.models.table import Table
 from evenhand.questions import Answer, Fill, Likelihood, Question, Span
@@ -44,11 +44,7 @@ class Letters:
         return [[-flavour - position for position, _ in cells] for cells in batch.cells]
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        plan = self.plan(questions)
-        answers = dict(plan.unanswerable())
-        for number, batch in enumerate(plan.batches):
-            answers.update(plan.settle(number, self.run(batch)))
-        return [answers[i] for i in range(len(questions))]
+        return work_through(self.plan(questions), self.run)
 
 
 # They share inputs ("abc" and "abd" with the last letter masked), and straddle batches of four.

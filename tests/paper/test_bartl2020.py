@@ -11,11 +11,12 @@ import torch
 
 import tiny
 from evenhand import Association, BadInput, Fill, Span, datasets
-from evenhand.cli import _run
+from evenhand.cli import app
 from evenhand.models.masked import MaskedLM
 from evenhand.models.released import AsReleased, masked_text
 from evenhand.reproducing import reproduce
 from evenhand.stats import signed_rank_z
+from evenhand.terminal import run as run_command
 
 LODGING_MANAGER = {3625, 3985, 4345, 4705, 5065}
 """The release masks the "man" of "manager" too, in Sent_TM and Sent_TAM."""
@@ -68,7 +69,7 @@ def test_masks_differ_in_the_known_defects_and_nowhere_else(
 def test_the_export_is_the_released_file_but_for_the_defects(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _run(["datasets", "export", "becpro-en", "--out", str(tmp_path / "ours.tsv")]) == 0
+    assert run_command(app, ["datasets", "export", "becpro-en", "--out", str(tmp_path / "ours.tsv")]) == 0
     assert "5,400 rows" in capsys.readouterr().out
     ours = (tmp_path / "ours.tsv").read_bytes().split(b"\n")
     theirs = (data / "becpro" / "BEC-Pro_EN.tsv").read_bytes().split(b"\n")
@@ -139,6 +140,18 @@ def test_with_a_fine_tuned_model_every_cell_of_table_4_is_there(tmp_path: Path) 
     again = reproduce(model=str(base), finetune=str(texts), recipe="default", out=tmp_path / "out")
     assert card.stat().st_mtime_ns == stamp  # trained once
     assert again.cells.equals(done.cells)
+
+
+def test_the_command_prints_published_and_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = str(tiny.save("roberta", tmp_path / "base"))
+    command = ["reproduce", "bartl2020", "--model", base, "--german-model", base, "--out", str(tmp_path / "out")]
+    assert run_command(app, [*command, "--as", "released"]) == 0
+    printed = capsys.readouterr().out
+    table_5 = [line for line in printed.splitlines() if line.startswith(" 5 ")]
+    assert len(table_5) == 18
+    assert not [line for line in table_5 if "–" in line]
+    assert "Not comparable: Table 4 is of bert-base-uncased" in printed
+    assert " 4       male          female          pre        -0.83 " in printed
 
 
 def test_bad_requests_are_refused() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Table
-from evenhand.cli import _run
+from evenhand.cli import app
 from evenhand.report.plots import profession_bars, save, workforce_scatter
+from evenhand.terminal import run as run_command
 
 
 def means(shift: float = 0.0) -> pd.DataFrame:
@@ -38,7 +39,10 @@ def test_the_scatter_leaves_out_what_has_no_share() -> None:
 def test_a_run_is_drawn_in_every_format(tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
     table = Table(lambda q: (-float(len(q.text) % 7) - len(q.hidden),))
     run = evenhand.audit(table, suite="becpro", out=tmp_path)
-    assert _run(["figures", str(run.path), str(run.path), "--out", str(tmp_path / "f"), "--format", suffix]) == 0
+    assert (
+        run_command(app, ["figures", str(run.path), str(run.path), "--out", str(tmp_path / "f"), "--format", suffix])
+        == 0
+    )
     drawn = sorted((tmp_path / "f").iterdir())
     assert [p.name for p in drawn] == [
         *(f"professions-{group}.{suffix}" for group in ("balanced", "female", "male")),
@@ -58,7 +62,7 @@ def test_a_run_is_drawn_in_every_format(tmp_path: Path, suffix: str, capsys: pyt
 
 def test_what_cannot_be_drawn_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = evenhand.audit(Table(lambda q: (-1.0,)), suite="emotions", limit=40, out=tmp_path)
-    assert _run(["figures", str(run.path), "--out", str(tmp_path / "f")]) == 2
+    assert run_command(app, ["figures", str(run.path), "--out", str(tmp_path / "f")]) == 2
     assert "no BEC-Pro scores" in capsys.readouterr().err
     with pytest.raises(BadInput, match="A figure is one of"):
         save(profession_bars(means()), tmp_path / "x.gif")

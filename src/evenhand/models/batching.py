@@ -147,6 +147,14 @@ def paced(plan: Plan, numbers: Iterable[int]) -> Iterator[tuple[int, Batch]]:
                     log.info("About %s to go.", duration(to_go))
 
 
+def work_through(plan: Plan, run: Callable[[Batch], Values]) -> list[Answer]:
+    """Run every batch of the plan; the answers in the order of the questions."""
+    answers = dict(plan.unanswerable())
+    for number, batch in paced(plan, range(len(plan.batches))):
+        answers.update(plan.settle(number, run(batch)))
+    return [answers[i] for i in range(len(plan.readings))]
+
+
 def duration(seconds: float) -> str:
     """Seconds as people say them: "40 s", "3 min", "2.5 h"."""
     if seconds < 90:

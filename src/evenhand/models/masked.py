@@ -12,7 +12,7 @@ from torch import Tensor
 
 from evenhand.errors import ModelError
 from evenhand.models import masking
-from evenhand.models.batching import Batch, Limit, Plan, Values, paced
+from evenhand.models.batching import Batch, Limit, Plan, Values, work_through
 from evenhand.models.picking import Picking
 from evenhand.models.pieces import count, encode
 from evenhand.questions import Answer, Question, Span
@@ -54,11 +54,7 @@ class MaskedLM:
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer for each question, in order."""
-        plan = self.plan(questions)
-        answers = dict(plan.unanswerable())
-        for number, batch in paced(plan, range(len(plan.batches))):
-            answers.update(plan.settle(number, self.run(batch)))
-        return [answers[i] for i in range(len(questions))]
+        return work_through(self.plan(questions), self.run)
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from evenhand.errors import UnfitModel
-from evenhand.models.batching import Batch, Plan, Read, Reading, Values, paced
+from evenhand.models.batching import Batch, Plan, Read, Reading, Values, work_through
 from evenhand.models.masked import MaskedLM
 from evenhand.questions import Answer, Fill, Question
 
@@ -27,11 +27,7 @@ class AsReleased:
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer for each question, in order."""
-        plan = self.plan(questions)
-        answers = dict(plan.unanswerable())
-        for number, batch in paced(plan, range(len(plan.batches))):
-            answers.update(plan.settle(number, self.run(batch)))
-        return [answers[i] for i in range(len(questions))]
+        return work_through(self.plan(questions), self.run)
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
