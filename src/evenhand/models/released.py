@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from evenhand.errors import UnfitModel
 from evenhand.models.batching import Batch, Plan, Read, Reading, Values, work_through
 from evenhand.models.masked import MaskedLM
+from evenhand.models.pieces import TOO_LONG, UNKNOWN
 from evenhand.questions import Answer, Fill, Question
 
 LENGTH = 16  # the next power of two of the longest sentence in words, not in pieces
@@ -31,18 +32,23 @@ class AsReleased:
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
-        return Plan([Reading((self._read(question),)) for question in questions], self.model.limit)
+        return Plan([self._reading(question) for question in questions], self.model.limit)
 
     def run(self, batch: Batch) -> Values:
         """One batch through the model; inputs are all of one length, so that nothing else is padded."""
         return self.model.run(batch)
 
-    def _read(self, question: Question) -> Read:
+    def _reading(self, question: Question) -> Reading:
         if not isinstance(question, Fill):
             raise UnfitModel("The released code of Bartl et al. 2020 answers nothing but blanks.")
-        plain, masked = (self._ids(text) for text in (question.text, masked_text(question)))
-        first = masked.index(self.model.tokenizer.mask_token_id)
-        return Read(masked, ((first, plain[first]),))
+        tokenizer = self.model.tokenizer
+        plain, masked = (self._ids(text) for text in (question.text, masked_text(question, tokenizer.mask_token)))
+        if tokenizer.unk_token_id in plain:
+            return Reading(note=UNKNOWN)
+        if tokenizer.mask_token_id not in masked:  # the target is behind the cut
+            return Reading(note=TOO_LONG)
+        first = masked.index(tokenizer.mask_token_id)
+        return Reading((Read(masked, ((first, plain[first]),)),))
 
     def _ids(self, text: str) -> tuple[int, ...]:
         ids = self.model.tokenizer(text)["input_ids"][:LENGTH]
