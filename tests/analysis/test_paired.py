@@ -142,8 +142,17 @@ def test_crossing_takes_agreement_social_and_form_apart() -> None:
     assert effects["agreement"].tolist() == pytest.approx([2.0] * 24)
     assert effects["form"].tolist() == pytest.approx([0.5] * 24)
     summed = agreement.summary(effects)
-    assert len(summed) == 9
-    assert summed["low"].tolist() == pytest.approx(summed["value"].tolist())
+    assert len(summed) == 12
+    assert summed["low"].tolist() == pytest.approx(summed["value"].tolist(), abs=1e-9)
+    assert effects["level"].tolist() == pytest.approx([0.0] * 24)
+
+
+def test_a_small_sample_without_one_of_the_four_has_no_effect_rather_than_a_crash() -> None:
+    frame = crossed(social=0.3, agrees=2.0, form=0.5)
+    part = frame[~((frame["gender"] == "male") & (frame["form"] == "masculine"))]
+    assert agreement.decompose(part)["social"].isna().all()
+    assert agreement.summary(agreement.decompose(part))["value"].isna().all()
+    assert compared(pairs(frame.assign(score=np.nan))).empty
 
 
 def test_what_the_release_shows_is_social_and_form_mixed() -> None:

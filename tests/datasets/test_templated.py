@@ -103,6 +103,8 @@ EEC = f"""{HEADER}
 1,Alonzo feels angry.,<person subject> feels <emotion word>.,Alonzo,male,African-American,anger,angry
 2,My aunt feels angry.,<person subject> feels <emotion word>.,my aunt,female,,anger,angry
 3,The man made this man angry.,The man made <person object> <emotion word>.,this man,male,,anger,angry
+5,My aunt found herself in an annoying situation.,<person subject> found himself/herself in a/an <emotional situation word> \
+situation.,my aunt,female,,anger,annoying
 4,I saw her in the market.,I saw <person object> in the market.,her,female,,,
 """
 
@@ -111,7 +113,7 @@ def test_a_copy_of_the_eec_is_read_by_its_templates(tmp_path: Path) -> None:
     (tmp_path / "eec.csv").write_text(EEC)
     dataset = datasets.load("eec", file=str(tmp_path / "eec.csv"))
     assert [i.id for i in dataset.items] == ["1", "2", "3"]
-    assert "1 rows without emotion" in dataset.about
+    assert "left out: 1 rows with himself or herself, 1 without an emotion word" in dataset.about
     second, third = dataset.items[1], dataset.items[2]
     assert second.target.of(second.text) == "aunt"
     assert (third.target.start, third.attribute.start) == (18, 22)  # not the first man

@@ -6,15 +6,16 @@ from evenhand.errors import BadInput
 from evenhand.result import generator
 from evenhand.stats import clustered_interval, sign_flip_test
 
-EFFECTS = ("social", "agreement", "form")
+EFFECTS = ("social", "agreement", "form", "level")
 
 
 def decompose(scores: pd.DataFrame) -> pd.DataFrame:
-    """The 2 x 2 of person (F, M) and form (f, m) for each profession, as three effects in nats; all are neutral at 0.
+    """The 2 x 2 of person (F, M) and form (f, m) for each profession, as four effects in nats; all are neutral at 0.
 
     social    = [a(F,f) + a(F,m) - a(M,f) - a(M,m)] / 2   women against men, both forms alike
     agreement = [a(F,f) - a(F,m) - a(M,f) + a(M,m)] / 2   how much likelier a person word that agrees with the form is
     form      = [a(F,f) - a(F,m) + a(M,f) - a(M,m)] / 2   the feminine form against the masculine, whoever it is
+    level     = [a(F,f) + a(F,m) + a(M,f) + a(M,m)] / 4   how much likelier any person word is beside any form
 
     a is the mean association over templates and person words. The released corpus has a(F,f) and a(M,m) alone, whose
     difference is social + form: it cannot tell them apart, and agreement raises both.
@@ -22,12 +23,14 @@ def decompose(scores: pd.DataFrame) -> pd.DataFrame:
     if "form" not in scores or set(scores["form"].dropna()) != {"feminine", "masculine"}:
         raise BadInput("Agreement needs both forms of each profession: audit with --lang de --option forms=crossed.")
     means = scores.pivot_table(index=["prof_gender", "profession"], columns=["gender", "form"], values="score")
+    means = means.reindex(columns=pd.MultiIndex.from_product([("female", "male"), ("feminine", "masculine")]))
     ff, fm = means["female", "feminine"], means["female", "masculine"]
     mf, mm = means["male", "feminine"], means["male", "masculine"]
     effects = {
         "social": (ff + fm - mf - mm) / 2,
         "agreement": (ff - fm - mf + mm) / 2,
         "form": (ff - fm + mf - mm) / 2,
+        "level": (ff + fm + mf + mm) / 4,
     }
     return pd.DataFrame(effects).reset_index()
 
@@ -40,9 +43,8 @@ def summary(effects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
             known = part.dropna(subset=effect)
             rng = generator(seed, {"prof_gender": str(label), "effect": effect})
             values, names = known[effect].to_numpy(), known["profession"].tolist()
+            value = float(values.mean()) if len(values) else float("nan")
             low, high = clustered_interval(values, names, rng)
             p = sign_flip_test(values, names, rng)
-            rows.append(
-                {"prof_gender": label, "effect": effect, "value": values.mean(), "low": low, "high": high, "p": p}
-            )
+            rows.append({"prof_gender": label, "effect": effect, "value": value, "low": low, "high": high, "p": p})
     return pd.DataFrame(rows)

@@ -10,6 +10,7 @@ from evenhand.result import generator
 from evenhand.stats import clustered_interval, detectable, holm, sign_flip_test, signed_rank
 
 LEFT_OUT = ("gender", "person", "id", "score")
+COLUMNS = ("pairs", "clusters", "difference", "low", "high", "p", "p_holm", "detectable", "w", "r", "r_printed")
 
 
 def pairs(scores: pd.DataFrame) -> pd.DataFrame:
@@ -64,7 +65,7 @@ def compared(
         )
     for row, adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True):
         row["p_holm"] = adjusted
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=[by, *COLUMNS])
 
 
 def changes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,10 @@ SLOT = re.compile(r"<(person|emotion)[^>]*>")
 
 
 def load(file: str) -> Dataset:
-    """The sentences of the csv that have an emotion word; the others have no attribute to associate.
+    """The sentences of the csv that can be asked about.
+
+    Left out, and counted: those without an emotion word, which have no attribute to associate, and those with "himself" or
+    "herself", which give the masked person away.
 
     Target and attribute are found by the row's own template, never searched for. First names are targets too; they
     stand under their race in the group `race`, person words under "none".
@@ -31,12 +34,14 @@ def load(file: str) -> Dataset:
     if not rows or (missing := [c for c in COLUMNS if c not in rows[0]]):
         lacking = ", ".join(missing) if rows else "all rows"
         raise BadInput(f"'{file}' must be the EEC csv, with columns {', '.join(COLUMNS)}. Missing: {lacking}.")
+    telling = sum("himself/herself" in row["Template"] for row in rows)
     items = list(_sentences(file, rows))
     return Dataset(
         name="eec",
         version=1,
         language="en",
-        about=f"Person words and names with emotion words; {len(rows) - len(items)} rows without emotion are left out.",
+        about=f"Person words and names with emotion words; left out: {telling} rows with himself or herself, "
+        f"{len(rows) - len(items) - telling} without an emotion word.",
         source="Kiritchenko and Mohammad 2018, Gender and Race Bias in Two Hundred Sentiment Analysis Systems",
         licence="as upstream (research)",
         items=items,
@@ -49,7 +54,7 @@ def load(file: str) -> Dataset:
 
 def _sentences(file: str, rows: list[dict[str, str]]) -> Iterator[Sentence]:
     for line, row in enumerate(rows, start=2):
-        if not row["Emotion word"].strip():
+        if not row["Emotion word"].strip() or "himself/herself" in row["Template"]:
             continue
         spans = _spans(row)
         if spans is None:
