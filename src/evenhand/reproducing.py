@@ -1,5 +1,7 @@
 """The papers' tables beside ours."""
 
+import hashlib
+import logging
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +17,9 @@ from evenhand.analysis.paired import changes, compared, pairs
 from evenhand.auditing import audit
 from evenhand.errors import BadInput, UnknownName
 from evenhand.folder import Run
+from evenhand.models.names import find
+
+log = logging.getLogger(__name__)
 
 PAPERS = ("bartl2020",)
 GROUPS = ("balanced", "female", "male")
@@ -72,26 +77,26 @@ def reproduce(
         raise BadInput("Give either a fine-tuned model (--post) or a corpus to fine-tune on (--finetune), not both.")
     published = tomllib.loads((files("evenhand.datasets") / "data" / f"published-{paper}.toml").read_text("utf-8"))
     out = Path(out)
+    notes = list(REASONS[mode])
     if finetune:
-        post = str(_finetuned(model, finetune, recipe or f"bartl-{mode}", out))
+        recipe = recipe or f"bartl-{mode}"
+        post = str(_finetuned(model, finetune, recipe, out))
+        notes.append(
+            "Sentences are cut by sentencex, the paper's by NLTK; its swapped text has every document swapped."
+        )
+        if recipe != f"bartl-{mode}":
+            notes.append(f"Fine-tuned by the recipe '{recipe}', which is neither the paper's nor its code's.")
     before = _measured(model, "en", mode, out, loading)
-    after = _measured(post, "en", mode, out, loading) if post else None
+    after = _measured(post, "en", mode, out / "post", loading) if post else None
     german = _measured(german_model, "de", mode, out, loading) if german_model else None
 
     cells = [*_table4(published["table4"], before, after), *_table5(published["table5"], german)]
-    notes = list(REASONS[mode])
-    for used, meant, table in (
-        (model, published["model_en"], "Table 4"),
-        (german_model, published["model_de"], "Table 5"),
-    ):
-        if used and used.split("/")[-1] != meant:
-            notes.insert(
-                0, f"Not comparable: {table} is of {meant}, ours of '{used}'. Only the pattern can be compared."
-            )
+    for used, key, table in ((model, "model_en", "Table 4"), (german_model, "model_de", "Table 5")):
+        names = published[key]
+        if used and find(used).name not in names:
+            notes.insert(0, f"Not comparable: {table} is of {names[0]}, ours of '{used}'. Compare the pattern alone.")
     if after is None:
-        notes.append(
-            "Columns post and diff, W and r of Table 4 need a fine-tuned model: --post MODEL or --finetune gap."
-        )
+        notes.append("Columns post and diff, W and r of Table 4 need a fine-tuned model: --post or --finetune gap.")
     if german is None:
         notes.append("Table 5 needs a German model: --german-model MODEL.")
     claims = hypotheses.evaluate(_scores(before), _scores(after) if after else None)
@@ -110,17 +115,21 @@ def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[st
 
 
 def _finetuned(base: str, corpus: str, recipe: str, out: Path) -> Path:
-    """Fine-tune once: a folder that is already there is taken as it is."""
+    """Fine-tune once: a model that was made of the same base, texts and recipe is taken as it is."""
     from evenhand.datasets.texts import sentences
-    from evenhand.models.names import find
+    from evenhand.models import load
     from evenhand.training.mlm import RECIPES, finetune
 
     if recipe not in RECIPES:
         raise UnknownName("recipe", recipe, RECIPES)
+    texts = sentences(corpus)
+    made_of = repr((load(base).fingerprint, texts, RECIPES[recipe]))
     name = f"{find(base).name.replace('/', '--')}--{Path(corpus).stem}--{recipe}"
-    folder = out / "models" / name
-    if not (folder / "README.md").exists():
-        finetune(base, sentences(corpus), RECIPES[recipe], folder)
+    folder = out / "models" / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
+    if (folder / "README.md").exists():
+        log.info(f"Fine-tuned before, from the same model, texts and recipe: {folder}")
+    else:
+        finetune(base, texts, RECIPES[recipe], folder)
     return folder
 
 
@@ -128,7 +137,7 @@ def _table4(published: dict[str, Any], before: Run, after: Run | None) -> Iterat
     pre = _scores(before)
     moved = changes(pre, _scores(after)) if after else None
     frames = {"pre": pre, "post": _scores(after) if after else None, "diff": moved}
-    tested = compared(pairs(moved)).set_index("prof_gender") if moved is not None else None
+    tested = compared(pairs(moved)).set_index("prof_gender").reindex(GROUPS) if moved is not None else None
     for group in GROUPS:
         for words in ("female", "male"):
             for what, frame in frames.items():
@@ -139,7 +148,7 @@ def _table4(published: dict[str, Any], before: Run, after: Run | None) -> Iterat
 
 def _table5(published: dict[str, Any], run: Run | None) -> Iterator[dict[str, Any]]:
     scores = _scores(run) if run else None
-    tested = compared(pairs(scores)).set_index("prof_gender") if scores is not None else None
+    tested = compared(pairs(scores)).set_index("prof_gender").reindex(GROUPS) if scores is not None else None
     for group in GROUPS:
         for words in ("female", "male"):
             for what, how in (("mean", "mean"), ("sd", "std")):

@@ -103,8 +103,7 @@ EEC = f"""{HEADER}
 1,Alonzo feels angry.,<person subject> feels <emotion word>.,Alonzo,male,African-American,anger,angry
 2,My aunt feels angry.,<person subject> feels <emotion word>.,my aunt,female,,anger,angry
 3,The man made this man angry.,The man made <person object> <emotion word>.,this man,male,,anger,angry
-5,My aunt found herself in an annoying situation.,<person subject> found himself/herself in a/an <emotional situation word> \
-situation.,my aunt,female,,anger,annoying
+5,She found herself in a sad spot.,<person subject> found himself/herself in a <emotion word> spot.,she,female,,,sad
 4,I saw her in the market.,I saw <person object> in the market.,her,female,,,
 """
 

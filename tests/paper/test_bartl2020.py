@@ -135,11 +135,14 @@ def test_with_a_fine_tuned_model_every_cell_of_table_4_is_there(tmp_path: Path) 
             assert diff != 0
         assert 0 <= cells[group, "female - male", "W"] <= 900 * 901 / 2
     assert len(done.claims) == 11
-    card = tmp_path / "out" / "models" / "base--swapped--default" / "README.md"
+    (card,) = (tmp_path / "out" / "models").glob("base--swapped--default-*/README.md")
     stamp = card.stat().st_mtime_ns
     again = reproduce(model=str(base), finetune=str(texts), recipe="default", out=tmp_path / "out")
     assert card.stat().st_mtime_ns == stamp  # trained once
     assert again.cells.equals(done.cells)
+    texts.write_text("\n".join(tiny.TEXTS * 5))  # another corpus of the same name is another model
+    reproduce(model=str(base), finetune=str(texts), recipe="default", out=tmp_path / "out")
+    assert len(list((tmp_path / "out" / "models").iterdir())) == 2
 
 
 def test_the_command_prints_published_and_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

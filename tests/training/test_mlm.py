@@ -101,3 +101,9 @@ def test_texts_that_cannot_be_read_are_errors(tmp_path: Path, monkeypatch: pytes
 def test_gap_has_as_many_sentences_as_reported(data: Path) -> None:
     """13,436 by NLTK's punkt; another splitter gives a few more or fewer."""
     assert len(sentences("gap")) == pytest.approx(13_436, rel=0.05)
+
+
+def test_a_sentence_of_one_piece_is_a_step_too(base: Path, tmp_path: Path) -> None:
+    out = finetune(str(base), ["work"], Recipe(learning_rate=1e-3, epochs=1, batch=1), tmp_path / "one")
+    assert "Training loss" in (out / "README.md").read_text()
+    assert evenhand.load(str(out)).fingerprint != evenhand.load(str(base)).fingerprint

@@ -17,8 +17,8 @@ def decompose(scores: pd.DataFrame) -> pd.DataFrame:
     form      = [a(F,f) - a(F,m) + a(M,f) - a(M,m)] / 2   the feminine form against the masculine, whoever it is
     level     = [a(F,f) + a(F,m) + a(M,f) + a(M,m)] / 4   how much likelier any person word is beside any form
 
-    a is the mean association over templates and person words. The released corpus has a(F,f) and a(M,m) alone, whose
-    difference is social + form: it cannot tell them apart, and agreement raises both.
+    a is the mean association over templates and person words. The released corpus has a(F,f) and a(M,m)
+    alone: their difference is social + form, their mean level + agreement / 2, and neither can be taken apart.
     """
     if "form" not in scores or set(scores["form"].dropna()) != {"feminine", "masculine"}:
         raise BadInput("Agreement needs both forms of each profession: audit with --lang de --option forms=crossed.")

@@ -20,8 +20,8 @@ SLOT = re.compile(r"<(person|emotion)[^>]*>")
 def load(file: str) -> Dataset:
     """The sentences of the csv that can be asked about.
 
-    Left out, and counted: those without an emotion word, which have no attribute to associate, and those with "himself" or
-    "herself", which give the masked person away.
+    Left out, and counted: those without an emotion word, which have no attribute to associate, and those with "himself"
+    or "herself", which give the masked person away.
 
     Target and attribute are found by the row's own template, never searched for. First names are targets too; they
     stand under their race in the group `race`, person words under "none".

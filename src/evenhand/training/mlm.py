@@ -71,8 +71,6 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path) -> Path
                 ids, attention = _padded(batch, tokenizer.pad_token_id or 0)  # (batch, length)
                 ids, labels = _masked(ids, attention, tokenizer, recipe.masked)
                 rows, positions = (labels != IGNORED).nonzero(as_tuple=True)
-                if not len(rows):
-                    continue
                 device = accelerator.device
                 logits = picking.logits(
                     rows.to(device), positions.to(device), input_ids=ids.to(device), attention_mask=attention.to(device)
@@ -117,7 +115,8 @@ def _padded(batch: Sequence[list[int]], pad: int) -> tuple[Tensor, Tensor]:
 def _masked(ids: Tensor, attention: Tensor, tokenizer: object, share: float) -> tuple[Tensor, Tensor]:
     """Choose pieces to predict; of these 80 % become the mask, 10 % a random piece, 10 % stay (Devlin et al. 2019)."""
     special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids)) | (attention == 0)  # type: ignore[attr-defined]
-    chosen = (torch.rand(ids.shape) < share) & ~special
+    chance = torch.rand(ids.shape).masked_fill(special, 1.0)
+    chosen = (chance < share) | (chance == chance.min())  # at least one, or a short sentence would be no step at all
     labels = torch.where(chosen, ids, IGNORED)
     fate = torch.rand(ids.shape)
     ids = torch.where(chosen & (fate < 0.8), tokenizer.mask_token_id, ids)  # type: ignore[attr-defined]
