@@ -73,7 +73,9 @@ def _findings(found: Findings) -> Iterator[RenderableType]:
         },
     )
     if len(found.agreement):
-        yield _line("German forms crossed: women against men, agreement of form and person, the form itself", "bold")
+        yield _line(
+            "German forms crossed: women against men, agreement of form and person, the form itself, the level", "bold"
+        )
         columns = {"prof_gender": "", "effect": "", "value": "+.3f", "low": "+.3f", "high": "+.3f", "p": ".4f"}
         yield _frame(found.agreement, columns)
     yield from _claims(found.claims)
