@@ -354,7 +354,7 @@ class Audit:
             "evenhand",
             "audit",
             "--limit",
-            "1500",
+            "900",
             "--batch-size",
             "16",
             "--out",

@@ -39,12 +39,16 @@ def clustered_interval(
     g = len(names)
     if g < 2:
         return math.nan, math.nan
-    t = float(stats.t.ppf((1 + level) / 2, g - 1))
     if not FEW <= g <= MANY:
         value, error = _jackknife(values, index, g, summary)
+        t = float(stats.t.ppf((1 + level) / 2, g - 1))
         return value - t * error, value + t * error
-    draws = _draws(values, index, g, rng, summary)
-    tail = float(stats.norm.cdf(-math.sqrt(g / (g - 1)) * t))
+    return _percentiles(_draws(values, index, g, rng, summary), g, level)
+
+
+def _percentiles(draws: Floats, g: int, level: float) -> tuple[float, float]:
+    """The interval of bootstrap draws over g units, at expanded levels."""
+    tail = stats.norm.cdf(-math.sqrt(g / (g - 1)) * stats.t.ppf((1 + level) / 2, g - 1))
     low, high = np.nanquantile(draws, [tail, 1 - tail])
     return float(low), float(high)
 
@@ -185,17 +189,22 @@ def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal
         return Correlation(math.nan, math.nan, math.nan, math.nan, len(x))
     test = stats.pearsonr if kind == "pearson" else stats.spearmanr
     found = test(x, y)
-
-    def of(indices: Indices) -> float:
-        a, b = x[indices], y[indices]
-        if kind == "spearman":
-            a, b = stats.rankdata(a), stats.rankdata(b)
-        return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) and np.ptp(b) else math.nan
-
     low, high = math.nan, math.nan
-    if len(x) >= FEW:  # of fewer points no interval would stay between -1 and 1
-        low, high = clustered_interval(x, [str(i) for i in range(len(x))], rng, summary=of)
+    if (n := len(x)) >= FEW:  # of fewer points no interval would stay between -1 and 1
+        drawn = rng.integers(n, size=(DRAWS, n))
+        a, b = x[drawn], y[drawn]  # (draws, n)
+        if kind == "spearman":
+            a, b = stats.rankdata(a, axis=1), stats.rankdata(b, axis=1)
+        low, high = _percentiles(_row_correlations(a, b), n, 0.95)
     return Correlation(float(found.statistic), low, high, float(found.pvalue), len(x))
+
+
+def _row_correlations(a: Floats, b: Floats) -> Floats:
+    """Pearson's r of each row of `a` with the same row of `b`; NaN where one does not vary."""
+    a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
+    spread = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
+    found: Floats = np.divide((a * b).sum(axis=1), spread, out=np.full(len(a), np.nan), where=spread > 1e-12)
+    return found
 
 
 def _sums(values: Floats, clusters: Sequence[str]) -> Floats:
