@@ -1,10 +1,10 @@
 """The main command: measure a model on suites, and leave a run folder."""
 
-import dataclasses
 import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from evenhand import folder, models, suites
+from evenhand.datasets.base import Dataset
 from evenhand.errors import BadInput, RunError
 from evenhand.fitness import fit
 from evenhand.folder import Run
@@ -35,8 +36,9 @@ def audit(
     suite: str = "all",
     lang: str = "en",
     dataset: str | None = None,
-    measure: str = "association",
+    measure: str | Sequence[str] = (),
     templates: str | Path | None = None,
+    pairs: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
     limit: int | None = None,
     seed: int = 0,
@@ -46,19 +48,24 @@ def audit(
     """Measure a model and keep the run in `out/<model>`; the same call again goes on where it stopped.
 
     `model` is a bundled name, a folder, a Hub id, or any object with `name`, `fingerprint` and `answer`. What is
-    measured: a `suite` in a language, or a `dataset` by name with a `measure`, or your own `templates` file. `options`
-    go to the datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit`
-    each dataset is a random sample of so many items, and the run is marked partial.
+    measured: a `suite` in a language, or a `dataset` by name, or your own file of `templates` or sentence `pairs`, with
+    the measures that suit it or the `measure` named. `options` go to the datasets and measures that have them
+    (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit` each dataset is a random sample of so many items,
+    and the run is marked partial.
     """
     if limit is not None and limit < 1:
         raise BadInput(f"limit must be at least 1. Got {limit}.")
     if seed < 0:
         raise BadInput(f"seed must not be negative. Got {seed}.")
     options = dict(options or {})
-    if templates is not None:
-        dataset, options["file"] = "templates", str(templates)
-    whole = suites.chosen_tasks([(dataset, measure)], options) if dataset else suites.tasks(suite, lang, options)
-    tasks = [_limited(task, limit, seed) for task in whole]
+    named = (measure,) if isinstance(measure, str) else tuple(measure)
+    for builder, file in (("templates", templates), ("pairs", pairs)):
+        if file is not None:
+            dataset, options["file"] = builder, str(file)
+    if named and not dataset:
+        raise BadInput("A measure is named together with a dataset, templates or pairs; a suite has its own.")
+    whole = suites.tasks_on(dataset, named, options) if dataset else suites.tasks(suite, lang, options)
+    tasks = _limited(whole, limit, seed)
     if isinstance(model, Path):
         model = str(model)
     if unknown := set(loading) - set(LOADING if isinstance(model, str) else ()):
@@ -76,7 +83,8 @@ def audit(
             path.rmdir()  # only if it is empty: nothing was measured
         raise
 
-    fits = {task.dataset.name: fit(model, task.dataset) for task in tasks if isinstance(model, Pieced)}
+    data = {task.dataset.name: task.dataset for task in tasks}
+    fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, Pieced)}
     warnings = [line for found in fits.values() for line in found.warnings(model.name)]
     if partial:
         log.warning(f"A sample of {limit} items: results are partial.")
@@ -104,7 +112,7 @@ def rescore(path: str | Path) -> Run:
     """Score a run again from the answers it kept, without its model."""
     run = Run.load(path, checked=False)
     about = dict(run.about)
-    tasks = [_limited(suites.rebuild(task), about["limit"], about["seed"]) for task in about["tasks"]]
+    tasks = _limited(suites.rebuild(about["tasks"]), about["limit"], about["seed"])
     kept = Kept(run.path / folder.ANSWERS, about["model"], about["fingerprint"])
     results = measure_all(kept, tasks, seed=about["seed"])
     about["tasks"] = [suites.record(task) for task in tasks]
@@ -144,7 +152,7 @@ def _about(
         "limit": limit,
         "partial": partial,
         "tasks": [suites.record(task) for task in tasks],
-        "work": dataclasses.asdict(remembering.work),
+        "work": asdict(remembering.work),
     }
 
 
@@ -165,10 +173,14 @@ def _earlier(path: Path, model: Model) -> dict[str, Any] | None:
     return about
 
 
-def _limited(task: Task, limit: int | None, seed: int) -> Task:
-    """The task on a random sample of its items, in their order: the first rows alone would be of one group."""
-    items = task.dataset.items
-    if limit is None or limit >= len(items):
-        return task
-    chosen = sorted(np.random.default_rng(seed).choice(len(items), size=limit, replace=False))
-    return Task(dataclasses.replace(task.dataset, items=[items[i] for i in chosen]), task.measure)
+def _limited(tasks: Sequence[Task], limit: int | None, seed: int) -> list[Task]:
+    """The tasks on a random sample of items, in their order: the first rows alone would be of one group."""
+    if limit is None:
+        return list(tasks)
+    sampled: dict[str, Dataset] = {}
+    for dataset in {task.dataset.name: task.dataset for task in tasks}.values():
+        items = dataset.items
+        chosen = sorted(np.random.default_rng(seed).choice(len(items), size=min(limit, len(items)), replace=False))
+        whole = limit >= len(items)
+        sampled[dataset.name] = dataset if whole else replace(dataset, items=[items[i] for i in chosen])
+    return [Task(sampled[task.dataset.name], task.measure) for task in tasks]

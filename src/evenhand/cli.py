@@ -46,10 +46,16 @@ def audit(
         list[str] | None,
         typer.Argument(metavar="MODEL", help="Bundled names, folders or Hub ids. Default: the bundled mini-en."),
     ] = None,
-    suite: Annotated[str, typer.Option(help="What to measure: becpro, emotions, or all.")] = "all",
+    suite: Annotated[str, typer.Option(help="What to measure: becpro, emotions, gbef, or all.")] = "all",
     lang: Annotated[str, typer.Option(help="Language of the suite: en or de.")] = "en",
     templates: Annotated[Path | None, typer.Option(help="Measure your own sentences: a template file (TOML).")] = None,
+    pairs: Annotated[
+        Path | None, typer.Option(help="Measure your own sentence pairs: csv, tsv, jsonl or parquet.")
+    ] = None,
     dataset: Annotated[str | None, typer.Option(help="Measure one dataset, by name, instead of a suite.")] = None,
+    measure: Annotated[
+        list[str] | None, typer.Option(help="With a dataset: a measure, by name. Default: all that suit it. Repeatable.")
+    ] = None,
     option: Options = None,
     limit: Annotated[int | None, typer.Option(help="A sample of so many items each: a smoke run, partial.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
@@ -78,7 +84,9 @@ def audit(
                 suite=suite,
                 lang=lang,
                 templates=templates,
+                pairs=pairs,
                 dataset=dataset,
+                measure=measure or (),
                 options=_parsed(option),
                 limit=limit,
                 seed=seed,

@@ -6,9 +6,9 @@ from statistics import fmean
 from typing import TypeVar
 
 from evenhand.datasets.base import Dataset
-from evenhand.items import Sentence
+from evenhand.items import Blank, Item, Pair, Sentence
 from evenhand.models.base import Pieced
-from evenhand.questions import Span
+from evenhand.questions import Fill, Span
 
 TOO_MANY = 0.5
 TRIED = 3
@@ -42,8 +42,9 @@ def fit(model: Pieced, dataset: Dataset) -> Fit:
     targets: dict[str, list[Place]] = {}
     attributes: dict[tuple[str, str], list[Place]] = {}
     for item in dataset.items:
+        for word, place in _targets(item):
+            targets.setdefault(word, []).append(place)
         if isinstance(item, Sentence):
-            targets.setdefault(item.target.of(item.text), []).append((item.text, item.target))
             named = item.groups[dataset.cluster], item.attribute.of(item.text)
             attributes.setdefault(named, []).append((item.text, item.attribute))
     by_cluster: dict[str, list[int]] = {}
@@ -52,6 +53,19 @@ def fit(model: Pieced, dataset: Dataset) -> Fit:
             by_cluster.setdefault(cluster, []).append(n)
     pieces = {cluster: fmean(counts) for cluster, counts in by_cluster.items()}
     return Fit(dataset.name, dataset.language, _counted(model, targets), pieces)
+
+
+def _targets(item: Item) -> Iterator[tuple[str, Place]]:
+    """The words whose probability will be read, each in its sentence."""
+    if isinstance(item, Sentence):
+        yield item.target.of(item.text), (item.text, item.target)
+    elif isinstance(item, Blank):
+        for candidate in item.candidates:
+            text, span, _ = Fill(item.text, item.blank, candidate).filled()
+            yield candidate, (text, span)
+    elif isinstance(item, Pair):
+        for text, spans in zip((item.stereotype, item.counterpart), item.changed, strict=True):
+            yield from ((span.of(text), (text, span)) for span in spans)
 
 
 def _counted(model: Pieced, places: Mapping[Name, list[Place]]) -> dict[Name, int]:

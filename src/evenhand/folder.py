@@ -177,7 +177,7 @@ def _rows(result: Result) -> list[dict[str, Any]]:
             "high": _number(value.high),
             "n": value.n,
             "unscored": value.unscored,
-            "neutral": result.neutral,
+            "neutral": _number(result.neutral),
         }
         for value in result.values
     ]

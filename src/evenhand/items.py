@@ -6,6 +6,7 @@ from typing import Protocol
 
 from evenhand.errors import BadInput
 from evenhand.questions import Span
+from evenhand.words import changes
 
 Groups = Mapping[str, str]
 
@@ -35,13 +36,18 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A sentence with one blank, and the candidates for it."""
+    """A sentence with one blank, and the candidates for it.
+
+    Pronouns are given as male, female and, if asked for, singular they. `attribute` is the word that may sway the
+    choice, where there is one.
+    """
 
     id: str
     text: str
     blank: Span
     candidates: tuple[str, ...]
     groups: Groups = field(default_factory=dict)
+    attribute: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,12 @@ class Pair:
     def __post_init__(self) -> None:
         if self.stereotype == self.counterpart:
             raise BadInput(f"The two sentences of pair '{self.id}' must differ. Got {self.stereotype!r} twice.")
+
+    @property
+    def changed(self) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+        """The words in which the two differ: those of the stereotype, those of the counterpart."""
+        found = changes(self.stereotype, self.counterpart)
+        return tuple(s for c in found for s in c.here), tuple(s for c in found for s in c.there)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import BadInput
 from evenhand.items import Groups
-from evenhand.stats import Indices, clustered_interval
+from evenhand.stats import Floats, Indices, clustered_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,32 +67,54 @@ def mean(scores: Sequence[Score]) -> float:
     return math.fsum(s.value for s in scores) / len(scores) if scores else math.nan
 
 
+def mean_size(scores: Sequence[Score]) -> float:
+    """The mean of the scores' absolute values; NaN when there is none."""
+    return math.fsum(abs(s.value) for s in scores) / len(scores) if scores else math.nan
+
+
 def macro_mean(scores: Sequence[Score], by: str) -> float:
     """The mean of the means of the parts that group `by` makes."""
     parts = _parts(scores, (by,))
     return math.fsum(mean(part) for part in parts.values()) / len(parts) if parts else math.nan
 
 
+FAST: dict[Summarise, Callable[[Floats], Floats]] = {mean: lambda values: values, mean_size: np.abs}
+"""Summaries that are means of something: their intervals need no call for each draw."""
+
+
 def summarised(
-    scores: Sequence[Score], summarise: Summarise, *, by: Sequence[str] = (), cluster: str = "", seed: int = 0
+    scores: Sequence[Score],
+    summarise: Summarise,
+    *,
+    by: Sequence[str] = (),
+    within: str = "",
+    cluster: str = "",
+    crossed: str = "",
+    seed: int = 0,
 ) -> Iterator[Value]:
     """The value of all scores, then of each part that the groups `by` make together, each with its interval.
 
-    `cluster` names the group whose members are resampled whole; without it each item stands for itself.
-    Each interval draws from a generator of its own, so that a value never depends on what else was measured.
+    `within` names a group that divides these parts further, and their values follow. `cluster` names the group whose
+    members are resampled whole, `crossed` a second one; without, each item stands for itself. Each interval draws
+    from a generator of its own, so that a value never depends on what else was measured.
     """
     if isinstance(by, str):
         raise BadInput(f"`by` is a list of group names, as in by=({by!r},). Got {by!r}.")
-    yield _value({}, scores, summarise, cluster, seed)
-    if by:
-        for labels, part in _parts(scores, by).items():
-            yield _value(dict(zip(by, labels, strict=True)), part, summarise, cluster, seed)
+    yield _value({}, scores, summarise, cluster, crossed, seed)
+    levels = [tuple(by)] if by else []
+    levels += [(*by, within)] if within else []
+    for level in levels:
+        for labels, part in _parts(scores, level).items():
+            yield _value(dict(zip(level, labels, strict=True)), part, summarise, cluster, crossed, seed)
 
 
-def _value(groups: Groups, scores: Sequence[Score], summarise: Summarise, cluster: str, seed: int) -> Value:
+def _value(
+    groups: Groups, scores: Sequence[Score], summarise: Summarise, cluster: str, crossed: str, seed: int
+) -> Value:
     scored = [s for s in scores if not math.isnan(s.value)]
     values = np.array([s.value for s in scored])
     clusters = [_label(s, cluster) if cluster else s.id for s in scored]
+    others = [_label(s, crossed) for s in scored] if crossed else None
     rng = generator(seed, groups)
 
     def summary(indices: Indices) -> float:
@@ -100,7 +122,10 @@ def _value(groups: Groups, scores: Sequence[Score], summarise: Summarise, cluste
 
     if not scored:
         return Value(groups, math.nan, math.nan, math.nan, 0, len(scores))
-    low, high = clustered_interval(values, clusters, rng, summary=None if summarise is mean else summary)
+    if summarise in FAST:
+        low, high = clustered_interval(FAST[summarise](values), clusters, rng, crossed=others)
+    else:
+        low, high = clustered_interval(values, clusters, rng, crossed=others, summary=summary)
     return Value(groups, summarise(scored), low, high, len(scored), len(scores) - len(scored))
 
 

@@ -16,6 +16,9 @@ from evenhand.result import Result, Score, summarised
 
 Asked = list[tuple[Item, tuple[Question, ...]]]
 
+PORTION = 12_000
+"""Items asked about at once: enough for any released corpus to go in one piece, few enough to be held in memory."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -31,40 +34,65 @@ def measure(
     how: Measure[AnyItem],
     *,
     by: Sequence[str] = (),
+    within: str = "",
     cluster: str = "",
+    crossed: str = "",
     seed: int = 0,
 ) -> Result:
-    """Score every item; the result's values are over all of them, then by the groups `by`.
+    """Score every item; the result's values are over all of them, then by the groups `by`, then by `within` in each.
 
-    `cluster` names the group that intervals resample whole (items made from one word are not independent).
+    `cluster` names the group that intervals resample whole (items made from one word are not independent), `crossed`
+    a second one.
     """
-    asked: Asked = _ask(items, how)
-    scores = _scores(asked, _answers(model, asked), how)
-    values = tuple(summarised(scores, how.summarise, by=by, cluster=cluster, seed=seed))
-    return Result(model.name, model.fingerprint, "", how.name, how.version, how.neutral, scores, values)
+    items = list(items)
+    (scores,) = _scored(model, [(items, how)])
+    values = summarised(scores, how.summarise, by=by, within=within, cluster=cluster, crossed=crossed, seed=seed)
+    return Result(model.name, model.fingerprint, "", how.name, how.version, how.neutral, scores, tuple(values))
 
 
 def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[Result]:
-    """A result for each task; all their questions go to the model in one call, each distinct one once."""
-    asked = [_ask(task.dataset.items, task.measure) for task in tasks]
-    answers = _answers(model, [row for rows in asked for row in rows])
+    """A result for each task; all their questions go to the model together, each distinct one once."""
     results = []
-    for task, rows in zip(tasks, asked, strict=True):
+    everything = _scored(model, [(task.dataset.items, task.measure) for task in tasks])
+    for task, scores in zip(tasks, everything, strict=True):
         data, how = task.dataset, task.measure
-        scores = _scores(rows, answers, how)
-        values = tuple(summarised(scores, how.summarise, by=data.by, cluster=data.cluster, seed=seed))
+        values = summarised(
+            scores,
+            how.summarise,
+            by=data.by,
+            within=data.within,
+            cluster=data.cluster,
+            crossed=data.crossed,
+            seed=seed,
+        )
         results.append(
-            Result(model.name, model.fingerprint, data.name, how.name, how.version, how.neutral, scores, values)
+            Result(model.name, model.fingerprint, data.name, how.name, how.version, how.neutral, scores, tuple(values))
         )
     return results
 
 
-def _ask(items: Iterable[Any], how: Measure[Any]) -> Asked:
-    asked = [(item, _questions(item, how)) for item in items]
-    (most, times), *_ = Counter(item.id for item, _ in asked).most_common(1) or [("", 0)]
+def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:
+    """The scores of each list of items by its measure.
+
+    Asked in portions, so that a file of any size fits into memory: a portion has the same stretch of items of every
+    list, hence all questions about an item, which share their inputs, go together. The portions follow from the
+    items alone, so a resumed run makes the same ones.
+    """
+    for items in {id(items): items for items, _ in work}.values():
+        _check_ids(items)
+    scores: list[list[Score]] = [[] for _ in work]
+    for start in range(0, max((len(items) for items, _ in work), default=0), PORTION):
+        asked = [[(item, _questions(item, how)) for item in items[start : start + PORTION]] for items, how in work]
+        answers = _answers(model, [row for rows in asked for row in rows])
+        for mine, rows, (_, how) in zip(scores, asked, work, strict=True):
+            mine += (_score(item, [answers[q] for q in questions], how) for item, questions in rows)
+    return [tuple(mine) for mine in scores]
+
+
+def _check_ids(items: Sequence[Item]) -> None:
+    (most, times), *_ = Counter(item.id for item in items).most_common(1) or [("", 0)]
     if times > 1:
         raise BadInput(f"Each item needs an id of its own. '{most}' is the id of {times} items.")
-    return asked
 
 
 def _questions(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
@@ -82,10 +110,6 @@ def _answers(model: Model, asked: Asked) -> dict[Question, Answer]:
             f"'{model.name}' gave {len(answers)} answers to {len(distinct)} questions: one each is wanted."
         )
     return dict(zip(distinct, answers, strict=True))
-
-
-def _scores(asked: Asked, answers: Mapping[Question, Answer], how: Measure[Any]) -> tuple[Score, ...]:
-    return tuple(_score(item, [answers[q] for q in questions], how) for item, questions in asked)
 
 
 def _score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:

@@ -23,6 +23,7 @@ def clustered_interval(
     clusters: Sequence[str],
     rng: np.random.Generator,
     *,
+    crossed: Sequence[str] | None = None,
     summary: Callable[[Indices], float] | None = None,
     level: float = 0.95,
 ) -> tuple[float, float]:
@@ -34,9 +35,16 @@ def clustered_interval(
     few samples to draw from, with more it has no need of them: value +- t(alpha / 2; g - 1) standard errors, these from
     leaving out one cluster at a time (the jackknife). `summary` gives the value of the items with these indices and
     defaults to their mean. Both ends NaN with fewer than two clusters.
+
+    With `crossed`, a second set of clusters of the same items (each profession in each template), the mean's interval
+    takes both for samples: see `_crossed_interval`.
     """
-    names, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
-    g = len(names)
+    g, index = _numbered(clusters)
+    if crossed is not None and summary is None:
+        h, other = _numbered(crossed)
+        if g > 1 and h > 1 and not (g == h == len(set(zip(index.tolist(), other.tolist(), strict=True)))):
+            return _crossed_interval(values, (g, index), (h, other), rng, level)
+        g, index = (g, index) if g > 1 else (h, other)
     if g < 2:
         return math.nan, math.nan
     if not FEW <= g <= MANY:
@@ -44,6 +52,37 @@ def clustered_interval(
         t = float(stats.t.ppf((1 + level) / 2, g - 1))
         return value - t * error, value + t * error
     return _percentiles(_draws(values, index, g, rng, summary), g, level)
+
+
+def _crossed_interval(
+    values: Floats, one: tuple[int, Indices], other: tuple[int, Indices], rng: np.random.Generator, level: float
+) -> tuple[float, float]:
+    """The mean's interval where both sets of clusters are samples of what might have been taken.
+
+    With 8 clusters or more on both sides, Owen's pigeonhole bootstrap (2007, Annals of Applied Statistics 1:386-411):
+    draw clusters on each side, an item counts as often as both of its clusters together were drawn. It errs to the
+    wide side. With fewer on one, the jackknife variances of the two are added, which does too; t has the degrees of
+    freedom of the smaller side.
+    """
+    (g, rows), (h, columns) = one, other
+    fewest = min(g, h)
+    if fewest < FEW:
+        (value, error), (_, beside) = _jackknife(values, rows, g, None), _jackknife(values, columns, h, None)
+        t = float(stats.t.ppf((1 + level) / 2, fewest - 1))
+        return value - t * math.hypot(error, beside), value + t * math.hypot(error, beside)
+    sums, sizes = np.zeros((g, h)), np.zeros((g, h))
+    np.add.at(sums, (rows, columns), values)
+    np.add.at(sizes, (rows, columns), 1)
+    drawn = [rng.multinomial(n, np.full(n, 1 / n), size=DRAWS).astype(np.float64) for n in (g, h)]  # (draws, n)
+    total, weight = (((drawn[0] @ table) * drawn[1]).sum(axis=1) for table in (sums, sizes))
+    draws: Floats = np.divide(total, weight, out=np.full(DRAWS, np.nan), where=weight > 0)
+    return _percentiles(draws, fewest, level)
+
+
+def _numbered(clusters: Sequence[str]) -> tuple[int, Indices]:
+    """How many clusters there are, and the number of each item's."""
+    names, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
+    return len(names), index
 
 
 def _percentiles(draws: Floats, g: int, level: float) -> tuple[float, float]:

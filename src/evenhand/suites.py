@@ -5,14 +5,34 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand import datasets, measures
+from evenhand.datasets.base import Dataset
 from evenhand.errors import BadInput, UnknownName
+from evenhand.items import Blank, Pair, Sentence
 from evenhand.run import Task
 
+OF_PAIRS = ("likelihood-difference", "likelihood-lean", "stereotype-share", "crows-pairs")
 SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
     "becpro": {"de": [("becpro-de", "association")], "en": [("becpro-en", "association")]},
     "emotions": {"en": [("emotions-en", "association")]},
+    "gbef": {
+        "en": [
+            *(("tgb", measure) for measure in OF_PAIRS),
+            ("tbd", "pronoun"),
+            ("tbd", "singular-they"),
+            ("tbd-gendered", "pronoun"),
+            ("tbd-gendered", "gender-agreement"),
+        ]
+    },
 }
 """By suite and language: (dataset, measure)."""
+FITTING: dict[type, tuple[str, ...]] = {
+    Sentence: ("association",),
+    Pair: OF_PAIRS,
+    Blank: ("pronoun", "singular-they", "gender-agreement", "log-probability-bias"),
+}
+"""The measures for each kind of item."""
+ASKED_FOR = {"gender-agreement", "log-probability-bias"}
+"""Not for every dataset of that kind: only when named."""
 
 
 def tasks(suite: str = "all", language: str = "en", options: Mapping[str, Any] | None = None) -> list[Task]:
@@ -35,13 +55,37 @@ def chosen_tasks(pairs: Sequence[tuple[str, str]], options: Mapping[str, Any] | 
     for name in options:
         if name not in known:
             raise UnknownName("option", name, known)
-    return [
-        Task(
-            datasets.load(dataset, **{k: v for k, v in options.items() if k in datasets.options_of(dataset)}),
-            measures.load(measure, **{k: v for k, v in options.items() if k in measures.options_of(measure)}),
-        )
-        for dataset, measure in pairs
-    ]
+    built = {name: _built(name, options) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
+    return [_task(built[dataset], measure, options) for dataset, measure in pairs]
+
+
+def tasks_on(dataset: str, which: Sequence[str] = (), options: Mapping[str, Any] | None = None) -> list[Task]:
+    """The tasks for one dataset: with the measures named, or with all that suit its items."""
+    options = dict(options or {})
+    named = [name for measure in which for name in measures.options_of(measure)]
+    own = [name for fitting in FITTING.values() for measure in fitting for name in measures.options_of(measure)]
+    for name in options:
+        if name not in {*datasets.options_of(dataset), *(named or own)}:
+            raise UnknownName("option", name, {*datasets.options_of(dataset), *(named or own)})
+    built = _built(dataset, options)
+    kind = type(built.items[0])
+    chosen = list(which) or [measure for measure in FITTING[kind] if measure not in ASKED_FOR]
+    for measure in chosen:
+        if measure not in FITTING[kind]:
+            raise BadInput(
+                f"'{measure}' cannot measure '{dataset}', which has items of the kind {kind.__name__}. "
+                f"Those that can: {', '.join(FITTING[kind])}."
+            )
+    return [_task(built, measure, options) for measure in chosen]
+
+
+def _built(dataset: str, options: Mapping[str, Any]) -> Dataset:
+    return datasets.load(dataset, **{k: v for k, v in options.items() if k in datasets.options_of(dataset)})
+
+
+def _task(dataset: Dataset, measure: str, options: Mapping[str, Any]) -> Task:
+    taken = {k: v for k, v in options.items() if k in measures.options_of(measure)}
+    return Task(dataset, measures.load(measure, **taken))
 
 
 def record(task: Task) -> dict[str, Any]:
@@ -56,17 +100,27 @@ def record(task: Task) -> dict[str, Any]:
         "measure_version": how.version,
         "measure_options": dataclasses.asdict(how) if dataclasses.is_dataclass(how) else {},
         "by": list(task.dataset.by),
+        "within": task.dataset.within,
         "cluster": task.dataset.cluster,
+        "crossed": task.dataset.crossed,
         "reading": how.reading,
     }
 
 
-def rebuild(recorded: Mapping[str, Any]) -> Task:
-    """The task that was recorded; an error if its dataset has changed since."""
+def rebuild(recorded: Sequence[Mapping[str, Any]]) -> list[Task]:
+    """The tasks that were recorded; an error if a dataset has changed since."""
+    built: dict[str, Dataset] = {}
+    for task in recorded:
+        if task["dataset"] not in built:
+            built[task["dataset"]] = _rebuilt(task)
+    return [Task(built[t["dataset"]], measures.load(t["measure"], **t["measure_options"])) for t in recorded]
+
+
+def _rebuilt(recorded: Mapping[str, Any]) -> Dataset:
     dataset = datasets.load(recorded["dataset_builder"], **recorded["dataset_options"])
     if dataset.version != recorded["dataset_version"]:
         raise BadInput(
             f"The run has version {recorded['dataset_version']} of dataset '{dataset.name}', this evenhand has "
             f"version {dataset.version}. Run the audit again, or use the evenhand that made the run."
         )
-    return Task(dataset, measures.load(recorded["measure"], **recorded["measure_options"]))
+    return dataset

@@ -36,15 +36,15 @@ def findings(run: Run, *, frequency: Mapping[str, float] | None = None) -> list[
     """
     found = []
     for task in run.about["tasks"]:
-        scores = of_dataset(run, task["dataset"])
+        scores = of_dataset(run, task["dataset"], task["measure"])
         if {"gender", "slot"} <= set(scores.columns) and scores["score"].notna().any():
             found.append(_of(scores, task["dataset"], task["by"][0], task["cluster"], run, frequency))
     return found
 
 
-def of_dataset(run: Run, dataset: str) -> pd.DataFrame:
-    """The scores of one dataset, without the group columns that only others have."""
-    scores = run.scores[run.scores["dataset"] == dataset]
+def of_dataset(run: Run, dataset: str, measure: str = "association") -> pd.DataFrame:
+    """The scores of one dataset by one measure, without the group columns that only others have."""
+    scores = run.scores[(run.scores["dataset"] == dataset) & (run.scores["measure"] == measure)]
     return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
 
 

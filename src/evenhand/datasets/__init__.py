@@ -4,16 +4,23 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from evenhand.datasets import becpro, eec, templated
+from evenhand.datasets import becpro, blanks, eec, pairs, templated
 from evenhand.datasets.base import Dataset
 from evenhand.errors import BadInput, UnknownName
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
     "becpro-de": becpro.german,
     "becpro-en": becpro.english,
+    "crows-pairs": pairs.crows,
     "eec": eec.load,
     "emotions-en": templated.emotions,
+    "pairs": pairs.own,
+    "tbd": blanks.tbd,
+    "tbd-becpro": blanks.tbd_becpro,
+    "tbd-gendered": blanks.tbd_gendered,
+    "tbd-simple": blanks.tbd_simple,
     "templates": templated.own,
+    "tgb": pairs.tgb,
 }
 
 

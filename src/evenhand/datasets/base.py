@@ -13,8 +13,10 @@ from evenhand.items import Item
 class Dataset:
     """Items with their provenance.
 
-    `by` names the groups a scorecard shows. `cluster` names the group whose members share words and hence errors:
-    intervals resample it whole. `options` are what it was built with, so that it can be built again.
+    `by` names the groups a scorecard shows, `within` one that divides them further. `cluster` names the group whose
+    members share words and hence errors: intervals resample it whole; where it is empty, each item stands for itself.
+    `crossed` names a second such group, whose members occur in all clusters. `options` are what it was built with, so
+    that it can be built again.
     """
 
     name: str
@@ -28,6 +30,8 @@ class Dataset:
     cluster: str
     table: Callable[[], pd.DataFrame]
     """The rows as people exchange them; for a released corpus, with the release's columns."""
+    within: str = ""
+    crossed: str = ""
     flaws: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     builder: str = ""

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 
 from evenhand.datasets.base import Dataset
-from evenhand.datasets.templates import render
+from evenhand.datasets.templates import agreeing, render
 from evenhand.errors import BadInput
 from evenhand.items import Sentence
 from evenhand.questions import Span
@@ -57,8 +57,8 @@ def english(articles: Literal["release", "agree"] = "release") -> Dataset:
     _check("articles", articles, "release", "agree")
 
     def wordings(job: Profession, template: str, gender: str) -> list[Wording]:
-        if articles == "agree" and job.name[0] in "aeiou":
-            template = template.replace(" a {profession}", " an {profession}")
+        if articles == "agree":
+            template = agreeing(template, "profession", job.name)
         return [Wording("", job.name, template)]
 
     rows = list(_rows(_words("en"), wordings))

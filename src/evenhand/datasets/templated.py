@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.datasets import blanks
 from evenhand.datasets.base import Dataset
 from evenhand.datasets.templates import SLOT, render
 from evenhand.errors import BadInput, UnknownName
@@ -29,7 +30,10 @@ def emotions() -> Dataset:
 
 
 def own(file: str, sha256: str = "") -> Dataset:
-    """A user's own file. `sha256`, kept with a run, makes sure that it is scored again with the same one."""
+    """A user's own file: targets and attributes, or, where it has [[category]], blanks for a pronoun.
+
+    `sha256`, kept with a run, makes sure that it is scored again with the same one.
+    """
     path = Path(file).expanduser()
     try:
         text = path.read_text(encoding="utf-8")
@@ -40,7 +44,17 @@ def own(file: str, sha256: str = "") -> Dataset:
     digest = hashlib.sha256(text.encode()).hexdigest()
     if sha256 and sha256 != digest:
         raise BadInput(f"'{file}' has changed since the run was made. Restore it, or run the audit again.")
-    return _dataset(_Spec(file, text), options={"file": str(path.resolve()), "sha256": digest}, builder="templates")
+    options = {"file": str(path.resolve()), "sha256": digest}
+    if "category" in _parsed(file, text):
+        return blanks.own(file, text, options)
+    return _dataset(_Spec(file, text), options=options, builder="templates")
+
+
+def _parsed(file: str, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{file}: not valid TOML: {error}.") from error
 
 
 class _Spec:
@@ -48,10 +62,7 @@ class _Spec:
 
     def __init__(self, file: str, text: str) -> None:
         self.file, self.text = file, text
-        try:
-            self.data: dict[str, Any] = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise BadInput(f"{file}: not valid TOML: {error}.") from error
+        self.data = _parsed(file, text)
         self._check()
 
     def _check(self) -> None:

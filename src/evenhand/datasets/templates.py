@@ -6,6 +6,8 @@ from evenhand.errors import BadInput
 from evenhand.questions import Span
 
 SLOT = re.compile(r"\{(\w+)\}")
+VOWEL = re.compile(r"(?!uni|use|eu|one)[aeiou]|hour|honest|heir", re.I)
+"""How a word begins that takes "an"."""
 
 
 def render(template: str, **fillings: str) -> tuple[str, dict[str, Span]]:
@@ -31,6 +33,15 @@ def render(template: str, **fillings: str) -> tuple[str, dict[str, Span]]:
         text += filling
         end = match.end()
     return text + template[end:], spans
+
+
+def agreeing(template: str, slot: str, word: str) -> str:
+    """The template with "an" before the slot where the word calls for it.
+
+    >>> agreeing("She is a {job}.", "job", "actuary")
+    'She is an {job}.'
+    """
+    return re.sub(rf"\b([Aa]) (?=\{{{slot}\}})", r"\1n ", template) if VOWEL.match(word) else template
 
 
 def _list(names: dict[str, str]) -> str:

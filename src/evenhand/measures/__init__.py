@@ -6,8 +6,23 @@ from typing import Any
 from evenhand.errors import UnknownName
 from evenhand.measures.association import Association
 from evenhand.measures.base import Measure
+from evenhand.measures.likelihood import CrowsPairs, LikelihoodDifference, LikelihoodLean, StereotypeShare
+from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, SingularThey
 
-MEASURES: dict[str, type[Measure[Any]]] = {measure.name: measure for measure in (Association,)}
+MEASURES: dict[str, type[Measure[Any]]] = {
+    measure.name: measure
+    for measure in (
+        Association,
+        CrowsPairs,
+        GenderAgreement,
+        LikelihoodDifference,
+        LikelihoodLean,
+        LogProbabilityBias,
+        Pronoun,
+        SingularThey,
+        StereotypeShare,
+    )
+}
 
 
 def load(name: str, **options: Any) -> Measure[Any]:

@@ -17,7 +17,7 @@ class Measure(Protocol[AnyItem]):
     version: ClassVar[int]
     """Raised whenever a score could change."""
     neutral: ClassVar[float]
-    """The value that means "no bias"."""
+    """The value that means "no bias"; NaN for a plain level, of which none is the unbiased one."""
     reading: ClassVar[str]
     """What a value above or below the neutral one means, in a line."""
 

@@ -7,17 +7,29 @@ from torch import Tensor
 
 
 class Picking:
-    """A hook between a network's body and its head that keeps the asked positions, as one sequence.
+    """Hooks that keep the asked positions alone, as one sequence, from where on a network treats each by itself.
 
-    With it in place `logits(rows, positions, **inputs)` gives (places, vocabulary) from (batch, length, width), and
-    the head never sees the other positions.
+    With them in place `logits(rows, positions, **inputs)` gives (places, vocabulary) from (batch, length, width). The head
+    never sees the other positions and, in BERT and its kin, neither does what follows attention in the last layer: an
+    eighth of the work of six layers, where one position of an input is asked about.
     """
 
     def __init__(self, network: Any) -> None:
         self.network = network
-        # The hook holds this list, not the object: a cycle would keep a dropped model in memory.
+        # The hooks hold this list, not the object: a cycle would keep a dropped model in memory.
         self._asked: list[tuple[Tensor, Tensor]] = []
+        self._early = None
+        if (after_attention := _after_last_attention(network.base_model)) is not None:
+            self._early = after_attention.register_forward_pre_hook(partial(_pick_early, self._asked))
         network.base_model.register_forward_hook(partial(_pick, self._asked))
+
+    def late(self) -> bool:
+        """Pick between body and head alone from now on; False where that was so already."""
+        if self._early is None:
+            return False
+        self._early.remove()
+        self._early = None
+        return True
 
     def logits(self, rows: Tensor, positions: Tensor, **inputs: Tensor) -> Tensor:
         """The head's output at these places."""
@@ -27,6 +39,20 @@ class Picking:
         finally:
             self._asked.clear()
         return logits
+
+
+def _after_last_attention(body: Any) -> Any:
+    """The module that the last layer's attention hands its result to, where it is found as in BERT."""
+    layers = getattr(getattr(body, "encoder", None), "layer", None)
+    return getattr(getattr(layers[-1], "attention", None), "output", None) if layers else None
+
+
+def _pick_early(asked: list[tuple[Tensor, Tensor]], module: Any, args: Any) -> Any:
+    """Attention's result and what it is added to, both at the asked places; nothing is left for the later hook."""
+    if not asked:
+        return args
+    places = asked.pop()
+    return tuple(each[places].unsqueeze(0) for each in args)  # (1, places, width)
 
 
 def _pick(asked: list[tuple[Tensor, Tensor]], module: Any, args: Any, output: Any) -> Any:

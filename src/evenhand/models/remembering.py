@@ -4,7 +4,7 @@ import logging
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +35,9 @@ class Work:
     inputs: int = 0
     batches: int = 0
 
+    def __add__(self, other: "Work") -> "Work":
+        return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
 
 class Remembering:
     """Wraps a model; answers lie in an SQLite file, by the model's fingerprint and the question.
@@ -54,7 +57,7 @@ class Remembering:
         """One answer for each question, in order: kept ones first, the rest from the model."""
         with opened(self.path) as store:
             answers = dict(recall(store, self.fingerprint, questions))
-            self.work = Work(len(questions), len(answers))
+            self.work += Work(len(questions), len(answers))
             if len(answers) < len(questions):
                 if isinstance(self.model, Planned):
                     self._work_through(self.model, questions, answers, store)
@@ -74,7 +77,7 @@ class Remembering:
     ) -> None:
         plan = model.plan(questions)
         needed = sorted({n for i, numbers in enumerate(plan.needs) if i not in answers for n in numbers})
-        kept, ran = len(answers), 0
+        ran = 0
         log.info(f"{len(questions):,} questions, {plan.inputs:,} distinct inputs, {len(needed):,} batches.")
         fresh = [(i, answer) for i, answer in plan.unanswerable() if i not in answers]
         self._keep(store, questions, fresh)
@@ -86,7 +89,7 @@ class Remembering:
             fresh = [(i, answer) for i, answer in plan.settle(number, values) if i not in answers]
             self._keep(store, questions, fresh, batch, values)
             answers.update(fresh)
-        self.work = Work(len(questions), kept, plan.inputs, ran)
+        self.work += Work(inputs=plan.inputs, batches=ran)
         with store:
             store.execute("DELETE FROM batches WHERE fingerprint = ?", (self.fingerprint,))
 

@@ -18,12 +18,14 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
     """Every value of a run with its interval, n and unscored, and what follows from them; then what it took."""
     parts: list[RenderableType] = [_line(f"Careful: {text}", "yellow") for text in run.about["warnings"]]
     told = {found.dataset: found for found in findings}
-    for task in run.about["tasks"]:
-        rows = [r for r in run.results if (r["dataset"], r["measure"]) == (task["dataset"], task["measure"])]
-        parts += [_heading(run, task), _values(task["by"], rows)]
-        parts += [_line(text, "yellow") for text in _unscored(run, task)]
-        if task["dataset"] in told:
-            parts += list(_findings(told[task["dataset"]]))
+    results = run.results
+    for dataset in dict.fromkeys(task["dataset"] for task in run.about["tasks"]):
+        tasks = [task for task in run.about["tasks"] if task["dataset"] == dataset]
+        rows = [r for r in results if r["dataset"] == dataset]
+        parts += [_heading(run, tasks), _values(tasks, rows)]
+        parts += [_line(text, "yellow") for task in tasks for text in _unscored(run, task)]
+        if dataset in told:
+            parts += list(_findings(told[dataset]))
     return Group(*parts, *(_line(text, "dim") for text in _footer(run)))
 
 
@@ -32,27 +34,51 @@ def _line(text: str, style: str) -> Text:
     return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
-def _heading(run: Run, task: Mapping[str, Any]) -> Text:
-    title = _line("", "").append(f"{run.about['model']} · {task['dataset']} · {task['measure']}", "bold")
-    options = {**task["dataset_options"], **task["measure_options"]}
-    shown = ", ".join(f"{name}={value}" for name, value in options.items() if name != "sha256")
-    version = f"versions {task['dataset_version']} and {task['measure_version']}"
-    title.append(f"  ({version}; {shown or 'no options'}; model {run.about['fingerprint'][:8]})", "dim")
+def _heading(run: Run, tasks: Sequence[Mapping[str, Any]]) -> Text:
+    title = _line("", "").append(
+        f"{run.about['model']} · {tasks[0]['dataset']} · {', '.join(task['measure'] for task in tasks)}", "bold"
+    )
+    options = dict(tasks[0]["dataset_options"])
+    for task in tasks:
+        options |= task["measure_options"]
+    shown = ", ".join(f"{name}={value}" for name, value in options.items() if name != "sha256" and value != "")
+    versions = " and ".join(map(str, dict.fromkeys((tasks[0]["dataset_version"], *(t["measure_version"] for t in tasks)))))
+    title.append(f"  (versions {versions}; {shown or 'no options'}; model {run.about['fingerprint'][:8]})", "dim")
     if run.about["partial"]:
         title.append(f"  (partial: a sample of {run.about['limit']} items)", "yellow")
-    return title.append(f"\n{task['reading']}", "dim")
+    for task in tasks:
+        title.append(f"\n{task['measure']}: {task['reading']}" if len(tasks) > 1 else f"\n{task['reading']}", "dim")
+    return title
 
 
-def _values(by: list[str], rows: list[dict[str, Any]]) -> Table:
+def _values(tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, Any]]) -> Table:
+    """A row for each group; a column with value and interval for each measure."""
+    groups = [*tasks[0]["by"], *([tasks[0]["within"]] if tasks[0].get("within") else [])]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for group in by:
+    for group in groups:
         table.add_column(group, no_wrap=True)
-    for name in ("value", "95 % interval", "n", "unscored"):
+    for task in tasks:
+        name = "value" if len(tasks) == 1 else task["measure"]
         table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        labels = [row["groups"].get(group, "all") for group in by]
-        table.add_row(*labels, number(row["value"]), interval(row), f"{row['n']:,}", f"{row['unscored']:,}")
+        table.add_column("95 % interval" if len(tasks) == 1 else "95 %", justify="right", no_wrap=True)
+    for name in ("n", "unscored"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for labels, cells in _nested(groups, rows):
+        shown = [text for task in tasks for text in (number(cells[task["measure"]]), interval(cells[task["measure"]]))]
+        first = cells[tasks[0]["measure"]]
+        table.add_row(*labels, *shown, f"{first['n']:,}", f"{first['unscored']:,}")
     return table
+
+
+def _nested(groups: list[str], rows: list[dict[str, Any]]) -> Iterator[tuple[list[str], dict[str, dict[str, Any]]]]:
+    """The rows of all measures by their group labels; a group's own row before those of its parts."""
+    by_labels: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        labels = tuple(row["groups"].get(group, "") for group in groups)
+        by_labels.setdefault(labels, {})[row["measure"]] = row
+    whole = tuple("" for _ in groups)
+    for labels in sorted(by_labels, key=lambda labels: (labels != whole, labels)):
+        yield (["all" for _ in groups] if labels == whole else [label or "all" for label in labels]), by_labels[labels]
 
 
 def _findings(found: Findings) -> Iterator[RenderableType]:
@@ -134,14 +160,18 @@ def _cell(value: Any, form: str) -> str:
     return "–" if pd.isna(value) else format(value, form)
 
 
-def number(value: float | None) -> str:
-    """A signed value; a dash where there is none."""
-    return "–" if value is None else f"{value:+.3f}"
+def number(row: Mapping[str, Any]) -> str:
+    """The value, signed where it can be of either sign; a dash where there is none."""
+    return "–" if row["value"] is None else format(row["value"], _form(row))
 
 
 def interval(row: Mapping[str, Any]) -> str:
     """Low and high; a dash where there are too few clusters for an interval."""
-    return "–" if row["low"] is None else f"[{row['low']:+.3f}, {row['high']:+.3f}]"
+    return "–" if row["low"] is None else f"[{row['low']:{_form(row)}}, {row['high']:{_form(row)}}]"
+
+
+def _form(row: Mapping[str, Any]) -> str:
+    return "+.3f" if row["neutral"] == 0 and row["measure"] != "likelihood-difference" else ".3f"
 
 
 def _unscored(run: Run, task: Mapping[str, Any]) -> Iterator[str]:
@@ -150,8 +180,9 @@ def _unscored(run: Run, task: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _footer(run: Run) -> Iterator[str]:
-    clusters = sorted({task["cluster"] for task in run.about["tasks"]})
-    yield f"Intervals resample whole clusters ({', '.join(clusters)})."
+    names = {" and ".join(filter(None, (t["cluster"], t.get("crossed", "")))) for t in run.about["tasks"]}
+    clusters = "; ".join(sorted(name or "each pair for itself" for name in names))
+    yield f"Intervals resample whole clusters ({clusters})."
     work = run.about["work"]
     kept = f", {work['kept']:,} answers kept from before" if work["kept"] else ""
     took = f"{work['inputs']:,} distinct inputs{kept}" if work["inputs"] else "every answer kept from before"

@@ -1,0 +1,157 @@
+"""What is wrong with a pair of sentences that should differ in gendered words only."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from evenhand.datasets.gendered import frequency, gender, partners
+from evenhand.words import Change, changes, words
+
+RULES = {
+    "identical": "both sentences are the same, or one is empty",
+    "unrelated": "the two have hardly a word in common: another language, or another sentence",
+    "missing word": "a word of one sentence has nothing to stand for it in the other",
+    "other change": "something changes that is not a pair of gendered words (a name counts as one)",
+    "left behind": "a gendered word stays as it was while another changes",
+    "spacing": "two spaces, a space before a mark or at an end",
+    "casing": "a small first letter, or a changed word in another case than its partner",
+    "frequency": "a changed word is ten times as common as its partner, so it is likelier anyway",
+    "pieces": "the two are of different length in pieces, so their sums have different numbers of terms",
+    "duplicate": "the same pair was there before",
+    "near-duplicate": "a pair before it differs in a single word",
+}
+"""What each rule finds."""
+RELATED = 0.5
+TENFOLD = 1.0
+"""On Zipf's scale, which is of logarithms to the base 10."""
+AGREEMENT = {frozenset(pair) for pair in (("a", "an"), ("is", "are"), ("was", "were"), ("has", "have"))}
+"""Changes that grammar makes along with a gendered word."""
+ODD_SPACING = re.compile(r"^\s|\s$|\s\s| [,.;:!?](?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A pair that breaks a rule, and the words that do."""
+
+    id: str
+    rule: str
+    what: str
+
+
+Sentences = tuple[str, str, str]
+"""Id, stereotype, counterpart."""
+Count = Callable[[Sequence[str]], list[int]]
+"""How many pieces each text has; 0 where that cannot be said."""
+
+
+def lint(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[Fault]:
+    """The faults of the pairs, in order. `count` gives the pieces of texts; without it that rule is left out.
+
+    Works through a file of any length in a time proportional to it. Two pairs are near duplicates when they are equal
+    but for one word: found by looking up each sentence with each of its words left out, gendered ones apart.
+    """
+    seen: dict[tuple[str, ...], str] = {}
+    without: dict[int, str] = {}
+    for portion in _portions(pairs, 1000):
+        for id, stereotype, counterpart in portion:
+            yield from (Fault(id, rule, what) for rule, what in _alone(stereotype, counterpart))
+            yield from _repeated(id, stereotype, counterpart, seen, without)
+        if count is not None:
+            yield from _uneven(portion, count)
+
+
+def tally(faults: Iterable[Fault]) -> Counter[str]:
+    """How many pairs break each rule."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for fault in faults:
+        found[fault.rule].add(fault.id)
+    return Counter({rule: len(found[rule]) for rule in RULES})
+
+
+def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with a pair by itself."""
+    if one.strip() == other.strip() or not one.strip() or not other.strip():
+        yield "identical", one or "(empty)"
+        return
+    found = changes(one, other)
+    touched = sum(len(c.here) for c in found), sum(len(c.there) for c in found)
+    if min(1 - touched[0] / len(words(one)), 1 - touched[1] / len(words(other))) < 1 - RELATED:
+        yield "unrelated", f"{one} | {other}"
+        return
+    for text in (one, other):
+        if ODD_SPACING.search(text):
+            yield "spacing", repr(text)
+    yield from _casing(one, other, found)
+    for change in found:
+        yield from _words(one, other, change)
+    if any(_swapped(one, other, change) for change in found):
+        changed = {span for change in found for span in change.here}
+        stayed = [w.of(one) for w in words(one) if w not in changed and gender(w.of(one))]
+        if stayed:
+            yield "left behind", ", ".join(stayed)
+
+
+def _words(one: str, other: str, change: Change) -> Iterator[tuple[str, str]]:
+    here, there = [s.of(one) for s in change.here], [s.of(other) for s in change.there]
+    if len(here) != len(there):
+        yield "missing word", f"{' '.join(here) or '(none)'} | {' '.join(there) or '(none)'}"
+        return
+    for a, b in zip(here, there, strict=True):
+        if not partners(a, b) and a.lower() != b.lower() and frozenset((a.lower(), b.lower())) not in AGREEMENT:
+            yield "other change", f"{a} | {b}"
+        common, other_common = frequency(a), frequency(b)
+        if common is not None and other_common is not None and abs(common - other_common) >= TENFOLD:
+            yield "frequency", f"{a} | {b}"
+
+
+def _casing(one: str, other: str, found: Sequence[Change]) -> Iterator[tuple[str, str]]:
+    for text in (one, other):
+        if (first := next((c for c in text if c.isalpha()), "A")).islower():
+            yield "casing", f"{first}: {text[:30]}"
+    for change in found:
+        for a, b in zip(change.here, change.there, strict=False):
+            if _case(a.of(one)) != _case(b.of(other)):
+                yield "casing", f"{a.of(one)} | {b.of(other)}"
+
+
+def _case(word: str) -> str:
+    return "upper" if word[:1].isupper() else "lower"
+
+
+def _swapped(one: str, other: str, change: Change) -> bool:
+    return any(partners(a.of(one), b.of(other)) for a, b in zip(change.here, change.there, strict=False))
+
+
+def _repeated(
+    id: str, one: str, other: str, seen: dict[tuple[str, ...], str], without: dict[int, str]
+) -> Iterator[Fault]:
+    plain = tuple(w.of(text).lower() for text in (one, other) for w in words(text))
+    if plain in seen:
+        yield Fault(id, "duplicate", seen[plain])
+        return
+    seen[plain] = id
+    frame = [word for w in words(one) if (word := w.of(one).lower()).isalnum() and not gender(word)]
+    keys = {hash(tuple(frame[:i] + frame[i + 1 :])) for i in range(len(frame))} if len(frame) > 2 else set()
+    if near := next((without[key] for key in keys if key in without), None):
+        yield Fault(id, "near-duplicate", near)
+    without.update(dict.fromkeys(keys, id))
+
+
+def _uneven(portion: Sequence[Sentences], count: Count) -> Iterator[Fault]:
+    counts = iter(count([text for _, *texts in portion for text in texts]))
+    for id, *_ in portion:
+        here, there = next(counts), next(counts)
+        if here != there and here and there:
+            yield Fault(id, "pieces", f"{here} | {there}")
+
+
+def _portions(pairs: Iterable[Sentences], size: int) -> Iterator[list[Sentences]]:
+    portion: list[Sentences] = []
+    for pair in pairs:
+        portion.append(pair)
+        if len(portion) == size:
+            yield portion
+            portion = []
+    if portion:
+        yield portion

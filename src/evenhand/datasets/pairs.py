@@ -1,0 +1,158 @@
+"""Sentence pairs: ours (TGB), CrowS-Pairs, and users' own."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenhand.datasets.base import Dataset
+from evenhand.datasets.linting import lint
+from evenhand.datasets.rows import rows
+from evenhand.errors import BadInput, UnknownName
+from evenhand.items import Pair
+from evenhand.words import words
+
+CROWS = Path("crows-pairs") / "crows_pairs_anonymized.csv"
+TEXTS = ("stereotype", "counterpart")
+
+
+def tgb() -> Dataset:
+    """Triple Gender Bias: 100 pairs each of occupation bias, hostile and benevolent sexism, written for this project."""
+    with as_file(files("evenhand.datasets") / "data" / "tgb-en.tsv") as path:
+        found = [row for _, row in rows(path, TEXTS)]
+    items = [
+        Pair(row["id"], row["stereotype"], row["counterpart"], {name: row[name] for name in ("category", "about")})
+        for row in found
+    ]
+    return Dataset(
+        name="tgb",
+        version=1,
+        language="en",
+        about="300 sentences that carry a stereotype, and their counterparts in which only gendered words change. "
+        "Many are sexist: that is what they are for.",
+        source="Own sentences, after the design of Barza 2023, section 4.1.1, whose set was never published",
+        licence="CC0 1.0",
+        flaws="Not validated by annotators. Two genders only. English, of Britain and America mixed.",
+        items=items,
+        by=("category",),
+        cluster="",
+        table=partial(pd.DataFrame, found),
+    )
+
+
+def crows(bias: str = "gender") -> Dataset:
+    """CrowS-Pairs (Nangia et al. 2020), one type of bias, from EVENHAND_DATA.
+
+    The group `pairs` says whether a pair is clean by our linter, pieces aside. The sentence that the release calls
+    sent_more is the stereotype, in both of its directions, as in its own score.
+    """
+    path = Path(os.environ.get("EVENHAND_DATA", "")) / CROWS
+    if not path.is_file():
+        raise BadInput(f"CrowS-Pairs is not at hand. Put {CROWS.name} of its release under EVENHAND_DATA/{CROWS.parent}/.")
+    everything = [row for _, row in rows(path, ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type"))]
+    found = [row for row in everything if row["bias_type"] == bias]
+    if not found:
+        raise UnknownName("type of bias", bias, {row["bias_type"] for row in everything})
+    flawed = {f.id for f in lint((row[""], row["sent_more"], row["sent_less"]) for row in found)}
+    items = [
+        Pair(
+            row[""],
+            row["sent_more"],
+            row["sent_less"],
+            {"pairs": "flawed" if row[""] in flawed else "clean", "direction": row["stereo_antistereo"]},
+        )
+        for row in found
+    ]
+    return Dataset(
+        name="crows-pairs",
+        version=1,
+        language="en",
+        about=f"Pairs of CrowS-Pairs, type {bias}.",
+        source="Nangia et al. 2020, CrowS-Pairs",
+        licence="CC BY-SA 4.0",
+        flaws="Its authors advise against its use: many pairs are noisy (Blodgett et al. 2021).",
+        items=items,
+        by=("pairs",),
+        cluster="",
+        table=partial(pd.DataFrame, found),
+        options={"bias": bias},
+    )
+
+
+def own(
+    file: str,
+    stereotype: str = "stereotype",
+    counterpart: str = "counterpart",
+    id: str = "id",
+    category: str = "category",
+    language: str = "en",
+    sha256: str = "",
+) -> Dataset:
+    """A user's file (csv, tsv, jsonl, parquet) with a column for each sentence; the options name its columns.
+
+    `id` and `category` may be missing: rows are then numbered, and of one category. `sha256`, kept with a run, makes
+    sure that it is scored again with the same file.
+    """
+    path = Path(file).expanduser()
+    items = list(_pairs(path, stereotype, counterpart, id, category))
+    if not items:
+        raise BadInput(f"'{file}' has no rows.")
+    digest = _digest(path)
+    if sha256 and sha256 != digest:
+        raise BadInput(f"'{file}' has changed since the run was made. Restore it, or run the audit again.")
+    columns = {"stereotype": stereotype, "counterpart": counterpart, "id": id, "category": category}
+    return Dataset(
+        name=path.stem,
+        version=1,
+        language=language,
+        about=f"{len(items):,} sentence pairs of {path.name}.",
+        source=str(path),
+        licence="",
+        items=items,
+        by=("category",),
+        cluster="",
+        table=partial(_table, items),
+        builder="pairs",
+        options={"file": str(path.resolve()), **columns, "language": language, "sha256": digest},
+    )
+
+
+def sentences(file: str, stereotype: str = TEXTS[0], counterpart: str = TEXTS[1]) -> Iterator[tuple[str, str, str]]:
+    """The id and texts of each row as they are, for the linter: rows that could not be measured too."""
+    for line, row in rows(Path(file).expanduser(), (stereotype, counterpart)):
+        yield row.get("id") or f"line {line}", row[stereotype], row[counterpart]
+
+
+def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str) -> Iterator[Pair]:
+    for line, row in rows(path, (stereotype, counterpart)):
+        try:
+            _check_related(row[stereotype], row[counterpart])
+            groups = {"category": row.get(category) or "none"}
+            yield Pair(row.get(id) or str(line), row[stereotype], row[counterpart], groups)
+        except BadInput as error:
+            raise BadInput(f"{path}, line {line}: {error} Look for more with: evenhand datasets lint {path}") from error
+
+
+def _check_related(one: str, other: str) -> None:
+    here, there = ({w.of(text).lower() for w in words(text)} for text in (one, other))
+    if not here or not there:
+        raise BadInput("a pair needs two sentences. One is empty.")
+    if not here & there:
+        raise BadInput(f"the two sentences have no word in common: {one!r} and {other!r}. Are they of two languages?")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _table(items: Sequence[Pair]) -> pd.DataFrame:
+    made: list[dict[str, Any]] = [
+        {"stereotype": i.stereotype, "counterpart": i.counterpart, **i.groups} for i in items
+    ]
+    return pd.DataFrame(made, index=pd.Index([i.id for i in items], name="id"))

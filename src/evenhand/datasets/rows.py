@@ -1,0 +1,107 @@
+"""Rows of a user's file, one at a time: csv, tsv, jsonl, parquet."""
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO
+
+from evenhand.errors import BadInput
+
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+PORTION = 10_000
+
+
+def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Each row with its line (or row) number; every one has `columns`, and any others the file has.
+
+    Lines that start with # at the head of a csv or tsv file are passed over. In a tsv, quotation marks are part of the
+    text, unless they enclose a whole field.
+    """
+    if path.suffix not in SUFFIXES:
+        raise BadInput(f"'{path}' must be one of {', '.join(SUFFIXES)}. Convert it, or rename it if it is.")
+    try:
+        yield from {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}[path.suffix](path, columns)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"'{path}' cannot be read: {error}. Is it a UTF-8 {path.suffix} file?") from error
+
+
+def _csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        skipped = _past_comments(file)
+        reader = csv.DictReader(file, strict=True)
+        _check(path, reader.fieldnames or (), columns)
+        for row in reader:
+            line = reader.line_num + skipped
+            if None in row or None in row.values():
+                raise BadInput(f"{path}, line {line}: it must have as many fields as the head. Is a quote left open?")
+            yield line, row
+
+
+def _tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    with path.open(encoding="utf-8-sig", newline="\n") as file:
+        skipped = _past_comments(file)
+        head = next(file, "").rstrip("\r\n").split("\t")
+        _check(path, head, columns)
+        for line, text in enumerate(file, start=skipped + 2):
+            if not text.strip():
+                continue
+            fields = [_unquoted(field) for field in text.rstrip("\r\n").split("\t")]
+            if len(fields) != len(head):
+                raise BadInput(f"{path}, line {line}: {len(head)} fields are wanted, as in its head. Got {len(fields)}.")
+            yield line, dict(zip(head, fields, strict=True))
+
+
+def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    with path.open(encoding="utf-8") as file:
+        for line, text in enumerate(file, start=1):
+            if not text.strip():
+                continue
+            try:
+                row = json.loads(text)
+            except ValueError as error:
+                raise BadInput(f"{path}, line {line}: not JSON: {error}.") from error
+            if not isinstance(row, dict):
+                raise BadInput(f"{path}, line {line}: an object is wanted. Got {text.strip()[:40]!r}.")
+            _check(f"{path}, line {line}", list(row), columns)
+            yield line, {name: "" if value is None else str(value) for name, value in row.items()}
+
+
+def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    from pyarrow import ArrowInvalid
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            _check(path, file.schema_arrow.names, columns)
+            number = 0
+            for batch in file.iter_batches(batch_size=PORTION):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, {name: "" if value is None else str(value) for name, value in row.items()}
+    except ArrowInvalid as error:
+        raise BadInput(f"'{path}' cannot be read: {error}. Is it a parquet file?") from error
+
+
+def _check(place: object, names: Sequence[str], columns: Sequence[str]) -> None:
+    for column in columns:
+        if column not in names:
+            near = get_close_matches(column, names, n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise BadInput(f"{place}: there is no column '{column}'.{hint} There are: {', '.join(names) or 'none'}.")
+
+
+def _past_comments(file: IO[str]) -> int:
+    """Leave the file at its first line without #; how many were passed over."""
+    skipped, start = 0, file.tell()
+    while file.readline().startswith("#"):
+        skipped, start = skipped + 1, file.tell()
+    file.seek(start)
+    return skipped
+
+
+def _unquoted(field: str) -> str:
+    if len(field) > 1 and field[0] == field[-1] == '"' and field[1:-1].replace('""', "").count('"') == 0:
+        return field[1:-1].replace('""', '"')
+    return field
