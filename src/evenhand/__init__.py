@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from evenhand.errors import BadInput, EvenhandError, ModelError, RunError
     from evenhand.folder import Run
     from evenhand.items import Blank, NliPair, Pair, Sentence
+    from evenhand.linting import lint
     from evenhand.measures.association import Association
     from evenhand.measures.base import Measure
+    from evenhand.measures.likelihood import LikelihoodDifference
+    from evenhand.measures.pronoun import Pronoun
     from evenhand.models import load
     from evenhand.models.base import Model
     from evenhand.models.remembering import Remembering
@@ -32,11 +35,13 @@ _HOME = {
     "EvenhandError": "errors",
     "Fill": "questions",
     "Likelihood": "questions",
+    "LikelihoodDifference": "measures.likelihood",
     "Measure": "measures.base",
     "Model": "models.base",
     "ModelError": "errors",
     "NliPair": "items",
     "Pair": "items",
+    "Pronoun": "measures.pronoun",
     "Remembering": "models.remembering",
     "Result": "result",
     "Run": "folder",
@@ -46,6 +51,7 @@ _HOME = {
     "Span": "questions",
     "Table": "models.table",
     "audit": "auditing",
+    "lint": "linting",
     "load": "models",
     "macro_mean": "result",
     "mean": "result",
@@ -63,11 +69,13 @@ __all__ = [
     "EvenhandError",
     "Fill",
     "Likelihood",
+    "LikelihoodDifference",
     "Measure",
     "Model",
     "ModelError",
     "NliPair",
     "Pair",
+    "Pronoun",
     "Remembering",
     "Result",
     "Run",
@@ -77,6 +85,7 @@ __all__ = [
     "Span",
     "Table",
     "audit",
+    "lint",
     "load",
     "macro_mean",
     "mean",

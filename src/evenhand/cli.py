@@ -54,7 +54,8 @@ def audit(
     ] = None,
     dataset: Annotated[str | None, typer.Option(help="Measure one dataset, by name, instead of a suite.")] = None,
     measure: Annotated[
-        list[str] | None, typer.Option(help="With a dataset: a measure, by name. Default: all that suit it. Repeatable.")
+        list[str] | None,
+        typer.Option(help="With a dataset: a measure by name; default: all that suit it. Repeatable."),
     ] = None,
     option: Options = None,
     limit: Annotated[int | None, typer.Option(help="A sample of so many items each: a smoke run, partial.")] = None,
@@ -100,6 +101,8 @@ def audit(
             runs.append(run)
             if not as_json:
                 _print_scorecard(run)
+        if len(runs) > 1 and not as_json:
+            _print_side_by_side(runs, out)
     finally:
         if as_json and runs:  # also those that were done before a later one failed
             _print_json([row for run in runs for row in run.results])
@@ -132,32 +135,40 @@ def show(
 
 @app.command()
 def figures(
-    run: Annotated[Path, typer.Argument(help="A run folder with BEC-Pro.")],
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
     after: Annotated[
         Path | None, typer.Argument(help="A run of the same model after debiasing, to set beside it.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Where the figures go.")] = Path("figures"),
     suffix: Annotated[str, typer.Option("--format", help="svg, png or html.")] = "svg",
+    corpus: Annotated[
+        str | None, typer.Option("--seen", help="gap, mt-gender or a text file: mark the professions that are in it.")
+    ] = None,
 ) -> None:
-    """Draw the associations of each profession, and the scatter against the workforce."""
+    """Draw what the run has measured: BEC-Pro, pronoun templates, sentence pairs."""
     from evenhand.folder import Run
     from evenhand.report.figures import draw
 
-    for path in draw(Run.load(run), Run.load(after) if after else None, out, suffix):
+    loaded = Run.load(run)
+    for path in draw(loaded, Run.load(after) if after else None, out, suffix, _seen(loaded, corpus)):
         terminal.show(str(path))
 
 
 @app.command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="bartl2020.")],
-    model: Annotated[str, typer.Option(help="The English model, before.")] = "mini-en",
+    paper: Annotated[str, typer.Argument(help="bartl2020 or barza2023.")],
+    model: Annotated[
+        list[str] | None, typer.Option(help="The English model, before; for barza2023 repeatable, default its six.")
+    ] = None,
     post: Annotated[str | None, typer.Option(help="The same model after fine-tuning, if you have it.")] = None,
     finetune: Annotated[str | None, typer.Option(help="Fine-tune now: gap, or a text file.")] = None,
     recipe: Annotated[
         str | None, typer.Option(help="bartl-paper, bartl-released or default (one quick epoch).")
     ] = None,
     german_model: Annotated[str | None, typer.Option(help="A German model, for Table 5.")] = None,
-    mode: Annotated[str, typer.Option("--as", help="paper: as the paper says; released: as its code does.")] = "paper",
+    mode: Annotated[
+        str | None, typer.Option("--as", help="paper (default): as the paper says; released: as its code does.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Runs and fine-tuned models go here.")] = Path("runs/reproduce"),
     as_json: Json = False,
 ) -> None:
@@ -165,16 +176,11 @@ def reproduce(
     from evenhand.report.tables import reproduction
     from evenhand.reproducing import reproduce as run_study
 
-    done = run_study(
-        paper,
-        model=model,
-        post=post,
-        finetune=finetune,
-        recipe=recipe,
-        german_model=german_model,
-        mode=mode,  # type: ignore[arg-type]
-        out=out,
-    )
+    if paper == "bartl2020" and len(model or ()) > 1:
+        raise BadInput(f"bartl2020 is a study of one English model. Got {', '.join(model or ())}.")
+    options: dict[str, Any] = {"models": model} if paper == "barza2023" else {"model": model[0] if model else None}
+    options |= {"post": post, "finetune": finetune, "recipe": recipe, "german_model": german_model, "mode": mode}
+    done = run_study(paper, out=out, **{name: value for name, value in options.items() if value is not None})
     if as_json:
         terminal.show(done.cells.to_json(orient="records", indent=1))
     else:
@@ -232,6 +238,34 @@ def datasets_export(name: str, out: Annotated[Path, typer.Option(help="A .tsv fi
     terminal.show(f"{len(table):,} rows in {out}")
 
 
+@datasets_app.command("lint")
+def datasets_lint(
+    file: Annotated[str, typer.Argument(help="Sentence pairs: csv, tsv, jsonl or parquet; or a dataset's name.")],
+    stereotype: Annotated[str, typer.Option(help="The column of the stereotypes.")] = "stereotype",
+    counterpart: Annotated[str, typer.Option(help="The column of the counterparts.")] = "counterpart",
+    model: Annotated[str, typer.Option(help="Whose pieces to count; none: leave that rule out.")] = "mini-en",
+    out: Annotated[Path | None, typer.Option(help="Write every fault to this .tsv.")] = None,
+    shown: Annotated[int, typer.Option("--show", help="Faults to print for each rule.", min=0)] = 3,
+    as_json: Json = False,
+) -> None:
+    """Look for pairs that differ in more than gendered words. Ends with 1 where there are any."""
+    from evenhand.folder import write_whole
+    from evenhand.linting import lint
+    from evenhand.report.tables import linted
+
+    found = lint(file, stereotype=stereotype, counterpart=counterpart, model=None if model == "none" else model)
+    if out:
+        text = found.frame.to_csv(sep="\t", index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
+        write_whole(out, lambda file: file.write(text.encode()))
+    if as_json:
+        about = {"pairs": found.pairs, "clean": found.clean, "failing": found.failing, "unchecked": found.unchecked}
+        _print_json({**about, "faults": found.frame.to_dict("records")})
+    else:
+        terminal.show(linted(found.pairs, found.clean, found.failing, found.frame, shown))
+    if found.faults:
+        raise typer.Exit(1)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and end with its exit code."""
     sys.exit(terminal.run(app, arguments))
@@ -242,6 +276,29 @@ def _print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> Non
     from evenhand.report.tables import scorecard
 
     terminal.show(scorecard(run, findings(run, frequency=frequency)))
+
+
+def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
+    from evenhand.analysis.side_by_side import comparable, side_by_side
+    from evenhand.report.figures import draw_models
+    from evenhand.report.tables import models
+
+    tasks = comparable(runs[0])
+    for dataset, measure in tasks:
+        terminal.show(models(side_by_side(runs, dataset, measure), dataset, measure))
+    for path in draw_models(runs, tasks, out):
+        terminal.show(f"Chart: {path}")
+
+
+def _seen(run: Any, corpus: str | None) -> set[str] | None:
+    """The professions of the run that the corpus has."""
+    if corpus is None:
+        return None
+    from evenhand.analysis.equalising import seen
+    from evenhand.datasets.texts import sentences
+
+    words = run.scores["profession"].dropna() if "profession" in run.scores else []
+    return seen(words, sentences(corpus))
 
 
 def _print_json(data: object) -> None:

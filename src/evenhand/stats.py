@@ -16,6 +16,8 @@ SLOW_DRAWS = 1_000
 """For a summary that must be called for each draw."""
 FEW, MANY = 8, 2_000
 """With this many clusters a bootstrap is worth its while."""
+FEW_CROSSED = 5
+"""The same where two sets of clusters cross, which makes for more different samples."""
 
 
 def clustered_interval(
@@ -59,14 +61,14 @@ def _crossed_interval(
 ) -> tuple[float, float]:
     """The mean's interval where both sets of clusters are samples of what might have been taken.
 
-    With 8 clusters or more on both sides, Owen's pigeonhole bootstrap (2007, Annals of Applied Statistics 1:386-411):
+    With 5 clusters or more on both sides, Owen's pigeonhole bootstrap (2007, Annals of Applied Statistics 1:386-411):
     draw clusters on each side, an item counts as often as both of its clusters together were drawn. It errs to the
     wide side. With fewer on one, the jackknife variances of the two are added, which does too; t has the degrees of
     freedom of the smaller side.
     """
     (g, rows), (h, columns) = one, other
     fewest = min(g, h)
-    if fewest < FEW:
+    if fewest < FEW_CROSSED:
         (value, error), (_, beside) = _jackknife(values, rows, g, None), _jackknife(values, columns, h, None)
         t = float(stats.t.ppf((1 + level) / 2, fewest - 1))
         return value - t * math.hypot(error, beside), value + t * math.hypot(error, beside)
@@ -244,6 +246,35 @@ def _row_correlations(a: Floats, b: Floats) -> Floats:
     spread = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
     found: Floats = np.divide((a * b).sum(axis=1), spread, out=np.full(len(a), np.nan), where=spread > 1e-12)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """y = intercept + slope x, by least squares, and Pearson's r; intervals at 95 % from resampling points."""
+
+    slope: float
+    slope_low: float
+    slope_high: float
+    intercept: float
+    r: float
+    r_low: float
+    r_high: float
+    n: int
+
+
+def fitted(x: Floats, y: Floats, rng: np.random.Generator) -> tuple[Line, Floats]:
+    """The line through the points, and the slopes of the bootstrap samples behind its interval."""
+    found = stats.linregress(x, y)
+    n = len(x)
+    drawn = rng.integers(n, size=(DRAWS, n))
+    a, b = x[drawn], y[drawn]  # (draws, n)
+    centred = a - a.mean(axis=1, keepdims=True)
+    spread = (centred**2).sum(axis=1)
+    slopes: Floats = np.divide((centred * b).sum(axis=1), spread, out=np.full(DRAWS, np.nan), where=spread > 1e-12)
+    slope = _percentiles(slopes, n, 0.95)
+    r = _percentiles(_row_correlations(a, b), n, 0.95)
+    line = Line(float(found.slope), *slope, float(found.intercept), float(found.rvalue), *r, n)
+    return line, slopes
 
 
 def _sums(values: Floats, clusters: Sequence[str]) -> Floats:

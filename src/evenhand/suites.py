@@ -23,8 +23,17 @@ SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
             ("tbd-gendered", "gender-agreement"),
         ]
     },
+    "kinds": {
+        "en": [
+            (dataset, measure)
+            for dataset in ("tbd-simple", "tbd-becpro", "tbd")
+            for measure in ("pronoun", "log-probability-bias")
+        ]
+    },
 }
 """By suite and language: (dataset, measure)."""
+ALL = ("becpro", "emotions", "gbef")
+"""What an audit runs unless told otherwise."""
 FITTING: dict[type, tuple[str, ...]] = {
     Sentence: ("association",),
     Pair: OF_PAIRS,
@@ -39,7 +48,7 @@ def tasks(suite: str = "all", language: str = "en", options: Mapping[str, Any] |
     """The tasks of a suite, or of all."""
     if suite != "all" and suite not in SUITES:
         raise UnknownName("suite", suite, ["all", *SUITES])
-    chosen = [by_language for name, by_language in SUITES.items() if suite in ("all", name)]
+    chosen = [SUITES[name] for name in (ALL if suite == "all" else (suite,))]
     pairs = [pair for by_language in chosen for pair in by_language.get(language, [])]
     if not pairs:
         raise UnknownName("language", language, {known for by_language in chosen for known in by_language})

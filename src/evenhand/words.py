@@ -35,6 +35,4 @@ def changes(one: str, other: str) -> list[Change]:
     """
     here, there = words(one), words(other)
     matcher = SequenceMatcher(None, [w.of(one) for w in here], [w.of(other) for w in there], autojunk=False)
-    return [
-        Change(tuple(here[i:j]), tuple(there[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"
-    ]
+    return [Change(tuple(here[i:j]), tuple(there[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]

@@ -4,7 +4,6 @@ A file has categories, each with professions and templates; a template has one o
 where there are professions, {profession}.
 """
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -44,7 +43,7 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
     """The thesis's professions in the sentences of their category.
 
     `reading="clean"` repairs the slips of its appendices, `"verbatim"` keeps them (docs/measures/pronoun.md lists
-    each). The thesis has sentences for farming and fishing but no professions: `farming` takes some, with commas between.
+    each). The thesis has sentences for farming and fishing but no professions: `farming` takes some, comma by comma.
     """
     given = [word.strip() for word in farming.split(",") if word.strip()]
     chosen = [c for c in _thesis(reading) if not _gendered(c)]
@@ -55,6 +54,7 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
         "tbd",
         chosen,
         agree=reading == "clean",
+        crossed="profession",
         about="Professions in sentences of their trade, with a blank for the pronoun; eight categories.",
         source=PAPER,
         flaws="" if given else "Farming and fishing is empty: the thesis names no professions for its sentences.",
@@ -63,7 +63,10 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
 
 
 def tbd_gendered(reading: Reading = "clean") -> Dataset:
-    """The thesis's words that call for one gender: actress, pregnant. Here far from 0 is right."""
+    """The thesis's words that call for one gender: actress, pregnant. Here far from 0 is right.
+
+    Such words are few, and not a sample of others: intervals resample the sentences alone.
+    """
     return _dataset(
         "tbd-gendered",
         [c for c in _thesis(reading) if _gendered(c)],
@@ -96,11 +99,12 @@ def own(file: str, text: str, options: Mapping[str, Any]) -> Dataset:
     for key in ("name", "language"):
         if not isinstance(data.get(key), str) or not data[key]:
             raise BadInput(f"{file}: the key '{key}' is missing or empty. A file of pronoun templates has: name, ...")
-    categories = [_checked(category, "clean", f"{file}, category {n}") for n, category in enumerate(data["category"], 1)]
+    categories = [_checked(entry, "clean", f"{file}, category {n}") for n, entry in enumerate(data["category"], 1)]
     return _dataset(
         data["name"],
         categories,
         agree=data["language"] == "en",
+        crossed="profession",
         language=data["language"],
         about=data.get("about", f"Sentences with a blank for a pronoun, from {file}."),
         source=data.get("source", ""),
@@ -131,7 +135,7 @@ def _thesis(reading: str) -> list[dict[str, Any]]:
 def _other_templates(name: str, templates: tuple[str, ...], which: str, source: str) -> Dataset:
     occupations = [{**c, "templates": list(templates)} for c in _thesis("clean") if not _gendered(c)]
     about = f"The professions of tbd in {which}, with a blank for the pronoun."
-    return _dataset(name, occupations, agree=True, about=about, source=source)
+    return _dataset(name, occupations, agree=True, crossed="profession", about=about, source=source)
 
 
 def _gendered(category: Mapping[str, Any]) -> bool:
@@ -186,6 +190,7 @@ def _dataset(
     *,
     agree: bool,
     about: str,
+    crossed: str = "",
     language: str = "en",
     source: str = "",
     licence: str = "word lists and sentences as the thesis prints them",
@@ -195,7 +200,7 @@ def _dataset(
 ) -> Dataset:
     items = [item for category in categories for item in _blanks(category, agree)]
     if not items:
-        raise BadInput(f"'{name}' has no sentences: give its categories professions, or templates without {{profession}}.")
+        raise BadInput(f"'{name}' has no sentences: give a category professions, or templates without {{profession}}.")
     return Dataset(
         name=name,
         version=1,
@@ -208,7 +213,7 @@ def _dataset(
         by=("category", "better"),
         within="profession",
         cluster="template",
-        crossed="profession",
+        crossed=crossed,
         table=partial(_table, items),
         options=dict(options or {}),
         builder=builder,
@@ -232,7 +237,7 @@ def _blank(id: str, template: str, word: str, gender: str, category: str, number
         template = agreeing(template, "profession", word)
     fillings = {slot: BLANK} | ({"profession": _as_starts(template, word)} if "profession" in slots else {})
     text, spans = render(template, **fillings)
-    candidates = PRONOUNS[slot]
+    candidates: tuple[str, ...] = PRONOUNS[slot]
     if spans[slot].start == 0:
         candidates = tuple(c.capitalize() for c in candidates)
     groups = {
@@ -250,5 +255,7 @@ def _as_starts(template: str, word: str) -> str:
 
 
 def _table(items: list[Blank]) -> pd.DataFrame:
-    rows = [{"sentence": re.sub(BLANK, "[MASK]", i.text, count=1), "pronouns": "/".join(i.candidates), **i.groups} for i in items]
+    rows = [
+        {"sentence": i.text.replace(BLANK, "[MASK]", 1), "pronouns": "/".join(i.candidates), **i.groups} for i in items
+    ]
     return pd.DataFrame(rows, index=pd.Index([i.id for i in items], name="id"))

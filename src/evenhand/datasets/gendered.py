@@ -16,8 +16,11 @@ PARTNERS = {("his", "her"), ("him", "her"), ("his", "hers")}
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Two words, partners of each other; with `oneway`, of the word of that gender alone ("hostess" has "host" for
-    partner, but a host may be a woman). Frequencies are Zipf's: log10 of the number in a billion words (wordfreq 3.1)."""
+    """Two words, partners of each other; with `oneway`, the partner of the word of that gender alone.
+
+    ("Hostess" has "host" for partner, but a host may be a woman.) Frequencies are Zipf's, log10 of the occurrences in a
+    billion words, from wordfreq 3.1 (Speer 2022; CC BY-SA 4.0).
+    """
 
     male: str
     female: str

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.datasets.base import Dataset
-from evenhand.datasets.linting import lint
+from evenhand.datasets.faults import faults
 from evenhand.datasets.rows import rows
 from evenhand.errors import BadInput, UnknownName
 from evenhand.items import Pair
@@ -22,7 +22,7 @@ TEXTS = ("stereotype", "counterpart")
 
 
 def tgb() -> Dataset:
-    """Triple Gender Bias: 100 pairs each of occupation bias, hostile and benevolent sexism, written for this project."""
+    """Triple Gender Bias: 100 pairs each of occupation bias, hostile and benevolent sexism, of our own writing."""
     with as_file(files("evenhand.datasets") / "data" / "tgb-en.tsv") as path:
         found = [row for _, row in rows(path, TEXTS)]
     items = [
@@ -53,12 +53,12 @@ def crows(bias: str = "gender") -> Dataset:
     """
     path = Path(os.environ.get("EVENHAND_DATA", "")) / CROWS
     if not path.is_file():
-        raise BadInput(f"CrowS-Pairs is not at hand. Put {CROWS.name} of its release under EVENHAND_DATA/{CROWS.parent}/.")
+        raise BadInput(f"CrowS-Pairs is not at hand. Put its {CROWS.name} under EVENHAND_DATA/{CROWS.parent}/.")
     everything = [row for _, row in rows(path, ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type"))]
     found = [row for row in everything if row["bias_type"] == bias]
     if not found:
         raise UnknownName("type of bias", bias, {row["bias_type"] for row in everything})
-    flawed = {f.id for f in lint((row[""], row["sent_more"], row["sent_less"]) for row in found)}
+    flawed = {f.id for f in faults((row[""], row["sent_more"], row["sent_less"]) for row in found)}
     items = [
         Pair(
             row[""],
@@ -152,7 +152,5 @@ def _digest(path: Path) -> str:
 
 
 def _table(items: Sequence[Pair]) -> pd.DataFrame:
-    made: list[dict[str, Any]] = [
-        {"stereotype": i.stereotype, "counterpart": i.counterpart, **i.groups} for i in items
-    ]
+    made: list[dict[str, Any]] = [{"stereotype": i.stereotype, "counterpart": i.counterpart, **i.groups} for i in items]
     return pd.DataFrame(made, index=pd.Index([i.id for i in items], name="id"))

@@ -49,7 +49,9 @@ def _tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, st
                 continue
             fields = [_unquoted(field) for field in text.rstrip("\r\n").split("\t")]
             if len(fields) != len(head):
-                raise BadInput(f"{path}, line {line}: {len(head)} fields are wanted, as in its head. Got {len(fields)}.")
+                raise BadInput(
+                    f"{path}, line {line}: {len(head)} fields are wanted, as in the head. Got {len(fields)}."
+                )
             yield line, dict(zip(head, fields, strict=True))
 
 

@@ -9,9 +9,9 @@ from torch import Tensor
 class Picking:
     """Hooks that keep the asked positions alone, as one sequence, from where on a network treats each by itself.
 
-    With them in place `logits(rows, positions, **inputs)` gives (places, vocabulary) from (batch, length, width). The head
-    never sees the other positions and, in BERT and its kin, neither does what follows attention in the last layer: an
-    eighth of the work of six layers, where one position of an input is asked about.
+    With them in place `logits(rows, positions, **inputs)` gives (places, vocabulary) from (batch, length, width). The
+    head never sees the other positions and, in BERT and its kin, neither does what follows attention in the last
+    layer: an eighth of the work of six layers, where one position of an input is asked about.
     """
 
     def __init__(self, network: Any) -> None:

@@ -1,44 +1,118 @@
-"""The figures of a BEC-Pro run, as files."""
+"""The figures of a run, as files: whatever its datasets give."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import altair as alt
 import pandas as pd
 
+from evenhand.analysis.equalising import appd, before_after, equalising
+from evenhand.analysis.samples import by_size
+from evenhand.analysis.side_by_side import side_by_side
 from evenhand.analysis.workforce import by_profession, shares
 from evenhand.errors import BadInput
 from evenhand.folder import Run, prepare
-from evenhand.report.plots import profession_bars, save, workforce_scatter
+from evenhand.report import plots
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men alike"}
 
 
-def charts(run: Run, after: Run | None = None) -> dict[str, alt.TopLevelMixin]:
-    """Bars for each profession group, before and after if there is one, and the scatter; by name, for a notebook."""
-    before = _means(run)
-    changed = _means(after) if after else None
-    model = run.about["model"] if after is None else f"{run.about['model']} and {after.about['model']}"
-    found = {}
-    for group, part in before.groupby("prof_gender"):
-        later = changed[changed["prof_gender"] == group] if changed is not None else None
-        title = f"{model}: professions held by {HELD_BY[str(group)]}"
-        found[f"professions-{group}"] = profession_bars(part, later, title=title)
-    title = f"{run.about['model']}: association and the workforce (US)"
-    return found | {"workforce": workforce_scatter(before, shares(), title=title)}
+Charts = dict[str, alt.TopLevelMixin]
 
 
-def draw(run: Run, after: Run | None, out: Path, suffix: str) -> Iterator[Path]:
+def charts(run: Run, after: Run | None = None, seen: set[str] | None = None) -> Charts:
+    """The charts of what the run has measured, by name, for a notebook; beside `after`, a run of the changed model.
+
+    BEC-Pro: bars for each profession group, and the scatter against the workforce. Pronoun templates: bars for each
+    category, with the professions in `seen` marked, and the scatter before and after. TGB: samples of growing size.
+    """
+    found = _becpro(run, after) | _pronouns(run, after, seen) | _pairs(run)
+    if not found:
+        raise BadInput(f"'{run.path}' has nothing to draw. Audit with --suite becpro or gbef.")
+    return found
+
+
+def draw(run: Run, after: Run | None, out: Path, suffix: str, seen: set[str] | None = None) -> Iterator[Path]:
     """The charts as files; each path as it is written."""
+    yield from _written(charts(run, after, seen), out, suffix)
+
+
+def draw_models(
+    runs: Sequence[Run], tasks: Sequence[tuple[str, str]], out: Path, suffix: str = "svg"
+) -> Iterator[Path]:
+    """Models side by side, a chart for each (dataset, measure)."""
+    found = {
+        f"models-{dataset}-{measure}": plots.model_dots(
+            side_by_side(runs, dataset, measure), measure=measure, title=f"{dataset}: {measure}, 95 % intervals"
+        )
+        for dataset, measure in tasks
+    }
+    yield from _written(found, out, suffix)
+
+
+def _written(found: Mapping[str, alt.TopLevelMixin], out: Path, suffix: str) -> Iterator[Path]:
     prepare(out)
-    for name, chart in charts(run, after).items():
+    for name, chart in found.items():
         path = out / f"{name}.{suffix}"
-        save(chart, path)
+        plots.save(chart, path)
         yield path
 
 
-def _means(run: Run) -> pd.DataFrame:
-    scores = run.scores[run.scores["dataset"].str.startswith("becpro")]
+def _becpro(run: Run, after: Run | None) -> Charts:
+    scores = _scores(run, "becpro", "association")
     if scores.empty:
-        raise BadInput(f"'{run.path}' has no BEC-Pro scores to draw. Audit with --suite becpro.")
-    return by_profession(scores)
+        return {}
+    before = by_profession(scores)
+    changed = by_profession(_scores(after, "becpro", "association")) if after else None
+    found: Charts = {}
+    for group, part in before.groupby("prof_gender"):
+        later = changed[changed["prof_gender"] == group] if changed is not None else None
+        title = f"{_models(run, after)}: professions held by {HELD_BY[str(group)]}"
+        found[f"professions-{group}"] = plots.profession_bars(part, later, title=title)
+    title = f"{run.about['model']}: association and the workforce (US)"
+    return found | {"workforce": plots.workforce_scatter(before, shares(), title=title)}
+
+
+def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
+    scores = _scores(run, "", "pronoun")
+    if scores.empty:
+        return {}
+    if after is None:
+        words = appd(scores).rename(columns={"appd": "before"})
+    else:
+        words = before_after(scores, _scores(after, "", "pronoun"))
+    found: Charts = {}
+    for category, part in words.groupby("category"):
+        better = "closer to 0" if set(part["better"]) == {"closer to 0"} else "farther from 0, on its side,"
+        title = f"{_models(run, after)}: {category} ({better} is better)"
+        found[f"pronoun-{str(category).replace(' ', '-')}"] = plots.pronoun_bars(part, seen, title=title)
+    if after is not None:
+        told = equalising(words, seed=run.about["seed"])
+        line = told.professions
+        note = [
+            f"professions: slope {line.slope:.2f} [{line.slope_low:.2f}, {line.slope_high:.2f}], "
+            f"intercept {line.intercept:+.2f}, r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]",
+            f"Merely equalised? {told.verdict}",
+        ]
+        title = f"{_models(run, after)}: pronouns before and after"
+        found["pronoun-change"] = plots.pronoun_scatter(words, line.slope, line.intercept, title=title, note=note)
+    return found
+
+
+def _pairs(run: Run) -> Charts:
+    scores = _scores(run, "", "likelihood-difference")
+    if scores.empty or "category" not in scores:
+        return {}
+    rows = by_size(scores, seed=run.about["seed"])
+    title = f"{run.about['model']}: ASLD on samples, 5 draws each"
+    return {"sample-size": plots.sample_sizes(rows, title=title)} if len(rows) else {}
+
+
+def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
+    """The scores by one measure on the datasets whose names begin so, without the columns of others."""
+    scores = run.scores[run.scores["dataset"].str.startswith(dataset) & (run.scores["measure"] == measure)]
+    return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
+
+
+def _models(run: Run, after: Run | None) -> str:
+    return run.about["model"] if after is None else f"{run.about['model']} and {after.about['model']}"

@@ -9,6 +9,9 @@ from evenhand.errors import BadInput
 
 COLOURS = {"female": "#E69F00", "male": "#0072B2"}  # Okabe and Ito's orange and blue: told apart by everybody
 GROUPS = {"female": "#E69F00", "balanced": "#555555", "male": "#0072B2"}
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555", "#F0E442"]
+MOMENTS = {"before": "#999999", "after": "#0072B2"}
+SEEN = "\u25a0"
 SUFFIXES = (".svg", ".png", ".html")
 ASSOCIATION = "association (nats)"
 
@@ -59,6 +62,101 @@ def workforce_scatter(means: pd.DataFrame, shares: dict[str, float], *, title: s
     line = base.transform_regression("share", "difference").mark_line(color="black", strokeDash=[4, 3])
     zero = alt.Chart(pd.DataFrame({"y": [0]})).mark_rule(color="#999999").encode(y="y:Q")
     chart: alt.TopLevelMixin = (zero + points + line).properties(width=480, height=320, title=title)
+    return chart
+
+
+def pronoun_bars(words: pd.DataFrame, seen: set[str] | None = None, *, title: str = "") -> alt.TopLevelMixin:
+    """The APPD of each profession of a category: one bar, or before and after (Barza 2023, Figures 8-19).
+
+    Takes columns profession and before, and after if there is one. Professions in `seen`, those of the training
+    corpus, carry a square.
+    """
+    moments = [name for name in ("before", "after") if name in words]
+    rows = words.assign(label=[f"{p} {SEEN}" if seen and p in seen else p for p in words["profession"]])
+    rows = rows.melt(["label", "profession"], moments, "model", "appd")
+    order = list(words.assign(size=words["before"]).sort_values("size", ascending=False)["profession"])
+    sort = [f"{p} {SEEN}" if seen and p in seen else p for p in order]
+    note = [f"{SEEN} in the training corpus"] if seen else []
+    chart: alt.TopLevelMixin = (
+        alt.Chart(rows)
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "appd:Q", title="APPD: P(he) - P(she)", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5)
+            ),
+            y=alt.Y("label:N", sort=sort, title=None, axis=alt.Axis(labelLimit=260)),
+            yOffset=alt.YOffset("model:N", sort=moments),
+            color=_colour("model", {name: MOMENTS[name] for name in moments}, "model")
+            if len(moments) > 1
+            else alt.value(MOMENTS["before"]),
+            tooltip=["profession", "model", alt.Tooltip("appd:Q", format="+.3f")],
+        )
+        .properties(width=420, height=alt.Step(11), title=alt.TitleParams(title, subtitle=note))
+    )
+    return chart
+
+
+def pronoun_scatter(
+    words: pd.DataFrame, slope: float, intercept: float, *, title: str, note: list[str]
+) -> alt.TopLevelMixin:
+    """The APPD of each word after a change of the model against before, with the professions' line (Figure 10).
+
+    The grey line is where nothing changed.
+    """
+    kinds = words.assign(word=["profession" if b == "closer to 0" else "calls for one gender" for b in words["better"]])
+    scale = alt.Scale(domain=[-1, 1])
+    points = (
+        alt.Chart(kinds)
+        .mark_circle(size=60, opacity=0.8)
+        .encode(
+            x=alt.X("before:Q", title="APPD before", scale=scale),
+            y=alt.Y("after:Q", title="APPD after", scale=scale),
+            color=_colour("word", {"profession": "#0072B2", "calls for one gender": "#D55E00"}, "word"),
+            tooltip=["profession", alt.Tooltip("before:Q", format="+.3f"), alt.Tooltip("after:Q", format="+.3f")],
+        )
+    )
+    ends = [words["before"].min(), words["before"].max()]
+    line = pd.DataFrame({"x": ends, "y": [intercept + slope * x for x in ends]})
+    fit = alt.Chart(line).mark_line(color="black", strokeDash=[4, 3]).encode(x="x:Q", y="y:Q")
+    same = alt.Chart(pd.DataFrame({"x": [-1, 1]})).mark_line(color="#999999").encode(x="x:Q", y="x:Q")
+    chart: alt.TopLevelMixin = (same + points + fit).properties(
+        width=420, height=420, title=alt.TitleParams(title, subtitle=note)
+    )
+    return chart
+
+
+def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
+    """Mean |d| of samples of growing size: the draws as points, their mean as a line (Figure 6)."""
+    base = alt.Chart(rows).encode(
+        x=alt.X("size:Q", title="pairs in a sample", axis=alt.Axis(values=sorted(rows["size"].unique()))),
+        color=alt.Color("category:N", scale=alt.Scale(range=PALETTE), title="category"),
+    )
+    scale = alt.Scale(zero=True)
+    points = base.mark_circle(size=40, opacity=0.5).encode(y=alt.Y("value:Q", title="ASLD (nats)", scale=scale))
+    lines = base.mark_line().encode(y=alt.Y("mean(value):Q", title="ASLD (nats)", scale=scale))
+    chart: alt.TopLevelMixin = (points + lines).properties(width=440, height=300, title=title)
+    return chart
+
+
+def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopLevelMixin:
+    """The value of each model in each group, with its interval; takes analysis.side_by_side's rows."""
+    group = next(iter(rows.columns))
+    order = list(dict.fromkeys(rows["model"]))
+    base = alt.Chart(rows).encode(
+        y=alt.Y("model:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
+        color=alt.Color("model:N", sort=order, scale=alt.Scale(range=PALETTE), legend=None),
+    )
+    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=measure), x2="high:Q")
+    dots = base.mark_point(filled=True, size=70).encode(
+        x=alt.X("value:Q", title=measure), tooltip=["model", alt.Tooltip("value:Q", format=".3f"), "mark"]
+    )
+    marks = base.mark_text(dy=-10, fontSize=9).encode(x="value:Q", text="mark:N", color=alt.value("black"))
+    chart: alt.TopLevelMixin = (
+        (bars + dots + marks)
+        .properties(width=420, height=alt.Step(26))
+        .facet(row=alt.Row(f"{group}:N", title=None, header=alt.Header(labelAngle=0, labelAlign="left")))
+        .properties(title=title)
+    )
     return chart
 
 

@@ -22,7 +22,7 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
     for dataset in dict.fromkeys(task["dataset"] for task in run.about["tasks"]):
         tasks = [task for task in run.about["tasks"] if task["dataset"] == dataset]
         rows = [r for r in results if r["dataset"] == dataset]
-        parts += [_heading(run, tasks), _values(tasks, rows)]
+        parts += [_heading(run, tasks, rows), _values(tasks, rows)]
         parts += [_line(text, "yellow") for task in tasks for text in _unscored(run, task)]
         if dataset in told:
             parts += list(_findings(told[dataset]))
@@ -34,7 +34,7 @@ def _line(text: str, style: str) -> Text:
     return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
-def _heading(run: Run, tasks: Sequence[Mapping[str, Any]]) -> Text:
+def _heading(run: Run, tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, Any]]) -> Text:
     title = _line("", "").append(
         f"{run.about['model']} · {tasks[0]['dataset']} · {', '.join(task['measure'] for task in tasks)}", "bold"
     )
@@ -42,43 +42,57 @@ def _heading(run: Run, tasks: Sequence[Mapping[str, Any]]) -> Text:
     for task in tasks:
         options |= task["measure_options"]
     shown = ", ".join(f"{name}={value}" for name, value in options.items() if name != "sha256" and value != "")
-    versions = " and ".join(map(str, dict.fromkeys((tasks[0]["dataset_version"], *(t["measure_version"] for t in tasks)))))
+    versions = f"{tasks[0]['dataset_version']} and {', '.join(str(task['measure_version']) for task in tasks)}"
     title.append(f"  (versions {versions}; {shown or 'no options'}; model {run.about['fingerprint'][:8]})", "dim")
     if run.about["partial"]:
         title.append(f"  (partial: a sample of {run.about['limit']} items)", "yellow")
     for task in tasks:
         title.append(f"\n{task['measure']}: {task['reading']}" if len(tasks) > 1 else f"\n{task['reading']}", "dim")
-    return title
+    for group in set(tasks[0]["by"]) - set(_shown(tasks, rows)):
+        label = next(r["groups"][group] for r in rows if group in r["groups"])
+        title.append(f"\n{group}: {label}", "dim")
+    return title if len(tasks) == 1 else title.append("\nvalue [95 % interval]", "dim")
+
+
+def _shown(tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, Any]]) -> list[str]:
+    """The groups worth a column: with one label alone, the heading says it."""
+    by: list[str] = tasks[0]["by"]
+    return [group for group in by if len({r["groups"].get(group) for r in rows} - {None}) > 1] or by[:1]
 
 
 def _values(tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, Any]]) -> Table:
-    """A row for each group; a column with value and interval for each measure."""
-    groups = [*tasks[0]["by"], *([tasks[0]["within"]] if tasks[0].get("within") else [])]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for group in groups:
-        table.add_column(group, no_wrap=True)
+    """A row for each group, its parts below it; for each measure value and interval."""
+    by, within = tasks[0]["by"], tasks[0].get("within", "")
+    shown = _shown(tasks, rows)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1) if len(tasks) == 1 else (0, 1, 0, 0))
+    for group in shown:
+        table.add_column(f"{group}, {within}" if within and group == shown[0] else group, no_wrap=True)
     for task in tasks:
-        name = "value" if len(tasks) == 1 else task["measure"]
-        table.add_column(name, justify="right", no_wrap=True)
-        table.add_column("95 % interval" if len(tasks) == 1 else "95 %", justify="right", no_wrap=True)
+        table.add_column("value" if len(tasks) == 1 else task["measure"], justify="right", no_wrap=True)
+        if len(tasks) == 1:
+            table.add_column("95 % interval", justify="right", no_wrap=True)
     for name in ("n", "unscored"):
         table.add_column(name, justify="right", no_wrap=True)
-    for labels, cells in _nested(groups, rows):
-        shown = [text for task in tasks for text in (number(cells[task["measure"]]), interval(cells[task["measure"]]))]
-        first = cells[tasks[0]["measure"]]
-        table.add_row(*labels, *shown, f"{first['n']:,}", f"{first['unscored']:,}")
+    for labels, part, cells in _nested(by, within, rows):
+        names = [labels[by.index(group)] for group in shown]
+        names[0] = f"  {part}" if part else names[0]
+        found = [cells[task["measure"]] for task in tasks]
+        apart = [text for cell in found for text in (number(cell), interval(cell))]
+        values = apart if len(tasks) == 1 else [f"{number(cell)} {interval(cell)}" for cell in found]
+        table.add_row(*names, *values, f"{found[0]['n']:,}", f"{found[0]['unscored']:,}")
     return table
 
 
-def _nested(groups: list[str], rows: list[dict[str, Any]]) -> Iterator[tuple[list[str], dict[str, dict[str, Any]]]]:
-    """The rows of all measures by their group labels; a group's own row before those of its parts."""
-    by_labels: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
+def _nested(
+    by: list[str], within: str, rows: list[dict[str, Any]]
+) -> Iterator[tuple[list[str], str, dict[str, dict[str, Any]]]]:
+    """The rows of all measures, by labels and part: all items first, then each group before its parts."""
+    cells: dict[tuple[tuple[str, ...], str], dict[str, dict[str, Any]]] = {}
     for row in rows:
-        labels = tuple(row["groups"].get(group, "") for group in groups)
-        by_labels.setdefault(labels, {})[row["measure"]] = row
-    whole = tuple("" for _ in groups)
-    for labels in sorted(by_labels, key=lambda labels: (labels != whole, labels)):
-        yield (["all" for _ in groups] if labels == whole else [label or "all" for label in labels]), by_labels[labels]
+        labels = tuple(row["groups"].get(group, "") for group in by)
+        cells.setdefault((labels, row["groups"].get(within, "")), {})[row["measure"]] = row
+    for labels, part in sorted(cells):
+        yield [label or "all" for label in labels], part, cells[labels, part]
 
 
 def _findings(found: Findings) -> Iterator[RenderableType]:
@@ -120,14 +134,50 @@ def _claims(claims: Sequence[Claim]) -> Iterator[Text]:
 
 def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Claim]) -> RenderableType:
     """Published | ours | difference for every cell of a paper's tables, the hypotheses, and why they differ."""
-    columns = ("table", "professions", "words", "what", "published", "ours", "difference")
+    columns = tuple(cells.columns)
+    first = len(columns) - 3  # published, ours, difference
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
-        table.add_column(name, justify="right" if name in columns[4:] else "left", no_wrap=True)
+        table.add_column(name, justify="right" if name in columns[first:] else "left", no_wrap=True)
     for _, row in cells.iterrows():
         form = ",.0f" if row["what"] == "W" else "+.2f"
-        table.add_row(*(str(row[c]) for c in columns[:4]), *(_cell(row[c], form) for c in columns[4:]))
+        table.add_row(*(str(row[c]) for c in columns[:first]), *(_cell(row[c], form) for c in columns[first:]))
     return Group(table, *_claims(claims), "", *(Text(f"- {note}") for note in notes))
+
+
+def models(rows: pd.DataFrame, dataset: str, measure: str) -> RenderableType:
+    """Models side by side (Barza 2023, Table 3): groups by models; best and worst marked where that is no chance."""
+    names = list(dict.fromkeys(rows["model"]))
+    groups = [column for column in rows.columns if column not in ("model", "value", "low", "high", "mark")]
+    shown = [group for group in groups if rows[group].nunique() > (2 if group != groups[0] else 0)]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in (*shown, *names):
+        table.add_column(name, justify="left" if name in shown else "right", no_wrap=True)
+    for labels, part in rows.groupby(groups, sort=False):
+        found = dict(zip(groups, labels, strict=True))
+        cells = part.set_index("model")
+        table.add_row(*(str(found[group]) for group in shown), *(_model_cell(cells.loc[name]) for name in names))
+    title = _line(f"{dataset} · {measure}: models side by side", "bold")
+    note = "best and worst only where every paired difference's interval leaves out 0 (95 % for a row)"
+    return Group(title, table, _line(note, "dim"))
+
+
+def _model_cell(row: Any) -> str:
+    if pd.isna(row["value"]):
+        return "–"
+    span = "" if pd.isna(row["low"]) else f" [{row['low']:.2f}, {row['high']:.2f}]"
+    return f"{row['value']:.2f}{span}{' ' + row['mark'] if row['mark'] else ''}"
+
+
+def linted(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFrame, shown: int) -> RenderableType:
+    """How many pairs break each rule, and the first of each."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("rule", "pairs", "for example"):
+        table.add_column(name, justify="right" if name == "pairs" else "left", no_wrap=name != "for example")
+    for rule, n in failing.items():
+        first = faults[faults["rule"] == rule].head(shown)
+        table.add_row(rule, str(n), "; ".join(f"{row['id']}: {row['what']}" for _, row in first.iterrows()))
+    return Group(table, _line(f"{clean:,} of {pairs:,} pairs are clean.", "bold"))
 
 
 def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:

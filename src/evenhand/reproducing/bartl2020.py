@@ -1,11 +1,8 @@
-"""The papers' tables beside ours."""
+"""Bartl, Nissim and Gatt 2020, Unmasking Contextual Stereotypes: Tables 4 and 5."""
 
 import hashlib
 import logging
-import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,10 +15,10 @@ from evenhand.auditing import audit
 from evenhand.errors import BadInput, UnknownName
 from evenhand.folder import Run
 from evenhand.models.names import find
+from evenhand.reproducing.base import Reproduction, published
 
 log = logging.getLogger(__name__)
 
-PAPERS = ("bartl2020",)
 GROUPS = ("balanced", "female", "male")
 Mode = Literal["paper", "released"]
 REASONS = {
@@ -40,19 +37,7 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True)
-class Reproduction:
-    """Published and ours, cell by cell, with the reasons for departures; runs are the folders behind it."""
-
-    cells: pd.DataFrame
-    """Columns: table, professions, words, what, published, ours, difference."""
-    notes: list[str]
-    claims: list[hypotheses.Claim] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
-
-
 def reproduce(
-    paper: str = "bartl2020",
     *,
     model: str = "mini-en",
     post: str | None = None,
@@ -63,19 +48,16 @@ def reproduce(
     out: str | Path = "runs/reproduce",
     **loading: Any,
 ) -> Reproduction:
-    """Run a paper's study and set its numbers beside ours.
+    """`model` before, and after fine-tuning if asked; `german_model` gives Table 5.
 
-    bartl2020: `model` before, and after fine-tuning if asked: `post` is a model that is already fine-tuned, `finetune`
-    a corpus to do it with now (`gap` or a text file), by the recipe of the mode unless another is named.
-    `german_model` gives Table 5.
+    `post` is a model that is already fine-tuned, `finetune` a corpus to do it with now (`gap` or a text file), by the
+    recipe of the mode unless another is named.
     """
-    if paper not in PAPERS:
-        raise UnknownName("paper", paper, PAPERS)
     if mode not in REASONS:
         raise BadInput(f"--as must be 'paper' or 'released'. Got {mode!r}.")
     if post and finetune:
         raise BadInput("Give either a fine-tuned model (--post) or a corpus to fine-tune on (--finetune), not both.")
-    published = tomllib.loads((files("evenhand.datasets") / "data" / f"published-{paper}.toml").read_text("utf-8"))
+    numbers = published("bartl2020")
     out = Path(out)
     notes = list(REASONS[mode])
     if finetune:
@@ -90,9 +72,9 @@ def reproduce(
     after = _measured(post, "en", mode, out / "post", loading) if post else None
     german = _measured(german_model, "de", mode, out, loading) if german_model else None
 
-    cells = [*_table4(published["table4"], before, after), *_table5(published["table5"], german)]
+    cells = [*_table4(numbers["table4"], before, after), *_table5(numbers["table5"], german)]
     for used, key, table in ((model, "model_en", "Table 4"), (german_model, "model_de", "Table 5")):
-        names = published[key]
+        names = numbers[key]
         if used and find(used).name not in names:
             notes.insert(0, f"Not comparable: {table} is of {names[0]}, ours of '{used}'. Compare the pattern alone.")
     if after is None:

@@ -45,7 +45,7 @@ Count = Callable[[Sequence[str]], list[int]]
 """How many pieces each text has; 0 where that cannot be said."""
 
 
-def lint(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[Fault]:
+def faults(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[Fault]:
     """The faults of the pairs, in order. `count` gives the pieces of texts; without it that rule is left out.
 
     Works through a file of any length in a time proportional to it. Two pairs are near duplicates when they are equal
@@ -61,12 +61,12 @@ def lint(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[Fau
             yield from _uneven(portion, count)
 
 
-def tally(faults: Iterable[Fault]) -> Counter[str]:
+def tally(found: Iterable[Fault]) -> Counter[str]:
     """How many pairs break each rule."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for fault in faults:
-        found[fault.rule].add(fault.id)
-    return Counter({rule: len(found[rule]) for rule in RULES})
+    ids: dict[str, set[str]] = defaultdict(set)
+    for fault in found:
+        ids[fault.rule].add(fault.id)
+    return Counter({rule: len(ids[rule]) for rule in RULES})
 
 
 def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,27 @@
+"""What a reproduction gives, and the numbers that papers print."""
+
+import tomllib
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+import pandas as pd
+
+from evenhand.analysis.hypotheses import Claim
+from evenhand.folder import Run
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Published and ours, cell by cell, with the reasons for departures; runs are the folders behind it."""
+
+    cells: pd.DataFrame
+    """What the cell is of, in columns of the paper's own; then published, ours, difference."""
+    notes: list[str]
+    claims: list[Claim] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+
+
+def published(paper: str) -> dict[str, Any]:
+    """The paper's numbers."""
+    return tomllib.loads((files("evenhand.datasets") / "data" / f"published-{paper}.toml").read_text("utf-8"))
