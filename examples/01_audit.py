@@ -2,6 +2,6 @@
 
 import evenhand
 
-run = evenhand.audit(limit=300, out="runs/example")  # a smoke run; without `limit` it is the whole corpus
+run = evenhand.audit(suite="becpro", limit=300, out="runs/example")  # a sample; without `limit` it is the whole corpus
 print(run.values[["prof_gender", "gender", "value", "low", "high", "n"]])
 print(run.scores.sort_values("score")[["id", "profession", "person", "score"]].head())

@@ -112,14 +112,14 @@ def test_a_limit_is_a_seeded_sample_marked_partial(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], tiny_bert: Path
 ) -> None:
     runs = [
-        evenhand.audit(str(tiny_bert), limit=60, seed=seed, out=tmp_path / name)
+        evenhand.audit(str(tiny_bert), suite="becpro", limit=60, seed=seed, out=tmp_path / name)
         for seed, name in ((1, "a"), (1, "b"), (2, "c"))
     ]
     assert all(run.about["partial"] for run in runs)
     assert files(runs[0].path) == files(runs[1].path)
     assert set(runs[0].scores["id"]) != set(runs[2].scores["id"])
     assert set(runs[0].scores["prof_gender"].dropna()) == {"male", "female", "balanced"}
-    assert not evenhand.audit(str(tiny_bert), limit=5400, out=tmp_path / "d").about["partial"]
+    assert not evenhand.audit(str(tiny_bert), suite="becpro", limit=5400, out=tmp_path / "d").about["partial"]
     assert run_command(app, ["rescore", str(runs[0].path)]) == 0
     assert "partial: a sample of 60 items" in capsys.readouterr().out
     assert files(runs[0].path) == files(runs[1].path)
@@ -144,7 +144,22 @@ def test_what_was_done_before_a_later_model_failed_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
-        run_command(app, ["audit", "mini-en", "nobody/nothing", "--limit", "10", "--json", "--out", str(tmp_path)]) == 2
+        run_command(
+            app,
+            [
+                "audit",
+                "mini-en",
+                "nobody/nothing",
+                "--suite",
+                "becpro",
+                "--limit",
+                "10",
+                "--json",
+                "--out",
+                str(tmp_path),
+            ],
+        )
+        == 2
     )
     assert {row["model"] for row in json.loads(capsys.readouterr().out)} == {"mini-en"}
 
@@ -213,14 +228,18 @@ def test_a_model_of_another_language_is_warned_of(mini_en: MaskedLM, tmp_path: P
 
 
 def test_any_object_that_answers_can_be_audited(tmp_path: Path) -> None:
-    run = evenhand.audit(Table(lambda q: (-1.0 - len(q.hidden),), name="mine/two"), limit=50, out=tmp_path)
+    run = evenhand.audit(
+        Table(lambda q: (-1.0 - len(q.hidden),), name="mine/two"), suite="becpro", limit=50, out=tmp_path
+    )
     assert run.path == tmp_path / "mine--two"
     assert run.values["value"].tolist() == [1.0] * len(run.values)
 
 
 def test_options_reach_datasets_and_measures(tmp_path: Path) -> None:
     table = Table(lambda q: (-1.0,))
-    run = evenhand.audit(table, out=tmp_path, limit=400, options={"masks": "words", "articles": "agree"})
+    run = evenhand.audit(
+        table, suite="becpro", out=tmp_path, limit=400, options={"masks": "words", "articles": "agree"}
+    )
     assert {q.masks for q in table.asked if q.hidden} == {"words"}
     assert any(" an electric" in q.text for q in table.asked)
     task = run.about["tasks"][0]
@@ -242,7 +261,7 @@ def test_unscored_items_are_shown_with_their_reason(tmp_path: Path, capsys: pyte
 
 
 def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["audit", str(tiny_bert), "mini-en", "--limit", "10", "--out", str(tmp_path)]
+    command = ["audit", str(tiny_bert), "mini-en", "--suite", "becpro", "--limit", "10", "--out", str(tmp_path)]
     assert run_command(app, [*command, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {row["model"] for row in rows} == {"tiny-roberta", "mini-en"}
@@ -353,6 +372,8 @@ class Audit:
             "-m",
             "evenhand",
             "audit",
+            "--suite",
+            "becpro",
             "--limit",
             "900",
             "--batch-size",

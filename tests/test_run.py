@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
+import evenhand
 from evenhand import (
     Answer,
     Association,
     BadInput,
+    Blank,
     Fill,
     Likelihood,
     ModelError,
@@ -26,6 +29,7 @@ from evenhand import (
     measure_all,
 )
 from evenhand.datasets.base import Dataset
+from evenhand.result import mean_size, summarised
 from evenhand.run import Task
 
 
@@ -192,3 +196,37 @@ def test_macro_mean_weighs_groups_alike() -> None:
 def test_association_checks_its_option() -> None:
     with pytest.raises(BadInput, match="masks must be 'pieces' or 'words'. Got 'letters'"):
         Association(masks="letters")  # type: ignore[arg-type]
+
+
+def test_parts_within_a_group_follow_it() -> None:
+    items = [
+        Blank(f"{c}{p}{t}", "___ left.", Span(0, 3), ("He", "She"), {"category": c, "profession": p, "template": t})
+        for c, p in (("a", "x"), ("a", "y"), ("b", "z"))
+        for t in ("1", "2", "3")
+    ]
+    result = evenhand.measure(
+        Table(lambda q: (-1.0,)),
+        items,
+        evenhand.Pronoun(),
+        by=("category",),
+        within="profession",
+        cluster="template",
+        crossed="profession",
+    )
+    assert [(dict(v.groups), v.n) for v in result.values] == [
+        ({}, 9),
+        ({"category": "a"}, 6),
+        ({"category": "b"}, 3),
+        ({"category": "a", "profession": "x"}, 3),
+        ({"category": "a", "profession": "y"}, 3),
+        ({"category": "b", "profession": "z"}, 3),
+    ]
+
+
+def test_the_interval_of_a_mean_of_sizes_is_that_of_the_slow_way() -> None:
+    rng = np.random.default_rng(0)
+    scores = [Score(str(i), float(v)) for i, v in enumerate(rng.normal(size=200))]
+    (fast,) = summarised(scores, mean_size)
+    (slow,) = summarised(scores, lambda some: mean_size(some))
+    assert fast.value == slow.value
+    assert (fast.low, fast.high) == pytest.approx((slow.low, slow.high), abs=0.03)

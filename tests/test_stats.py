@@ -145,3 +145,38 @@ def test_a_correlation_of_twenty_points_is_covered_as_often_as_it_says(kind: str
 def test_what_does_not_vary_has_no_correlation() -> None:
     found = correlation(np.ones(5), np.arange(5.0), rng(), kind="pearson")
     assert np.isnan([found.value, found.low, found.high, found.p]).all()
+
+
+@pytest.mark.parametrize(("g", "h", "rows", "columns"), [(15, 5, 1.0, 1.0), (16, 20, 1.0, 1.5), (12, 8, 0.2, 1.0)])
+def test_crossed_clusters_cover_what_either_alone_would_miss(g: int, h: int, rows: float, columns: float) -> None:
+    """Each profession in each template, both samples: one-way intervals are too narrow, the crossed one is not."""
+    rng = np.random.default_rng(0)
+    names = [str(i) for i in np.repeat(range(g), h)], [str(i) for i in np.tile(range(h), g)]
+    hits = {"crossed": 0, "one": 0, "other": 0}
+    tries = 80
+    for _ in range(tries):
+        table = rng.normal(0, rows, g)[:, None] + rng.normal(0, columns, h)[None] + rng.normal(0, 1, (g, h))
+        values = table.ravel()
+        for name, found in (
+            ("crossed", clustered_interval(values, names[0], rng, crossed=names[1])),
+            ("one", clustered_interval(values, names[0], rng)),
+            ("other", clustered_interval(values, names[1], rng)),
+        ):
+            hits[name] += found[0] <= 0 <= found[1]
+    assert hits["crossed"] >= 0.92 * tries
+    assert min(hits["one"], hits["other"]) < 0.9 * tries
+
+
+def test_crossing_with_a_single_cluster_changes_nothing() -> None:
+    values, clusters = np.random.default_rng(0).normal(size=60), [str(i % 12) for i in range(60)]
+    alone = clustered_interval(values, clusters, np.random.default_rng(1))
+    assert clustered_interval(values, clusters, np.random.default_rng(1), crossed=["same"] * 60) == alone
+    assert clustered_interval(values, ["same"] * 60, np.random.default_rng(1), crossed=clusters) == alone
+
+
+def test_crossed_clusters_with_few_on_a_side_still_get_an_interval() -> None:
+    rng = np.random.default_rng(0)
+    low, high = clustered_interval(
+        rng.normal(size=30), [str(i // 2) for i in range(30)], rng, crossed=[str(i % 2) for i in range(30)]
+    )
+    assert low < high

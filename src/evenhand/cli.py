@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -193,7 +194,8 @@ def measures() -> None:
     from evenhand.measures import MEASURES
 
     for name, measure in sorted(MEASURES.items()):
-        terminal.show(f"{name} (version {measure.version}, neutral at {measure.neutral:g})")
+        neutral = "no neutral value" if math.isnan(measure.neutral) else f"neutral at {measure.neutral:g}"
+        terminal.show(f"{name} (version {measure.version}, {neutral})")
         terminal.show(f"    {(measure.__doc__ or '').splitlines()[0]}\n    {measure.reading}")
 
 
@@ -206,8 +208,11 @@ def datasets_list() -> None:
         if needed := datasets.needed_by(name):
             terminal.show(f"{name}  from a file of yours: --option {needed[0]}=FILE")
             continue
-        dataset = datasets.load(name)
-        terminal.show(f"{name}  {len(dataset.items):,} items, {dataset.language}. {dataset.about}")
+        try:
+            dataset = datasets.load(name)
+            terminal.show(f"{name}  {len(dataset.items):,} items, {dataset.language}. {dataset.about}")
+        except BadInput as error:  # a released corpus that is not there
+            terminal.show(f"{name}  {error}")
 
 
 @datasets_app.command("show")

@@ -169,7 +169,7 @@ def test_agreement_needs_both_forms() -> None:
 
 def test_frequency_is_a_confound_on_request(tmp_path: object) -> None:
     frame = scores(PAPER)
-    task = {"dataset": "becpro-en", "by": ["prof_gender", "gender"], "cluster": "profession"}
+    task = {"dataset": "becpro-en", "measure": "association", "by": ["prof_gender", "gender"], "cluster": "profession"}
     run = Run(tmp_path, {"tasks": [task], "seed": 0, "pieces": {}})  # type: ignore[arg-type]
     run.__dict__["scores"] = frame
     numbers = {job: float(i) for i, job in enumerate(frame["profession"].unique())}

@@ -8,7 +8,7 @@ from evenhand.datasets.templates import render
 
 
 def test_the_example_in_the_docstring_is_true() -> None:
-    assert doctest.testmod(templates) == (0, 1)
+    assert doctest.testmod(templates) == (0, 2)
 
 
 def test_spans_point_at_the_fillings() -> None:

@@ -2,14 +2,17 @@
 
 import json
 import re
+import zlib
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import evenhand
-from evenhand import BadInput, Table
+from evenhand import BadInput, Fill, Run, Table
 from evenhand.cli import app
+from evenhand.questions import Question
+from evenhand.report.figures import charts
 from evenhand.report.plots import profession_bars, save, workforce_scatter
 from evenhand.terminal import run as run_command
 
@@ -63,7 +66,7 @@ def test_a_run_is_drawn_in_every_format(tmp_path: Path, suffix: str, capsys: pyt
 def test_what_cannot_be_drawn_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = evenhand.audit(Table(lambda q: (-1.0,)), suite="emotions", limit=40, out=tmp_path)
     assert run_command(app, ["figures", str(run.path), "--out", str(tmp_path / "f")]) == 2
-    assert "no BEC-Pro scores" in capsys.readouterr().err
+    assert "has nothing to draw" in capsys.readouterr().err
     with pytest.raises(BadInput, match="A figure is one of"):
         save(profession_bars(means()), tmp_path / "x.gif")
     with pytest.raises(BadInput, match="cannot be written"):
@@ -72,3 +75,58 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_charts_are_valid_vega_lite() -> None:
     assert "$schema" in json.loads(profession_bars(means()).to_json())
+
+
+@pytest.fixture(scope="module")
+def gbef(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
+    """Two models: the second is nearer to neither."""
+    out = tmp_path_factory.mktemp("gbef")
+
+    def model(name: str, pull: float) -> Table:
+        def rule(q: Question) -> tuple[float, ...]:
+            if isinstance(q, Fill):
+                male = q.answer.lower() in ("he", "his")
+                return (-1.0 - pull * (len(q.text) % 5) * (1 if male else 2),)
+            return (-float(zlib.crc32(q.text.encode()) % 7) * pull,)
+
+        return Table(rule, name=name)
+
+    first, second = (evenhand.audit(model(n, p), suite="gbef", out=out) for n, p in (("before", 1.0), ("after", 0.2)))
+    return first, second
+
+
+def test_a_run_of_the_framework_gives_its_figures(gbef: tuple[Run, Run]) -> None:
+    found = charts(gbef[0])
+    assert {"pronoun-medical", "pronoun-office", "pronoun-pregnancy", "sample-size"} <= set(found)
+    assert "pronoun-change" not in found
+    both = charts(*gbef, {"doctor"})
+    assert "pronoun-change" in both
+    bars = json.dumps(both["pronoun-medical"].to_dict())
+    assert "doctor \\u25a0" in bars
+    assert "dentist \\u25a0" not in bars
+    assert "in the training corpus" in bars
+    scatter = both["pronoun-change"].to_dict()
+    assert "Merely equalised?" in json.dumps(scatter["title"])
+    points = next(rows for rows in scatter["datasets"].values() if "profession" in rows[0])
+    assert len(points) == 94
+
+
+def test_professions_of_a_text_file_are_marked(gbef: tuple[Run, Run], tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("The doctor saw a biologist.\n")
+    command = ["figures", str(gbef[0].path), "--seen", str(corpus), "--out", str(tmp_path / "out")]
+    assert run_command(app, command) == 0
+    assert "biologist \u25a0" in (tmp_path / "out" / "pronoun-science.svg").read_text()
+
+
+def test_a_scorecard_of_many_measures_has_a_column_for_each(
+    gbef: tuple[Run, Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(app, ["show", str(gbef[0].path)]) == 0
+    printed = capsys.readouterr().out
+    head = next(line for line in printed.splitlines() if "likelihood-lean" in line and "category" in line)
+    assert head.index("likelihood-difference") < head.index("likelihood-lean") < head.index("crows-pairs")
+    assert "better: closer to 0" in printed
+    assert re.search(r"^   surgeon +[+-]0\.\d{3} \[", printed, re.M)
+    assert re.search(r"^ gender-related occupation +above 0 ", printed, re.M)
+    assert max(len(line.rstrip()) for line in printed.splitlines() if "│" not in line and line.startswith(" ")) <= 120

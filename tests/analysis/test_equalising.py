@@ -1,0 +1,104 @@
+"""Are pronouns merely being equalised? The slope test on made-up models whose answer is known."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenhand import BadInput
+from evenhand.analysis.equalising import before_after, equalising, seen
+from evenhand.analysis.samples import by_size
+from evenhand.datasets import load
+from evenhand.datasets.texts import sentences
+from evenhand.stats import fitted
+
+
+def words(professions: float, gendered: float, noise: float = 0.02, n: int = 10) -> pd.DataFrame:
+    """Sixty professions and some gendered words, whose APPD a change multiplies by these."""
+    rng = np.random.default_rng(1)
+    rows = [(b, "closer to 0", professions) for b in rng.uniform(-0.4, 0.8, 60)]
+    rows += [(b, "below 0" if b < 0 else "above 0", gendered) for b in np.linspace(-0.8, 0.8, n)]
+    frame = pd.DataFrame(rows, columns=["before", "better", "by"])
+    frame["after"] = frame["before"] * frame["by"] + rng.normal(0, noise, len(frame))
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("professions", "gendered", "verdict"),
+    [(0.3, 0.3, "yes"), (0.3, 1.0, "no"), (1.0, 1.0, "undecided: it is not certain")],
+)
+def test_the_verdict_is_that_of_the_change(professions: float, gendered: float, verdict: str) -> None:
+    found = equalising(words(professions, gendered))
+    assert found.verdict.startswith(verdict)
+    assert found.professions.slope == pytest.approx(professions, abs=0.05)
+    assert found.professions.slope_low < professions < found.professions.slope_high
+    assert found.gendered is not None
+    assert found.difference == pytest.approx(gendered - professions, abs=0.1)
+
+
+def test_without_gendered_words_the_question_stays_open() -> None:
+    found = equalising(words(0.3, 1.0, n=1))
+    assert found.gendered is None
+    assert "not known" in found.verdict
+
+
+def test_few_points_make_no_line() -> None:
+    with pytest.raises(BadInput, match="three professions"):
+        equalising(words(0.3, 1.0).head(2))
+
+
+def test_the_interval_of_a_slope_covers_it() -> None:
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(60):
+        x = rng.normal(size=30)
+        line, slopes = fitted(x, 0.5 * x + rng.normal(size=30), rng)
+        hits += line.slope_low <= 0.5 <= line.slope_high
+        assert len(slopes) == 10_000
+    assert hits >= 52
+
+
+def test_words_are_paired_by_item() -> None:
+    base = pd.DataFrame(
+        {
+            "dataset": "tbd", "measure": "pronoun", "id": ["1", "2", "3"], "score": [0.2, 0.4, 0.9], "category": "c",
+            "better": "closer to 0", "profession": ["a", "a", "b"],
+        }
+    )  # fmt: skip
+    found = before_after(base, base.assign(score=base["score"] / 2)).set_index("profession")
+    assert found.loc["a", ["before", "after"]].tolist() == pytest.approx([0.3, 0.15])
+    with pytest.raises(BadInput, match="same items"):
+        before_after(base, base.head(2))
+
+
+def test_professions_of_the_training_corpus_are_found() -> None:
+    assert seen(["doctor", "web developer", "developer"], ["The Doctors left.", "A web developer."]) == {
+        "web developer", "developer"
+    }  # fmt: skip
+    assert seen([], ["x"]) == set()
+
+
+def test_nineteen_terms_of_the_thesis_are_in_mt_gender(data: Path) -> None:
+    """As its own list of professions counts; one more is only said in a sentence, one is a plural in the thesis."""
+    terms = {i.groups["profession"] for i in load("tbd").items}
+    found = seen(terms, sentences("mt-gender"))
+    wanted = """
+        accountant bartender cashier chef chemist cook developer doctor engineer firefighter paramedic physician
+        programmer receptionist scientist secretary surgeon technician veterinarian
+    """
+    assert found - {"web developer", "guard"} == set(wanted.split())
+
+
+def test_samples_grow_into_the_whole() -> None:
+    rng = np.random.default_rng(0)
+    scores = pd.DataFrame({"category": ["a"] * 100 + ["b"] * 30, "score": rng.normal(size=130)})
+    rows = by_size(scores, seed=3)
+    assert set(rows.loc[rows["category"] == "b", "size"]) == {20}
+    assert rows.groupby(["category", "size"]).size().eq(5).all()
+    whole = rows[(rows["category"] == "a") & (rows["size"] == 100)]["value"]
+    assert whole.tolist() == pytest.approx([scores["score"].head(100).abs().mean()] * 5)
+    assert rows.equals(by_size(scores, seed=3))
+    assert not rows.equals(by_size(scores, seed=4))
+    with pytest.raises(BadInput, match="at least 1"):
+        by_size(scores, sizes=(0,))

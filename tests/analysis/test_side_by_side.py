@@ -1,0 +1,125 @@
+"""Models side by side: a mark only where it is no chance."""
+
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evenhand
+from evenhand import BadInput, Table
+from evenhand.analysis.side_by_side import comparable, side_by_side
+from evenhand.cli import app
+from evenhand.folder import Run
+from evenhand.report.tables import models as table_of_models
+from evenhand.terminal import run as run_command
+
+HEAD = "stereotype,counterpart,category\n"
+
+
+def pairs(tmp_path: Path) -> Path:
+    file = tmp_path / "pairs.csv"
+    rows = [f"He has {i} hats.,She has {i} hats.,{'a' if i < 40 else 'b'}\n" for i in range(80)]
+    file.write_text(HEAD + "".join(rows))
+    return file
+
+
+def audited(name: str, size: float, noise: float, tmp_path: Path, seed: int = 0) -> Run:
+    """A model whose differences are about `size`."""
+    rng = random.Random(seed)
+    table = {}
+    model = Table(
+        lambda q: table.setdefault(q, ((size + noise * rng.gauss(0, 1)) if q.text.startswith("He") else 0.0,)),  # type: ignore[union-attr]
+        name=name,
+    )
+    return evenhand.audit(model, pairs=pairs(tmp_path), out=tmp_path / "runs")
+
+
+def test_best_and_worst_are_marked_where_they_are_certain(tmp_path: Path) -> None:
+    runs = [
+        audited(name, size, 0.3, tmp_path, i)
+        for i, (name, size) in enumerate((("low", 1.0), ("mid", 2.0), ("high", 3.0)))
+    ]
+    rows = side_by_side(runs, "pairs", "likelihood-difference")
+    everything = rows[rows["category"] == "all"].set_index("model")
+    assert everything["mark"].to_dict() == {"low": "best", "mid": "", "high": "worst"}
+    assert everything.loc["mid", "low"] < everything.loc["mid", "value"] < everything.loc["mid", "high"]
+    assert len(rows) == 9
+
+
+def test_nobody_is_marked_where_it_could_be_chance(tmp_path: Path) -> None:
+    runs = [audited(f"m{i}", 1.0, 1.0, tmp_path, i) for i in range(3)]
+    rows = side_by_side(runs, "pairs", "likelihood-difference")
+    assert (rows["mark"] == "").mean() >= 0.8
+
+
+def test_pairing_sees_what_intervals_apart_do_not(tmp_path: Path) -> None:
+    """Two models that differ by little on every pair, in pairs that differ by much."""
+    spread = {f"He has {i} hats.": i / 4 for i in range(80)}
+    runs = [
+        evenhand.audit(
+            Table(lambda q, more=more: (spread.get(q.text, 0.0) + more * (q.text in spread),), name=f"m{more}"),  # type: ignore[misc,union-attr]
+            pairs=pairs(tmp_path),
+            out=tmp_path / "runs",
+        )
+        for more in (0.5, 1.0)
+    ]
+    rows = side_by_side(runs, "pairs", "likelihood-difference").query("category == 'all'").set_index("model")
+    assert rows.loc["m0.5", "high"] > rows.loc["m1.0", "low"]  # apart, one could not tell
+    assert rows["mark"].to_dict() == {"m0.5": "best", "m1.0": "worst"}
+
+
+def test_for_gendered_words_farther_on_the_right_side_is_better(tmp_path: Path) -> None:
+    def giving(right: float) -> Table:
+        return Table(lambda q: (math.log(right if q.answer.lower() in ("she", "her") else 0.1),), name=f"m{right}")  # type: ignore[union-attr]
+
+    runs = [evenhand.audit(giving(p), dataset="tbd-gendered", measure="pronoun", out=tmp_path) for p in (0.2, 0.8)]
+    rows = side_by_side(runs, "tbd-gendered", "pronoun").set_index(["category", "better", "model"])["mark"]
+    assert rows["pregnancy", "below 0", "m0.8"] == "best"
+    assert rows["testicle", "above 0", "m0.2"] == "best"
+
+
+def test_runs_that_were_not_measured_alike_are_refused(tmp_path: Path) -> None:
+    one = audited("one", 1.0, 0.1, tmp_path)
+    other = evenhand.audit(Table(lambda q: (-1.0,), name="other"), suite="becpro", limit=20, out=tmp_path / "runs")
+    with pytest.raises(BadInput, match="has no likelihood-difference on pairs"):
+        side_by_side([one, other], "pairs", "likelihood-difference")
+    third = evenhand.audit(
+        Table(lambda q: (-1.0,), name="third"), pairs=pairs(tmp_path), options={"total": "mean"}, out=tmp_path / "runs"
+    )
+    with pytest.raises(BadInput, match="not measured alike"):
+        side_by_side([one, third], "pairs", "likelihood-difference")
+
+
+def test_several_models_on_the_command_line_are_set_side_by_side(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import tiny
+
+    small = tiny.save("roberta", tmp_path / "tiny")
+    command = ["audit", "mini-en", str(small), "--pairs", str(pairs(tmp_path)), "--limit", "12", "--out", str(tmp_path)]
+    assert run_command(app, command) == 0
+    printed = capsys.readouterr().out
+    assert "models side by side" in printed
+    chart = tmp_path / "models-pairs-likelihood-difference.svg"
+    assert str(chart) in printed
+    assert "mini-en" in chart.read_text()
+    assert comparable(Run.load(tmp_path / "tiny")) == [("pairs", "likelihood-difference")]
+
+
+def test_a_model_without_a_value_gets_a_dash() -> None:
+    rows = pd.DataFrame(
+        [
+            {"category": "all", "model": "a", "value": 1.0, "low": 0.5, "high": 1.5, "mark": "best"},
+            {"category": "all", "model": "b", "value": np.nan, "low": np.nan, "high": np.nan, "mark": ""},
+        ]
+    )
+    from rich.console import Console
+
+    console = Console(width=120, record=True)
+    console.print(table_of_models(rows, "tgb", "likelihood-difference"))
+    printed = console.export_text()
+    assert "1.00 [0.50, 1.50] best" in printed
+    assert "–" in printed

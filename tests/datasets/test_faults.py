@@ -1,0 +1,133 @@
+"""The pair linter: each rule catches what it should and lets the rest pass; our own set breaks none."""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import evenhand
+from evenhand import BadInput
+from evenhand.cli import app
+from evenhand.datasets.faults import RULES, faults, tally
+from evenhand.terminal import run as run_command
+
+
+def rules(one: str, other: str) -> set[str]:
+    return {fault.rule for fault in faults([("1", one, other)])}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "rule"),
+    [
+        ("He left.", "He left.", "identical"),
+        ("He left.", "", "identical"),
+        ("The nurse took her coat and left.", "Die Pflegerin nahm ihren Mantel und ging.", "unrelated"),
+        ("Women should stay at home all day.", "Men should not stay at home all day.", "missing word"),
+        ("The woman was bad at maths today.", "The man was good at maths today.", "other change"),
+        ("John carried the bag to the car.", "Mary carried the bag to the car.", "other change"),
+        ("She said he took the car home.", "He said he took the car home.", "left behind"),
+        ("The doctor took his coat, he said.", "The doctor took his coat, she said.", "left behind"),
+        ("The man  left the room early.", "The woman  left the room early.", "spacing"),
+        ("The man left the room .", "The woman left the room .", "spacing"),
+        ("the man left the room.", "the woman left the room.", "casing"),
+        ("He left the room early.", "she left the room early.", "casing"),
+        ("The fault was his, not mine.", "The fault was hers, not mine.", "frequency"),
+    ],
+)
+def test_each_rule_catches_its_fault(one: str, other: str, rule: str) -> None:
+    assert rule in rules(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ask him for his keys, he said.", "Ask her for her keys, she said."),
+        ("An actor was here, a man of taste.", "An actress was here, a woman of taste."),
+        ("He's a mason, isn't he?", "She's a mason, isn't she?"),
+        ("No man succeeds without a good woman beside him.", "No woman succeeds without a good man beside her."),
+        ('"Men," said the cook, "burn the soup."', '"Women," said the cook, "burn the soup."'),
+    ],
+)
+def test_a_good_pair_breaks_no_rule(one: str, other: str) -> None:
+    assert not rules(one, other) - {"frequency"}
+
+
+def test_pairs_of_different_length_are_found_with_a_tokenizer() -> None:
+    found = faults([("1", "He is a waiter.", "She is a waitress.")], count=lambda texts: [len(t) for t in texts])
+    assert "pieces" in {fault.rule for fault in found}
+
+
+def test_a_pair_that_was_there_before_is_found_and_so_is_a_near_one() -> None:
+    pairs = [
+        ("a", "The plumber lost his keys again.", "The plumber lost her keys again."),
+        ("b", "The plumber lost his keys again.", "The plumber lost her keys again."),
+        ("c", "The plumber lost his gloves again.", "The plumber lost her gloves again."),
+        ("d", "Every plumber lost her keys again.", "Every plumber lost his keys again."),
+        ("e", "Nobody has seen the plumber or his van.", "Nobody has seen the plumber or her van."),
+    ]
+    found = {(fault.id, fault.rule, fault.what) for fault in faults(pairs)}
+    assert found == {("b", "duplicate", "a"), ("c", "near-duplicate", "a"), ("d", "near-duplicate", "a")}
+
+
+def test_the_tally_counts_pairs_not_faults() -> None:
+    found = list(faults([("1", "the bad  man left.", "the good  woman left.")]))
+    assert sum(fault.rule == "spacing" for fault in found) == 2
+    assert tally(found)["spacing"] == 1
+    assert set(tally(found)) == set(RULES)
+
+
+def test_our_own_pairs_are_clean() -> None:
+    found = evenhand.lint("tgb")
+    assert (found.pairs, found.clean, found.faults) == (300, 300, [])
+
+
+def test_crows_pairs_are_not(data: Path) -> None:
+    """What docs/measures/likelihood-difference.md reports."""
+    found = evenhand.lint("crows-pairs")
+    assert (found.pairs, found.clean) == (262, 82)
+    assert found.failing["other change"] == 125
+    assert found.failing["left behind"] == 41
+
+
+def test_the_command_ends_with_1_where_there_are_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text('a,b\n"He left.","She left."\n"He  left.","She  left."\n')
+    columns = ["--stereotype", "a", "--counterpart", "b", "--model", "none"]
+    assert run_command(app, ["datasets", "lint", str(file), *columns, "--out", str(tmp_path / "faults.tsv")]) == 1
+    assert "1 of 2 pairs are clean" in capsys.readouterr().out
+    assert "spacing" in (tmp_path / "faults.tsv").read_text()
+    assert run_command(app, ["datasets", "lint", str(file), *columns, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["failing"]["spacing"] == 1
+    file.write_text('a,b\n"He left.","She left."\n')
+    assert run_command(app, ["datasets", "lint", str(file), *columns]) == 0
+
+
+def test_a_dataset_without_pairs_cannot_be_linted() -> None:
+    with pytest.raises(BadInput, match="no sentence pairs"):
+        evenhand.lint("becpro-en", model=None)
+
+
+def test_memory_stays_flat_in_a_large_file(tmp_path: Path) -> None:
+    """Twenty times the rows must not take anything like twenty times the memory."""
+    rng = random.Random(0)
+    vocabulary = [f"word{i}" for i in range(2000)]
+    for name, n in (("small", 1_000), ("large", 20_000)):
+        with (tmp_path / f"{name}.tsv").open("w") as file:
+            file.write("stereotype\tcounterpart\n")
+            for i in range(n):
+                rest = " ".join(rng.choices(vocabulary, k=9))
+                file.write(f"He {rest} {i}.\tShe {rest} {i}.\n")
+    peaks = []
+    for name in ("small", "large"):
+        code = (
+            "import resource, sys, evenhand; found = evenhand.lint(sys.argv[1], model=None); "
+            "print(found.clean, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+        )
+        out = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / f"{name}.tsv")], capture_output=True, text=True, check=True
+        )
+        peaks.append(int(out.stdout.split()[1]))
+    assert peaks[1] - peaks[0] < 150  # megabytes

@@ -1,0 +1,65 @@
+"""Reading users' files: every format gives the same rows, and bad ones are refused with file and line."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evenhand import BadInput
+from evenhand.datasets.rows import rows
+
+TEXTS = ['He said "no", twice.', "A, b; c", "ÄÖÜ 漢字"]
+
+
+def write(path: Path) -> Path:
+    frame = pd.DataFrame({"text": TEXTS, "n": ["1", "2", "3"]})
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".tsv":
+        frame.to_csv(path, index=False, sep="\t")
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_every_format_gives_the_same_rows(tmp_path: Path, suffix: str) -> None:
+    found = [row for _, row in rows(write(tmp_path / f"a{suffix}"), ("text",))]
+    assert [row["text"] for row in found] == TEXTS
+    assert [row["n"] for row in found] == ["1", "2", "3"]
+
+
+def test_quotes_in_a_tsv_are_text_and_comments_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text('# a warning\n# another\ntext\tn\n"Quiet," she said.\t1\n')
+    assert list(rows(path, ("text",))) == [(4, {"text": '"Quiet," she said.', "n": "1"})]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("a.csv", "txet,n\nx,1\n", "no column 'text'. Did you mean 'txet'"),
+        ("a.tsv", "text\tn\nx\n", "line 2: 2 fields are wanted, as in the head. Got 1"),
+        ("a.csv", "text,n\nx\n", "line 2: it must have as many fields"),
+        ("a.jsonl", '{"text": "x"}\n{oops}\n', "line 2: not JSON"),
+        ("a.jsonl", "[1]\n", "line 1: an object is wanted"),
+        ("a.jsonl", '{"txt": "x"}\n', "line 1: there is no column 'text'"),
+        ("a.parquet", "not parquet", "cannot be read"),
+        ("a.xlsx", "", "must be one of .csv, .tsv, .jsonl, .parquet"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, name: str, text: str, says: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(BadInput, match=says.replace("(", r"\(")):
+        list(rows(path, ("text",)))
+
+
+def test_a_missing_file_and_a_wrong_encoding_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be read"):
+        list(rows(tmp_path / "none.csv", ("text",)))
+    (tmp_path / "latin.csv").write_bytes("text\nÄ\n".encode("latin-1"))
+    with pytest.raises(BadInput, match="UTF-8"):
+        list(rows(tmp_path / "latin.csv", ("text",)))
