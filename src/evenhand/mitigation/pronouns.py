@@ -1,0 +1,86 @@
+"""Is this "her" an object (him) or a possessive (his)? Decided from the words around it, by a small linear model.
+
+English itself labels the training text: "him" and "his" (them and their, me and my) show which contexts take an object
+and which a possessive. tools/learn_pronouns.py learns kinds of words and weights of features from raw text, and
+data/pronouns-en.tsv keeps them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+
+TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[.,;:!?()]")
+"""Words and the marks that part clauses; quotation marks say nothing here."""
+AROUND = 60
+"""Characters looked at on each side: three words at least."""
+ALIKE = {
+    **dict.fromkeys("he she they i we you it".split(), "subject"),
+    **dict.fromkeys("the a an this that these those some any no his my their our your its".split(), "determiner"),
+}
+SHARED = re.compile(r" and (?:(?:her|his|the|their) )?[^\W_]+(?: [^\W_]+)?['’]s? ")
+"""What follows a possessor that is one of two: "her and Sam's house"."""
+SURE = -2.0
+"""Below this a "his" stands alone ("a friend of his"): such are one in a hundred, and the score must outweigh that."""
+
+
+def features(text: str, start: int, stop: int, kinds: Mapping[str, str]) -> Iterator[str]:
+    """What speaks for the one or the other: the words around, their endings and kinds, and how they go together."""
+    after = TOKEN.findall(text[stop : stop + AROUND])[:3]
+    before = TOKEN.findall(text[max(0, start - AROUND) : start])[-3:]
+    next1, next2, next3 = (*after, "</s>", "</s>", "</s>")[:3]
+    last3, last2, last1 = ("<s>", "<s>", "<s>", *before)[-3:]
+    low, left = next1.lower(), last1.lower()
+    kind1, kind2, kind3, past1, past2, past3 = (_kind(w, kinds) for w in (next1, next2, next3, last1, last2, last3))
+    yield ""
+    yield f"+1 {low}"
+    yield f"+2 {next2.lower()}"
+    yield f"-1 {left}"
+    yield f"-2 {last2.lower()}"
+    yield f"-1+1 {left} {low}"
+    yield f"+1... {low[-3:]}"
+    yield f"-1... {left[-3:]}"
+    yield f"k {kind1}"
+    yield f"k {kind1} {kind2}"
+    yield f"k {kind1} {kind2} {kind3}"
+    yield f"p {past1}"
+    yield f"p {past2} {past1}"
+    yield f"p {past3} {past2} {past1}"
+    yield f"pk {past1} {kind1}"
+    yield f"pk {past1} {kind1} {kind2}"
+    yield f"-1k {left} {kind1}"
+    yield f"+1k {low} {kind2}"
+    yield f"...k {low[-2:]} {kind2}"
+    if next1[0].isupper():
+        yield "capital"
+        yield f"capital -1... {left[-2:]}"
+
+
+def _kind(word: str, kinds: Mapping[str, str]) -> str:
+    """The kind of words it is one of; for a rare one, its looks."""
+    low = word.lower()
+    if found := ALIKE.get(low) or kinds.get(low):
+        return found
+    return "Name" if word[0].isupper() else "digits" if word[0].isdigit() else f"?{low[-2:]}"
+
+
+@cache
+def _learned() -> tuple[dict[str, str], dict[str, float]]:
+    """Kinds of words, and weights of features."""
+    path = files("evenhand.mitigation") / "data" / "pronouns-en.tsv"
+    kinds, weights = {}, {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, value = line.split("\t")
+        if name.startswith("="):
+            kinds[name[1:]] = value
+        else:
+            weights[name] = float(value)
+    return kinds, weights
+
+
+def score(text: str, start: int, stop: int) -> float:
+    """Above 0 a possessive is likelier here ("her book"), below 0 an object ("saw her")."""
+    if SHARED.match(text, stop):
+        return 10.0
+    kinds, weights = _learned()
+    return sum(weights.get(feature, 0.0) for feature in features(text, start, stop, kinds))

@@ -1,0 +1,143 @@
+"""The other gender for every gendered word of a text, with right grammar, and a trail of what was changed."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from evenhand.datasets.gendered import lexicon
+from evenhand.errors import BadInput
+from evenhand.mitigation.pronouns import SURE, score
+
+WORD = re.compile(r"[^\W\d_]+(?:['’]am\b)?")
+"""Letters alone: what stands around them (hyphens, 's, 'll, quotation marks) stays as it is. And ma'am."""
+KEEP_BEFORE = re.compile(r"[-](?:sized?|hunts?)\b|\s+(?:hunts?|sized?)\b")
+"""After these a word is part of a set phrase: king-size, witch hunt."""
+TITLES = {"ms": re.compile(r"Ms\b"), "mr": re.compile(r"Mr\b|MR\b"), "mrs": re.compile(r"Mrs\b|MRS\b")}
+"""Spellings of titles that are also other things (ms, MS)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Characters `start` to `start + len(old)` of the original, what stands there now, and why."""
+
+    start: int
+    old: str
+    new: str
+    rule: str
+
+
+Rewrite = Callable[[str], str]
+Naming = Callable[[str], Iterator[Edit]]
+"""Finds the first names of a document, and their partners."""
+
+
+class Swapper:
+    """Rewrites a document; `edits` gives the trail, calling it the text.
+
+    `pairs` takes the place of the bundled words: male to female words, lower case; both ways, the first way where several
+    share a partner. `names` finds first names and their partners (evenhand.mitigation.names); None leaves names alone.
+    """
+
+    def __init__(self, pairs: Mapping[str, str] | None = None, names: Naming | None = None) -> None:
+        self.names = names
+        self.words = _bundled() if pairs is None else _both_ways(pairs)
+
+    def __call__(self, text: str) -> str:
+        """The text with every gendered word swapped."""
+        return applied(text, self.edits(text))
+
+    def edits(self, text: str) -> list[Edit]:
+        """What is changed, in order."""
+        found = list(self._words(text))
+        if self.names is not None:
+            taken = {edit.start for edit in found}
+            found += [edit for edit in self.names(text) if edit.start not in taken]
+            found.sort(key=lambda edit: edit.start)
+        return found
+
+    def _words(self, text: str) -> Iterator[Edit]:
+        table = self.words
+        for match in WORD.finditer(text):
+            old = match[0]
+            found = table.get(old) or (table.get(old.lower()) if not old.islower() else None)
+            if found is None:
+                continue
+            partner, rule = found
+            if rule == "context":
+                partner, rule = _pronoun(text, match.start(), match.end())
+            elif KEEP_BEFORE.match(text, match.end()) or (old.lower() in TITLES and not TITLES[old.lower()].match(old)):
+                continue
+            yield Edit(match.start(), old, cased(partner, old), rule)
+
+
+def _pronoun(text: str, start: int, stop: int) -> tuple[str, str]:
+    word = text[start:stop].lower()
+    if word == "her":
+        found = ("his", "her: possessive") if score(text, start, stop) > 0 else ("him", "her: object")
+    else:
+        found = ("her", "his: possessive") if score(text, start, stop) > SURE else ("hers", "his: alone")
+    return found
+
+
+def applied(text: str, edits: Sequence[Edit]) -> str:
+    """The text with the edits made."""
+    parts, at = [], 0
+    for edit in edits:
+        if text[edit.start : edit.start + len(edit.old)] != edit.old:
+            raise BadInput(f"The trail is not of this text: {edit.old!r} is not at {edit.start}.")
+        parts += [text[at : edit.start], edit.new]
+        at = edit.start + len(edit.old)
+    return "".join([*parts, text[at:]])
+
+
+def undone(text: str, edits: Sequence[Edit]) -> str:
+    """The original of a swapped text, by its trail."""
+    back, moved = [], 0
+    for edit in edits:
+        back.append(Edit(edit.start + moved, edit.new, edit.old, edit.rule))
+        moved += len(edit.new) - len(edit.old)
+    return applied(text, back)
+
+
+def cased(word: str, like: str) -> str:
+    """The word in the case of another: lower, Capitalised, UPPER; a case of its own (McKenzie) is taken for a capital.
+
+    >>> cased("woman", "MAN"), cased("she", "He"), cased("lisa", "MacKenzie")
+    ('WOMAN', 'She', 'Lisa')
+    """
+    if like.islower():
+        return word
+    if like.isupper() and len(like) > 1:
+        return word.upper()
+    return word[0].upper() + word[1:] if like[0].isupper() else word
+
+
+@cache
+def _bundled() -> dict[str, tuple[str, str]]:
+    table: dict[str, tuple[str, str]] = {}
+    for words in lexicon():
+        if words.oneway != "female":
+            table.setdefault(words.male, (words.female, words.kind))
+        if words.oneway != "male":
+            table.setdefault(words.female, (words.male, words.kind))
+    table |= {"her": ("", "context"), "his": ("", "context")}
+    table |= {"him": ("her", "pronoun"), "hers": ("his", "pronoun")}
+    return _spelt(table)
+
+
+def _both_ways(pairs: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    table: dict[str, tuple[str, str]] = {}
+    for male, female in pairs.items():
+        if not male.strip() or not female.strip() or male == female:
+            raise BadInput(f"A pair is two different words. Got {male!r} and {female!r}.")
+        table.setdefault(male.lower(), (female.lower(), "own"))
+        table.setdefault(female.lower(), (male.lower(), "own"))
+    return _spelt(table)
+
+
+def _spelt(table: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Curly apostrophes, and the commonest cases: looked up as they stand."""
+    curly = {word.replace("'", "’"): found for word, found in table.items() if "'" in word}
+    both = {**table, **curly}
+    return both | {word.capitalize(): found for word, found in both.items()}
