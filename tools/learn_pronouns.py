@@ -52,7 +52,9 @@ def main() -> None:
     lines = [f"={word}\t{kind}" for word, kind in sorted(kinds.items())]
     lines += [f"{name}\t{weight:.2f}" for name, weight in sorted(weights.items())]
     given.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    right = np.mean([(sum(weights.get(f, 0) for f in row) > 0) == (label > 0) for row, label in zip(rows, labels, strict=True)])
+    right = np.mean(
+        [(sum(weights.get(f, 0) for f in row) > 0) == (label > 0) for row, label in zip(rows, labels, strict=True)]
+    )
     print(f"{len(rows):,} contexts, {len(kinds):,} words, {len(weights):,} weights; {right:.2%} right in training")
 
 

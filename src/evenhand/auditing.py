@@ -16,7 +16,7 @@ import numpy as np
 from evenhand import folder, models, suites
 from evenhand.datasets.base import Dataset
 from evenhand.errors import BadInput, RunError
-from evenhand.fitness import fit
+from evenhand.fitness import fit, flawed
 from evenhand.folder import Run
 from evenhand.models.base import Described, Model, Pieced
 from evenhand.models.names import DEFAULT, find
@@ -86,6 +86,7 @@ def audit(
     data = {task.dataset.name: task.dataset for task in tasks}
     fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, Pieced)}
     warnings = [line for found in fits.values() for line in found.warnings(model.name)]
+    warnings += [line for dataset in data.values() for line in flawed(dataset)]
     if partial:
         log.warning(f"A sample of {limit} items: results are partial.")
     if earlier and earlier["tasks"] != [suites.record(task) for task in tasks]:

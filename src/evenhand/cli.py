@@ -47,7 +47,9 @@ def audit(
         list[str] | None,
         typer.Argument(metavar="MODEL", help="Bundled names, folders or Hub ids. Default: the bundled mini-en."),
     ] = None,
-    suite: Annotated[str, typer.Option(help="What to measure: becpro, emotions, gbef, or all.")] = "all",
+    suite: Annotated[
+        str, typer.Option(help="What to measure: becpro, emotions, gbef, kinds, or all (without kinds).")
+    ] = "all",
     lang: Annotated[str, typer.Option(help="Language of the suite: en or de.")] = "en",
     templates: Annotated[Path | None, typer.Option(help="Measure your own sentences: a template file (TOML).")] = None,
     pairs: Annotated[
@@ -189,6 +191,39 @@ def reproduce(
 
 
 @app.command()
+def swap(
+    file: Annotated[Path, typer.Argument(help="Texts: txt (a document a line), csv, tsv, jsonl or parquet.")],
+    out: Annotated[Path | None, typer.Option(help="Default: FILE.swapped.EXT, beside it.")] = None,
+    column: Annotated[str, typer.Option(help="Where the texts are, in a csv, tsv, jsonl or parquet file.")] = "text",
+    share: Annotated[float, typer.Option(help="The share of documents to rewrite: 0.5 for a balanced corpus.")] = 1.0,
+    augment: Annotated[bool, typer.Option(help="Keep each document, and its counterpart beside it.")] = False,
+    names: Annotated[bool, typer.Option(help="Swap first names too.")] = True,
+    name_list: Annotated[str | None, typer.Option(help="Your own names: male, tab, female, on each line.")] = None,
+    trail: Annotated[bool, typer.Option(help="Write every edit to OUT.trail.jsonl.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the choice of documents.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Processes. Default: one for each core.")] = None,
+) -> None:
+    """Swap the gender of texts: he and she, her to him or his as grammar wants, nouns, titles, first names."""
+    from evenhand.swapping import swap as swap_file
+
+    done = swap_file(
+        file,
+        out,
+        column=column,
+        share=share,
+        augment=augment,
+        names=names,
+        name_list=name_list,
+        trail=trail,
+        seed=seed,
+        jobs=jobs,
+    )
+    edits = ", ".join(f"{rule} {n:,}" for rule, n in done.edits.items())
+    terminal.show(f"{done.rewritten:,} of {done.documents:,} documents rewritten. Edits: {edits or 'none'}.")
+    terminal.show(f"Written: {done.out}" + (f", {done.trail}" if done.trail else ""))
+
+
+@app.command()
 def measures() -> None:
     """List the measures: what they give, and how to read it."""
     from evenhand.measures import MEASURES
@@ -289,8 +324,11 @@ def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
     from evenhand.report.tables import models
 
     tasks = comparable(runs[0])
+    readings = {task["measure"]: task["reading"] for task in runs[0].about["tasks"]}
     for dataset, measure in tasks:
-        terminal.show(models(side_by_side(runs, dataset, measure), dataset, measure))
+        terminal.show(models(side_by_side(runs, dataset, measure), dataset, measure, readings[measure]))
+    if runs[0].about["partial"]:
+        terminal.show(f"Partial: a sample of {runs[0].about['limit']} items of each dataset.")
     for path in draw_models(runs, tasks, out):
         terminal.show(f"Chart: {path}")
 

@@ -6,12 +6,14 @@ from statistics import fmean
 from typing import TypeVar
 
 from evenhand.datasets.base import Dataset
+from evenhand.datasets.faults import faults
 from evenhand.items import Blank, Item, Pair, Sentence
 from evenhand.models.base import Pieced
 from evenhand.questions import Fill, Span
 
 TOO_MANY = 0.5
 TRIED = 3
+LOOKED_AT = 5_000
 
 Place = tuple[str, Span]
 Name = TypeVar("Name")
@@ -53,6 +55,16 @@ def fit(model: Pieced, dataset: Dataset) -> Fit:
             by_cluster.setdefault(cluster, []).append(n)
     pieces = {cluster: fmean(counts) for cluster, counts in by_cluster.items()}
     return Fit(dataset.name, dataset.language, _counted(model, targets), pieces)
+
+
+def flawed(dataset: Dataset) -> Iterator[str]:
+    """A sentence where pairs of a user's dataset differ in more than gendered words."""
+    pairs = [(i.id, i.stereotype, i.counterpart) for i in dataset.items[:LOOKED_AT] if isinstance(i, Pair)]
+    if pairs and (found := {fault.id for fault in faults(pairs)}):
+        yield (
+            f"{len(found):,} of {len(pairs):,} pairs of {dataset.name} differ in more than gendered words, or are "
+            "otherwise flawed. Look at them with: evenhand datasets lint"
+        )
 
 
 def _targets(item: Item) -> Iterator[tuple[str, Place]]:

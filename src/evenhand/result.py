@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import BadInput
 from evenhand.items import Groups
-from evenhand.stats import Floats, Indices, clustered_interval
+from evenhand.stats import Floats, Indices, clustered_interval, proportion_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,22 @@ def mean_size(scores: Sequence[Score]) -> float:
     return math.fsum(abs(s.value) for s in scores) / len(scores) if scores else math.nan
 
 
+def share(scores: Sequence[Score]) -> float:
+    """The mean of scores that are 1, 0 or, for a tie, 0.5; NaN when there is none."""
+    return mean(scores)
+
+
 def macro_mean(scores: Sequence[Score], by: str) -> float:
     """The mean of the means of the parts that group `by` makes."""
     parts = _parts(scores, (by,))
     return math.fsum(mean(part) for part in parts.values()) / len(parts) if parts else math.nan
 
 
-FAST: dict[Summarise, Callable[[Floats], Floats]] = {mean: lambda values: values, mean_size: np.abs}
+def _as_they_are(values: Floats) -> Floats:
+    return values
+
+
+FAST: dict[Summarise, Callable[[Floats], Floats]] = {mean: _as_they_are, mean_size: np.abs, share: _as_they_are}
 """Summaries that are means of something: their intervals need no call for each draw."""
 
 
@@ -90,43 +99,60 @@ def summarised(
     within: str = "",
     cluster: str = "",
     crossed: str = "",
+    bounds: tuple[float, float] = (-math.inf, math.inf),
     seed: int = 0,
 ) -> Iterator[Value]:
     """The value of all scores, then of each part that the groups `by` make together, each with its interval.
 
     `within` names a group that divides these parts further, and their values follow. `cluster` names the group whose
     members are resampled whole, `crossed` a second one; without, each item stands for itself. Each interval draws
-    from a generator of its own, so that a value never depends on what else was measured.
+    from a generator of its own, so that a value never depends on what else was measured; none goes beyond `bounds`.
     """
     if isinstance(by, str):
         raise BadInput(f"`by` is a list of group names, as in by=({by!r},). Got {by!r}.")
-    yield _value({}, scores, summarise, cluster, crossed, seed)
+    design = _Design(summarise, cluster, crossed, bounds, seed)
+    yield _value({}, scores, design)
     levels = [tuple(by)] if by else []
     levels += [(*by, within)] if within else []
     for level in levels:
         for labels, part in _parts(scores, level).items():
-            yield _value(dict(zip(level, labels, strict=True)), part, summarise, cluster, crossed, seed)
+            yield _value(dict(zip(level, labels, strict=True)), part, design)
 
 
-def _value(
-    groups: Groups, scores: Sequence[Score], summarise: Summarise, cluster: str, crossed: str, seed: int
-) -> Value:
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """How scores become a value with its interval."""
+
+    summarise: Summarise
+    cluster: str
+    crossed: str
+    bounds: tuple[float, float]
+    seed: int
+
+
+def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
     scored = [s for s in scores if not math.isnan(s.value)]
-    values = np.array([s.value for s in scored])
-    clusters = [_label(s, cluster) if cluster else s.id for s in scored]
-    others = [_label(s, crossed) for s in scored] if crossed else None
-    rng = generator(seed, groups)
-
-    def summary(indices: Indices) -> float:
-        return summarise([scored[i] for i in indices])
-
     if not scored:
         return Value(groups, math.nan, math.nan, math.nan, 0, len(scores))
-    if summarise in FAST:
-        low, high = clustered_interval(FAST[summarise](values), clusters, rng, crossed=others)
-    else:
-        low, high = clustered_interval(values, clusters, rng, crossed=others, summary=summary)
-    return Value(groups, summarise(scored), low, high, len(scored), len(scores) - len(scored))
+    low, high = _interval(scored, groups, design)
+    low, high = max(low, design.bounds[0]), min(high, design.bounds[1])
+    return Value(groups, design.summarise(scored), low, high, len(scored), len(scores) - len(scored))
+
+
+def _interval(scored: Sequence[Score], groups: Groups, design: _Design) -> tuple[float, float]:
+    values = np.array([s.value for s in scored])
+    if design.summarise is share and not design.cluster:
+        return proportion_interval(float(values.sum()), len(values))
+    clusters = [_label(s, design.cluster) if design.cluster else s.id for s in scored]
+    crossed = [_label(s, design.crossed) for s in scored] if design.crossed else None
+    rng = generator(design.seed, groups)
+    if design.summarise in FAST:
+        return clustered_interval(FAST[design.summarise](values), clusters, rng, crossed=crossed)
+
+    def summary(indices: Indices) -> float:
+        return design.summarise([scored[i] for i in indices])
+
+    return clustered_interval(values, clusters, rng, crossed=crossed, summary=summary)
 
 
 def generator(seed: int, groups: Groups) -> np.random.Generator:

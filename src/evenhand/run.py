@@ -46,7 +46,9 @@ def measure(
     """
     items = list(items)
     (scores,) = _scored(model, [(items, how)])
-    values = summarised(scores, how.summarise, by=by, within=within, cluster=cluster, crossed=crossed, seed=seed)
+    values = summarised(
+        scores, how.summarise, by=by, within=within, cluster=cluster, crossed=crossed, bounds=_bounds(how), seed=seed
+    )
     return Result(model.name, model.fingerprint, "", how.name, how.version, how.neutral, scores, tuple(values))
 
 
@@ -63,12 +65,18 @@ def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[R
             within=data.within,
             cluster=data.cluster,
             crossed=data.crossed,
+            bounds=_bounds(how),
             seed=seed,
         )
         results.append(
             Result(model.name, model.fingerprint, data.name, how.name, how.version, how.neutral, scores, tuple(values))
         )
     return results
+
+
+def _bounds(how: Measure[Any]) -> tuple[float, float]:
+    """What a value can be at all, where the measure says so."""
+    return getattr(how, "bounds", (-math.inf, math.inf))
 
 
 def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:

@@ -51,9 +51,19 @@ def clustered_interval(
         return math.nan, math.nan
     if not FEW <= g <= MANY:
         value, error = _jackknife(values, index, g, summary)
+        if g < FEW and error == 0:  # a few that agree are no proof that all would
+            return math.nan, math.nan
         t = float(stats.t.ppf((1 + level) / 2, g - 1))
         return value - t * error, value + t * error
     return _percentiles(_draws(values, index, g, rng, summary), g, level)
+
+
+def proportion_interval(count: float, n: int) -> tuple[float, float]:
+    """Wilson's interval of a share (1927), 95 %: within 0 and 1, and of some width even where all agree."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(count, n, method="wilson")
+    return float(low), float(high)
 
 
 def _crossed_interval(

@@ -41,7 +41,7 @@ FITTING: dict[type, tuple[str, ...]] = {
 }
 """The measures for each kind of item."""
 ASKED_FOR = {"gender-agreement", "log-probability-bias"}
-"""Not for every dataset of that kind: only when named."""
+"""Not for every dataset of that kind: only when named, or where every word calls for one gender."""
 
 
 def tasks(suite: str = "all", language: str = "en", options: Mapping[str, Any] | None = None) -> list[Task]:
@@ -78,7 +78,9 @@ def tasks_on(dataset: str, which: Sequence[str] = (), options: Mapping[str, Any]
             raise UnknownName("option", name, {*datasets.options_of(dataset), *(named or own)})
     built = _built(dataset, options)
     kind = type(built.items[0])
-    chosen = list(which) or [measure for measure in FITTING[kind] if measure not in ASKED_FOR]
+    called_for = kind is Blank and all(item.groups.get("gender") for item in built.items)
+    left_out = ASKED_FOR - {"gender-agreement"} if called_for else ASKED_FOR
+    chosen = list(which) or [measure for measure in FITTING[kind] if measure not in left_out]
     for measure in chosen:
         if measure not in FITTING[kind]:
             raise BadInput(

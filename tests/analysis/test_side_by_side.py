@@ -76,9 +76,9 @@ def test_for_gendered_words_farther_on_the_right_side_is_better(tmp_path: Path) 
         return Table(lambda q: (math.log(right if q.answer.lower() in ("she", "her") else 0.1),), name=f"m{right}")  # type: ignore[union-attr]
 
     runs = [evenhand.audit(giving(p), dataset="tbd-gendered", measure="pronoun", out=tmp_path) for p in (0.2, 0.8)]
-    rows = side_by_side(runs, "tbd-gendered", "pronoun").set_index(["category", "better", "model"])["mark"]
-    assert rows["pregnancy", "below 0", "m0.8"] == "best"
-    assert rows["testicle", "above 0", "m0.2"] == "best"
+    rows = side_by_side(runs, "tbd-gendered", "pronoun").set_index(["category", "calls_for", "model"])["mark"]
+    assert rows["gender-related occupation", "she", "m0.8"] == "best"
+    assert rows["gender-related occupation", "he", "m0.2"] == "best"
 
 
 def test_runs_that_were_not_measured_alike_are_refused(tmp_path: Path) -> None:

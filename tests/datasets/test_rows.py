@@ -58,7 +58,7 @@ def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, name: str, text: s
 
 
 def test_a_missing_file_and_a_wrong_encoding_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(BadInput, match="There is no file"):
         list(rows(tmp_path / "none.csv", ("text",)))
     (tmp_path / "latin.csv").write_bytes("text\nÄ\n".encode("latin-1"))
     with pytest.raises(BadInput, match="UTF-8"):

@@ -37,10 +37,10 @@ class Equalising:
         if self.gendered is None or math.isnan(self.low):
             return "the professions' differences shrank; without gendered words, whether theirs did is not known"
         if self.low > 0:
-            return "no: gendered words kept more of their difference than professions did"
+            return "no: words that call for one gender kept more of their difference than professions did"
         if self.gendered.slope_high < 1:
-            return "yes: gendered words lost theirs as well, and not certainly less"
-        return "undecided: the gendered words are too few to tell"
+            return "yes: words that call for one gender were drawn together too, and not surely less"
+        return "undecided: there are too few words that call for one gender"
 
 
 def appd(scores: pd.DataFrame) -> pd.DataFrame:

@@ -11,9 +11,8 @@ from evenhand.errors import BadInput
 from evenhand.folder import Run
 from evenhand.measures import MEASURES
 from evenhand.result import FAST, Summarise, generator
-from evenhand.stats import Floats
+from evenhand.stats import Floats, clustered_interval
 
-DRAWS = 5_000
 COMPARED = ("gender-agreement", "likelihood-difference", "pronoun")
 """Measures by which models can be ranked; of a dataset's, the first of these is shown."""
 
@@ -30,8 +29,8 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
     """A row for each group and model: labels, `model`, `value`, `low`, `high`, `mark`.
 
     `mark` is "best" where the model is nearer to the neutral value than every other (for words that call for one
-    gender: farther, on the right side), "worst" where it is farther, and empty where that could be chance: the models
-    are resampled together, cluster by cluster, and each difference's interval, at 95 % for all comparisons of the row
+    gender: farther, on the right side), "worst" where it is farther, and empty where that could be chance: the
+    interval of each difference, item by item and clustered as the values' own, at 95 % for all comparisons of the row
     (Bonferroni), must leave out 0.
     """
     task = _same_task(runs, dataset, measure)
@@ -48,52 +47,50 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
 
 
 def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: dict[str, Any], seed: int) -> list[str]:
-    joined = parts[0][["id", *filter(None, [task["cluster"]])]]
+    groups = [group for group in (task["cluster"], task["crossed"]) if group]
+    joined = parts[0][["id", *groups]]
     for number, part in enumerate(parts):
         joined = joined.merge(part[["id", "score"]].rename(columns={"score": f"score{number}"}), on="id")
     joined = joined.dropna()
+    if joined.empty:
+        return ["" for _ in parts]
     summarise: Summarise = MEASURES[task["measure"]].summarise  # type: ignore[assignment]
     scores = FAST[summarise](joined[[f"score{n}" for n in range(len(parts))]].to_numpy(dtype=float))
-    clusters = joined[task["cluster"] or "id"].astype(str)
-    _, index = np.unique(clusters, return_inverse=True)
-    g = int(index.max()) + 1 if len(index) else 0
-    if g < 2:
-        return ["" for _ in parts]
-    badness = _badness(_draws(scores, index, g, generator(seed, {**labels, "models": "all"})), labels, task)
-    now = _badness(scores.mean(axis=0, keepdims=True), labels, task)[0]
+    badness = _badness(scores, labels, task)
+    now = badness.mean(axis=0)
     marks = ["" for _ in parts]
     for name, which, sign in (("best", int(now.argmin()), 1), ("worst", int(now.argmax()), -1)):
-        if all(_apart(sign * (badness[:, o] - badness[:, which]), len(parts) - 1) for o in _others(which, len(parts))):
-            marks[which] = name
+        apart = [
+            _apart(sign * (badness[:, other] - badness[:, which]), joined, task, len(parts) - 1, seed)
+            for other in range(len(parts))
+            if other != which
+        ]
+        marks[which] = name if all(apart) else marks[which]
     return marks
 
 
-def _badness(values: Floats, labels: dict[str, str], task: dict[str, Any]) -> Floats:
-    """How far from neutral, or from what a word calls for: the smaller the better."""
+def _badness(scores: Floats, labels: dict[str, str], task: dict[str, Any]) -> Floats:
+    """What each item adds to the distance from neutral, or from what a word calls for: the smaller the better.
+
+    The distance is |mean - neutral|; an item's share in it is its own difference from neutral, with the mean's sign.
+    """
     if task["measure"] == "gender-agreement":
-        return -values
-    wanted = {"below 0": 1.0, "above 0": -1.0}.get(labels.get("better", ""))
+        return -scores
+    wanted = {"she": 1.0, "he": -1.0}.get(labels.get("calls_for", ""))
     if wanted is not None:
-        return wanted * values
-    return np.abs(values - MEASURES[task["measure"]].neutral)
+        return wanted * scores
+    centred: Floats = scores - MEASURES[task["measure"]].neutral
+    signed: Floats = centred * np.sign(centred.mean(axis=0))
+    return signed
 
 
-def _draws(scores: Floats, index: Any, g: int, rng: np.random.Generator) -> Floats:
-    """The means of all models in bootstrap samples of clusters, the same for each: (draws, models)."""
-    sums = np.zeros((g, scores.shape[1]))
-    np.add.at(sums, index, scores)
-    drawn = rng.multinomial(g, np.full(g, 1 / g), size=DRAWS).astype(np.float64)  # (draws, clusters)
-    means: Floats = (drawn @ sums) / (drawn @ np.bincount(index, minlength=g).astype(np.float64))[:, None]
-    return means
-
-
-def _apart(differences: Floats, comparisons: int) -> bool:
+def _apart(differences: Floats, items: pd.DataFrame, task: dict[str, Any], comparisons: int, seed: int) -> bool:
     """Is the whole interval above 0, at 95 % over so many comparisons?"""
-    return bool(np.quantile(differences, 0.025 / max(comparisons, 1)) > 0)
-
-
-def _others(which: int, n: int) -> list[int]:
-    return [other for other in range(n) if other != which]
+    clusters = items[task["cluster"] or "id"].astype(str).tolist()
+    crossed = items[task["crossed"]].astype(str).tolist() if task["crossed"] else None
+    rng = generator(seed, {"models": "side by side"})
+    low, _ = clustered_interval(differences, clusters, rng, crossed=crossed, level=1 - 0.05 / comparisons)
+    return low > 0
 
 
 def _same_task(runs: Sequence[Run], dataset: str, measure: str) -> dict[str, Any]:
@@ -103,7 +100,7 @@ def _same_task(runs: Sequence[Run], dataset: str, measure: str) -> dict[str, Any
         found = [t for t in run.about["tasks"] if (t["dataset"], t["measure"]) == (dataset, measure)]
         if not found:
             raise BadInput(f"'{run.path}' has no {measure} on {dataset}. Audit all models with the same suite.")
-        tasks.append({k: v for k, v in found[0].items() if k != "reading"})
+        tasks.append({"within": "", "crossed": ""} | {k: v for k, v in found[0].items() if k != "reading"})
     for run, task in zip(runs, tasks, strict=True):
         if task != tasks[0] or run.about["limit"] != runs[0].about["limit"]:
             raise BadInput(

@@ -21,6 +21,7 @@ PRONOUNS = {"he": ("he", "she", "they"), "him": ("him", "her", "them"), "his": (
 """Candidates by slot: male, female, they."""
 PLACE = {"he": "subject", "him": "object", "his": "possessive"}
 BLANK = "___"
+CALLS_FOR = {"": "neither", "female": "she", "male": "he"}
 BETTER = {"": "closer to 0", "female": "below 0", "male": "above 0"}
 """What is better, by the gender a word calls for: none, or one that a model ought to know."""
 KEYS = ("name", "language", "about", "source", "licence", "category")
@@ -55,7 +56,7 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
         chosen,
         agree=reading == "clean",
         crossed="profession",
-        about="Professions in sentences of their trade, with a blank for the pronoun; eight categories.",
+        about="Professions in sentences of their trade, with a blank for the pronoun.",
         source=PAPER,
         flaws="" if given else "Farming and fishing is empty: the thesis names no professions for its sentences.",
         options={"reading": reading, "farming": farming},
@@ -99,13 +100,18 @@ def own(file: str, text: str, options: Mapping[str, Any]) -> Dataset:
     for key in ("name", "language"):
         if not isinstance(data.get(key), str) or not data[key]:
             raise BadInput(f"{file}: the key '{key}' is missing or empty. A file of pronoun templates has: name, ...")
+    if data["language"] != "en":
+        raise BadInput(
+            f"{file}: pronoun templates are in English ('en'), as the pronouns are. Got '{data['language']}'."
+        )
+    if not isinstance(data["category"], list):
+        raise BadInput(f"{file}: categories are written [[category]], with two brackets.")
     categories = [_checked(entry, "clean", f"{file}, category {n}") for n, entry in enumerate(data["category"], 1)]
     return _dataset(
         data["name"],
         categories,
-        agree=data["language"] == "en",
-        crossed="profession",
-        language=data["language"],
+        agree=True,
+        crossed="" if any(_gendered(category) for category in categories) else "profession",
         about=data.get("about", f"Sentences with a blank for a pronoun, from {file}."),
         source=data.get("source", ""),
         licence=data.get("licence", ""),
@@ -151,6 +157,9 @@ def _checked(category: Mapping[str, Any], reading: str, place: str, *, strict: b
             raise BadInput(f"{place}: {UnknownName('key', key, CATEGORY_KEYS)}")
     if not category.get("name") or not category.get("templates"):
         raise BadInput(f"{place}: a category needs a name and templates. Got the keys {', '.join(category)}.")
+    for key in ("professions", "templates"):
+        if not isinstance(category.get(key, []), list):
+            raise BadInput(f'{place}: {key} must be a list, as in {key} = ["...", "..."]. Got {category[key]!r}.')
     professions = [_entry(entry, reading, place) for entry in category.get("professions", [])]
     templates = [text for entry in category["templates"] if (text := _entry(entry, reading, place)["text"])]
     if twice := [t for t in templates if templates.count(t) > 1]:
@@ -191,7 +200,6 @@ def _dataset(
     agree: bool,
     about: str,
     crossed: str = "",
-    language: str = "en",
     source: str = "",
     licence: str = "word lists and sentences as the thesis prints them",
     flaws: str = "",
@@ -204,13 +212,13 @@ def _dataset(
     return Dataset(
         name=name,
         version=1,
-        language=language,
+        language="en",
         about=about,
         source=source,
         licence=licence,
         flaws=flaws,
         items=items,
-        by=("category", "better"),
+        by=("category", "better" if crossed else "calls_for"),
         within="profession",
         cluster="template",
         crossed=crossed,
@@ -243,6 +251,7 @@ def _blank(id: str, template: str, word: str, gender: str, category: str, number
     groups = {
         "category": category,
         "better": BETTER[gender],
+        "calls_for": CALLS_FOR[gender],
         "profession": word,
         "template": f"{category} {number}",
         "place": PLACE[slot],

@@ -40,8 +40,9 @@ def tgb() -> Dataset:
         flaws="Not validated by annotators. Two genders only. English, of Britain and America mixed.",
         items=items,
         by=("category",),
+        within="about",
         cluster="",
-        table=partial(pd.DataFrame, found),
+        table=partial(_indexed, found, "id"),
     )
 
 
@@ -79,7 +80,7 @@ def crows(bias: str = "gender") -> Dataset:
         items=items,
         by=("pairs",),
         cluster="",
-        table=partial(pd.DataFrame, found),
+        table=partial(_indexed, found, ""),
         options={"bias": bias},
     )
 
@@ -100,6 +101,7 @@ def own(
     """
     path = Path(file).expanduser()
     items = list(_pairs(path, stereotype, counterpart, id, category))
+    divided = any("category" in item.groups for item in items)
     if not items:
         raise BadInput(f"'{file}' has no rows.")
     digest = _digest(path)
@@ -114,7 +116,7 @@ def own(
         source=str(path),
         licence="",
         items=items,
-        by=("category",),
+        by=("category",) if divided else (),
         cluster="",
         table=partial(_table, items),
         builder="pairs",
@@ -124,22 +126,28 @@ def own(
 
 def sentences(file: str, stereotype: str = TEXTS[0], counterpart: str = TEXTS[1]) -> Iterator[tuple[str, str, str]]:
     """The id and texts of each row as they are, for the linter: rows that could not be measured too."""
-    for line, row in rows(Path(file).expanduser(), (stereotype, counterpart)):
+    hint = "Name yours: --stereotype COLUMN --counterpart COLUMN."
+    for line, row in rows(Path(file).expanduser(), (stereotype, counterpart), hint=hint):
         yield row.get("id") or f"line {line}", row[stereotype], row[counterpart]
 
 
 def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str) -> Iterator[Pair]:
-    for line, row in rows(path, (stereotype, counterpart)):
+    seen: dict[str, int] = {}
+    for line, row in rows(path, (stereotype, counterpart), hint="Name yours: --option stereotype=COLUMN."):
         try:
             _check_related(row[stereotype], row[counterpart])
-            groups = {"category": row.get(category) or "none"}
-            yield Pair(row.get(id) or str(line), row[stereotype], row[counterpart], groups)
+            name = row.get(id) or str(line)
+            if name in seen:
+                raise BadInput(f"the id '{name}' was there before, in line {seen[name]}. Each pair needs its own.")
+            seen[name] = line
+            groups = {"category": row[category] or "none"} if category in row else {}
+            yield Pair(name, row[stereotype], row[counterpart], groups)
         except BadInput as error:
             raise BadInput(f"{path}, line {line}: {error} Look for more with: evenhand datasets lint {path}") from error
 
 
 def _check_related(one: str, other: str) -> None:
-    here, there = ({w.of(text).lower() for w in words(text)} for text in (one, other))
+    here, there = ({w.of(text).lower() for w in words(text) if w.of(text).isalnum()} for text in (one, other))
     if not here or not there:
         raise BadInput("a pair needs two sentences. One is empty.")
     if not here & there:
@@ -149,6 +157,10 @@ def _check_related(one: str, other: str) -> None:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _indexed(found: list[dict[str, str]], by: str) -> pd.DataFrame:
+    return pd.DataFrame(found).set_index(by)
 
 
 def _table(items: Sequence[Pair]) -> pd.DataFrame:

@@ -9,20 +9,29 @@ from typing import IO
 
 from evenhand.errors import BadInput
 
+
+class _NoColumn(BadInput):
+    pass
+
+
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 PORTION = 10_000
 
 
-def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def rows(path: Path, columns: Sequence[str], *, hint: str = "") -> Iterator[tuple[int, dict[str, str]]]:
     """Each row with its line (or row) number; every one has `columns`, and any others the file has.
 
     Lines that start with # at the head of a csv or tsv file are passed over. In a tsv, quotation marks are part of the
-    text, unless they enclose a whole field.
+    text, unless they enclose a whole field. `hint` is said where a column is missing.
     """
+    if not path.is_file():
+        raise BadInput(f"There is no file '{path}'.")
     if path.suffix not in SUFFIXES:
-        raise BadInput(f"'{path}' must be one of {', '.join(SUFFIXES)}. Convert it, or rename it if it is.")
+        raise BadInput(f"'{path}' must be one of {', '.join(SUFFIXES)}. Save it as one of these.")
     try:
         yield from {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}[path.suffix](path, columns)
+    except _NoColumn as error:
+        raise BadInput(f"{error} {hint}".strip()) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"'{path}' cannot be read: {error}. Is it a UTF-8 {path.suffix} file?") from error
 
@@ -35,7 +44,9 @@ def _csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, st
         for row in reader:
             line = reader.line_num + skipped
             if None in row or None in row.values():
-                raise BadInput(f"{path}, line {line}: it must have as many fields as the head. Is a quote left open?")
+                raise BadInput(
+                    f"{path}, line {line}: it must have as many fields as the head. Check commas and quotes."
+                )
             yield line, row
 
 
@@ -90,8 +101,10 @@ def _check(place: object, names: Sequence[str], columns: Sequence[str]) -> None:
     for column in columns:
         if column not in names:
             near = get_close_matches(column, names, n=1)
-            hint = f" Did you mean '{near[0]}'?" if near else ""
-            raise BadInput(f"{place}: there is no column '{column}'.{hint} There are: {', '.join(names) or 'none'}.")
+            meant = f" Did you mean '{near[0]}'?" if near else ""
+            if len(names) == 1 and ";" in names[0]:
+                meant = " Its columns are parted by semicolons: save it with commas, or as tsv."
+            raise _NoColumn(f"{place}: there is no column '{column}'.{meant} There are: {', '.join(names) or 'none'}.")
 
 
 def _past_comments(file: IO[str]) -> int:

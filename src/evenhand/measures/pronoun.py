@@ -33,7 +33,10 @@ class Pronoun:
     name: ClassVar[str] = "pronoun"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    reading: ClassVar[str] = "APPD: mean of P(he) - P(she), neutral at 0; above it he is likelier, below it she"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    reading: ClassVar[str] = (
+        "APPD: mean of P(he) - P(she); above 0 he is likelier, below she. Best at 0, but for words that call for one"
+    )
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         """Both pronouns in the same blank."""
@@ -58,6 +61,7 @@ class SingularThey:
     name: ClassVar[str] = "singular-they"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = math.nan
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     reading: ClassVar[str] = "mean of P(they), a level: no value is the neutral one"
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
@@ -82,7 +86,8 @@ class GenderAgreement:
     name: ClassVar[str] = "gender-agreement"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    reading: ClassVar[str] = "P(right pronoun) - P(wrong one); the farther above 0 the better"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    reading: ClassVar[str] = "mean of P(right pronoun) - P(wrong one), for either gender; far above 0 is right"
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         """Both pronouns in the same blank."""

@@ -14,12 +14,19 @@ TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[.,;:!?()]")
 """Words and the marks that part clauses; quotation marks say nothing here."""
 AROUND = 60
 """Characters looked at on each side: three words at least."""
-ALIKE = {
-    **dict.fromkeys("he she they i we you it".split(), "subject"),
-    **dict.fromkeys("the a an this that these those some any no his my their our your its".split(), "determiner"),
-}
+SUBJECTS = frozenset({"he", "she", "they", "i", "we", "you", "it"})
+DETERMINERS = frozenset(
+    {"the", "a", "an", "this", "that", "these", "those", "some", "any", "no"}
+    | {"his", "my", "their", "our", "your", "its"}
+)
 SHARED = re.compile(r" and (?:(?:her|his|the|their) )?[^\W_]+(?: [^\W_]+)?['’]s? ")
 """What follows a possessor that is one of two: "her and Sam's house"."""
+ALONE = re.compile(
+    r"['\"’”)\]]*\s*(?:[.,;:!?]|$)|\s+(?:to|in|with|from|for|at|by|of|as|than|that|who|which|because|when|while|if|but|or|"
+    r"the|a|an|this|these|those|he|she|they|it|we|I|you|his|their|my|our|your|yesterday|today|tomorrow|again|there|away|"
+    r"too|either|instead|herself|himself)(?![\w-])"
+)
+"""What no possessive stands before."""
 SURE = -2.0
 """Below this a "his" stands alone ("a friend of his"): such are one in a hundred, and the score must outweigh that."""
 
@@ -59,7 +66,11 @@ def features(text: str, start: int, stop: int, kinds: Mapping[str, str]) -> Iter
 def _kind(word: str, kinds: Mapping[str, str]) -> str:
     """The kind of words it is one of; for a rare one, its looks."""
     low = word.lower()
-    if found := ALIKE.get(low) or kinds.get(low):
+    if low in SUBJECTS:
+        return "subject"
+    if low in DETERMINERS:
+        return "determiner"
+    if found := kinds.get(low):
         return found
     return "Name" if word[0].isupper() else "digits" if word[0].isdigit() else f"?{low[-2:]}"
 
@@ -82,5 +93,7 @@ def score(text: str, start: int, stop: int) -> float:
     """Above 0 a possessive is likelier here ("her book"), below 0 an object ("saw her")."""
     if SHARED.match(text, stop):
         return 10.0
+    if ALONE.match(text, stop):
+        return -10.0
     kinds, weights = _learned()
     return sum(weights.get(feature, 0.0) for feature in features(text, start, stop, kinds))

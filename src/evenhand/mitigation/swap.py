@@ -35,8 +35,8 @@ Naming = Callable[[str], Iterator[Edit]]
 class Swapper:
     """Rewrites a document; `edits` gives the trail, calling it the text.
 
-    `pairs` takes the place of the bundled words: male to female words, lower case; both ways, the first way where several
-    share a partner. `names` finds first names and their partners (evenhand.mitigation.names); None leaves names alone.
+    `pairs` takes the place of the bundled words: male to female words, both ways, the first way where several share a
+    partner. `names` finds first names and their partners (evenhand.mitigation.names); None leaves names alone.
     """
 
     def __init__(self, pairs: Mapping[str, str] | None = None, names: Naming | None = None) -> None:

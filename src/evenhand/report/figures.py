@@ -63,7 +63,7 @@ def _becpro(run: Run, after: Run | None) -> Charts:
     if scores.empty:
         return {}
     before = by_profession(scores)
-    changed = by_profession(_scores(after, "becpro", "association")) if after else None
+    changed = by_profession(_of_after(after, "becpro", "association")) if after else None
     found: Charts = {}
     for group, part in before.groupby("prof_gender"):
         later = changed[changed["prof_gender"] == group] if changed is not None else None
@@ -80,7 +80,7 @@ def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
     if after is None:
         words = appd(scores).rename(columns={"appd": "before"})
     else:
-        words = before_after(scores, _scores(after, "", "pronoun"))
+        words = before_after(scores, _of_after(after, "", "pronoun"))
     found: Charts = {}
     for category, part in words.groupby("category"):
         better = "closer to 0" if set(part["better"]) == {"closer to 0"} else "farther from 0, on its side,"
@@ -88,14 +88,16 @@ def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
         found[f"pronoun-{str(category).replace(' ', '-')}"] = plots.pronoun_bars(part, seen, title=title)
     if after is not None:
         told = equalising(words, seed=run.about["seed"])
-        line = told.professions
+        lines = {"profession": told.professions} | ({plots.GENDERED: told.gendered} if told.gendered else {})
         note = [
-            f"professions: slope {line.slope:.2f} [{line.slope_low:.2f}, {line.slope_high:.2f}], "
-            f"intercept {line.intercept:+.2f}, r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]",
-            f"Merely equalised? {told.verdict}",
+            f"{name}: slope {line.slope:.2f} [{line.slope_low:.2f}, {line.slope_high:.2f}], "
+            f"intercept {line.intercept:+.2f}, r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]"
+            for name, line in lines.items()
         ]
+        note.append(f"Merely equalised? {told.verdict}")
         title = f"{_models(run, after)}: pronouns before and after"
-        found["pronoun-change"] = plots.pronoun_scatter(words, line.slope, line.intercept, title=title, note=note)
+        fits = {name: (line.slope, line.intercept) for name, line in lines.items()}
+        found["pronoun-change"] = plots.pronoun_scatter(words, fits, title=title, note=note)
     return found
 
 
@@ -112,6 +114,13 @@ def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
     """The scores by one measure on the datasets whose names begin so, without the columns of others."""
     scores = run.scores[run.scores["dataset"].str.startswith(dataset) & (run.scores["measure"] == measure)]
     return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
+
+
+def _of_after(after: Run, dataset: str, measure: str) -> pd.DataFrame:
+    scores = _scores(after, dataset, measure)
+    if scores.empty:
+        raise BadInput(f"'{after.path}' was not measured by {measure}, as the run before was. Audit both alike.")
+    return scores
 
 
 def _models(run: Run, after: Run | None) -> str:

@@ -11,6 +11,7 @@ COLOURS = {"female": "#E69F00", "male": "#0072B2"}  # Okabe and Ito's orange and
 GROUPS = {"female": "#E69F00", "balanced": "#555555", "male": "#0072B2"}
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555", "#F0E442"]
 MOMENTS = {"before": "#999999", "after": "#0072B2"}
+GENDERED = "calls for one gender"
 SEEN = "\u25a0"
 SUFFIXES = (".svg", ".png", ".html")
 ASSOCIATION = "association (nats)"
@@ -76,7 +77,7 @@ def pronoun_bars(words: pd.DataFrame, seen: set[str] | None = None, *, title: st
     rows = rows.melt(["label", "profession"], moments, "model", "appd")
     order = list(words.assign(size=words["before"]).sort_values("size", ascending=False)["profession"])
     sort = [f"{p} {SEEN}" if seen and p in seen else p for p in order]
-    note = [f"{SEEN} in the training corpus"] if seen else []
+    note = [f"{SEEN} in the training corpus"] if seen and seen & set(words["profession"]) else []
     chart: alt.TopLevelMixin = (
         alt.Chart(rows)
         .mark_bar()
@@ -97,30 +98,39 @@ def pronoun_bars(words: pd.DataFrame, seen: set[str] | None = None, *, title: st
 
 
 def pronoun_scatter(
-    words: pd.DataFrame, slope: float, intercept: float, *, title: str, note: list[str]
+    words: pd.DataFrame, fits: dict[str, tuple[float, float]], *, title: str, note: list[str]
 ) -> alt.TopLevelMixin:
-    """The APPD of each word after a change of the model against before, with the professions' line (Figure 10).
+    """The APPD of each word after a change of the model against before, with fitted lines (Figure 10).
 
-    The grey line is where nothing changed.
+    `fits` has slope and intercept for professions and for gendered words, which are named. The grey line is where
+    nothing changed.
     """
-    kinds = words.assign(word=["profession" if b == "closer to 0" else "calls for one gender" for b in words["better"]])
+    kinds = words.assign(word=["profession" if b == "closer to 0" else GENDERED for b in words["better"]])
     scale = alt.Scale(domain=[-1, 1])
-    points = (
-        alt.Chart(kinds)
-        .mark_circle(size=60, opacity=0.8)
-        .encode(
-            x=alt.X("before:Q", title="APPD before", scale=scale),
-            y=alt.Y("after:Q", title="APPD after", scale=scale),
-            color=_colour("word", {"profession": "#0072B2", "calls for one gender": "#D55E00"}, "word"),
-            tooltip=["profession", alt.Tooltip("before:Q", format="+.3f"), alt.Tooltip("after:Q", format="+.3f")],
-        )
+    colours = {"profession": "#0072B2", GENDERED: "#D55E00"}
+    base = alt.Chart(kinds).encode(
+        x=alt.X("before:Q", title="APPD before", scale=scale),
+        y=alt.Y("after:Q", title="APPD after", scale=scale),
+        color=_colour("word", colours, "word"),
     )
-    ends = [words["before"].min(), words["before"].max()]
-    line = pd.DataFrame({"x": ends, "y": [intercept + slope * x for x in ends]})
-    fit = alt.Chart(line).mark_line(color="black", strokeDash=[4, 3]).encode(x="x:Q", y="y:Q")
+    points = base.mark_circle(size=60, opacity=0.8).encode(
+        tooltip=["profession", alt.Tooltip("before:Q", format="+.3f"), alt.Tooltip("after:Q", format="+.3f")]
+    )
+    named = base.transform_filter(alt.datum.word == GENDERED).mark_text(align="left", dx=6, fontSize=9)
+    ends = kinds.groupby("word")["before"].agg(["min", "max"])
+    rows = [
+        {"word": kind, "x": x, "y": intercept + slope * x}
+        for kind, (slope, intercept) in fits.items()
+        for x in ends.loc[kind].to_numpy(dtype=float)
+    ]
+    lines = (
+        alt.Chart(pd.DataFrame(rows))
+        .mark_line(strokeDash=[4, 3])
+        .encode(x="x:Q", y="y:Q", color=_colour("word", colours, "word"))
+    )
     same = alt.Chart(pd.DataFrame({"x": [-1, 1]})).mark_line(color="#999999").encode(x="x:Q", y="x:Q")
-    chart: alt.TopLevelMixin = (same + points + fit).properties(
-        width=420, height=420, title=alt.TitleParams(title, subtitle=note)
+    chart: alt.TopLevelMixin = (same + lines + points + named.encode(text="profession:N")).properties(
+        width=460, height=460, title=alt.TitleParams(title, subtitle=note)
     )
     return chart
 
@@ -140,7 +150,10 @@ def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
 
 def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopLevelMixin:
     """The value of each model in each group, with its interval; takes analysis.side_by_side's rows."""
-    group = next(iter(rows.columns))
+    groups = [column for column in rows.columns if column not in ("model", "value", "low", "high", "mark")]
+    shown = [group for group in groups if rows[group].nunique() > 2 or group == groups[0]]
+    rows = rows.assign(group=[", ".join(dict.fromkeys(labels)) for labels in rows[shown].astype(str).to_numpy()])
+    panels = list(dict.fromkeys(rows["group"]))
     order = list(dict.fromkeys(rows["model"]))
     base = alt.Chart(rows).encode(
         y=alt.Y("model:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
@@ -154,7 +167,7 @@ def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopL
     chart: alt.TopLevelMixin = (
         (bars + dots + marks)
         .properties(width=420, height=alt.Step(26))
-        .facet(row=alt.Row(f"{group}:N", title=None, header=alt.Header(labelAngle=0, labelAlign="left")))
+        .facet(row=alt.Row("group:N", sort=panels, title=None, header=alt.Header(labelAngle=0, labelAlign="left")))
         .properties(title=title)
     )
     return chart

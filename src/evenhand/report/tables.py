@@ -42,7 +42,8 @@ def _heading(run: Run, tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, 
     for task in tasks:
         options |= task["measure_options"]
     shown = ", ".join(f"{name}={value}" for name, value in options.items() if name != "sha256" and value != "")
-    versions = f"{tasks[0]['dataset_version']} and {', '.join(str(task['measure_version']) for task in tasks)}"
+    measured = ", ".join(dict.fromkeys(str(task["measure_version"]) for task in tasks))
+    versions = f"{tasks[0]['dataset_version']} and {measured}"
     title.append(f"  (versions {versions}; {shown or 'no options'}; model {run.about['fingerprint'][:8]})", "dim")
     if run.about["partial"]:
         title.append(f"  (partial: a sample of {run.about['limit']} items)", "yellow")
@@ -56,13 +57,13 @@ def _heading(run: Run, tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, 
 
 def _shown(tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, Any]]) -> list[str]:
     """The groups worth a column: with one label alone, the heading says it."""
-    by: list[str] = tasks[0]["by"]
+    by: list[str] = tasks[0]["by"] or ["items"]
     return [group for group in by if len({r["groups"].get(group) for r in rows} - {None}) > 1] or by[:1]
 
 
 def _values(tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, Any]]) -> Table:
     """A row for each group, its parts below it; for each measure value and interval."""
-    by, within = tasks[0]["by"], tasks[0].get("within", "")
+    by, within = tasks[0]["by"] or ["items"], tasks[0].get("within", "")
     shown = _shown(tasks, rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1) if len(tasks) == 1 else (0, 1, 0, 0))
     for group in shown:
@@ -92,6 +93,8 @@ def _nested(
         labels = tuple(row["groups"].get(group, "") for group in by)
         cells.setdefault((labels, row["groups"].get(within, "")), {})[row["measure"]] = row
     for labels, part in sorted(cells):
+        if part and part == labels[0]:  # a word that is a category by itself
+            continue
         yield [label or "all" for label in labels], part, cells[labels, part]
 
 
@@ -145,7 +148,7 @@ def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Cla
     return Group(table, *_claims(claims), "", *(Text(f"- {note}") for note in notes))
 
 
-def models(rows: pd.DataFrame, dataset: str, measure: str) -> RenderableType:
+def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") -> RenderableType:
     """Models side by side (Barza 2023, Table 3): groups by models; best and worst marked where that is no chance."""
     names = list(dict.fromkeys(rows["model"]))
     groups = [column for column in rows.columns if column not in ("model", "value", "low", "high", "mark")]
@@ -159,7 +162,7 @@ def models(rows: pd.DataFrame, dataset: str, measure: str) -> RenderableType:
         table.add_row(*(str(found[group]) for group in shown), *(_model_cell(cells.loc[name]) for name in names))
     title = _line(f"{dataset} · {measure}: models side by side", "bold")
     note = "best and worst only where every paired difference's interval leaves out 0 (95 % for a row)"
-    return Group(title, table, _line(note, "dim"))
+    return Group(title, _line(reading, "dim"), table, _line(note, "dim"))
 
 
 def _model_cell(row: Any) -> str:

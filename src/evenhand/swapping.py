@@ -1,0 +1,309 @@
+"""Swap the gender of a file of texts: streamed, on all cores, and going on where it was stopped."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from evenhand.datasets.rows import SUFFIXES, rows
+from evenhand.errors import BadInput
+from evenhand.folder import write_whole
+from evenhand.mitigation import gap
+from evenhand.mitigation import names as naming
+from evenhand.mitigation.swap import Edit, Swapper, applied
+
+PORTION = 200
+"""Documents handed to a worker at a time."""
+LONGEST = 2_000_000
+"""Characters of a document; longer ones are worked on in pieces, cut where a sentence ends."""
+TEXT = ".txt"
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """What was done: documents, those rewritten, edits by rule, and where the result is."""
+
+    documents: int
+    rewritten: int
+    edits: dict[str, int]
+    out: Path
+    trail: Path | None
+
+
+def swap(
+    file: str | Path,
+    out: str | Path | None = None,
+    *,
+    column: str = "text",
+    share: float = 1.0,
+    augment: bool = False,
+    names: bool = True,
+    name_list: str | None = None,
+    trail: bool = False,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> Swapped:
+    """Write the texts of `file` with the other gender to `out` (FILE.swapped.EXT); everything else stays as it is.
+
+    A document is a line of a .txt file or a row of a csv, tsv, jsonl or parquet file, whose texts are in `column`.
+    `share` of the documents are rewritten, chosen by `seed`; with `augment` each is there as it was and rewritten.
+    `trail` writes every edit to OUT.trail.jsonl. The same call again goes on where it was stopped.
+    """
+    source = Path(file).expanduser()
+    target = Path(out).expanduser() if out else source.with_name(f"{source.stem}.swapped{source.suffix}")
+    _check(source, target, share)
+    settings = [str(source.resolve()), _size(source), column, share, names, name_list, seed]
+    part = target.with_name(f".{target.name}.{hashlib.sha256(repr(settings).encode()).hexdigest()[:8]}.part")
+    done = _finished(part)
+    texts = enumerate(_texts(source, column))
+    work = partial(_rewritten, share=share, seed=seed)
+    _start(names, name_list)  # here too: a bad list of names must be said before workers start
+    try:
+        with part.open("a", encoding="utf-8") as file_of_edits, _workers(jobs, names, name_list) as pool:
+            portions = _portions(islice(texts, done, None))
+            for edits in _progress(_ahead(pool, work, portions), done):
+                file_of_edits.write("".join(json.dumps(one) + "\n" for one in edits))
+                file_of_edits.flush()
+        if not _finished(part):
+            raise BadInput(f"'{source}' has no texts.")
+    except BadInput:
+        part.unlink()  # there is nothing to go on with
+        raise
+    swapped = _write(source, target, column, part, augment=augment, trail=trail)
+    part.unlink()
+    return swapped
+
+
+def _check(source: Path, target: Path, share: float) -> None:
+    if not source.is_file():
+        raise BadInput(f"There is no file '{source}'.")
+    if source.suffix not in (TEXT, *SUFFIXES):
+        raise BadInput(f"'{source}' must be one of {TEXT}, {', '.join(SUFFIXES)}.")
+    if target.suffix != source.suffix:
+        raise BadInput(f"The result is of the same kind as the file, '{source.suffix}'. Got '{target}'.")
+    if target.resolve() == source.resolve():
+        raise BadInput(f"'{target}' would replace the original. Choose another --out.")
+    if not 0 <= share <= 1:
+        raise BadInput(f"share must be between 0 and 1. Got {share}.")
+    with source.open("rb") as file:
+        head = file.read(4096)
+    if source.suffix != ".parquet" and b"\0" in head:
+        raise BadInput(f"'{source}' is a binary file. Give a text in UTF-8.")
+    if source.suffix == TEXT and head.lstrip()[:15].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        raise BadInput(f"'{source}' is HTML or XML: its tags would be taken for text. Extract the text first.")
+
+
+def _texts(source: Path, column: str) -> Iterator[str]:
+    if source.suffix != TEXT:
+        yield from (row[column] for _, row in rows(source, (column,), hint="Name it: --column NAME."))
+        return
+    try:
+        with source.open(encoding="utf-8", newline="") as file:
+            yield from file
+    except UnicodeDecodeError as error:
+        raise BadInput(f"'{source}' is not UTF-8: {error}. Convert it, as in: iconv -f latin1 -t utf-8.") from error
+
+
+_swapper = Swapper()
+"""Each worker's own, set up when it starts."""
+
+
+def _start(names: bool, name_list: str | None) -> None:
+    global _swapper
+    table = naming.own(name_list) if name_list else None
+    _swapper = Swapper(names=naming.Naming(table) if names else None)
+
+
+def _rewritten(portion: Sequence[tuple[int, str]], *, share: float, seed: int) -> list[list[list[Any]]]:
+    """The edits of each document; none where the coin says so. Runs in a worker."""
+    found = []
+    for number, text in portion:
+        chosen = share == 1 or np.random.default_rng([seed, number]).random() < share
+        found.append([[e.start, e.old, e.new, e.rule] for e in _edits(_swapper, text)] if chosen else [])
+    return found
+
+
+def _edits(swapper: Swapper, text: str) -> Iterator[Edit]:
+    """The edits of a document; of a very long one, piece by piece."""
+    start = 0
+    while start < len(text):
+        stop = len(text)
+        if stop - start > LONGEST:
+            end = start + LONGEST
+            stop = max(text.rfind(mark, start, end) for mark in (". ", "\n", "! ", "? ")) + 1 or end
+        piece = text[start:stop] if (start, stop) != (0, len(text)) else text
+        yield from (Edit(e.start + start, e.old, e.new, e.rule) for e in swapper.edits(piece))
+        start = stop
+
+
+def _portions(texts: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    while portion := list(islice(texts, PORTION)):
+        yield portion
+
+
+def _ahead(
+    pool: ProcessPoolExecutor | None, work: Callable[[Any], Any], portions: Iterator[list[tuple[int, str]]]
+) -> Iterator[list[list[list[Any]]]]:
+    """The results in order; with a pool, a few portions ahead of what is written, so that memory stays flat."""
+    if pool is None:
+        yield from map(work, portions)
+        return
+    waiting = [pool.submit(work, portion) for portion in islice(portions, 4 * _cores())]
+    while waiting:
+        yield waiting.pop(0).result()
+        waiting += [pool.submit(work, portion) for portion in islice(portions, 1)]
+
+
+@contextmanager
+def _workers(jobs: int | None, names: bool, name_list: str | None) -> Iterator[ProcessPoolExecutor | None]:
+    """A pool of workers, or None for one job."""
+    if jobs is not None and jobs < 1:
+        raise BadInput(f"jobs must be at least 1. Got {jobs}.")
+    if (jobs or _cores()) == 1:
+        yield None
+        return
+    pool = ProcessPoolExecutor(jobs or _cores(), initializer=_start, initargs=(names, name_list))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _progress(results: Iterator[list[list[list[Any]]]], done: int) -> Iterator[list[list[list[Any]]]]:
+    with tqdm(initial=done, unit=" documents", disable=None, leave=False, dynamic_ncols=True) as bar:
+        for edits in results:
+            yield edits
+            bar.update(len(edits))
+
+
+def _finished(part: Path) -> int:
+    """How many documents are done; a line that a kill cut short is taken off."""
+    if not part.exists():
+        return 0
+    with part.open("rb+") as file:
+        whole = lines = 0
+        for line in file:
+            if line.endswith(b"\n"):
+                whole, lines = whole + len(line), lines + 1
+        file.truncate(whole)
+    return lines
+
+
+def _size(source: Path) -> list[int]:
+    about = source.stat()
+    return [about.st_size, about.st_mtime_ns]
+
+
+def _write(source: Path, target: Path, column: str, part: Path, *, augment: bool, trail: bool) -> Swapped:
+    """Put edits and texts together, in the format of the source."""
+    counts: dict[str, int] = {}
+    totals = [0, 0]
+
+    def documents() -> Iterator[list[Edit]]:
+        with part.open(encoding="utf-8") as file:
+            for line in file:
+                edits = [Edit(*edit) for edit in json.loads(line)]
+                totals[0] += 1
+                totals[1] += bool(edits)
+                for edit in edits:
+                    counts[edit.rule] = counts.get(edit.rule, 0) + 1
+                yield edits
+
+    def both(text: str, edits: list[Edit]) -> list[str]:
+        new = applied(text, edits)
+        return [text, new] if augment and edits else [new]
+
+    trail_path = target.with_name(f"{target.name}.trail.jsonl") if trail else None
+    if trail_path:
+        write_whole(trail_path, lambda file: _write_trail(file, part))
+    write_whole(target, lambda file: _WRITERS[source.suffix](file, source, column, documents(), both))
+    return Swapped(totals[0], totals[1], dict(sorted(counts.items())), target, trail_path)
+
+
+def _write_trail(file: IO[bytes], part: Path) -> None:
+    with part.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            edits = [asdict(Edit(*edit)) for edit in json.loads(line)]
+            file.write((json.dumps({"document": number, "edits": edits}, ensure_ascii=False) + "\n").encode())
+
+
+Both = Callable[[str, list[Edit]], list[str]]
+
+
+def _write_txt(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
+    for text, edits in zip(_texts(source, column), documents, strict=True):
+        for one in both(text, edits):
+            file.write(one.encode())
+
+
+def _table_rows(source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> Iterator[dict[str, str]]:
+    for (_, row), edits in zip(rows(source, (column,)), documents, strict=True):
+        for text in both(row[column], edits):
+            annotated = column == "Text" and set(row) >= gap.COLUMNS and text != row[column]
+            yield gap.followed(row, text, edits) if annotated else {**row, column: text}
+
+
+def _write_csv(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
+    import csv
+    import io
+
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    found = _table_rows(source, column, documents, both)
+    first = next(found)
+    writer = csv.DictWriter(text, list(first), lineterminator="\n")
+    writer.writeheader()
+    writer.writerow(first)
+    writer.writerows(found)
+    text.detach()
+
+
+def _write_tsv(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
+    found = _table_rows(source, column, documents, both)
+    first = next(found)
+    for row in ({name: name for name in first}, first):
+        file.write(("\t".join(row.values()) + "\n").encode())
+    for row in found:
+        file.write(("\t".join(row.values()) + "\n").encode())
+
+
+def _write_jsonl(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
+    with source.open(encoding="utf-8") as lines:
+        kept = (json.loads(line) for line in lines if line.strip())
+        for row, edits in zip(kept, documents, strict=True):
+            for text in both(str(row[column]), edits):
+                file.write((json.dumps({**row, column: text}, ensure_ascii=False) + "\n").encode())
+
+
+def _write_parquet(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile, ParquetWriter
+
+    with ParquetFile(source) as original, ParquetWriter(file, original.schema_arrow) as writer:
+        for batch in original.iter_batches():
+            kept = [
+                {**row, column: text} for row in batch.to_pylist() for text in both(row[column] or "", next(documents))
+            ]
+            writer.write_table(pa.Table.from_pylist(kept, schema=original.schema_arrow))
+
+
+_WRITERS: dict[str, Callable[..., None]] = {
+    TEXT: _write_txt,
+    ".csv": _write_csv,
+    ".tsv": _write_tsv,
+    ".jsonl": _write_jsonl,
+    ".parquet": _write_parquet,
+}

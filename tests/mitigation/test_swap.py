@@ -1,0 +1,227 @@
+"""Swapping gender: grammar, case, everything else untouched, and back again."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand import BadInput
+from evenhand.datasets.gendered import lexicon
+from evenhand.mitigation.names import Naming, bundled, own
+from evenhand.mitigation.pronouns import SURE, score
+from evenhand.mitigation.substitute import augment, substitute
+from evenhand.mitigation.swap import Edit, Swapper, applied, cased, undone
+
+SWAP = Swapper()
+BOTH = Swapper(names=Naming())
+
+
+@pytest.mark.parametrize(
+    ("text", "swapped"),
+    [
+        ("He's gone, and she'll follow.", "She's gone, and he'll follow."),
+        ("HIS mother-in-law’s king-size bed.", "HER father-in-law’s king-size bed."),
+        ("I saw her yesterday.", "I saw him yesterday."),
+        ("I saw her brother yesterday.", "I saw his sister yesterday."),
+        ("Give him his book, it is his.", "Give her her book, it is hers."),
+        ("A friend of hers told her about it.", "A friend of his told him about it."),
+        ("Her and Sam's house was old.", "His and Sam's house was old."),
+        ("Yes, ma'am, said Mr. Jones himself.", "Yes, sir, said Ms. Jones herself."),
+        ("Mrs Smith took 5 ms and an MS.", "Mr Smith took 5 ms and an MS."),
+        ("It was a witch hunt, said the witch.", "It was a witch hunt, said the wizard."),
+        ("The poet's host was a manager.", "The poet's host was a manager."),
+        ("“She,” he wrote, ‘is his aunt’.", "“He,” she wrote, ‘is her uncle’."),
+        ("The ex-wife of a businessman", "The ex-husband of a businesswoman"),
+        ("theme, shed, hero-worship, them", "theme, shed, heroine-worship, them"),
+    ],
+)
+def test_words_are_swapped_and_nothing_else(text: str, swapped: str) -> None:
+    assert SWAP(text) == swapped
+
+
+@pytest.mark.parametrize(("like", "cases"), [("he", "she"), ("He", "She"), ("HE", "SHE"), ("MacKenzie", "She")])
+def test_the_case_is_kept(like: str, cases: str) -> None:
+    assert cased("she", like) == cases
+
+
+WORDS = "he she her his him hers man woman King queen Mrs Mr. ma'am Mary John, the said to 's . Smith"
+TEXTS = st.text(alphabet="abehimrsw'’ .-HSER\n\t\u00e9\u6f22", max_size=60) | st.lists(
+    st.sampled_from(WORDS.split()), max_size=25
+).map(" ".join)
+
+
+@given(TEXTS)
+def test_the_trail_always_leads_back(text: str) -> None:
+    edits = BOTH.edits(text)
+    assert undone(applied(text, edits), edits) == text
+
+
+ONE_TO_ONE = [w for w in lexicon() if not w.oneway and w.male not in ("mr",)]
+SAFE = st.lists(
+    st.sampled_from([x for w in ONE_TO_ONE for x in (w.male, w.female)] + ["and", "the", "saw", "."]), max_size=20
+)
+
+
+@given(SAFE)
+def test_swapping_twice_gives_the_original_where_pairs_are_one_to_one(words: list[str]) -> None:
+    text = " ".join(words)
+    assert SWAP(SWAP(text)) == text
+
+
+@given(TEXTS)
+def test_everything_between_the_edits_is_untouched(text: str) -> None:
+    edits = BOTH.edits(text)
+    kept, at = [], 0
+    for edit in edits:
+        kept.append(text[at : edit.start])
+        at = edit.start + len(edit.old)
+    kept.append(text[at:])
+    rest = applied(text, edits)
+    for piece in kept:
+        assert piece in rest
+
+
+def test_a_trail_of_another_text_is_refused() -> None:
+    with pytest.raises(BadInput, match="not of this text"):
+        applied("She left.", [Edit(0, "He", "She", "pronoun")])
+
+
+def test_own_pairs_take_the_place_of_ours() -> None:
+    swap = Swapper(pairs={"wizard": "sorceress"})
+    assert swap("The Wizard and he met a sorceress.") == "The Sorceress and he met a wizard."
+    with pytest.raises(BadInput, match="two different words"):
+        Swapper(pairs={"x": "x"})
+
+
+def gold(data: Path) -> list[tuple[str, int, str, str, str]]:
+    """Hand labels: text, offset, word, label, source."""
+    texts = {}
+    for part in ("development", "validation", "test"):
+        with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8") as file:
+            texts |= {r["ID"]: r["Text"] for r in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
+    with (Path(__file__).parent / "her-his.tsv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    return [(texts[r["document"]], int(r["offset"]), r["word"].lower(), r["label"], r["source"]) for r in rows]
+
+
+def test_her_and_his_are_right_in_97_of_100_on_text_it_was_not_trained_on(data: Path) -> None:
+    right: Counter[tuple[str, str]] = Counter()
+    total: Counter[tuple[str, str]] = Counter()
+    for text, start, word, label, source in gold(data):
+        if word == "hers":
+            continue
+        possessive = score(text, start, start + 3) > (0 if word == "her" else SURE)
+        total[word, source] += 1
+        right[word, source] += possessive == (label == "possessive")
+    assert total["her", "random"] == 399
+    assert right["her", "random"] / total["her", "random"] >= 0.97
+    assert right["his", "random"] / total["his", "random"] >= 0.99
+    assert right["her", "hard"] / total["her", "hard"] >= 0.85  # chosen to be hard
+
+
+def test_agreement_with_the_released_swap(data: Path) -> None:
+    """gap_flipped.tsv: where both change he, she or a noun, they agree; where they differ, why."""
+    texts = {}
+    for part in ("development", "validation", "test"):
+        with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8") as file:
+            texts |= {r["ID"]: r["Text"] for r in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
+    with (data / "gap" / "gap_flipped.tsv").open(encoding="utf-8") as file:
+        released = {r["ID"]: r["Text"] for r in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
+    same, differ = Counter[str](), Counter[str]()
+    for name, text in texts.items():
+        ours = {e.start: e for e in SWAP.edits(text)}
+        at = moved = 0
+        theirs = released[name]
+        for old, new in zip(text.split(" "), theirs.split(" "), strict=True):
+            for start, edit in ours.items():
+                if at <= start < at + len(old) and len(old) == len(edit.old):
+                    kind = "context" if edit.rule.startswith(("her", "his")) else edit.rule
+                    (same if new == edit.new else differ)[kind] += 1
+            at += len(old) + 1
+            moved += len(new) - len(old)
+    agree = sum(same[k] for k in ("pronoun", "person", "kinship")) / sum(
+        same[k] + differ[k] for k in ("pronoun", "person", "kinship")
+    )
+    reflexive = sum(text.count("himself") + text.count("herself") for text in texts.values())
+    assert differ["pronoun"] <= reflexive  # the release leaves reflexives as they are
+    assert agree + reflexive / sum(same[k] + differ[k] for k in ("pronoun", "person", "kinship")) > 0.99
+    assert same["context"] / (same["context"] + differ["context"]) > 0.94  # it errs in about one her of twenty
+
+
+NAMES = [
+    ("Mary Smith saw John.", {"Mary", "John"}),
+    ("They moved to Jordan in May.", set()),
+    ("Michael Jordan scored. Jordan left.", {"Michael"}),
+    ("Jordan Smith left. Jordan was tired.", {"Jordan"}),
+    ("The James Madison University and St. Mary Street", set()),
+    ("Mr. James arrived with King Charles.", {"Charles"}),
+    ("Dr. Susan Calvin spoke. Calvin smiled.", {"Susan"}),
+    ("Mark my words, said Mark.", {"Mark"}),
+    ("When Alice left, Bob wept.", {"Alice", "Bob"}),
+    ("Jean-Paul met Ann Arbor", set()),
+    ("North Carolina and Virginia Beach", set()),
+]
+
+
+@pytest.mark.parametrize(("text", "found"), NAMES)
+def test_first_names_are_told_from_other_words(text: str, found: set[str]) -> None:
+    assert {edit.old for edit in Naming()(text)} == found
+
+
+def test_partners_are_one_to_one_and_of_the_other_gender() -> None:
+    table = bundled()
+    assert len(table) > 2000
+    assert all(table[table[name].partner].partner == name for name in table)
+    assert (table["james"].partner, table["mary"].partner) == ("barbara", "john")
+
+
+def test_a_name_has_one_partner_throughout_a_document() -> None:
+    edits = list(Naming()("Mary Smith left. Mary's sister saw Mary. MARY!"))
+    assert {edit.new.lower() for edit in edits} == {"john"}
+    assert len(edits) == 4
+
+
+def test_annotated_names_of_gap_are_swapped(data: Path) -> None:
+    """Of the annotated full names whose first word is in the list."""
+    total = hit = 0
+    naming = Naming()
+    for part in ("development", "validation", "test"):
+        with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8") as file:
+            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+                found = {edit.start for edit in naming(row["Text"])}
+                for side in "AB":
+                    words = row[side].split()
+                    if len(words) > 1 and words[0].lower() in naming.table and words[0][0].isupper():
+                        total += 1
+                        hit += int(row[f"{side}-offset"]) in found
+    assert total > 2000
+    assert hit / total >= 0.96
+
+
+def test_a_list_of_names_with_duplicates_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "names.tsv"
+    file.write_text("Adam\tEve\nKain\tEve\n")
+    with pytest.raises(BadInput, match="line 2: 'eve' has a partner already, 'adam'"):
+        own(str(file))
+    file.write_text("Adam Eve\n")
+    with pytest.raises(BadInput, match="two names and a tab"):
+        own(str(file))
+
+
+def test_substitution_takes_its_share_and_is_seeded() -> None:
+    texts = [f"He is number {i}." for i in range(1000)]
+    made = list(substitute(texts, SWAP, share=0.5, rng=np.random.default_rng(1)))
+    changed = sum(a != b for a, b in zip(texts, made, strict=True))
+    assert 430 < changed < 570
+    assert made == list(substitute(texts, SWAP, share=0.5, rng=np.random.default_rng(1)))
+    assert list(substitute(texts, SWAP, share=1.0, rng=np.random.default_rng(1))) == [SWAP(t) for t in texts]
+    with pytest.raises(BadInput, match="between 0 and 1"):
+        list(substitute(texts, SWAP, share=1.5, rng=np.random.default_rng(1)))
+
+
+def test_augmentation_keeps_both_copies() -> None:
+    assert list(augment(["He left.", "It rained."], SWAP)) == ["He left.", "She left.", "It rained."]

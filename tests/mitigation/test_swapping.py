@@ -1,0 +1,169 @@
+"""`evenhand swap`: formats, resuming, memory, bad files."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evenhand import BadInput, swapping
+from evenhand.cli import app
+from evenhand.mitigation.swap import Edit, undone
+from evenhand.swapping import swap
+from evenhand.terminal import run as run_command
+
+TEXTS = ['He said "no" to her, twice.', "Nothing here.", "Mary Smith's brother, ÄÖÜ 漢字"]
+SWAPPED = ['She said "no" to him, twice.', "Nothing here.", "John Smith's sister, ÄÖÜ 漢字"]
+
+
+def write(path: Path) -> Path:
+    frame = pd.DataFrame({"id": [1, 2, 3], "text": TEXTS})
+    if path.suffix == ".txt":
+        path.write_text("\n".join(TEXTS))
+    elif path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".tsv":
+        frame.to_csv(path, index=False, sep="\t", quoting=csv.QUOTE_NONE)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True, force_ascii=False)
+    else:
+        frame.to_parquet(path)
+    return path
+
+
+def texts(path: Path) -> list[str]:
+    if path.suffix == ".txt":
+        return path.read_text().split("\n")
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)["text"].tolist()
+    if path.suffix == ".jsonl":
+        return [json.loads(line)["text"] for line in path.read_text().splitlines()]
+    if path.suffix == ".csv":
+        return pd.read_csv(path)["text"].tolist()
+    return pd.read_csv(path, sep="\t", quoting=csv.QUOTE_NONE)["text"].tolist()
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".csv", ".tsv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_format_comes_back_swapped(tmp_path: Path, suffix: str, jobs: int) -> None:
+    done = swap(write(tmp_path / f"a{suffix}"), jobs=jobs, trail=True)
+    assert done.out == tmp_path / f"a.swapped{suffix}"
+    assert texts(done.out) == SWAPPED
+    assert (done.documents, done.rewritten) == (3, 2)
+    trail = [json.loads(line) for line in (tmp_path / f"a.swapped{suffix}.trail.jsonl").read_text().splitlines()]
+    for row, new, old in zip(trail, SWAPPED, TEXTS, strict=True):
+        assert undone(new, [Edit(**edit) for edit in row["edits"]]) == old.rstrip("\n")
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_augmenting_writes_both(tmp_path: Path) -> None:
+    done = swap(write(tmp_path / "a.csv"), augment=True, jobs=1)
+    assert texts(done.out) == [TEXTS[0], SWAPPED[0], TEXTS[1], TEXTS[2], SWAPPED[2]]
+
+
+def test_a_share_is_seeded_and_the_rest_is_untouched(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("".join(f"He has {i} hats.\r\n" for i in range(400)))
+    one = swap(file, tmp_path / "1.txt", share=0.5, jobs=1).out.read_bytes()
+    assert one == swap(file, tmp_path / "2.txt", share=0.5, jobs=2).out.read_bytes()
+    assert one != swap(file, tmp_path / "3.txt", share=0.5, seed=1, jobs=1).out.read_bytes()
+    lines = one.decode().splitlines(keepends=True)
+    assert 150 < sum(line.startswith("She") for line in lines) < 250
+    assert all(line.endswith("\r\n") for line in lines)
+
+
+def test_names_can_be_left_alone(tmp_path: Path) -> None:
+    done = swap(write(tmp_path / "a.txt"), names=False, jobs=1)
+    assert "Mary Smith's sister" in done.out.read_text()
+
+
+def test_gap_columns_follow_the_text(tmp_path: Path) -> None:
+    file = tmp_path / "gap.tsv"
+    head = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
+    text = "Catherine Hill met Jo before she left Robert Barry."
+    marks = [text.index("she"), text.index("Catherine"), text.index("Robert")]
+    file.write_text(
+        f"{head}t-1\t{text}\tshe\t{marks[0]}\tCatherine Hill\t{marks[1]}\tTRUE\tRobert Barry\t{marks[2]}\tFALSE\tx\n"
+    )
+    swap(file, column="Text", jobs=1)
+    (row,) = csv.DictReader((tmp_path / "gap.swapped.tsv").read_text().splitlines(), delimiter="\t")
+    for name in ("Pronoun", "A", "B"):
+        start = int(row[f"{name}-offset"])
+        assert row["Text"][start : start + len(row[name])] == row[name]
+    assert row["Pronoun"] == "he"
+    assert row["A"].endswith(" Hill")
+    assert row["A"] != "Catherine Hill"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.txt", b"", "has no texts"),
+        ("a.txt", b"caf\xe9\n", "not UTF-8"),
+        ("a.txt", b"\x00\x01\x02", "binary"),
+        ("a.txt", b"<!DOCTYPE html><p>He</p>", "HTML"),
+        ("a.csv", b"id,txt\n1,x\n", "no column 'text'"),
+        ("a.docx", b"x", "must be one of .txt"),
+    ],
+)
+def test_a_bad_file_is_refused_and_leaves_nothing(tmp_path: Path, name: str, content: bytes, says: str) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    with pytest.raises(BadInput, match=says):
+        swap(file, jobs=1)
+    assert not list(tmp_path.glob("*.swapped*"))
+
+
+def test_the_original_is_never_replaced(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.txt")
+    with pytest.raises(BadInput, match="replace the original"):
+        swap(file, file)
+
+
+def test_a_line_of_many_megabytes_is_worked_on_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(swapping, "LONGEST", 60)
+    file = tmp_path / "a.txt"
+    file.write_text("He saw her brother there. " * 40)
+    assert swap(file, jobs=1).out.read_text() == "She saw his sister there. " * 40
+
+
+def test_a_killed_swap_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("".join(f"He told her that his {i} hats were hers, said Mary Jones.\n" for i in range(60_000)))
+    whole = swap(file, tmp_path / "whole.txt", jobs=1).out.read_bytes()
+    command = [sys.executable, "-m", "evenhand", "swap", str(file), "--jobs", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not any(part.stat().st_size > 20_000 for part in tmp_path.glob(".a.swapped*.part")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    (part,) = tmp_path.glob(".a.swapped*.part")
+    with part.open("ab") as cut:
+        cut.write(b"[[0, 1")  # as if in the middle of a line
+    done = swapping._finished(part)
+    assert 0 < done < 60_000
+    assert run_command(app, ["swap", str(file), "--jobs", "1"]) == 0
+    assert (tmp_path / "a.swapped.txt").read_bytes() == whole
+
+
+def test_memory_stays_flat(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from evenhand.swapping import swap; swap(sys.argv[1], jobs=1); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    peaks = []
+    for n in (1_000, 60_000):
+        file = tmp_path / f"{n}.txt"
+        file.write_text("".join(f"He told her that his {i} hats were hers.\n" for i in range(n)))
+        out = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
+        peaks.append(int(out.stdout))
+    assert peaks[1] - peaks[0] < 30  # megabytes
