@@ -257,7 +257,7 @@ def test_unscored_items_are_shown_with_their_reason(tmp_path: Path, capsys: pyte
     run = evenhand.audit(Table(rule), suite="becpro", out=tmp_path)
     assert run.about["unscored"] == {"becpro-en/association": {"unknown word": 90}}
     assert run_command(app, ["rescore", str(run.path)]) == 0
-    assert "90 items unscored: unknown word" in capsys.readouterr().out
+    assert "90 items unscored by association: unknown word" in capsys.readouterr().out
 
 
 def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsys: pytest.CaptureFixture[str]) -> None:

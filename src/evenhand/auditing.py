@@ -59,6 +59,9 @@ def audit(
         raise BadInput(f"seed must not be negative. Got {seed}.")
     options = dict(options or {})
     named = (measure,) if isinstance(measure, str) else tuple(measure)
+    given = [name for name, value in (("dataset", dataset), ("templates", templates), ("pairs", pairs)) if value]
+    if len(given) > 1:
+        raise BadInput(f"Choose one of dataset, templates and pairs. Got {' and '.join(given)}.")
     for builder, file in (("templates", templates), ("pairs", pairs)):
         if file is not None:
             dataset, options["file"] = builder, str(file)

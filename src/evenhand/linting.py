@@ -33,12 +33,13 @@ class Linted:
     @property
     def clean(self) -> int:
         """How many pairs have no fault."""
-        return self.pairs - len({fault.id for fault in self.faults})
+        return self.pairs - len({fault.row for fault in self.faults})
 
     @property
     def frame(self) -> pd.DataFrame:
         """One row for each fault: id, rule, what."""
-        return pd.DataFrame([(f.id, f.rule, f.what) for f in self.faults], columns=["id", "rule", "what"])
+        rows = [[" ".join(text.split()) for text in (f.id, f.rule, f.what)] for f in self.faults]
+        return pd.DataFrame(rows, columns=["id", "rule", "what"])
 
 
 def lint(

@@ -272,10 +272,13 @@ class Line:
     n: int
 
 
-def fitted(x: Floats, y: Floats, rng: np.random.Generator) -> tuple[Line, Floats]:
-    """The line through the points, and the slopes of the bootstrap samples behind its interval."""
-    found = stats.linregress(x, y)
+def fitted(x: Floats, y: Floats, rng: np.random.Generator) -> Line:
+    """The line through the points; NaN where x does not vary."""
     n = len(x)
+    if np.ptp(x) == 0:
+        nan = math.nan
+        return Line(nan, nan, nan, nan, nan, nan, nan, n)
+    found = stats.linregress(x, y)
     drawn = rng.integers(n, size=(DRAWS, n))
     a, b = x[drawn], y[drawn]  # (draws, n)
     centred = a - a.mean(axis=1, keepdims=True)
@@ -283,8 +286,17 @@ def fitted(x: Floats, y: Floats, rng: np.random.Generator) -> tuple[Line, Floats
     slopes: Floats = np.divide((centred * b).sum(axis=1), spread, out=np.full(DRAWS, np.nan), where=spread > 1e-12)
     slope = _percentiles(slopes, n, 0.95)
     r = _percentiles(_row_correlations(a, b), n, 0.95)
-    line = Line(float(found.slope), *slope, float(found.intercept), float(found.rvalue), *r, n)
-    return line, slopes
+    return Line(float(found.slope), *slope, float(found.intercept), float(found.rvalue), *r, n)
+
+
+def ratio_of_spreads(x: Floats, y: Floats, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Standard deviation of y over that of x, and its interval from resampling pairs; NaN where x does not vary."""
+    if np.ptp(x) == 0:
+        return math.nan, math.nan, math.nan
+    drawn = rng.integers(len(x), size=(DRAWS, len(x)))
+    below = x[drawn].std(axis=1)
+    draws: Floats = np.divide(y[drawn].std(axis=1), below, out=np.full(DRAWS, np.nan), where=below > 1e-12)
+    return float(y.std() / x.std()), *_percentiles(draws, len(x), 0.95)
 
 
 def _sums(values: Floats, clusters: Sequence[str]) -> Floats:

@@ -20,6 +20,7 @@ SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
             ("tbd", "pronoun"),
             ("tbd", "singular-they"),
             ("tbd-gendered", "pronoun"),
+            ("tbd-gendered", "singular-they"),
             ("tbd-gendered", "gender-agreement"),
         ]
     },
@@ -71,22 +72,23 @@ def chosen_tasks(pairs: Sequence[tuple[str, str]], options: Mapping[str, Any] | 
 def tasks_on(dataset: str, which: Sequence[str] = (), options: Mapping[str, Any] | None = None) -> list[Task]:
     """The tasks for one dataset: with the measures named, or with all that suit its items."""
     options = dict(options or {})
-    named = [name for measure in which for name in measures.options_of(measure)]
-    own = [name for fitting in FITTING.values() for measure in fitting for name in measures.options_of(measure)]
-    for name in options:
-        if name not in {*datasets.options_of(dataset), *(named or own)}:
-            raise UnknownName("option", name, {*datasets.options_of(dataset), *(named or own)})
     built = _built(dataset, options)
     kind = type(built.items[0])
     called_for = kind is Blank and all(item.groups.get("gender") for item in built.items)
     left_out = ASKED_FOR - {"gender-agreement"} if called_for else ASKED_FOR
-    chosen = list(which) or [measure for measure in FITTING[kind] if measure not in left_out]
+    chosen = list(dict.fromkeys(which)) or [measure for measure in FITTING[kind] if measure not in left_out]
     for measure in chosen:
+        if measure not in measures.MEASURES:
+            raise UnknownName("measure", measure, measures.MEASURES)
         if measure not in FITTING[kind]:
             raise BadInput(
                 f"'{measure}' cannot measure '{dataset}', which has items of the kind {kind.__name__}. "
                 f"Those that can: {', '.join(FITTING[kind])}."
             )
+    known = {*datasets.options_of(dataset), *(name for measure in chosen for name in measures.options_of(measure))}
+    for name in options:
+        if name not in known:
+            raise UnknownName("option", name, known)
     return [_task(built, measure, options) for measure in chosen]
 
 
@@ -115,6 +117,7 @@ def record(task: Task) -> dict[str, Any]:
         "cluster": task.dataset.cluster,
         "crossed": task.dataset.crossed,
         "reading": how.reading,
+        "flaws": task.dataset.flaws,
     }
 
 

@@ -68,6 +68,14 @@ def _show_log() -> None:
         log.setLevel(logging.INFO)
 
 
+def _width(console: Any, part: Any) -> int:
+    """How wide a table is when nothing is cut; long texts may wrap."""
+    from rich.measure import Measurement
+
+    unwrapped = all(getattr(column, "no_wrap", False) for column in getattr(part, "columns", ()))
+    return Measurement.get(console, console.options.update(max_width=1000), part).maximum if unwrapped else 0
+
+
 def show(*things: Any) -> None:
     """To stdout, at once; whoever has read enough and closed the pipe ends the command, without a traceback."""
     from rich.console import Console, Group
@@ -75,15 +83,17 @@ def show(*things: Any) -> None:
 
     if sys.stdout is None:  # closed by whoever started us
         return
-    console = Console(highlight=False)
-    console.width = max(console.width, WIDTH)  # a narrow terminal wraps lines itself; rich would cut the numbers
+    console = Console(highlight=False, markup=False)
+    narrow = max(console.width, WIDTH)
     try:
         for thing in things:
             for part in thing.renderables if isinstance(thing, Group) else [thing]:
                 if isinstance(part, str):
                     print(part)
-                else:
-                    console.print(part, soft_wrap=isinstance(part, Text))
+                    continue
+                # A narrow terminal wraps lines itself; rich would cut the numbers.
+                console.width = narrow if isinstance(part, Text) else max(narrow, _width(console, part))
+                console.print(part, soft_wrap=isinstance(part, Text))
         sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

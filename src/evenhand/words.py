@@ -34,5 +34,9 @@ def changes(one: str, other: str) -> list[Change]:
     Change(here=(Span(start=8, stop=11),), there=(Span(start=9, stop=12),))
     """
     here, there = words(one), words(other)
+    if len(here) == len(there):  # word for word, or "gave her his" beside "gave him her" would seem to share "her"
+        apart = [Change((a,), (b,)) for a, b in zip(here, there, strict=True) if a.of(one) != b.of(other)]
+        if len(apart) <= len(here) / 2:
+            return apart
     matcher = SequenceMatcher(None, [w.of(one) for w in here], [w.of(other) for w in there], autojunk=False)
     return [Change(tuple(here[i:j]), tuple(there[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]

@@ -112,8 +112,16 @@ def test_several_models_on_the_command_line_are_set_side_by_side(
 def test_a_model_without_a_value_gets_a_dash() -> None:
     rows = pd.DataFrame(
         [
-            {"category": "all", "model": "a", "value": 1.0, "low": 0.5, "high": 1.5, "mark": "best"},
-            {"category": "all", "model": "b", "value": np.nan, "low": np.nan, "high": np.nan, "mark": ""},
+            {"category": "all", "model": "a", "value": 1.0, "low": 0.5, "high": 1.5, "mark": "best", "total": True},
+            {
+                "category": "all",
+                "model": "b",
+                "value": np.nan,
+                "low": np.nan,
+                "high": np.nan,
+                "mark": "",
+                "total": True,
+            },
         ]
     )
     from rich.console import Console
@@ -123,3 +131,56 @@ def test_a_model_without_a_value_gets_a_dash() -> None:
     printed = console.export_text()
     assert "1.00 [0.50, 1.50] best" in printed
     assert "–" in printed
+
+
+def test_chance_is_seldom_marked_where_clusters_cross() -> None:
+    """Models that differ by nothing but the profession and the template."""
+    from evenhand.analysis.side_by_side import _marks
+
+    task = {"measure": "pronoun", "cluster": "template", "crossed": "profession"}
+    marked = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows = [(f"{t}/{p}", str(t), str(p)) for t in range(15) for p in range(8)]
+        base = pd.DataFrame(rows, columns=["id", "template", "profession"])
+        parts = []
+        for _ in range(2):
+            noise = np.add.outer(rng.normal(0, 0.1, 15), rng.normal(0, 0.1, 8)).ravel() + rng.normal(0, 0.05, 120)
+            parts.append(base.assign(score=0.4 + noise))
+        marked += any(_marks(parts, {}, task, seed))
+    assert marked <= 6
+
+
+def test_items_that_one_model_could_not_score_count_for_none(tmp_path: Path) -> None:
+    def model(name: str, lost: bool) -> Table:
+        def rule(q: evenhand.Likelihood) -> evenhand.Answer:
+            number = int(q.text.split()[2])
+            if lost and number < 40:
+                return evenhand.Answer.none("unknown word")
+            return evenhand.Answer((float(number) if q.text.startswith("He") else 0.0,))
+
+        return Table(rule, name=name)  # type: ignore[arg-type]
+
+    runs = [
+        evenhand.audit(model(n, x), pairs=pairs(tmp_path), out=tmp_path / "r") for n, x in (("a", False), ("b", True))
+    ]
+    rows = side_by_side(runs, "pairs", "likelihood-difference").query("total").set_index("model")
+    assert rows.loc["a", "value"] == rows.loc["b", "value"]
+    assert set(rows["n"]) == {40}
+    assert (rows["mark"] == "").all()
+
+
+@pytest.mark.parametrize("head", ["stereotype,counterpart\n", HEAD])
+def test_odd_categories_are_no_trouble(tmp_path: Path, head: str, capsys: pytest.CaptureFixture[str]) -> None:
+    import tiny
+
+    file = tmp_path / "odd.csv"
+    labels = ["all", "[/b]", "health/care and a very long name of a category that is longer than any table"]
+    ends = [f",{label}" if head == HEAD else "" for label in labels]
+    file.write_text(head + "".join(f"He has {i} hats.,She has {i} hats.{ends[i % 3]}\n" for i in range(12)))
+    small = tiny.save("roberta", tmp_path / "tiny")
+    twin = tiny.save("roberta", tmp_path / "twin")
+    assert run_command(app, ["audit", str(small), str(twin), "--pairs", str(file), "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "…" not in printed
+    assert ("[/b]" in printed) == (head == HEAD)

@@ -34,7 +34,12 @@ def test_the_counts_are_those_of_the_appendices() -> None:
 def test_all_161_templates_are_there_with_farming_and_fishing() -> None:
     farming = datasets.load("tbd", reading="verbatim", farming="farmer").items
     gendered = datasets.load("tbd-gendered", reading="verbatim").items
-    assert len({i.groups["template"] for i in (*farming, *gendered)}) == 161
+    assert len({(i.groups["category"], i.id.rsplit("/")[-1]) for i in (*farming, *gendered)}) == 161
+
+
+def test_a_sentence_that_categories_share_is_one_cluster() -> None:
+    assert {i.groups["template"] for i in datasets.load("tbd-simple").items} == {"1"}
+    assert len({i.groups["template"] for i in datasets.load("tbd-becpro").items}) == 5
 
 
 def test_farming_and_fishing_is_empty_until_somebody_fills_it() -> None:

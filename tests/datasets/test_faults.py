@@ -48,6 +48,9 @@ def test_each_rule_catches_its_fault(one: str, other: str, rule: str) -> None:
         ("An actor was here, a man of taste.", "An actress was here, a woman of taste."),
         ("He's a mason, isn't he?", "She's a mason, isn't she?"),
         ("No man succeeds without a good woman beside him.", "No woman succeeds without a good man beside her."),
+        ("He gave her his coat.", "She gave him her coat."),
+        ("She loves her mother.", "He loves his father."),
+        ("The only actor here is his sister.", "The only actor here is her brother."),
         ('"Men," said the cook, "burn the soup."', '"Women," said the cook, "burn the soup."'),
     ],
 )
@@ -87,7 +90,7 @@ def test_our_own_pairs_are_clean() -> None:
 def test_crows_pairs_are_not(data: Path) -> None:
     """What docs/measures/likelihood-difference.md reports."""
     found = evenhand.lint("crows-pairs")
-    assert (found.pairs, found.clean) == (262, 82)
+    assert (found.pairs, found.clean) == (262, 87)
     assert found.failing["other change"] == 125
     assert found.failing["left behind"] == 41
 

@@ -78,7 +78,7 @@ def test_a_users_file_is_measured_by_category(tmp_path: Path) -> None:
     [
         ("more,counterpart\na,b\n", "no column 'stereotype'"),
         ("stereotype,counterpart\nHe left.,He left.\n", "line 2: The two sentences of pair '2' must differ"),
-        ("stereotype,counterpart\nHe left.,Sie ging\n", "line 2: the two sentences have no word in common"),
+        ("stereotype,counterpart\nHe left.,Er ging.\n", "line 2: the two sentences have no word in common"),
         ("stereotype,counterpart\nHe left.,\n", "line 2: a pair needs two sentences"),
         ("stereotype,counterpart\n", "has no rows"),
     ],
@@ -99,7 +99,7 @@ def test_the_release_is_read_with_the_stereotype_first(data: Path) -> None:
     dataset = datasets.load("crows-pairs")
     assert len(dataset.items) == 262
     assert Counter(item.groups["direction"] for item in dataset.items) == {"stereo": 159, "antistereo": 103}
-    assert Counter(item.groups["pairs"] for item in dataset.items)["clean"] == 82
+    assert Counter(item.groups["pairs"] for item in dataset.items)["clean"] == 87
     assert len(datasets.load("crows-pairs", bias="age").items) == 87
     with pytest.raises(BadInput, match="Did you mean 'gender'"):
         datasets.load("crows-pairs", bias="gendr")

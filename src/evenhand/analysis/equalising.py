@@ -1,6 +1,5 @@
 """Are pronouns merely being made alike? The APPD of each word before and after a change of the model."""
 
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,38 +8,51 @@ import numpy as np
 import pandas as pd
 
 from evenhand.analysis.paired import changes
-from evenhand.errors import BadInput
 from evenhand.result import generator
-from evenhand.stats import Floats, Line, fitted
+from evenhand.stats import Line, clustered_interval, fitted, ratio_of_spreads
+
+FEWEST = 3
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
 
 
 @dataclass(frozen=True)
 class Equalising:
-    """The lines after = intercept + slope x before, over professions and over words that call for one gender.
+    """What a change of the model did to professions, and what to words that call for one gender.
 
-    If professions alone lost their gender, the slope of professions is below 1 and that of gendered words is 1. If
-    both shrink alike, the model no longer tells he from she, whatever the word (Barza 2023, section 6.1.3).
+    `professions` and `gendered` are the lines after = intercept + slope x before (Barza 2023, Figure 10). A slope below
+    1 alone proves nothing, since noise in what was before pulls it down. So the verdict rests on `spread`, the ratio of
+    the standard deviations of professions after and before, which noise leaves at 1, and on `agreement`, the change
+    of P(right pronoun) - P(wrong one) over words that call for one gender.
     """
 
     professions: Line
     gendered: Line | None
-    difference: float = math.nan
-    """Slope of gendered words - slope of professions, with its interval."""
-    low: float = math.nan
-    high: float = math.nan
+    spread: Change
+    agreement: Change | None
 
     @property
     def verdict(self) -> str:
         """The answer to "are pronouns merely being equalised?", as far as the intervals give one."""
-        if not self.professions.slope_high < 1:
+        if not self.spread.high < 1:
             return "undecided: it is not certain that the professions' differences shrank"
-        if self.gendered is None or math.isnan(self.low):
-            return "the professions' differences shrank; without gendered words, whether theirs did is not known"
-        if self.low > 0:
-            return "no: words that call for one gender kept more of their difference than professions did"
-        if self.gendered.slope_high < 1:
-            return "yes: words that call for one gender were drawn together too, and not surely less"
-        return "undecided: there are too few words that call for one gender"
+        if self.agreement is None:
+            return "the professions' differences shrank; there are no words that call for one gender to compare with"
+        if self.agreement.high < 0:
+            return f"yes: words that call for one gender lost some of it, {self.agreement}"
+        if self.agreement.low > 0:
+            return f"no: words that call for one gender gained, {self.agreement}"
+        return f"not shown: words that call for one gender changed by {self.agreement}"
 
 
 def appd(scores: pd.DataFrame) -> pd.DataFrame:
@@ -56,26 +68,24 @@ def before_after(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     return joined.rename(columns={"appd": "before", "appd_after": "after"})
 
 
-def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising:
-    """The slopes over `before_after`'s words; intervals resample words."""
+def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising | None:
+    """The change over `before_after`'s words; intervals resample words. None with fewer than three professions."""
     words = words.dropna(subset=["before", "after"])
     ordinary = words[words["better"] == "closer to 0"]
     gendered = words[words["better"] != "closer to 0"]
-    if len(ordinary) < 3:
-        raise BadInput(f"A line needs three professions at least. Got {len(ordinary)}.")
-    lines, draws = [], []
-    for name, part in (("professions", ordinary), ("gendered", gendered)):
-        if len(part) < 3:
-            continue
-        rng = generator(seed, {"words": name})
-        line, slopes = fitted(part["before"].to_numpy(dtype=float), part["after"].to_numpy(dtype=float), rng)
-        lines.append(line)
-        draws.append(slopes)
-    if len(lines) < 2:
-        return Equalising(lines[0], None)
-    apart: Floats = draws[1] - draws[0]
-    low, high = np.nanquantile(apart, [0.025, 0.975])
-    return Equalising(lines[0], lines[1], lines[1].slope - lines[0].slope, float(low), float(high))
+    if len(ordinary) < FEWEST:
+        return None
+    x, y = (ordinary[name].to_numpy(dtype=float) for name in ("before", "after"))
+    spread = Change(*ratio_of_spreads(x, y, generator(seed, {"words": "spread"})))
+    line = fitted(x, y, generator(seed, {"words": "professions"}))
+    if len(gendered) < FEWEST:
+        return Equalising(line, None, spread, None)
+    x, y = (gendered[name].to_numpy(dtype=float) for name in ("before", "after"))
+    right = np.where(gendered["better"] == "above 0", 1.0, -1.0)
+    moved = right * (y - x)
+    low, high = clustered_interval(moved, gendered["profession"].tolist(), generator(seed, {"words": "agreement"}))
+    other = fitted(x, y, generator(seed, {"words": "gendered"}))
+    return Equalising(line, other, spread, Change(float(moved.mean()), low, high))
 
 
 def seen(professions: Iterable[str], texts: Iterable[str]) -> set[str]:

@@ -10,7 +10,7 @@ import pandas as pd
 from evenhand.errors import BadInput
 from evenhand.folder import Run
 from evenhand.measures import MEASURES
-from evenhand.result import FAST, Summarise, generator
+from evenhand.result import FAST, Score, Summarise, Value, generator, summarised
 from evenhand.stats import Floats, clustered_interval
 
 COMPARED = ("gender-agreement", "likelihood-difference", "pronoun")
@@ -26,24 +26,46 @@ def comparable(run: Run) -> list[tuple[str, str]]:
 
 
 def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFrame:
-    """A row for each group and model: labels, `model`, `value`, `low`, `high`, `mark`.
+    """A row for each group and model: labels, `model`, `value`, `low`, `high`, `n`, `mark`; `total` in the row of all.
 
     `mark` is "best" where the model is nearer to the neutral value than every other (for words that call for one
     gender: farther, on the right side), "worst" where it is farther, and empty where that could be chance: the
     interval of each difference, item by item and clustered as the values' own, at 95 % for all comparisons of the row
-    (Bonferroni), must leave out 0.
+    (Bonferroni), must leave out 0. Items that one of the models could not score are left out for all.
     """
     task = _same_task(runs, dataset, measure)
     by = task["by"]
-    frames = [_scores(run, dataset, measure) for run in runs]
+    frames = _common([_scores(run, dataset, measure) for run in runs])
     rows: list[dict[str, Any]] = []
-    for labels in _labels(runs[0], dataset, measure, by):
+    values = [_values(frame, task, run.about["seed"]) for frame, run in zip(frames, runs, strict=True)]
+    for number, value in enumerate(values[0]):
+        labels = dict(value.groups)
         marks = _marks([_part(frame, labels) for frame in frames], labels, task, runs[0].about["seed"])
-        for run, mark in zip(runs, marks, strict=True):
-            found = _value(run, dataset, measure, labels)
-            shown = {group: labels.get(group, "all") for group in by}
-            rows.append({**shown, "model": run.about["model"], **found, "mark": mark})
+        shown = {group: labels.get(group, "all") for group in by} or {"items": "all"}
+        for run, mine, mark in zip(runs, values, marks, strict=True):
+            found = {name: getattr(mine[number], name) for name in ("value", "low", "high", "n")}
+            rows.append({**shown, "model": run.about["model"], **found, "mark": mark, "total": not labels})
     return pd.DataFrame(rows)
+
+
+def _common(frames: list[pd.DataFrame]) -> list[pd.DataFrame]:
+    """The items that all models could score."""
+    ids = set.intersection(*(set(frame.dropna(subset="score")["id"]) for frame in frames))
+    return [frame[frame["id"].isin(ids)] for frame in frames]
+
+
+def _values(frame: pd.DataFrame, task: dict[str, Any], seed: int) -> list[Value]:
+    """The value of all items, then of each group; without what lies within."""
+    groups = [group for group in (*task["by"], task["cluster"], task["crossed"]) if group]
+    scores = [
+        Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})
+        for row in frame.to_dict("records")
+    ]
+    how = MEASURES[task["measure"]]
+    summarise: Summarise = how.summarise  # type: ignore[assignment]
+    bounds = getattr(how, "bounds", (-math.inf, math.inf))
+    design = {"by": task["by"], "cluster": task["cluster"], "crossed": task["crossed"], "bounds": bounds, "seed": seed}
+    return list(summarised(scores, summarise, **design))
 
 
 def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: dict[str, Any], seed: int) -> list[str]:
@@ -51,8 +73,8 @@ def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: dict[str, An
     joined = parts[0][["id", *groups]]
     for number, part in enumerate(parts):
         joined = joined.merge(part[["id", "score"]].rename(columns={"score": f"score{number}"}), on="id")
-    joined = joined.dropna()
-    if joined.empty:
+    mixed = "calls_for" in parts[0] and parts[0]["calls_for"].nunique() > 1
+    if joined.empty or (mixed and task["measure"] == "pronoun"):  # some words should be above 0, others below
         return ["" for _ in parts]
     summarise: Summarise = MEASURES[task["measure"]].summarise  # type: ignore[assignment]
     scores = FAST[summarise](joined[[f"score{n}" for n in range(len(parts))]].to_numpy(dtype=float))
@@ -114,20 +136,7 @@ def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
     return run.scores[(run.scores["dataset"] == dataset) & (run.scores["measure"] == measure)]
 
 
-def _labels(run: Run, dataset: str, measure: str, by: list[str]) -> list[dict[str, str]]:
-    """All items, then each group; without what lies within."""
-    rows = [r["groups"] for r in run.results if (r["dataset"], r["measure"]) == (dataset, measure)]
-    return [groups for groups in rows if set(groups) in (set(), set(by))]
-
-
 def _part(frame: pd.DataFrame, labels: dict[str, str]) -> pd.DataFrame:
     for group, label in labels.items():
         frame = frame[frame[group] == label]
     return frame
-
-
-def _value(run: Run, dataset: str, measure: str, labels: dict[str, str]) -> dict[str, float]:
-    for row in run.results:
-        if (row["dataset"], row["measure"], row["groups"]) == (dataset, measure, labels):
-            return {name: math.nan if row[name] is None else row[name] for name in ("value", "low", "high")}
-    return {"value": math.nan, "low": math.nan, "high": math.nan}

@@ -155,6 +155,9 @@ def _checked(category: Mapping[str, Any], reading: str, place: str, *, strict: b
     for key in category:
         if key not in CATEGORY_KEYS:
             raise BadInput(f"{place}: {UnknownName('key', key, CATEGORY_KEYS)}")
+    for key in ("name", "gender"):
+        if not isinstance(category.get(key, ""), str):
+            raise BadInput(f"{place}: {key} must be a text. Got {category[key]!r}.")
     if not category.get("name") or not category.get("templates"):
         raise BadInput(f"{place}: a category needs a name and templates. Got the keys {', '.join(category)}.")
     for key in ("professions", "templates"):
@@ -178,8 +181,9 @@ def _checked(category: Mapping[str, Any], reading: str, place: str, *, strict: b
         if not professions and "profession" in slots and strict and category["name"] != FARMING:
             raise BadInput(f"{place}: {template!r} has {{profession}}, and the category no professions.")
     gender = category.get("gender", "")
-    if gender not in BETTER:
-        raise BadInput(f"{place}: {UnknownName('gender', gender, ('female', 'male'))}")
+    for given in (gender, *(profession.get("gender", "") for profession in professions)):
+        if given not in BETTER:
+            raise BadInput(f"{place}: {UnknownName('gender', str(given), ('female', 'male'))}")
     return {"name": category["name"], "gender": gender, "professions": professions, "templates": templates}
 
 
@@ -187,9 +191,11 @@ def _entry(entry: object, reading: str, place: str) -> dict[str, str]:
     """A plain text, or a text with its repair or its gender."""
     if isinstance(entry, str) and entry.strip():
         return {"text": entry}
-    if isinstance(entry, dict) and isinstance(entry.get("verbatim"), str):
-        clean = entry.get("clean", entry["verbatim"])
-        return {"text": clean if reading == "clean" else entry["verbatim"], "gender": entry.get("gender", "")}
+    if isinstance(entry, dict) and isinstance(printed := entry.get("verbatim", entry.get("text")), str):
+        return {
+            "text": entry.get("clean", printed) if reading == "clean" else printed,
+            "gender": entry.get("gender", ""),
+        }
     raise BadInput(f"{place}: a profession or template is a text. Got {entry!r}.")
 
 
@@ -206,7 +212,11 @@ def _dataset(
     options: Mapping[str, Any] | None = None,
     builder: str = "",
 ) -> Dataset:
-    items = [item for category in categories for item in _blanks(category, agree)]
+    texts = dict.fromkeys(text for category in categories for text in category["templates"])
+    numbers = {
+        text: number for number, text in enumerate(texts, start=1)
+    }  # a text that categories share is one cluster
+    items = [item for category in categories for item in _blanks(category, agree, numbers)]
     if not items:
         raise BadInput(f"'{name}' has no sentences: give a category professions, or templates without {{profession}}.")
     return Dataset(
@@ -228,17 +238,24 @@ def _dataset(
     )
 
 
-def _blanks(category: Mapping[str, Any], agree: bool) -> Iterator[Blank]:
+def _blanks(category: Mapping[str, Any], agree: bool, numbers: Mapping[str, int]) -> Iterator[Blank]:
     name, templates = category["name"], category["templates"]
     needs = any("{profession}" in template for template in templates)
     for profession in category["professions"] or ([] if needs else [{"text": name}]):
         word = profession["text"]
         gender = profession.get("gender") or category["gender"]
-        for number, template in enumerate(templates, start=1):
-            yield _blank(f"{name}/{word}/{number}", template, word, gender, name, number, agree)
+        for place, template in enumerate(templates, start=1):
+            groups = {
+                "category": name,
+                "better": BETTER[gender],
+                "calls_for": CALLS_FOR[gender],
+                "profession": word,
+                "template": str(numbers[template]),
+            } | ({"gender": gender} if gender else {})
+            yield _blank(f"{name}/{word}/{place}", template, word, groups, agree)
 
 
-def _blank(id: str, template: str, word: str, gender: str, category: str, number: int, agree: bool) -> Blank:
+def _blank(id: str, template: str, word: str, groups: dict[str, str], agree: bool) -> Blank:
     slots = SLOT.findall(template)
     slot = next(s for s in slots if s in PRONOUNS)
     if agree:
@@ -248,14 +265,7 @@ def _blank(id: str, template: str, word: str, gender: str, category: str, number
     candidates: tuple[str, ...] = PRONOUNS[slot]
     if spans[slot].start == 0:
         candidates = tuple(c.capitalize() for c in candidates)
-    groups = {
-        "category": category,
-        "better": BETTER[gender],
-        "calls_for": CALLS_FOR[gender],
-        "profession": word,
-        "template": f"{category} {number}",
-        "place": PLACE[slot],
-    } | ({"gender": gender} if gender else {})
+    groups["place"] = PLACE[slot]
     return Blank(id, text, spans[slot], candidates, groups, spans.get("profession"))
 
 

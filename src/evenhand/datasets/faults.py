@@ -5,14 +5,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from evenhand.datasets.gendered import frequency, gender, partners
+from evenhand.datasets.gendered import frequency, gender, kind, partners
 from evenhand.words import Change, changes, words
 
 RULES = {
     "identical": "both sentences are the same, or one is empty",
     "unrelated": "the two have hardly a word in common: another language, or another sentence",
     "missing word": "a word of one sentence has nothing to stand for it in the other",
-    "other change": "something changes that is not a pair of gendered words (a name counts as one)",
+    "other change": "something changes that is not a pair of gendered words; a change of names is one such",
     "left behind": "a gendered word stays as it was while another changes",
     "spacing": "two spaces, a space before a mark or at an end",
     "casing": "a small first letter, or a changed word in another case than its partner",
@@ -23,6 +23,8 @@ RULES = {
 }
 """What each rule finds."""
 RELATED = 0.5
+PERSONS = ("pronoun", "person", "kinship", "partner", "title")
+"""Kinds of words that say somebody's gender; "actor" and "hero" are used of all."""
 TENFOLD = 1.0
 """On Zipf's scale, which is of logarithms to the base 10."""
 AGREEMENT = {frozenset(pair) for pair in (("a", "an"), ("is", "are"), ("was", "were"), ("has", "have"))}
@@ -32,8 +34,9 @@ ODD_SPACING = re.compile(r"^\s|\s$|\s\s| [,.;:!?](?!\w)")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A pair that breaks a rule, and the words that do."""
+    """A pair, by its row and id, that breaks a rule, and the words that do."""
 
+    row: int
     id: str
     rule: str
     what: str
@@ -51,22 +54,24 @@ def faults(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[F
     Works through a file of any length in a time proportional to it. Two pairs are near duplicates when they are equal
     but for one word: found by looking up each sentence with each of its words left out, gendered ones apart.
     """
-    seen: dict[tuple[str, ...], str] = {}
+    seen: dict[int, str] = {}
     without: dict[int, str] = {}
+    row = 0
     for portion in _portions(pairs, 1000):
-        for id, stereotype, counterpart in portion:
-            yield from (Fault(id, rule, what) for rule, what in _alone(stereotype, counterpart))
-            yield from _repeated(id, stereotype, counterpart, seen, without)
+        for number, (id, stereotype, counterpart) in enumerate(portion, start=row):
+            yield from (Fault(number, id, rule, what) for rule, what in _alone(stereotype, counterpart))
+            yield from (Fault(number, id, *found) for found in _repeated(id, stereotype, counterpart, seen, without))
         if count is not None:
-            yield from _uneven(portion, count)
+            yield from _uneven(portion, count, row)
+        row += len(portion)
 
 
 def tally(found: Iterable[Fault]) -> Counter[str]:
     """How many pairs break each rule."""
-    ids: dict[str, set[str]] = defaultdict(set)
+    rows: dict[str, set[int]] = defaultdict(set)
     for fault in found:
-        ids[fault.rule].add(fault.id)
-    return Counter({rule: len(ids[rule]) for rule in RULES})
+        rows[fault.rule].add(fault.row)
+    return Counter({rule: len(rows[rule]) for rule in RULES})
 
 
 def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
@@ -75,8 +80,11 @@ def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
         yield "identical", one or "(empty)"
         return
     found = changes(one, other)
-    touched = sum(len(c.here) for c in found), sum(len(c.there) for c in found)
-    if min(1 - touched[0] / len(words(one)), 1 - touched[1] / len(words(other))) < 1 - RELATED:
+    others = [change for change in found if not _swapped(one, other, change)]
+    touched = max(
+        sum(len(c.here) for c in others) / len(words(one)), sum(len(c.there) for c in others) / len(words(other))
+    )
+    if touched > RELATED:
         yield "unrelated", f"{one} | {other}"
         return
     for text in (one, other):
@@ -87,7 +95,7 @@ def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
         yield from _words(one, other, change)
     if any(_swapped(one, other, change) for change in found):
         changed = {span for change in found for span in change.here}
-        stayed = [w.of(one) for w in words(one) if w not in changed and gender(w.of(one))]
+        stayed = [w.of(one) for w in words(one) if w not in changed and kind(w.of(one)) in PERSONS]
         if stayed:
             yield "left behind", ", ".join(stayed)
 
@@ -98,7 +106,8 @@ def _words(one: str, other: str, change: Change) -> Iterator[tuple[str, str]]:
         yield "missing word", f"{' '.join(here) or '(none)'} | {' '.join(there) or '(none)'}"
         return
     for a, b in zip(here, there, strict=True):
-        if not partners(a, b) and a.lower() != b.lower() and frozenset((a.lower(), b.lower())) not in AGREEMENT:
+        opposite = {gender(a), gender(b)} == {"female", "male"}
+        if not opposite and not partners(a, b) and a.lower() != b.lower() and {a.lower(), b.lower()} not in AGREEMENT:
             yield "other change", f"{a} | {b}"
         common, other_common = frequency(a), frequency(b)
         if common is not None and other_common is not None and abs(common - other_common) >= TENFOLD:
@@ -124,26 +133,27 @@ def _swapped(one: str, other: str, change: Change) -> bool:
 
 
 def _repeated(
-    id: str, one: str, other: str, seen: dict[tuple[str, ...], str], without: dict[int, str]
-) -> Iterator[Fault]:
-    plain = tuple(w.of(text).lower() for text in (one, other) for w in words(text))
+    id: str, one: str, other: str, seen: dict[int, str], without: dict[int, str]
+) -> Iterator[tuple[str, str]]:
+    """Kept by hashes alone, so that a large file takes little memory."""
+    plain = hash(tuple(w.of(text).lower() for text in (one, other) for w in words(text)))
     if plain in seen:
-        yield Fault(id, "duplicate", seen[plain])
+        yield "duplicate", seen[plain]
         return
     seen[plain] = id
     frame = [word for w in words(one) if (word := w.of(one).lower()).isalnum() and not gender(word)]
     keys = {hash(tuple(frame[:i] + frame[i + 1 :])) for i in range(len(frame))} if len(frame) > 2 else set()
     if near := next((without[key] for key in keys if key in without), None):
-        yield Fault(id, "near-duplicate", near)
+        yield "near-duplicate", near
     without.update(dict.fromkeys(keys, id))
 
 
-def _uneven(portion: Sequence[Sentences], count: Count) -> Iterator[Fault]:
+def _uneven(portion: Sequence[Sentences], count: Count, first: int) -> Iterator[Fault]:
     counts = iter(count([text for _, *texts in portion for text in texts]))
-    for id, *_ in portion:
+    for row, (id, *_) in enumerate(portion, start=first):
         here, there = next(counts), next(counts)
         if here != there and here and there:
-            yield Fault(id, "pieces", f"{here} | {there}")
+            yield Fault(row, id, "pieces", f"{here} | {there}")
 
 
 def _portions(pairs: Iterable[Sentences], size: int) -> Iterator[list[Sentences]]:

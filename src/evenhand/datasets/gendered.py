@@ -67,6 +67,19 @@ def _frequencies() -> dict[str, float]:
     return FREQUENCY | {word: zipf for words in lexicon() for word, zipf in words.frequency.items()}
 
 
+@cache
+def _kinds() -> dict[str, str]:
+    found = dict.fromkeys(PRONOUNS, "pronoun")
+    for words in lexicon():
+        found |= {word: words.kind for word in (words.male, words.female) if word in _genders()}
+    return found
+
+
+def kind(word: str) -> str:
+    """What sort of gendered word it is: pronoun, person, kinship, ...; empty for other words."""
+    return _kinds().get(word.lower(), "")
+
+
 def gender(word: str) -> Gender | None:
     """The gender a word has by itself, if any."""
     return _genders().get(word.lower())

@@ -6,7 +6,7 @@ from evenhand.errors import BadInput
 from evenhand.questions import Span
 
 SLOT = re.compile(r"\{(\w+)\}")
-VOWEL = re.compile(r"(?!uni|use|eu|one)[aeiou]|hour|honest|heir", re.I)
+VOWEL = re.compile(r"(?!uni[a-hj-mo-z]|us[eu]|ut[ei]|ur[aeio]|eu|one\b)[aeiou]|hour|honest|heir", re.I)
 """How a word begins that takes "an"."""
 
 

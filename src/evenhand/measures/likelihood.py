@@ -1,7 +1,7 @@
 """Two sentences that differ in gendered words: which one does the model find likelier, and by how much?"""
 
 import math
-import unicodedata
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -10,7 +10,6 @@ from evenhand.errors import UnknownName
 from evenhand.items import Pair
 from evenhand.questions import Answer, Likelihood, Span
 from evenhand.result import mean, mean_size, share
-from evenhand.words import words
 
 OPTIONS = {"pll": ("plain", "within-word"), "total": ("sum", "mean"), "punctuation": ("kept", "skipped")}
 
@@ -140,5 +139,9 @@ def preferred(difference: float) -> float:
     return 0.5 + (difference > 0) / 2 - (difference < 0) / 2
 
 
+MARKS = re.compile(r"(?:(?<!\w)['’]|['’](?!\w)|(?!['’_])[^\w\s])+")
+"""Punctuation, as it stands together; an apostrophe within a word is part of it."""
+
+
 def _marks(text: str) -> tuple[Span, ...]:
-    return tuple(w for w in words(text) if all(unicodedata.category(c)[0] == "P" for c in w.of(text)))
+    return tuple(Span(*match.span()) for match in MARKS.finditer(text))

@@ -1,5 +1,6 @@
 """The figures of a run, as files: whatever its datasets give."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def draw_models(
 ) -> Iterator[Path]:
     """Models side by side, a chart for each (dataset, measure)."""
     found = {
-        f"models-{dataset}-{measure}": plots.model_dots(
+        _slug(f"models-{dataset}-{measure}"): plots.model_dots(
             side_by_side(runs, dataset, measure), measure=measure, title=f"{dataset}: {measure}, 95 % intervals"
         )
         for dataset, measure in tasks
@@ -74,26 +75,28 @@ def _becpro(run: Run, after: Run | None) -> Charts:
 
 
 def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
-    scores = _scores(run, "", "pronoun")
+    scores = _in_trade(_scores(run, "", "pronoun"))
     if scores.empty:
         return {}
     if after is None:
         words = appd(scores).rename(columns={"appd": "before"})
     else:
-        words = before_after(scores, _of_after(after, "", "pronoun"))
+        words = before_after(scores, _in_trade(_of_after(after, "", "pronoun")))
     found: Charts = {}
     for category, part in words.groupby("category"):
         better = "closer to 0" if set(part["better"]) == {"closer to 0"} else "farther from 0, on its side,"
         title = f"{_models(run, after)}: {category} ({better} is better)"
-        found[f"pronoun-{str(category).replace(' ', '-')}"] = plots.pronoun_bars(part, seen, title=title)
-    if after is not None:
-        told = equalising(words, seed=run.about["seed"])
+        found[f"pronoun-{_slug(str(category))}"] = plots.pronoun_bars(part, seen, title=title)
+    told = equalising(words, seed=run.about["seed"]) if after is not None else None
+    if told is not None:
         lines = {"profession": told.professions} | ({plots.GENDERED: told.gendered} if told.gendered else {})
         note = [
             f"{name}: slope {line.slope:.2f} [{line.slope_low:.2f}, {line.slope_high:.2f}], "
             f"intercept {line.intercept:+.2f}, r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]"
             for name, line in lines.items()
         ]
+        spread = told.spread
+        note.append(f"professions: spread x {spread.value:.2f} [{spread.low:.2f}, {spread.high:.2f}]")
         note.append(f"Merely equalised? {told.verdict}")
         title = f"{_models(run, after)}: pronouns before and after"
         fits = {name: (line.slope, line.intercept) for name, line in lines.items()}
@@ -114,6 +117,16 @@ def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
     """The scores by one measure on the datasets whose names begin so, without the columns of others."""
     scores = run.scores[run.scores["dataset"].str.startswith(dataset) & (run.scores["measure"] == measure)]
     return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
+
+
+def _in_trade(scores: pd.DataFrame) -> pd.DataFrame:
+    """Without the same professions in other kinds of templates."""
+    return scores[~scores["dataset"].isin(["tbd-simple", "tbd-becpro"])] if len(scores) else scores
+
+
+def _slug(name: str) -> str:
+    """The name as part of a file's."""
+    return re.sub(r"[^\w.-]+", "-", name)
 
 
 def _of_after(after: Run, dataset: str, measure: str) -> pd.DataFrame:

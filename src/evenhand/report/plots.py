@@ -150,7 +150,7 @@ def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
 
 def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopLevelMixin:
     """The value of each model in each group, with its interval; takes analysis.side_by_side's rows."""
-    groups = [column for column in rows.columns if column not in ("model", "value", "low", "high", "mark")]
+    groups = list(rows.columns[: rows.columns.get_loc("model")])
     shown = [group for group in groups if rows[group].nunique() > 2 or group == groups[0]]
     rows = rows.assign(group=[", ".join(dict.fromkeys(labels)) for labels in rows[shown].astype(str).to_numpy()])
     panels = list(dict.fromkeys(rows["group"]))

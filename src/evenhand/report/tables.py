@@ -49,6 +49,8 @@ def _heading(run: Run, tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, 
         title.append(f"  (partial: a sample of {run.about['limit']} items)", "yellow")
     for task in tasks:
         title.append(f"\n{task['measure']}: {task['reading']}" if len(tasks) > 1 else f"\n{task['reading']}", "dim")
+    if tasks[0].get("flaws"):
+        title.append(f"\nKnown flaws: {tasks[0]['flaws']}", "dim")
     for group in set(tasks[0]["by"]) - set(_shown(tasks, rows)):
         label = next(r["groups"][group] for r in rows if group in r["groups"])
         title.append(f"\n{group}: {label}", "dim")
@@ -137,27 +139,27 @@ def _claims(claims: Sequence[Claim]) -> Iterator[Text]:
 
 def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Claim]) -> RenderableType:
     """Published | ours | difference for every cell of a paper's tables, the hypotheses, and why they differ."""
-    columns = tuple(cells.columns)
+    columns = tuple(column for column in cells.columns if column not in ("low", "high"))
     first = len(columns) - 3  # published, ours, difference
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
         table.add_column(name, justify="right" if name in columns[first:] else "left", no_wrap=True)
     for _, row in cells.iterrows():
         form = ",.0f" if row["what"] == "W" else "+.2f"
-        table.add_row(*(str(row[c]) for c in columns[:first]), *(_cell(row[c], form) for c in columns[first:]))
+        table.add_row(*(str(row[c]) for c in columns[:first]), *(_with_interval(row, c, form) for c in columns[first:]))
     return Group(table, *_claims(claims), "", *(Text(f"- {note}") for note in notes))
 
 
 def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") -> RenderableType:
     """Models side by side (Barza 2023, Table 3): groups by models; best and worst marked where that is no chance."""
     names = list(dict.fromkeys(rows["model"]))
-    groups = [column for column in rows.columns if column not in ("model", "value", "low", "high", "mark")]
+    groups = list(rows.columns[: rows.columns.get_loc("model")])
     shown = [group for group in groups if rows[group].nunique() > (2 if group != groups[0] else 0)]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in (*shown, *names):
         table.add_column(name, justify="left" if name in shown else "right", no_wrap=True)
-    for labels, part in rows.groupby(groups, sort=False):
-        found = dict(zip(groups, labels, strict=True))
+    for labels, part in rows.groupby(["total", *groups], sort=False):
+        found = dict(zip(groups, labels[1:], strict=True))
         cells = part.set_index("model")
         table.add_row(*(str(found[group]) for group in shown), *(_model_cell(cells.loc[name]) for name in names))
     title = _line(f"{dataset} · {measure}: models side by side", "bold")
@@ -209,6 +211,12 @@ def _frame(frame: pd.DataFrame, formats: Mapping[str, str]) -> Table:
     return table
 
 
+def _with_interval(row: Any, column: str, form: str) -> str:
+    shown = _cell(row[column], form)
+    has = column == "ours" and "low" in row and not pd.isna(row["low"])
+    return f"{shown} [{row['low']:{form}}, {row['high']:{form}}]" if has else shown
+
+
 def _cell(value: Any, form: str) -> str:
     return "–" if pd.isna(value) else format(value, form)
 
@@ -229,7 +237,7 @@ def _form(row: Mapping[str, Any]) -> str:
 
 def _unscored(run: Run, task: Mapping[str, Any]) -> Iterator[str]:
     for reason, n in run.about["unscored"].get(f"{task['dataset']}/{task['measure']}", {}).items():
-        yield f"{n:,} items unscored: {reason}"
+        yield f"{n:,} items unscored by {task['measure']}: {reason}"
 
 
 def _footer(run: Run) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Barza 2023, the Gender Bias Evaluation Framework: Tables 3 to 5, and what goes with them."""
 
-import math
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -159,20 +159,29 @@ def _kinds(run: Run) -> Iterator[dict[str, Any]]:
             joined = pd.concat([means[one], means[other]], axis=1, join="inner").dropna().to_numpy(dtype=float)
             rng = generator(run.about["seed"], {"one": one, "other": other, "measure": how})
             found = correlation(joined[:, 0], joined[:, 1], rng, kind="pearson")
-            yield _cell("2", how, f"{one} and {other}", "r", None, found.value)
+            yield _cell("2", how, f"{one} and {other}", "r", None, asdict(found))
 
 
-def _value(run: Run, dataset: str, how: str, category: str) -> float | None:
-    """The value of a category; "combined" is that of all."""
+def _value(run: Run, dataset: str, how: str, category: str) -> dict[str, Any]:
+    """The value of a category, with its interval; "combined" is that of all."""
     for row in run.results:
         label = row["groups"].get("category", "combined")
-        inner = row["groups"].get("profession")
-        if (row["dataset"], row["measure"], label) == (dataset, how, category) and inner is None:
-            return row["value"] if row["value"] is not None else math.nan
+        inner = {"profession", "about"} & set(row["groups"])
+        if (row["dataset"], row["measure"], label) == (dataset, how, category) and not inner:
+            return row
     raise BadInput(f"'{run.path}' has no {how} of {category}. Delete the folder and run the study again.")
 
 
-def _cell(table: str, group: str, column: str, what: str, number: float | None, ours: float | None) -> dict[str, Any]:
+def _cell(
+    table: str,
+    group: str,
+    column: str,
+    what: str,
+    number: float | None,
+    found: float | Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    row: Mapping[str, Any] = found if isinstance(found, Mapping) else {"value": found}
+    ours = row["value"]
     difference = ours - number if ours is not None and number is not None else None
     return {
         "table": table,
@@ -182,4 +191,6 @@ def _cell(table: str, group: str, column: str, what: str, number: float | None, 
         "published": number,
         "ours": ours,
         "difference": difference,
+        "low": row.get("low"),
+        "high": row.get("high"),
     }
