@@ -107,3 +107,50 @@ def test_a_sentence_of_one_piece_is_a_step_too(base: Path, tmp_path: Path) -> No
     out = finetune(str(base), ["work"], Recipe(learning_rate=1e-3, epochs=1, batch=1), tmp_path / "one")
     assert "Training loss" in (out / "README.md").read_text()
     assert evenhand.load(str(out)).fingerprint != evenhand.load(str(base)).fingerprint
+
+
+def test_training_that_was_stopped_goes_on_to_the_same_weights(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = dataclasses.replace(QUICK, epochs=3)
+    whole = evenhand.load(str(finetune(str(base), tiny.TEXTS, short, tmp_path / "whole"))).fingerprint
+    recent, calls = mlm._recent, []
+
+    def stopping(losses: list[float]) -> float:
+        calls.append(len(losses))
+        if len(losses) == 4:
+            raise KeyboardInterrupt
+        return recent(losses)
+
+    monkeypatch.setattr(mlm, "_recent", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        finetune(str(base), tiny.TEXTS, short, tmp_path / "out", every=0.0)
+    assert (tmp_path / "out" / mlm.CHECKPOINT).exists()
+    monkeypatch.setattr(mlm, "_recent", lambda losses: calls.append(len(losses)) or recent(losses))
+    calls.clear()
+    out = finetune(str(base), tiny.TEXTS, short, tmp_path / "out")
+    assert calls[0] == 4  # three steps were kept
+    assert evenhand.load(str(out)).fingerprint == whole
+    assert not (out / mlm.CHECKPOINT).exists()
+
+
+def test_a_checkpoint_of_another_recipe_or_a_broken_one_is_not_used(
+    base: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    short = dataclasses.replace(QUICK, epochs=1)
+    clean = evenhand.load(str(finetune(str(base), tiny.TEXTS, short, tmp_path / "clean"))).fingerprint
+    for name, content in (("broken", b"nothing"), ("other", None)):
+        folder = tmp_path / name
+        folder.mkdir()
+        if content is None:
+            torch.save({"made_of": "something else", "losses": [1.0]}, folder / mlm.CHECKPOINT)
+        else:
+            (folder / mlm.CHECKPOINT).write_bytes(content)
+        assert evenhand.load(str(finetune(str(base), tiny.TEXTS, short, folder))).fingerprint == clean
+    assert "cannot be read: starting anew" in caplog.text
+    assert "of another model, text or recipe" in caplog.text
+
+
+def test_a_small_corpus_is_warned_of(base: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    finetune(str(base), tiny.TEXTS, dataclasses.replace(QUICK, epochs=1), tmp_path / "small")
+    assert "Only 8 sentences" in caplog.text

@@ -1,6 +1,6 @@
 """Barza 2023, the Gender Bias Evaluation Framework: Tables 3 to 5, and what goes with them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path

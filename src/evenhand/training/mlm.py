@@ -1,11 +1,16 @@
 """Fine-tune a masked language model on sentences."""
 
 import dataclasses
+import hashlib
 import json
+import logging
 import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import torch
 from accelerate import Accelerator
@@ -16,9 +21,12 @@ from tqdm.auto import tqdm
 from transformers import get_linear_schedule_with_warmup
 
 from evenhand.errors import BadInput, ModelError
+from evenhand.folder import prepare, write_whole
 from evenhand.models import load
 from evenhand.models.loading import quiet
 from evenhand.models.picking import Picking
+
+log = logging.getLogger(__name__)
 
 IGNORED = -100
 
@@ -47,8 +55,19 @@ RECIPES = {
 """The paper says 5e-5 and a warm-up of unstated length (we take a tenth); its released code has 2e-5 and none."""
 
 
-def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path) -> Path:
-    """Train `base` on these sentences and save weights, tokenizer and card in `out`."""
+FEW = 500
+"""Sentences below which little can be learned."""
+EVERY = 120.0
+"""Seconds between checkpoints."""
+CHECKPOINT = ".checkpoint.pt"
+
+
+def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, every: float = EVERY) -> Path:
+    """Train `base` on these sentences and save weights, tokenizer and card in `out`.
+
+    A checkpoint is written there every so many seconds. The same call after a kill goes on from it, and on one CPU ends
+    with the same weights; when the loss is no number, the checkpoint of the last good step stays.
+    """
     accelerator = Accelerator()
     set_seed(recipe.seed)
     model = load(base)
@@ -58,39 +77,97 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path) -> Path
     encoded = [ids for ids in encoded if len(ids) > 2]
     if not encoded:
         raise BadInput("There is nothing to train on: no text has a piece of its own.")
+    if len(encoded) < FEW:
+        log.warning(f"Only {len(encoded):,} sentences to train on: expect little change, or overfitting.")
 
     steps = recipe.epochs * math.ceil(len(encoded) / recipe.batch)
     optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
     schedule = get_linear_schedule_with_warmup(optimizer, int(recipe.warmup * steps), steps)
     network, optimizer = accelerator.prepare(network, optimizer)
-    picking = Picking(accelerator.unwrap_model(network))
-    losses: list[float] = []
-    with tqdm(total=steps, unit=" steps", disable=None, leave=False, dynamic_ncols=True) as bar:
-        for epoch in range(recipe.epochs):
-            for batch in _batches(encoded, recipe, epoch):
-                ids, attention = _padded(batch, tokenizer.pad_token_id or 0)  # (batch, length)
-                ids, labels = _masked(ids, attention, tokenizer, recipe.masked)
-                rows, positions = (labels != IGNORED).nonzero(as_tuple=True)
-                device = accelerator.device
-                logits = picking.logits(
-                    rows.to(device), positions.to(device), input_ids=ids.to(device), attention_mask=attention.to(device)
-                )
-                loss = cross_entropy(logits, labels[rows, positions].to(device))
-                if not torch.isfinite(loss):
-                    raise ModelError(f"The loss is {loss.item()} at step {len(losses)}. Lower the learning rate.")
-                accelerator.backward(loss)
-                accelerator.clip_grad_norm_(network.parameters(), recipe.clip)
-                optimizer.step()
-                schedule.step()
-                optimizer.zero_grad()
-                losses.append(loss.item())
-                bar.update()
-                bar.set_postfix(loss=f"{_recent(losses):.3f}")
+    bare = accelerator.unwrap_model(network)
+    picking = Picking(bare)
+    prepare(out)
+    made_of = hashlib.sha256(repr((model.fingerprint, encoded, recipe)).encode()).hexdigest()
+    saved = _Saved(out / CHECKPOINT, made_of, bare, optimizer, schedule)
+    losses = saved.resume()
+    done, last = len(losses), time.monotonic()
+    with tqdm(total=steps, initial=done, unit=" steps", disable=None, leave=False, dynamic_ncols=True) as bar:
+        for batch in islice(_epochs(encoded, recipe), done, None):
+            ids, attention = _padded(batch, tokenizer.pad_token_id or 0)  # (batch, length)
+            ids, labels = _masked(ids, attention, tokenizer, recipe.masked)
+            rows, positions = (labels != IGNORED).nonzero(as_tuple=True)
+            device = accelerator.device
+            logits = picking.logits(
+                rows.to(device), positions.to(device), input_ids=ids.to(device), attention_mask=attention.to(device)
+            )
+            loss = cross_entropy(logits, labels[rows, positions].to(device))
+            if not torch.isfinite(loss):
+                kept = f" The last good checkpoint is in '{saved.path}'." if saved.path.exists() else ""
+                raise ModelError(f"The loss is {loss.item()} at step {len(losses)}. Lower the learning rate.{kept}")
+            accelerator.backward(loss)
+            accelerator.clip_grad_norm_(network.parameters(), recipe.clip)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+            losses.append(loss.item())
+            bar.update()
+            bar.set_postfix(loss=f"{_recent(losses):.3f}")
+            if time.monotonic() - last > every:
+                saved.save(losses)
+                last = time.monotonic()
     with quiet():
-        accelerator.unwrap_model(network).save_pretrained(out)
+        bare.save_pretrained(out)
         tokenizer.save_pretrained(out)
-    (out / "README.md").write_text(_card(base, len(encoded), recipe, losses), encoding="utf-8")
+    card = _card(base, len(encoded), recipe, losses).encode()
+    write_whole(out / "README.md", lambda file: file.write(card))
+    saved.path.unlink(missing_ok=True)
     return out
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """Where training stands, in a file: all that makes the next step what it would have been."""
+
+    path: Path
+    made_of: str
+    network: Any
+    optimizer: Any
+    schedule: Any
+
+    def save(self, losses: Sequence[float]) -> None:
+        state = {
+            "made_of": self.made_of,
+            "network": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "chance": torch.get_rng_state(),
+            "losses": list(losses),
+        }
+        write_whole(self.path, lambda file: torch.save(state, file))
+
+    def resume(self) -> list[float]:
+        """The losses so far; none where there is no checkpoint of the same base, texts and recipe."""
+        if not self.path.exists():
+            return []
+        try:
+            state = torch.load(self.path, weights_only=True)
+        except Exception:  # whatever a broken file makes the reader raise
+            log.warning(f"The checkpoint '{self.path}' cannot be read: starting anew.")
+            return []
+        if state["made_of"] != self.made_of:
+            log.warning(f"The checkpoint '{self.path}' is of another model, text or recipe: starting anew.")
+            return []
+        self.network.load_state_dict(state["network"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.schedule.load_state_dict(state["schedule"])
+        torch.set_rng_state(state["chance"])
+        log.info(f"Going on from step {len(state['losses']):,}.")
+        return list(state["losses"])
+
+
+def _epochs(encoded: Sequence[list[int]], recipe: Recipe) -> Iterator[list[list[int]]]:
+    for epoch in range(recipe.epochs):
+        yield from _batches(encoded, recipe, epoch)
 
 
 def _batches(encoded: Sequence[list[int]], recipe: Recipe, epoch: int) -> Iterator[list[list[int]]]:
