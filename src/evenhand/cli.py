@@ -224,6 +224,47 @@ def swap(
 
 
 @app.command()
+def debias(
+    model: Annotated[str, typer.Argument(help="A bundled name, a folder or a Hub id.")] = "mini-en",
+    out: Annotated[Path, typer.Option(help="OUT/model is the new model, OUT/before and OUT/after the runs.")] = Path(
+        "runs/debiased"
+    ),
+    corpus: Annotated[
+        str, typer.Option(help="balanced (bundled), gap, gap-flipped, mt-gender, or a text file.")
+    ] = "balanced",
+    share: Annotated[
+        float | None, typer.Option(help="Share of documents to swap. Default: 0.5, or 0 where the corpus is balanced.")
+    ] = None,
+    remind: Annotated[
+        list[str] | None, typer.Option(help="Add reminders: pregnant, breastfeed, or a file. Repeatable.")
+    ] = None,
+    repeat: Annotated[int, typer.Option(help="How many times each reminder is there.")] = 1,
+    recipe: Annotated[str, typer.Option(help="default, bartl-paper or bartl-released.")] = "default",
+    suite: Annotated[str, typer.Option(help="What to measure before and after.")] = "all",
+    limit: Annotated[int | None, typer.Option(help="Measure a sample of so many items each.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+) -> None:
+    """Fine-tune a model on gender-swapped text, and compare it before and after: what was gained, what was lost."""
+    from evenhand.debiasing import debias as debias_model
+    from evenhand.report.tables import debiased
+
+    done = debias_model(
+        model,
+        out=out,
+        corpus=corpus,
+        share=share,
+        remind=remind or (),
+        repeat=repeat,
+        recipe=recipe,
+        suite=suite,
+        limit=limit,
+        seed=seed,
+    )
+    terminal.show(debiased(done.balance, done.changes, done.language, done.alarms))
+    terminal.show(f"Model: {done.model}", f"Runs: {done.before.path}, {done.after.path}")
+
+
+@app.command()
 def measures() -> None:
     """List the measures: what they give, and how to read it."""
     from evenhand.measures import MEASURES

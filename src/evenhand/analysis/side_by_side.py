@@ -33,7 +33,7 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
     interval of each difference, item by item and clustered as the values' own, at 95 % for all comparisons of the row
     (Bonferroni), must leave out 0. Items that one of the models could not score are left out for all.
     """
-    task = _same_task(runs, dataset, measure)
+    task = same_task(runs, dataset, measure)
     by = task["by"]
     frames = _common([_scores(run, dataset, measure) for run in runs])
     rows: list[dict[str, Any]] = []
@@ -115,7 +115,7 @@ def _apart(differences: Floats, items: pd.DataFrame, task: dict[str, Any], compa
     return low > 0
 
 
-def _same_task(runs: Sequence[Run], dataset: str, measure: str) -> dict[str, Any]:
+def same_task(runs: Sequence[Run], dataset: str, measure: str) -> dict[str, Any]:
     """What was measured, if it was the same in all runs."""
     tasks = []
     for run in runs:

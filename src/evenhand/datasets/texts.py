@@ -1,39 +1,57 @@
-"""Texts to train on: one document a row, or plain sentences."""
+"""Texts to train on: documents, or the sentences they are made of."""
 
 import csv
 import os
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 from sentencex import segment
 
-from evenhand.errors import BadInput
+from evenhand.datasets.balanced import generate
+from evenhand.errors import BadInput, UnknownName
 
 RELEASED = {
-    "gap": (Path("gap") / "gap_flipped.tsv", "gap_flipped.tsv of the BEC-Pro release"),
-    "mt-gender": (Path("mt-gender") / "en.txt", "en.txt of the MT Gender release"),
+    "gap": (Path("gap"), ("gap-development.tsv", "gap-validation.tsv", "gap-test.tsv"), "the GAP release"),
+    "gap-flipped": (Path("gap"), ("gap_flipped.tsv",), "the BEC-Pro release"),
+    "mt-gender": (Path("mt-gender"), ("en.txt",), "the MT Gender release"),
 }
-"""Corpora by name, under EVENHAND_DATA: where they lie, and what to put there."""
+"""Corpora by name, under EVENHAND_DATA: folder, files, and whose they are."""
+BALANCED_ALREADY = ("balanced", "gap-flipped", "mt-gender")
 
 
 def sentences(source: str) -> list[str]:
-    """The sentences of a corpus: `gap` (its released gender-swapped text), `mt-gender`, or a text file."""
-    found = [s for document in _documents(source) for s in map(str.strip, segment("en", document)) if s]
+    """The sentences of a corpus: gap, gap-flipped (released, gender-swapped), mt-gender, balanced, or a file."""
+    found = [s for document in documents(source) for s in split(document)]
     if not found:
         raise BadInput(f"'{source}' has no sentences to train on.")
     return found
 
 
-def _documents(source: str) -> Iterator[str]:
-    path = Path(source).expanduser()
+def split(document: str) -> list[str]:
+    """The sentences of a document."""
+    return [s for s in map(str.strip, segment("en", document)) if s]
+
+
+def documents(source: str) -> Iterator[str]:
+    """The documents of a corpus: a line of a text file, a row of a .tsv with a column Text."""
+    if source == "balanced":
+        yield from generate()
+        return
+    paths = [Path(source).expanduser()]
     if source in RELEASED:
-        where, what = RELEASED[source]
-        path = Path(os.environ.get("EVENHAND_DATA", "")) / where
-        if not path.is_file():
+        folder, names, whose = RELEASED[source]
+        paths = [Path(os.environ.get("EVENHAND_DATA", "")) / folder / name for name in names]
+        if missing := [path.name for path in paths if not path.is_file()]:
             raise BadInput(
-                f"The corpus '{source}' is not at hand. Put {what} under EVENHAND_DATA/{where.parent}/, or give a "
-                "text file."
+                f"The corpus '{source}' is not at hand. Put {', '.join(missing)} of {whose} under "
+                f"EVENHAND_DATA/{folder}/, or give a text file, or 'balanced', which is bundled."
             )
+    for path in paths:
+        yield from _rows(path, source)
+
+
+def _rows(path: Path, source: str) -> Iterator[str]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             if source == "mt-gender":
@@ -46,3 +64,16 @@ def _documents(source: str) -> Iterator[str]:
         raise BadInput(
             f"'{source}' cannot be read: {error!r}. Give a UTF-8 text file, or a .tsv with a column Text."
         ) from error
+
+
+def reminders(source: str) -> list[str]:
+    """Sentences in which a gendered word stands with its right pronoun: pregnant, breastfeed, or a file, one a line."""
+    text = (files("evenhand.datasets") / "data" / "reminders-en.tsv").read_text(encoding="utf-8")
+    ours = list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    found = [row["sentence"] for row in ours if row["word"] == source]
+    if found:
+        return found
+    path = Path(source).expanduser()
+    if not path.is_file():
+        raise UnknownName("reminders", source, {row["word"] for row in ours})
+    return [line for text in _rows(path, source) if (line := text.strip())]

@@ -174,6 +174,26 @@ def _model_cell(row: Any) -> str:
     return f"{row['value']:.2f}{span}{' ' + row['mark'] if row['mark'] else ''}"
 
 
+def debiased(
+    balance: pd.DataFrame, changes: pd.DataFrame, language: Mapping[str, float], alarms: Sequence[str]
+) -> RenderableType:
+    """The corpus, what changed in the model, and what was lost."""
+    formats = {"dataset": "", "measure": "", "group": ""}
+    formats |= dict.fromkeys(("before", "after", "change", "low", "high"), "+.3f") | {"p_holm": ".4f"}
+    parts: list[RenderableType] = [
+        _line("Gendered words of the corpus, before and after substitution", "bold"),
+        _frame(balance, {"corpus": "", "female": ",", "male": ",", "share": ".3f"}),
+        _line("The model before and after, item by item (95 % intervals; p adjusted by Holm)", "bold"),
+        _frame(changes, formats),
+    ]
+    if language:
+        span = f"[{language['low']:+.3f}, {language['high']:+.3f}]"
+        moved = f"{language['before']:.2f} before, {language['after']:.2f} after"
+        text = f"Pseudo-perplexity on {language['sentences']:.0f} held-out sentences: {moved}"
+        parts.append(_line(f"{text} (change of the log {language['change']:+.3f} {span})", ""))
+    return Group(*parts, *(_line(f"Careful: {alarm}", "yellow") for alarm in alarms))
+
+
 def linted(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFrame, shown: int) -> RenderableType:
     """How many pairs break each rule, and the first of each."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

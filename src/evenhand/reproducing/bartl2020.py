@@ -104,7 +104,7 @@ def _finetuned(base: str, corpus: str, recipe: str, out: Path) -> Path:
 
     if recipe not in RECIPES:
         raise UnknownName("recipe", recipe, RECIPES)
-    texts = sentences(corpus)
+    texts = sentences("gap-flipped" if corpus == "gap" else corpus)  # the paper's own swapped text
     made_of = repr((load(base).fingerprint, texts, RECIPES[recipe]))
     name = f"{find(base).name.replace('/', '--')}--{Path(corpus).stem}--{recipe}"
     folder = out / "models" / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"

@@ -1,0 +1,41 @@
+"""A corpus of our own in which women and men do the same things: for debiasing with nothing downloaded."""
+
+import tomllib
+from importlib.resources import files
+
+import numpy as np
+
+from evenhand.datasets.templates import SLOT, agreeing
+from evenhand.errors import BadInput
+
+PRONOUNS = {
+    "male": {"he": "he", "him": "him", "his": "his", "himself": "himself"},
+    "female": {"he": "she", "him": "her", "his": "her", "himself": "herself"},
+}
+
+
+def generate(n: int = 4000, *, seed: int = 0) -> list[str]:
+    """`n` sentences, half about women, half about men, the same but for that; in random order.
+
+    Each draws a frame of data/balanced-en.toml and words to fill it: a job, a place, a thing, a time, a person.
+    """
+    if n < 2:
+        raise BadInput(f"n must be at least 2. Got {n}.")
+    rng = np.random.default_rng(seed)
+    data = tomllib.loads((files("evenhand.datasets") / "data" / "balanced-en.toml").read_text(encoding="utf-8"))
+    made: dict[str, None] = {}
+    while len(made) < n:
+        frame = str(rng.choice(data["frames"]))
+        words = {slot: data["fill"][slot][int(rng.integers(len(data["fill"][slot])))] for slot in data["fill"]}
+        for gender, side in (("male", 0), ("female", 1)):
+            made[_filled(frame, {**words, "person": words["person"][side], **PRONOUNS[gender]})] = None
+    sentences = list(made)[:n]
+    return [sentences[i] for i in rng.permutation(n)]
+
+
+def _filled(frame: str, words: dict[str, str]) -> str:
+    frame = agreeing(frame, "job", words["job"])
+    for slot in dict.fromkeys(SLOT.findall(frame)):
+        word = words[slot.lower()]
+        frame = frame.replace(f"{{{slot}}}", word[0].upper() + word[1:] if slot[0].isupper() else word)
+    return frame

@@ -1,0 +1,195 @@
+"""Debias a model: substitute, fine-tune, measure before and after, and say what was gained and what was lost."""
+
+import hashlib
+import json
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenhand import models
+from evenhand.analysis.change import changed
+from evenhand.auditing import audit
+from evenhand.datasets.gendered import gender
+from evenhand.datasets.texts import BALANCED_ALREADY, documents, reminders, split
+from evenhand.errors import BadInput, UnknownName
+from evenhand.folder import Run, prepare, write_whole
+from evenhand.mitigation.names import Naming
+from evenhand.mitigation.substitute import substitute
+from evenhand.mitigation.swap import WORD, Swapper
+from evenhand.models.base import Model
+from evenhand.models.names import DEFAULT
+from evenhand.models.remembering import Remembering
+from evenhand.questions import Likelihood
+from evenhand.stats import clustered_interval, sign_flip_test
+
+log = logging.getLogger(__name__)
+
+HELD_OUT = 100
+"""Sentences kept from training, on which the model's knowledge of language is compared."""
+
+
+@dataclass(frozen=True)
+class Debiased:
+    """The new model's folder, the runs before and after, and the tables that compare them."""
+
+    model: Path
+    before: Run
+    after: Run
+    balance: pd.DataFrame
+    """Gendered words of the corpus, before and after substitution."""
+    changes: pd.DataFrame
+    """What changed: analysis.change.changed."""
+    language: dict[str, float]
+    """Pseudo-perplexity on held-out sentences, before and after, and the change of its logarithm with its interval."""
+
+    @property
+    def alarms(self) -> list[str]:
+        """What debiasing should not have done."""
+        found = []
+        agreement = self.changes[self.changes["measure"] == "gender-agreement"]
+        for _, row in agreement[(agreement["group"] == "all") & (agreement["high"] < 0)].iterrows():
+            found.append(
+                f"Over-debiased: words that call for one gender (actress, pregnant) lost {-row['change']:.2f} "
+                f"[{-row['high']:.2f}, {-row['low']:.2f}] of P(right pronoun) - P(wrong one). Add --remind."
+            )
+        if self.language and self.language["low"] > 0:
+            worse = f"{self.language['before']:.1f} -> {self.language['after']:.1f}"
+            found.append(f"Its language got worse: pseudo-perplexity {worse} on held-out sentences.")
+        return found
+
+
+def debias(
+    model: str = DEFAULT,
+    *,
+    corpus: str = "balanced",
+    out: str | Path,
+    share: float | None = None,
+    remind: Sequence[str] = (),
+    repeat: int = 1,
+    recipe: str = "default",
+    suite: str = "all",
+    limit: int | None = None,
+    seed: int = 0,
+    **loading: Any,
+) -> Debiased:
+    """Fine-tune a model on text in which a share of the documents has the other gender, and compare before and after.
+
+    `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file. `share` of its documents are swapped: a half,
+    or none of a corpus that is balanced already. `remind` adds sentences in which gendered words stand with their right
+    pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
+    OUT/model, runs to OUT/before and OUT/after; the same call goes on where it stopped.
+    """
+    from evenhand.training.mlm import RECIPES, finetune
+
+    if recipe not in RECIPES:
+        raise UnknownName("recipe", recipe, RECIPES)
+    if repeat < 1:
+        raise BadInput(f"repeat must be at least 1. Got {repeat}.")
+    out = Path(out).expanduser()
+    prepare(out)
+    share = (0.0 if corpus in BALANCED_ALREADY else 0.5) if share is None else share
+    texts = [text for text in documents(corpus) if text.strip()]
+    swapped = list(substitute(texts, Swapper(names=Naming()), share=share, rng=np.random.default_rng(seed)))
+    training, held_out = _parted(texts, swapped, seed)
+    extra = [sentence for source in remind for sentence in reminders(source)] * repeat
+    folder = out / "model"
+    base = models.load(model, **loading)
+    made_of = hashlib.sha256(repr((base.fingerprint, training, extra, RECIPES[recipe])).encode()).hexdigest()
+    if _made_of(folder) != made_of:
+        finetune(model, training + extra, RECIPES[recipe], folder)
+        write_whole(folder / "made-of.json", lambda file: file.write(json.dumps({"sha256": made_of}).encode()))
+    asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed, **loading}
+    before, after = audit(model, out=out / "before", **asked), audit(str(folder), out=out / "after", **asked)
+    language = _language(base, models.load(str(folder), **loading), held_out, seed, out)
+    done = Debiased(folder, before, after, balance(texts, swapped), changed(before, after), language)
+    write_whole(
+        out / "changes.json", lambda file: file.write(done.changes.to_json(orient="records", indent=1).encode())
+    )
+    _complete_card(done, corpus, share, extra)
+    return done
+
+
+def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
+    """How many female and male words a corpus has, before and after substitution, and the female share."""
+    rows = []
+    for name, texts in (("before", before), ("after", after)):
+        found = Counter(gender(match[0]) for text in texts for match in WORD.finditer(text))
+        female, male = found["female"], found["male"]
+        rows.append({"corpus": name, "female": female, "male": male, "share": female / max(female + male, 1)})
+    return pd.DataFrame(rows)
+
+
+def _parted(texts: Sequence[str], swapped: Sequence[str], seed: int) -> tuple[list[str], list[str]]:
+    """Sentences to train on, of the swapped documents; and sentences of others, as they were, to compare language."""
+    rng = np.random.default_rng([seed, 1])
+    order = rng.permutation(len(texts))
+    apart = set(order[: min(HELD_OUT, len(texts) // 10)].tolist())
+    training = list(chain.from_iterable(split(text) for i, text in enumerate(swapped) if i not in apart))
+    if not training:
+        raise BadInput("The corpus has no sentences to train on.")
+    kept = [sentence for i in sorted(apart) for sentence in split(texts[i])[:1]]
+    return training, kept
+
+
+def _language(before: Model, after: Model, sentences: Sequence[str], seed: int, out: Path) -> dict[str, float]:
+    """Pseudo-perplexity, exp of the mean negative log-likelihood of a piece (Salazar et al. 2020)."""
+    if not sentences:
+        return {}
+    questions = [Likelihood(sentence) for sentence in dict.fromkeys(sentences)]
+    answers = [
+        Remembering(model, out / name / "held-out.sqlite").answer(questions)
+        for name, model in (("before", before), ("after", after))
+    ]
+    rows = [(a, b) for a, b in zip(*answers, strict=True) if not a.note and not b.note]
+    if not rows:
+        return {}
+    pieces = np.array([len(a.logps) for a, _ in rows], dtype=float)
+    here, there = (-np.array([row[side].logp for row in rows]) / pieces for side in (0, 1))
+    clusters = [str(i) for i in range(len(rows))]
+    rng = np.random.default_rng(seed)
+    low, high = clustered_interval(there - here, clusters, rng)
+    return {
+        "before": float(np.exp(here.mean())),
+        "after": float(np.exp(there.mean())),
+        "change": float((there - here).mean()),
+        "low": low,
+        "high": high,
+        "p": sign_flip_test(there - here, clusters, rng),
+        "sentences": len(rows),
+    }
+
+
+def _made_of(folder: Path) -> str:
+    try:
+        return str(json.loads((folder / "made-of.json").read_text())["sha256"])
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def _complete_card(done: Debiased, corpus: str, share: float, extra: Sequence[str]) -> None:
+    """Add what was trained on and the scores before and after to the model's card."""
+    card = done.model / "README.md"
+    text = card.read_text(encoding="utf-8").split("\n## Debiased")[0].rstrip()
+    lines = [
+        f"## Debiased\n\nCorpus: {corpus}, a share of {share:g} of its documents with the other gender; "
+        f"{len(extra)} reminders.\n",
+        "| dataset | measure | group | before | after | change | 95 % interval |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in done.changes.to_dict("records"):
+        numbers = " | ".join(f"{row[name]:+.3f}" for name in ("before", "after", "change"))
+        span = f"[{row['low']:+.3f}, {row['high']:+.3f}]"
+        lines.append(f"| {row['dataset']} | {row['measure']} | {row['group']} | {numbers} | {span} |")
+    if done.language:
+        moved = f"{done.language['before']:.2f} before, {done.language['after']:.2f} after"
+        lines.append(f"\nPseudo-perplexity on {done.language['sentences']} held-out sentences: {moved}.")
+    lines += [f"\n**{alarm}**" for alarm in done.alarms]
+    whole = f"{text}\n\n" + "\n".join(lines) + "\n"
+    write_whole(card, lambda file: file.write(whole.encode()))
