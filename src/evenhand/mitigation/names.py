@@ -22,6 +22,13 @@ TOKEN = re.compile(CAPITAL)
 STARTS = re.compile(r"(?:^|[.!?:;]['\"’”)\]]*\s+|\n\s*|[\"“‘`]+|--\s*|\(\s*|\[\s*|[*•]\s*)$")
 """What stands before the first word of a sentence."""
 PLACE_WORDS = re.compile(r"\b(?:in|at|near|outside|around|across)\s+$")
+PLACED = re.compile(r"\b(?:in|at|of|from|to|near|the|The|and)\s+$")
+THING = re.compile(r"\b(?:the|The|a|an)\s+$")
+"""Before what is no person: the Benjamin, a ship."""
+OWNED = re.compile(r"['’]s\s+[A-Z]")
+"""After a name that is part of another: Steven's Forest."""
+FIRM = re.compile(r"\s*&|\s+and Sons\b")
+"""What follows the name of a firm."""
 BEFORE = re.compile(r"([^\W\d_]+)[,]?\s+$")
 
 
@@ -118,15 +125,19 @@ class Naming:
         stop = start + len(word)
         if "-" in text[max(0, start - 1) : start] + text[stop : stop + 1] or _not_a_person(run):
             return False
-        if word.isupper() and len(word) < 4:
+        if word in around["never"] or (word.isupper() and len(word) < 4) or FIRM.match(text, _end(run)):
+            return False
+        before = text[max(0, start - 20) : start]
+        if word in around["elsewhere"] and PLACED.search(before):
             return False
         if len(run) > 1:
             if index == len(run) - 1:  # a surname, unless a title makes it the first
                 return len(run) == 2 and run[0][0] in around["first_titles"]
             return index == 0 or run[index - 1][0] not in around["place_before"]
+        if THING.search(before) or OWNED.match(text, stop):
+            return False
         if word in first:
             return True
-        before = text[max(0, start - 20) : start]
         kin = BEFORE.search(before)
         if kin and kin[1] in around["kin"]:
             return True
@@ -135,6 +146,11 @@ class Naming:
         if word in around["words"] and STARTS.search(before):
             return False
         return not PLACE_WORDS.search(before)
+
+
+def _end(run: Run) -> int:
+    word, start = run[-1]
+    return start + len(word)
 
 
 def _not_a_person(run: Run) -> bool:
