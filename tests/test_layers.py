@@ -48,7 +48,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"report.tables", "report.plots"},
     {"report.figures"},
     {"report", "auditing"},
-    {"debiasing"},
+    {"debiasing", "corpus"},
     {"reproducing.base"},
     {"reproducing.bartl2020", "reproducing.barza2023"},
     {"reproducing"},

@@ -265,6 +265,25 @@ def debias(
 
 
 @app.command()
+def corpus(
+    files: Annotated[list[str], typer.Argument(help="Text files, a document a line, or gap, mt-gender, balanced.")],
+    seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Count who is in a corpus, beside which professions, and in what company."""
+    from evenhand.corpus import count
+    from evenhand.datasets.texts import documents
+    from evenhand.report.tables import counted
+
+    found = {Path(file).name: count(documents(file), seed=seed) for file in files}
+    if as_json:
+        _print_json({name: one.as_json() for name, one in found.items()})
+        return
+    for name, one in found.items():
+        terminal.show(counted(name, one.summary, one.beside, one.contexts))
+
+
+@app.command()
 def measures() -> None:
     """List the measures: what they give, and how to read it."""
     from evenhand.measures import MEASURES

@@ -194,6 +194,30 @@ def debiased(
     return Group(*parts, *(_line(f"Careful: {alarm}", "yellow") for alarm in alarms))
 
 
+def counted(name: str, summary: Mapping[str, float], beside: pd.DataFrame, contexts: pd.DataFrame) -> RenderableType:
+    """A corpus in numbers: its lean, professions, contexts."""
+    words = f"{summary['female']:,} female and {summary['male']:,} male words"
+    title = f"{name}: {summary['documents']:,} documents, {summary['sentences']:,} sentences, {words}"
+    lean = f"ln(male / female words) {summary['lean']:+.3f}"
+    if not pd.isna(summary["low"]):
+        lean += f" [{summary['low']:+.3f}, {summary['high']:+.3f}]"
+    parts: list[RenderableType] = [_line(title, "bold"), _line(f"{lean}; above 0 male, below 0 female", "")]
+    if len(beside):
+        numbers = {"female": ",", "male": ",", "ratio": "+.2f", "low": "+.2f", "high": "+.2f"}
+        ordered = beside.sort_values("ratio")
+        parts += [
+            _line("Sentences with a profession: ln(male / female), against the corpus as a whole (95 %)", "bold"),
+            _frame(ordered, {"profession": "", **numbers}),
+            _line(f"Mean size over {len(beside)} professions: {summary['score']:.2f} (0: none is gendered)", ""),
+        ]
+    if len(contexts):
+        parts += [
+            _line("Words in the most female and the most male company (z of the log-odds)", "bold"),
+            _frame(contexts, {"word": "", "female": ",", "male": ",", "z": "+.1f"}),
+        ]
+    return Group(*parts)
+
+
 def linted(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFrame, shown: int) -> RenderableType:
     """How many pairs break each rule, and the first of each."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
