@@ -17,9 +17,11 @@ from evenhand import models
 from evenhand.analysis.change import changed
 from evenhand.auditing import audit
 from evenhand.datasets.gendered import gender
+from evenhand.datasets.pairs import tgb
 from evenhand.datasets.texts import BALANCED_ALREADY, documents, reminders, split
 from evenhand.errors import BadInput, UnknownName
-from evenhand.folder import Run, prepare, write_whole
+from evenhand.folder import ANSWERS, Run, locked, prepare, write_whole
+from evenhand.items import Pair
 from evenhand.mitigation.names import Naming
 from evenhand.mitigation.substitute import substitute
 from evenhand.mitigation.swap import WORD, Swapper
@@ -31,8 +33,10 @@ from evenhand.stats import clustered_interval, sign_flip_test
 
 log = logging.getLogger(__name__)
 
+FINISHED = ".finished"
+"""In a folder whose model is trained to the end."""
 HELD_OUT = 100
-"""Sentences kept from training, on which the model's knowledge of language is compared."""
+"""Pairs of tgb on whose sentences, which no corpus has, the model's knowledge of language is compared."""
 
 
 @dataclass(frozen=True)
@@ -92,28 +96,49 @@ def debias(
         raise UnknownName("recipe", recipe, RECIPES)
     if repeat < 1:
         raise BadInput(f"repeat must be at least 1. Got {repeat}.")
+    if seed < 0:
+        raise BadInput(f"seed must not be negative. Got {seed}.")
     out = Path(out).expanduser()
+    if out.resolve() in (given := Path(model).expanduser().resolve(), *given.parents):
+        raise BadInput(f"'{model}' lies in '{out}', where the new model would go. Choose another --out.")
     prepare(out)
     share = (0.0 if corpus in BALANCED_ALREADY else 0.5) if share is None else share
     texts = [text for text in documents(corpus) if text.strip()]
     swapped = list(substitute(texts, Swapper(names=Naming()), share=share, rng=np.random.default_rng(seed)))
-    training, held_out = _parted(texts, swapped, seed)
+    training = list(chain.from_iterable(map(split, swapped)))
+    if not training:
+        raise BadInput(f"'{corpus}' has no sentences to train on.")
     extra = [sentence for source in remind for sentence in reminders(source)] * repeat
-    folder = out / "model"
-    base = models.load(model, **loading)
-    made_of = hashlib.sha256(repr((base.fingerprint, training, extra, RECIPES[recipe])).encode()).hexdigest()
-    if _made_of(folder) != made_of:
-        finetune(model, training + extra, RECIPES[recipe], folder)
-        write_whole(folder / "made-of.json", lambda file: file.write(json.dumps({"sha256": made_of}).encode()))
-    asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed, **loading}
-    before, after = audit(model, out=out / "before", **asked), audit(str(folder), out=out / "after", **asked)
-    language = _language(base, models.load(str(folder), **loading), held_out, seed, out)
-    done = Debiased(folder, before, after, balance(texts, swapped), changed(before, after), language)
-    write_whole(
-        out / "changes.json", lambda file: file.write(done.changes.to_json(orient="records", indent=1).encode())
-    )
-    _complete_card(done, corpus, share, extra)
-    return done
+    with locked(out):
+        base = models.load(model, **loading)
+        made_of = repr((base.fingerprint, training, extra, RECIPES[recipe], suite, limit, seed))
+        _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
+        asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed, **loading}
+        before = audit(model, out=out / "before", **asked)
+        folder = out / "model"
+        if not (folder / FINISHED).exists():
+            finetune(model, training + extra, RECIPES[recipe], folder)
+            (folder / FINISHED).touch()
+        after = audit(str(folder), out=out / "after", **asked)
+        language = _language([(before, base), (after, models.load(str(folder), **loading))], seed)
+        done = Debiased(folder, before, after, balance(texts, swapped), changed(before, after), language)
+        rows = done.changes.to_json(orient="records", indent=1).encode()
+        write_whole(out / "changes.json", lambda file: file.write(rows))
+        _complete_card(done, corpus, share, extra)
+        return done
+
+
+def _claim(out: Path, made_of: str) -> None:
+    """Make the folder this debiasing's; another's is refused, since its model would be lost."""
+    path = out / "debias.json"
+    if path.exists():
+        try:
+            known = json.loads(path.read_text(encoding="utf-8"))["sha256"]
+        except (OSError, ValueError, KeyError):
+            known = ""
+        if known != made_of:
+            raise BadInput(f"'{out}' holds another debiasing: other model, texts or settings. Choose another --out.")
+    write_whole(path, lambda file: file.write(json.dumps({"sha256": made_of}).encode()))
 
 
 def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
@@ -126,27 +151,15 @@ def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _parted(texts: Sequence[str], swapped: Sequence[str], seed: int) -> tuple[list[str], list[str]]:
-    """Sentences to train on, of the swapped documents; and sentences of others, as they were, to compare language."""
-    rng = np.random.default_rng([seed, 1])
-    order = rng.permutation(len(texts))
-    apart = set(order[: min(HELD_OUT, len(texts) // 10)].tolist())
-    training = list(chain.from_iterable(split(text) for i, text in enumerate(swapped) if i not in apart))
-    if not training:
-        raise BadInput("The corpus has no sentences to train on.")
-    kept = [sentence for i in sorted(apart) for sentence in split(texts[i])[:1]]
-    return training, kept
+def _language(of: Sequence[tuple[Run, Model]], seed: int) -> dict[str, float]:
+    """Pseudo-perplexity, exp of the mean negative log-likelihood of a piece (Salazar et al. 2020).
 
-
-def _language(before: Model, after: Model, sentences: Sequence[str], seed: int, out: Path) -> dict[str, float]:
-    """Pseudo-perplexity, exp of the mean negative log-likelihood of a piece (Salazar et al. 2020)."""
-    if not sentences:
-        return {}
-    questions = [Likelihood(sentence) for sentence in dict.fromkeys(sentences)]
-    answers = [
-        Remembering(model, out / name / "held-out.sqlite").answer(questions)
-        for name, model in (("before", before), ("after", after))
-    ]
+    On sentences that a run of gbef has asked about, so that their answers are kept.
+    """
+    pairs = tgb().items[:: len(tgb().items) // HELD_OUT]
+    texts = [text for pair in pairs if isinstance(pair, Pair) for text in (pair.stereotype, pair.counterpart)]
+    questions = [Likelihood(text) for text in texts]
+    answers = [Remembering(model, run.path / ANSWERS).answer(questions) for run, model in of]
     rows = [(a, b) for a, b in zip(*answers, strict=True) if not a.note and not b.note]
     if not rows:
         return {}
@@ -166,13 +179,6 @@ def _language(before: Model, after: Model, sentences: Sequence[str], seed: int, 
     }
 
 
-def _made_of(folder: Path) -> str:
-    try:
-        return str(json.loads((folder / "made-of.json").read_text())["sha256"])
-    except (OSError, ValueError, KeyError):
-        return ""
-
-
 def _complete_card(done: Debiased, corpus: str, share: float, extra: Sequence[str]) -> None:
     """Add what was trained on and the scores before and after to the model's card."""
     card = done.model / "README.md"
@@ -185,7 +191,7 @@ def _complete_card(done: Debiased, corpus: str, share: float, extra: Sequence[st
     ]
     for row in done.changes.to_dict("records"):
         numbers = " | ".join(f"{row[name]:+.3f}" for name in ("before", "after", "change"))
-        span = f"[{row['low']:+.3f}, {row['high']:+.3f}]"
+        span = "–" if np.isnan(row["low"]) else f"[{row['low']:+.3f}, {row['high']:+.3f}]"
         lines.append(f"| {row['dataset']} | {row['measure']} | {row['group']} | {numbers} | {span} |")
     if done.language:
         moved = f"{done.language['before']:.2f} before, {done.language['after']:.2f} after"

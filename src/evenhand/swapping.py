@@ -8,16 +8,18 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
-from evenhand.datasets.rows import SUFFIXES, rows
-from evenhand.errors import BadInput
-from evenhand.folder import write_whole
+from evenhand.datasets.rows import SUFFIXES, check_text, rows
+from evenhand.errors import BadInput, RunError
+from evenhand.folder import prepare, write_whole
 from evenhand.mitigation import gap
 from evenhand.mitigation import names as naming
 from evenhand.mitigation.swap import Edit, Swapper, applied
@@ -61,13 +63,49 @@ def swap(
     """
     source = Path(file).expanduser()
     target = Path(out).expanduser() if out else source.with_name(f"{source.stem}.swapped{source.suffix}")
-    _check(source, target, share)
-    settings = [str(source.resolve()), _size(source), column, share, names, name_list, seed]
+    _check(source, target, share, seed, jobs)
+    if name_list and not names:
+        raise BadInput("A list of names and no names: choose one of --name-list and --no-names.")
+    prepare(target.parent)
+    _start(names, name_list)  # a bad list of names must be said before anything is done
+    listed = Path(name_list).expanduser().read_bytes() if name_list else b""
+    settings = [str(source.resolve()), _size(source), column, share, names, listed, seed, version("evenhand")]
     part = target.with_name(f".{target.name}.{hashlib.sha256(repr(settings).encode()).hexdigest()[:8]}.part")
+    with _alone(part):
+        return _swap(source, target, part, column, share, augment, names, name_list, trail, seed, jobs)
+
+
+@contextmanager
+def _alone(part: Path) -> Iterator[None]:
+    """Nobody else's while it lasts: two at once would mix their edits."""
+    lock = FileLock(part.with_suffix(".lock"))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise RunError("The same swap is at work already. Wait for it, or choose another --out.") from error
+    try:
+        yield
+    finally:
+        part.with_suffix(".lock").unlink(missing_ok=True)
+        lock.release()
+
+
+def _swap(
+    source: Path,
+    target: Path,
+    part: Path,
+    column: str,
+    share: float,
+    augment: bool,
+    names: bool,
+    name_list: str | None,
+    trail: bool,
+    seed: int,
+    jobs: int | None,
+) -> Swapped:
     done = _finished(part)
     texts = enumerate(_texts(source, column))
     work = partial(_rewritten, share=share, seed=seed)
-    _start(names, name_list)  # here too: a bad list of names must be said before workers start
     try:
         with part.open("a", encoding="utf-8") as file_of_edits, _workers(jobs, names, name_list) as pool:
             portions = _portions(islice(texts, done, None))
@@ -76,17 +114,21 @@ def swap(
                 file_of_edits.flush()
         if not _finished(part):
             raise BadInput(f"'{source}' has no texts.")
+        swapped = _write(source, target, column, part, augment=augment, trail=trail)
     except BadInput:
-        part.unlink()  # there is nothing to go on with
+        part.unlink(missing_ok=True)  # there is nothing to go on with
         raise
-    swapped = _write(source, target, column, part, augment=augment, trail=trail)
     part.unlink()
     return swapped
 
 
-def _check(source: Path, target: Path, share: float) -> None:
+def _check(source: Path, target: Path, share: float, seed: int, jobs: int | None) -> None:
     if not source.is_file():
         raise BadInput(f"There is no file '{source}'.")
+    if seed < 0 or (jobs is not None and jobs < 1):
+        raise BadInput(f"seed must not be negative, and jobs at least 1. Got {seed} and {jobs}.")
+    if target.is_dir():
+        raise BadInput(f"'{target}' is a folder. Give a file.")
     if source.suffix not in (TEXT, *SUFFIXES):
         raise BadInput(f"'{source}' must be one of {TEXT}, {', '.join(SUFFIXES)}.")
     if target.suffix != source.suffix:
@@ -95,23 +137,52 @@ def _check(source: Path, target: Path, share: float) -> None:
         raise BadInput(f"'{target}' would replace the original. Choose another --out.")
     if not 0 <= share <= 1:
         raise BadInput(f"share must be between 0 and 1. Got {share}.")
-    with source.open("rb") as file:
-        head = file.read(4096)
-    if source.suffix != ".parquet" and b"\0" in head:
-        raise BadInput(f"'{source}' is a binary file. Give a text in UTF-8.")
-    if source.suffix == TEXT and head.lstrip()[:15].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
-        raise BadInput(f"'{source}' is HTML or XML: its tags would be taken for text. Extract the text first.")
+    if source.suffix != ".parquet":
+        check_text(source)
 
 
 def _texts(source: Path, column: str) -> Iterator[str]:
-    if source.suffix != TEXT:
-        yield from (row[column] for _, row in rows(source, (column,), hint="Name it: --column NAME."))
-        return
-    try:
-        with source.open(encoding="utf-8", newline="") as file:
-            yield from file
-    except UnicodeDecodeError as error:
-        raise BadInput(f"'{source}' is not UTF-8: {error}. Convert it, as in: iconv -f latin1 -t utf-8.") from error
+    """The text of each document; nothing where there is none."""
+    hint = "Name it: --column NAME."
+    if source.suffix == ".jsonl":
+        yield from (_text(row.get(column), f"{source}, line {line}") for line, row in _objects(source, column, hint))
+    elif source.suffix == ".parquet":
+        yield from (
+            _text(value, f"{source}, row {n}") for n, value in enumerate(_column(source, column, hint), start=1)
+        )
+    elif source.suffix != TEXT:
+        yield from (row[column] for _, row in rows(source, (column,), hint=hint))
+    else:
+        try:
+            with source.open(encoding="utf-8", newline="") as file:
+                yield from file
+        except UnicodeDecodeError as error:
+            raise BadInput(f"'{source}' is not UTF-8: {error}. Convert it, as in: iconv -f latin1 -t utf-8.") from error
+
+
+def _text(value: object, place: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadInput(f"{place}: a text is wanted. Got {value!r}, of the kind {type(value).__name__}.")
+    return value
+
+
+def _objects(source: Path, column: str, hint: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a jsonl file, their values as they are."""
+    plain = rows(source, (column,), hint=hint)  # which checks each line
+    with source.open(encoding="utf-8") as file:
+        for (line, _), text in zip(plain, (line for line in file if line.strip()), strict=True):
+            yield line, json.loads(text)
+
+
+def _column(source: Path, column: str, hint: str) -> Iterator[object]:
+    from pyarrow.parquet import ParquetFile
+
+    next(rows(source, (column,), hint=hint), None)  # says what is wrong with the file
+    with ParquetFile(source) as file:
+        for batch in file.iter_batches(columns=[column]):
+            yield from batch.column(0).to_pylist()
 
 
 _swapper = Swapper()
@@ -167,8 +238,6 @@ def _ahead(
 @contextmanager
 def _workers(jobs: int | None, names: bool, name_list: str | None) -> Iterator[ProcessPoolExecutor | None]:
     """A pool of workers, or None for one job."""
-    if jobs is not None and jobs < 1:
-        raise BadInput(f"jobs must be at least 1. Got {jobs}.")
     if (jobs or _cores()) == 1:
         yield None
         return
@@ -225,9 +294,13 @@ def _write(source: Path, target: Path, column: str, part: Path, *, augment: bool
 
     def both(text: str, edits: list[Edit]) -> list[str]:
         new = applied(text, edits)
-        return [text, new] if augment and edits else [new]
+        if not (augment and edits):
+            return [new]
+        return [text if source.suffix != TEXT or text.endswith("\n") else f"{text}\n", new]
 
     trail_path = target.with_name(f"{target.name}.trail.jsonl") if trail else None
+    if not trail:  # one of an earlier swap would not fit
+        target.with_name(f"{target.name}.trail.jsonl").unlink(missing_ok=True)
     if trail_path:
         write_whole(trail_path, lambda file: _write_trail(file, part))
     write_whole(target, lambda file: _WRITERS[source.suffix](file, source, column, documents(), both))
@@ -281,11 +354,13 @@ def _write_tsv(file: IO[bytes], source: Path, column: str, documents: Iterator[l
 
 
 def _write_jsonl(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
-    with source.open(encoding="utf-8") as lines:
-        kept = (json.loads(line) for line in lines if line.strip())
-        for row, edits in zip(kept, documents, strict=True):
-            for text in both(str(row[column]), edits):
-                file.write((json.dumps({**row, column: text}, ensure_ascii=False) + "\n").encode())
+    for (_, row), edits in zip(_objects(source, column, ""), documents, strict=True):
+        for value in both(row[column], edits) if row[column] is not None else [None]:
+            made = {**row, column: value}
+            try:
+                file.write((json.dumps(made, ensure_ascii=False) + "\n").encode())
+            except UnicodeEncodeError:  # half of a surrogate pair: as it can be written
+                file.write((json.dumps(made) + "\n").encode())
 
 
 def _write_parquet(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
@@ -294,9 +369,11 @@ def _write_parquet(file: IO[bytes], source: Path, column: str, documents: Iterat
 
     with ParquetFile(source) as original, ParquetWriter(file, original.schema_arrow) as writer:
         for batch in original.iter_batches():
-            kept = [
-                {**row, column: text} for row in batch.to_pylist() for text in both(row[column] or "", next(documents))
-            ]
+            kept = []
+            for row in batch.to_pylist():
+                edits = next(documents)
+                texts = both(row[column], edits) if row[column] is not None else [None]
+                kept += [{**row, column: text} for text in texts]
             writer.write_table(pa.Table.from_pylist(kept, schema=original.schema_arrow))
 
 

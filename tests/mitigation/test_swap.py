@@ -36,6 +36,14 @@ BOTH = Swapper(names=Naming())
         ("The poet's host was a manager.", "The poet's host was a manager."),
         ("“She,” he wrote, ‘is his aunt’.", "“He,” she wrote, ‘is her uncle’."),
         ("The ex-wife of a businessman", "The ex-husband of a businesswoman"),
+        ("His was blue, and a friend of his came.", "Hers was blue, and a friend of hers came."),
+        ("I made her cry and watched her dance.", "I made him cry and watched him dance."),
+        ("Stephen King wrote it. King lives in Maine.", "Stephen King wrote it. King lives in Maine."),
+        ("The King of Duke University met the Crown Prince.", "The Queen of Duke University met the Crown Princess."),
+        (
+            "See https://x.org/his/her.html or him@her.org, s/he.",
+            "See https://x.org/his/her.html or him@her.org, s/he.",
+        ),
         ("theme, shed, hero-worship, them", "theme, shed, heroine-worship, them"),
     ],
 )
@@ -208,7 +216,7 @@ def test_a_list_of_names_with_duplicates_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="line 2: 'eve' has a partner already, 'adam'"):
         own(str(file))
     file.write_text("Adam Eve\n")
-    with pytest.raises(BadInput, match="two names and a tab"):
+    with pytest.raises(BadInput, match="two different names and a tab"):
         own(str(file))
 
 

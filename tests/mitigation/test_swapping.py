@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evenhand import BadInput, swapping
+from evenhand import BadInput, RunError, swapping
 from evenhand.cli import app
 from evenhand.mitigation.swap import Edit, undone
 from evenhand.swapping import swap
@@ -167,3 +167,56 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
         out = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
         peaks.append(int(out.stdout))
     assert peaks[1] - peaks[0] < 30  # megabytes
+
+
+def test_what_is_no_text_is_refused_or_kept(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"text": null, "n": 1.0}\n{"text": "He left.", "n": [1]}\n')
+    assert swap(file, jobs=1).out.read_text() == '{"text": null, "n": 1.0}\n{"text": "She left.", "n": [1]}\n'
+    file.write_text('{"text": 3}\n')
+    with pytest.raises(BadInput, match="line 1: a text is wanted. Got 3"):
+        swap(file, jobs=1)
+    frame = pd.DataFrame({"text": ["He left.", None], "n": [1, 2]})
+    frame.to_parquet(tmp_path / "b.parquet")
+    found = pd.read_parquet(swap(tmp_path / "b.parquet", jobs=1).out)
+    assert found["text"].isna().tolist() == [False, True]
+    assert found["n"].tolist() == [1, 2]
+    pd.DataFrame({"text": [1, 2]}).to_parquet(tmp_path / "c.parquet")
+    with pytest.raises(BadInput, match="a text is wanted"):
+        swap(tmp_path / "c.parquet", jobs=1)
+
+
+def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("id,text,text\n1,He,She\n")
+    with pytest.raises(BadInput, match="'text' is there twice"):
+        swap(file, jobs=1)
+
+
+def test_copies_never_run_together(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("He left.")
+    assert swap(file, augment=True, jobs=1).out.read_text() == "He left.\nShe left."
+
+
+def test_an_old_trail_does_not_stay_beside_a_new_text(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.txt")
+    assert swap(file, trail=True, jobs=1).trail is not None
+    swap(file, jobs=1)
+    assert not list(tmp_path.glob("*.trail.jsonl"))
+
+
+def test_the_same_swap_twice_at_once_is_refused(tmp_path: Path) -> None:
+    with (
+        swapping._alone(tmp_path / "x.part"),
+        pytest.raises(RunError, match="at work already"),
+        swapping._alone(tmp_path / "x.part"),
+    ):
+        pass
+
+
+def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+    assert swap(write(tmp_path / "a.txt"), tmp_path / "new" / "b.txt", jobs=1).out.exists()
+    for options in ({"seed": -1}, {"jobs": 0}, {"share": 2.0}, {"names": False, "name_list": "x"}):
+        with pytest.raises(BadInput):
+            swap(tmp_path / "a.txt", **options)

@@ -88,8 +88,8 @@ def test_texts_that_cannot_be_read_are_errors(tmp_path: Path, monkeypatch: pytes
     for name, message in (
         ("empty.txt", "no sentences"),
         ("bad.txt", "cannot be read"),
-        ("other.tsv", "column Text"),
-        ("none.txt", "cannot be read"),
+        ("other.tsv", "no column 'Text'"),
+        ("none.txt", "There is no file"),
     ):
         with pytest.raises(BadInput, match=message):
             sentences(str(tmp_path / name))

@@ -16,6 +16,8 @@ class _NoColumn(BadInput):
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 PORTION = 10_000
+LONGEST = 2**31 - 1
+"""Characters of a field of a csv."""
 
 
 def rows(path: Path, columns: Sequence[str], *, hint: str = "") -> Iterator[tuple[int, dict[str, str]]]:
@@ -39,6 +41,7 @@ def rows(path: Path, columns: Sequence[str], *, hint: str = "") -> Iterator[tupl
 def _csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         skipped = _past_comments(file)
+        csv.field_size_limit(LONGEST)
         reader = csv.DictReader(file, strict=True)
         _check(path, reader.fieldnames or (), columns)
         for row in reader:
@@ -97,7 +100,19 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str
         raise BadInput(f"'{path}' cannot be read: {error}. Is it a parquet file?") from error
 
 
+def check_text(path: Path) -> None:
+    """An error where a file is no plain text: binary, HTML, XML."""
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if b"\0" in head:
+        raise BadInput(f"'{path}' is a binary file. Give a text in UTF-8.")
+    if head.lstrip()[:15].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        raise BadInput(f"'{path}' is HTML or XML: its tags would be taken for text. Extract the text first.")
+
+
 def _check(place: object, names: Sequence[str], columns: Sequence[str]) -> None:
+    if twice := [name for name in names if list(names).count(name) > 1]:
+        raise BadInput(f"{place}: the column '{twice[0]}' is there twice. Give each a name of its own.")
     for column in columns:
         if column not in names:
             near = get_close_matches(column, names, n=1)

@@ -9,6 +9,7 @@ from pathlib import Path
 from sentencex import segment
 
 from evenhand.datasets.balanced import generate
+from evenhand.datasets.rows import SUFFIXES, check_text, rows
 from evenhand.errors import BadInput, UnknownName
 
 RELEASED = {
@@ -34,7 +35,7 @@ def split(document: str) -> list[str]:
 
 
 def documents(source: str) -> Iterator[str]:
-    """The documents of a corpus: a line of a text file, a row of a .tsv with a column Text."""
+    """The documents of a corpus: lines of a text file; rows of a .tsv (column Text), .csv, .jsonl, .parquet (text)."""
     if source == "balanced":
         yield from generate()
         return
@@ -52,18 +53,18 @@ def documents(source: str) -> Iterator[str]:
 
 
 def _rows(path: Path, source: str) -> Iterator[str]:
+    if not path.is_file():
+        raise BadInput(f"There is no file '{path}', and no corpus of that name: {', '.join(('balanced', *RELEASED))}.")
+    if path.suffix in SUFFIXES:
+        column = "Text" if path.suffix == ".tsv" else "text"
+        yield from (row[column] for _, row in rows(path, (column,)))
+        return
+    check_text(path)
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            if source == "mt-gender":
-                yield from (line.split("\t")[2] for line in file)
-            elif path.suffix == ".tsv":
-                yield from (row["Text"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-            else:
-                yield from file
-    except (OSError, UnicodeDecodeError, KeyError, IndexError) as error:
-        raise BadInput(
-            f"'{source}' cannot be read: {error!r}. Give a UTF-8 text file, or a .tsv with a column Text."
-        ) from error
+            yield from (line.split("\t")[2] for line in file) if source == "mt-gender" else file
+    except (OSError, UnicodeDecodeError, IndexError) as error:
+        raise BadInput(f"'{source}' cannot be read: {error!r}. Give a text file in UTF-8.") from error
 
 
 def reminders(source: str) -> list[str]:
@@ -76,4 +77,7 @@ def reminders(source: str) -> list[str]:
     path = Path(source).expanduser()
     if not path.is_file():
         raise UnknownName("reminders", source, {row["word"] for row in ours})
-    return [line for text in _rows(path, source) if (line := text.strip())]
+    found = [line for text in _rows(path, source) if (line := text.strip())]
+    if not found:
+        raise BadInput(f"'{source}' has no reminders: one sentence a line is wanted.")
+    return found

@@ -8,6 +8,11 @@ MARKED = ("Pronoun", "A", "B")
 COLUMNS = frozenset((*MARKED, *(f"{name}-offset" for name in MARKED)))
 
 
+def is_annotated(row: Mapping[str, str]) -> bool:
+    """Has it GAP's columns, with numbers for offsets?"""
+    return set(row) >= COLUMNS and all(row[f"{name}-offset"].isdecimal() for name in MARKED)
+
+
 def followed(row: Mapping[str, str], text: str, edits: Sequence[Edit]) -> dict[str, str]:
     """The row with the rewritten text, and Pronoun, A, B and their offsets as they now stand in it."""
     found = {**row, "Text": text}

@@ -55,19 +55,21 @@ def own(file: str) -> Mapping[str, Name]:
     """A user's pairs: a male and a female name on each line, a tab between. A name may stand in one pair only."""
     table: dict[str, Name] = {}
     try:
-        lines = Path(file).expanduser().read_text(encoding="utf-8").splitlines()
+        lines = Path(file).expanduser().read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"The list of names '{file}' cannot be read: {error}. It must be text in UTF-8.") from error
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         fields = [field.strip().lower() for field in line.split("\t")]
-        if len(fields) != 2 or not all(fields):
-            raise BadInput(f"{file}, line {number}: two names and a tab between are wanted. Got {line!r}.")
+        if len(fields) != 2 or not all(fields) or fields[0] == fields[1]:
+            raise BadInput(f"{file}, line {number}: two different names and a tab between are wanted. Got {line!r}.")
         for one, other in (fields, fields[::-1]):
             if one in table:
                 raise BadInput(f"{file}, line {number}: '{one}' has a partner already, '{table[one].partner}'.")
             table[one] = Name(other, surname=False)
+    if not table:
+        raise BadInput(f"The list of names '{file}' is empty.")
     return table
 
 

@@ -27,6 +27,16 @@ ALONE = re.compile(
     r"too|either|instead|herself|himself)(?![\w-])"
 )
 """What no possessive stands before."""
+VERB = re.compile(
+    r"\s+(?:is|was|are|were|has|had|have|will|would|can|could|may|might|did|does|came|went|said)(?![\w-])"
+)
+"""After "his" alone: his was blue, a friend of his came."""
+CAUSED = re.compile(r"\b(?:mak(?:e|es|ing)|made|lets?|letting|watch\w*|saw|sees?|hear[ds]?|help\w*)\s+$")
+BARE = re.compile(
+    r"\s+(?:be|become|believe|come|cry|dance|die|do|eat|fall|feel|find|forget|get|give|go|keep|know|laugh|leave|look|lose|"
+    r"make|realize|run|say|see|sing|sit|sleep|smile|speak|stay|stop|take|talk|tell|think|understand|walk|want|win)(?![\w-])"
+)
+"""After such a verb and "her": made her cry."""
 SURE = -2.0
 """Below this a "his" stands alone ("a friend of his"): such are one in a hundred, and the score must outweigh that."""
 
@@ -94,6 +104,10 @@ def score(text: str, start: int, stop: int) -> float:
     if SHARED.match(text, stop):
         return 10.0
     if ALONE.match(text, stop):
+        return -10.0
+    if text[start:stop].lower() == "his" and VERB.match(text, stop):
+        return -10.0
+    if CAUSED.search(text[max(0, start - 12) : start]) and BARE.match(text, stop):
         return -10.0
     kinds, weights = _learned()
     return sum(weights.get(feature, 0.0) for feature in features(text, start, stop, kinds))

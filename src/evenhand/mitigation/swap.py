@@ -9,10 +9,22 @@ from evenhand.datasets.gendered import lexicon
 from evenhand.errors import BadInput
 from evenhand.mitigation.pronouns import SURE, score
 
-WORD = re.compile(r"[^\W\d_]+(?:['’]am\b)?")
+WORD = re.compile(r"[^\W\d_]+(?:['’]am\b)?(?![\u0300-\u036f])")
 """Letters alone: what stands around them (hyphens, 's, 'll, quotation marks) stays as it is. And ma'am."""
-KEEP_BEFORE = re.compile(r"[-](?:sized?|hunts?)\b|\s+(?:hunts?|sized?)\b")
-"""After these a word is part of a set phrase: king-size, witch hunt."""
+KEEP_BEFORE = re.compile(r"[-](?:sized?|hunts?|made|man)\b|\s+(?:hunts?|sized?)\b")
+"""Before these a word is part of a set phrase: king-size, witch hunt, man-made."""
+KEEP_AFTER = re.compile(r"(?:\bs/|\(s\)|[@#]|\bhe-)$", re.I)
+"""After these it is part of another: s/he, (s)he, @his, he-man."""
+ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")
+SURNAME = re.compile(
+    r"\b(?!(?:The|A|An|His|Her|My|Our|Their|Your|And|Or|But|Of|When|While|As|Is|Was|Crown|Former|Young|Old|New)\b)"
+    r"[A-Z][a-z]+\.?\s$"
+)
+"""Before a capitalised role noun these make it a surname: Stephen King."""
+NAMED = re.compile(
+    r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|Street|Hospital|Island|Bible|Award|Gaga)\b"
+)
+"""After one, these make it part of a name: Duke University."""
 TITLES = {"ms": re.compile(r"Ms\b"), "mr": re.compile(r"Mr\b|MR\b"), "mrs": re.compile(r"Mrs\b|MRS\b")}
 """Spellings of titles that are also other things (ms, MS)."""
 
@@ -58,6 +70,8 @@ class Swapper:
 
     def _words(self, text: str) -> Iterator[Edit]:
         table = self.words
+        addresses = [m.span() for m in ADDRESS.finditer(text)] if ADDRESS.search(text) else []
+        surnames = set[str]()
         for match in WORD.finditer(text):
             old = match[0]
             found = table.get(old) or (table.get(old.lower()) if not old.islower() else None)
@@ -68,7 +82,15 @@ class Swapper:
                 partner, rule = _pronoun(text, match.start(), match.end())
             elif KEEP_BEFORE.match(text, match.end()) or (old.lower() in TITLES and not TITLES[old.lower()].match(old)):
                 continue
-            yield Edit(match.start(), old, cased(partner, old), rule)
+            start = match.start()
+            if KEEP_AFTER.search(text[max(0, start - 3) : start]) or any(a <= start < b for a, b in addresses):
+                continue
+            if rule == "role" and old[0].isupper():
+                if SURNAME.search(text[max(0, start - 20) : start]):
+                    surnames.add(old)
+                if old in surnames or NAMED.match(text, match.end()):
+                    continue
+            yield Edit(start, old, cased(partner, old), rule)
 
 
 def _pronoun(text: str, start: int, stop: int) -> tuple[str, str]:

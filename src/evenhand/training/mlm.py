@@ -69,11 +69,15 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
     with the same weights; when the loss is no number, the checkpoint of the last good step stays.
     """
     accelerator = Accelerator()
+    if accelerator.num_processes > 1:
+        raise BadInput(
+            f"Fine-tuning runs in one process. Got {accelerator.num_processes}: start it without a launcher."
+        )
     set_seed(recipe.seed)
     model = load(base)
     network, tokenizer = model.network.train(), model.tokenizer
     longest = min(recipe.longest, model.longest)
-    encoded = [ids[:longest] for ids in tokenizer(list(texts), verbose=False)["input_ids"]]
+    encoded = tokenizer(list(texts), truncation=True, max_length=longest, verbose=False)["input_ids"]
     encoded = [ids for ids in encoded if len(ids) > 2]
     if not encoded:
         raise BadInput("There is nothing to train on: no text has a piece of its own.")
@@ -90,6 +94,8 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
     made_of = hashlib.sha256(repr((model.fingerprint, encoded, recipe)).encode()).hexdigest()
     saved = _Saved(out / CHECKPOINT, made_of, bare, optimizer, schedule)
     losses = saved.resume()
+    if not losses:
+        saved.save(losses)  # there is a last good state from the first step on
     done, last = len(losses), time.monotonic()
     with tqdm(total=steps, initial=done, unit=" steps", disable=None, leave=False, dynamic_ncols=True) as bar:
         for batch in islice(_epochs(encoded, recipe), done, None):
