@@ -12,8 +12,8 @@ test: .venv/installed-test        ## run all tests
 	@$(BIN)/python -m pytest
 
 check: .venv/installed-check      ## format, lint, types
-	$(BIN)/ruff format --check src tests examples
-	$(BIN)/ruff check src tests examples
+	$(BIN)/ruff format --check src tests examples tools
+	$(BIN)/ruff check src tests examples tools
 	$(BIN)/mypy
 
 .venv/bin/python:

@@ -95,7 +95,7 @@ def test_texts_that_cannot_be_read_are_errors(tmp_path: Path, monkeypatch: pytes
             sentences(str(tmp_path / name))
     monkeypatch.delenv("EVENHAND_DATA", raising=False)
     with pytest.raises(BadInput, match="gap_flipped.tsv"):
-        sentences("gap")
+        sentences("gap-flipped")
 
 
 def test_gap_has_as_many_sentences_as_reported(data: Path) -> None:

@@ -27,7 +27,7 @@ BETTER = {"": "closer to 0", "female": "below 0", "male": "above 0"}
 KEYS = ("name", "language", "about", "source", "licence", "category")
 CATEGORY_KEYS = ("name", "gender", "note", "professions", "templates")
 FARMING = "farming and fishing"
-PAPER = "Barza 2023, A Framework for Evaluating Gender Bias in Masked Language Models (AUB), appendices I and II"
+PAPER = "Barza 2023, Towards a Robust Gender Bias Evaluation in NLP (AUB), appendices I and II"
 SIMPLE = ("{he} is a {profession}.",)
 BECPRO = (
     "{he} is a {profession}.",
