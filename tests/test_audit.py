@@ -211,7 +211,7 @@ def test_scores_that_are_no_numbers_are_unscored(tmp_path: Path, capsys: pytest.
     run = evenhand.audit(endless, suite="becpro", limit=20, out=tmp_path)
     assert run.about["unscored"] == {"becpro-en/association": {"not a finite number": 20}}
     assert run_command(app, ["show", str(run.path)]) == 0
-    assert "20 items unscored: not a finite number" in capsys.readouterr().out
+    assert "20 items unscored by association: not a finite number" in capsys.readouterr().out
 
 
 def test_a_word_is_not_called_unknown_for_its_neighbours(mini_en: MaskedLM) -> None:

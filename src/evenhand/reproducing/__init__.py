@@ -13,7 +13,7 @@ PAPERS: dict[str, Callable[..., Reproduction]] = {"bartl2020": bartl2020.reprodu
 __all__ = ["PAPERS", "Reproduction", "reproduce"]
 
 
-def reproduce(paper: str, **options: Any) -> Reproduction:
+def reproduce(paper: str = "bartl2020", **options: Any) -> Reproduction:
     """Run a paper's study and set its numbers beside ours; options as its module in evenhand.reproducing has them."""
     if paper not in PAPERS:
         raise UnknownName("paper", paper, PAPERS)
