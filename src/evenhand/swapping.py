@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, Any
 
@@ -196,7 +198,9 @@ def _workers(jobs: int | None, names: bool, name_list: str | None) -> Iterator[P
     if (jobs or _cores()) == 1:
         yield None
         return
-    pool = ProcessPoolExecutor(jobs or _cores(), initializer=_start, initargs=(names, name_list))
+    # A process with torch has threads, which do not survive a fork.
+    context = get_context("spawn") if "torch" in sys.modules else None
+    pool = ProcessPoolExecutor(jobs or _cores(), context, _start, (names, name_list))
     try:
         yield pool
     finally:
