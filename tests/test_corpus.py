@@ -7,7 +7,7 @@ import pytest
 
 from evenhand import BadInput
 from evenhand.cli import app
-from evenhand.corpus import count
+from evenhand.corpus.counting import count
 from evenhand.mitigation.swap import Swapper
 from evenhand.terminal import run as run_command
 

@@ -1,7 +1,6 @@
 """The command line: arguments, one call, print. Heavy imports wait until a command needs them."""
 
 import csv
-import json
 import math
 import sys
 from collections.abc import Sequence
@@ -11,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from evenhand import __version__, terminal
+from evenhand.commands import studies, texts
+from evenhand.commands.common import Json, print_json
 from evenhand.errors import BadInput
 
 app = typer.Typer(
@@ -28,7 +29,6 @@ Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of a dataset or measure: masks=words. Repeatable."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print results as JSON, for machines.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -108,7 +108,7 @@ def audit(
             _print_side_by_side(runs, out)
     finally:
         if as_json and runs:  # also those that were done before a later one failed
-            _print_json([row for run in runs for row in run.results])
+            print_json([row for run in runs for row in run.results])
 
 
 @app.command()
@@ -118,7 +118,7 @@ def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json:
 
     scored = rescore_run(run)
     if as_json:
-        _print_json(scored.results)
+        print_json(scored.results)
     else:
         _print_scorecard(scored)
 
@@ -157,130 +157,8 @@ def figures(
         terminal.show(str(path))
 
 
-@app.command()
-def reproduce(
-    paper: Annotated[str, typer.Argument(help="bartl2020 or barza2023.")],
-    model: Annotated[
-        list[str] | None, typer.Option(help="The English model, before; for barza2023 repeatable, default its six.")
-    ] = None,
-    post: Annotated[str | None, typer.Option(help="The same model after fine-tuning, if you have it.")] = None,
-    finetune: Annotated[str | None, typer.Option(help="Fine-tune now: gap, or a text file.")] = None,
-    recipe: Annotated[
-        str | None, typer.Option(help="bartl-paper, bartl-released or default (one quick epoch).")
-    ] = None,
-    german_model: Annotated[str | None, typer.Option(help="A German model, for Table 5.")] = None,
-    mode: Annotated[
-        str | None, typer.Option("--as", help="paper (default): as the paper says; released: as its code does.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Runs and fine-tuned models go here.")] = Path("runs/reproduce"),
-    as_json: Json = False,
-) -> None:
-    """Run a paper's study and print its tables beside ours."""
-    from evenhand.report.tables import reproduction
-    from evenhand.reproducing import reproduce as run_study
-
-    if paper == "bartl2020" and len(model or ()) > 1:
-        raise BadInput(f"bartl2020 is a study of one English model. Got {', '.join(model or ())}.")
-    options: dict[str, Any] = {"models": model} if paper == "barza2023" else {"model": model[0] if model else None}
-    options |= {"post": post, "finetune": finetune, "recipe": recipe, "german_model": german_model, "mode": mode}
-    done = run_study(paper, out=out, **{name: value for name, value in options.items() if value is not None})
-    if as_json:
-        terminal.show(done.cells.to_json(orient="records", indent=1))
-    else:
-        terminal.show(reproduction(done.cells, done.notes, done.claims))
-
-
-@app.command()
-def swap(
-    file: Annotated[Path, typer.Argument(help="Texts: txt (a document a line), csv, tsv, jsonl or parquet.")],
-    out: Annotated[Path | None, typer.Option(help="Default: FILE.swapped.EXT, beside it.")] = None,
-    column: Annotated[str, typer.Option(help="Where the texts are, in a csv, tsv, jsonl or parquet file.")] = "text",
-    share: Annotated[float, typer.Option(help="The share of documents to rewrite: 0.5 for a balanced corpus.")] = 1.0,
-    augment: Annotated[bool, typer.Option(help="Keep each document, and its counterpart beside it.")] = False,
-    names: Annotated[bool, typer.Option(help="Swap first names too.")] = True,
-    name_list: Annotated[str | None, typer.Option(help="Your own names: male, tab, female, on each line.")] = None,
-    trail: Annotated[bool, typer.Option(help="Write every edit to OUT.trail.jsonl.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the choice of documents.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Processes. Default: one for each core.")] = None,
-) -> None:
-    """Swap the gender of texts: he and she, her to him or his as grammar wants, nouns, titles, first names."""
-    from evenhand.swapping import swap as swap_file
-
-    done = swap_file(
-        file,
-        out,
-        column=column,
-        share=share,
-        augment=augment,
-        names=names,
-        name_list=name_list,
-        trail=trail,
-        seed=seed,
-        jobs=jobs,
-    )
-    edits = ", ".join(f"{rule} {n:,}" for rule, n in done.edits.items())
-    terminal.show(f"{done.rewritten:,} of {done.documents:,} documents rewritten. Edits: {edits or 'none'}.")
-    terminal.show(f"Written: {done.out}" + (f", {done.trail}" if done.trail else ""))
-
-
-@app.command()
-def debias(
-    model: Annotated[str, typer.Argument(help="A bundled name, a folder or a Hub id.")] = "mini-en",
-    out: Annotated[Path, typer.Option(help="OUT/model is the new model, OUT/before and OUT/after the runs.")] = Path(
-        "runs/debiased"
-    ),
-    corpus: Annotated[
-        str, typer.Option(help="balanced (bundled), gap, gap-flipped, mt-gender, or a text file.")
-    ] = "balanced",
-    share: Annotated[
-        float | None, typer.Option(help="Share of documents to swap. Default: 0.5, or 0 where the corpus is balanced.")
-    ] = None,
-    remind: Annotated[
-        list[str] | None, typer.Option(help="Add reminders: pregnant, breastfeed, or a file. Repeatable.")
-    ] = None,
-    repeat: Annotated[int, typer.Option(help="How many times each reminder is there.")] = 1,
-    recipe: Annotated[str, typer.Option(help="default, bartl-paper or bartl-released.")] = "default",
-    suite: Annotated[str, typer.Option(help="What to measure before and after.")] = "all",
-    limit: Annotated[int | None, typer.Option(help="Measure a sample of so many items each.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
-) -> None:
-    """Fine-tune a model on gender-swapped text, and compare it before and after: what was gained, what was lost."""
-    from evenhand.debiasing import debias as debias_model
-    from evenhand.report.tables import debiased
-
-    done = debias_model(
-        model,
-        out=out,
-        corpus=corpus,
-        share=share,
-        remind=remind or (),
-        repeat=repeat,
-        recipe=recipe,
-        suite=suite,
-        limit=limit,
-        seed=seed,
-    )
-    terminal.show(debiased(done.balance, done.changes, done.language, done.alarms))
-    terminal.show(f"Model: {done.model}", f"Runs: {done.before.path}, {done.after.path}")
-
-
-@app.command()
-def corpus(
-    files: Annotated[list[str], typer.Argument(help="Text files, a document a line, or gap, mt-gender, balanced.")],
-    seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
-    as_json: Json = False,
-) -> None:
-    """Count who is in a corpus, beside which professions, and in what company."""
-    from evenhand.corpus import count
-    from evenhand.datasets.texts import documents
-    from evenhand.report.tables import counted
-
-    found = {Path(file).name: count(documents(file), seed=seed) for file in files}
-    if as_json:
-        _print_json({name: one.as_json() for name, one in found.items()})
-        return
-    for name, one in found.items():
-        terminal.show(counted(name, one.summary, one.beside, one.contexts))
+for command in (studies.reproduce, texts.swap, texts.debias, texts.corpus):
+    app.command()(command)
 
 
 @app.command()
@@ -359,7 +237,7 @@ def datasets_lint(
         write_whole(out, lambda file: file.write(text.encode()))
     if as_json:
         about = {"pairs": found.pairs, "clean": found.clean, "failing": found.failing, "unchecked": found.unchecked}
-        _print_json({**about, "faults": found.frame.to_dict("records")})
+        print_json({**about, "faults": found.frame.to_dict("records")})
     else:
         terminal.show(linted(found.pairs, found.clean, found.failing, found.frame, shown))
     if found.faults:
@@ -402,10 +280,6 @@ def _seen(run: Any, corpus: str | None) -> set[str] | None:
 
     words = run.scores["profession"].dropna() if "profession" in run.scores else []
     return seen(words, sentences(corpus))
-
-
-def _print_json(data: object) -> None:
-    terminal.show(json.dumps(data, indent=1, ensure_ascii=False))
 
 
 def _parsed(options: list[str] | None) -> dict[str, str]:

@@ -6,7 +6,6 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,18 @@ from evenhand.analysis.change import changed
 from evenhand.auditing import audit
 from evenhand.datasets.gendered import gender
 from evenhand.datasets.pairs import tgb
-from evenhand.datasets.texts import BALANCED_ALREADY, documents, reminders, split
-from evenhand.errors import BadInput, UnknownName
+from evenhand.datasets.texts import reminders
+from evenhand.errors import BadInput
 from evenhand.folder import ANSWERS, Run, locked, prepare, write_whole
 from evenhand.items import Pair
-from evenhand.mitigation.names import Naming
-from evenhand.mitigation.substitute import substitute
-from evenhand.mitigation.swap import WORD, Swapper
+from evenhand.mitigation.corpora import substituted
+from evenhand.mitigation.swap import WORD
 from evenhand.models.base import Model
 from evenhand.models.names import DEFAULT
 from evenhand.models.remembering import Remembering
 from evenhand.questions import Likelihood
 from evenhand.stats import clustered_interval, sign_flip_test
+from evenhand.teaching import recipe_of
 
 log = logging.getLogger(__name__)
 
@@ -90,10 +89,9 @@ def debias(
     pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
     OUT/model, runs to OUT/before and OUT/after; the same call goes on where it stopped.
     """
-    from evenhand.training.mlm import RECIPES, finetune
+    from evenhand.training.mlm import finetune
 
-    if recipe not in RECIPES:
-        raise UnknownName("recipe", recipe, RECIPES)
+    recipe_of(recipe)  # known, or an error, before anything is made
     if repeat < 1:
         raise BadInput(f"repeat must be at least 1. Got {repeat}.")
     if seed < 0:
@@ -102,29 +100,24 @@ def debias(
     if out.resolve() in (given := Path(model).expanduser().resolve(), *given.parents):
         raise BadInput(f"'{model}' lies in '{out}', where the new model would go. Choose another --out.")
     prepare(out)
-    share = (0.0 if corpus in BALANCED_ALREADY else 0.5) if share is None else share
-    texts = [text for text in documents(corpus) if text.strip()]
-    swapped = list(substitute(texts, Swapper(names=Naming()), share=share, rng=np.random.default_rng(seed)))
-    training = list(chain.from_iterable(map(split, swapped)))
-    if not training:
-        raise BadInput(f"'{corpus}' has no sentences to train on.")
+    text = substituted(corpus, share=share, seed=seed)
     extra = [sentence for source in remind for sentence in reminders(source)] * repeat
     with locked(out):
         base = models.load(model, **loading)
-        made_of = repr((base.fingerprint, training, extra, RECIPES[recipe], suite, limit, seed))
+        made_of = repr((base.fingerprint, text.sentences, extra, recipe_of(recipe), suite, limit, seed))
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
         asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed, **loading}
         before = audit(model, out=out / "before", **asked)
         folder = out / "model"
         if not (folder / FINISHED).exists():
-            finetune(model, training + extra, RECIPES[recipe], folder)
+            finetune(model, text.sentences + extra, recipe_of(recipe), folder)
             (folder / FINISHED).touch()
         after = audit(str(folder), out=out / "after", **asked)
         language = _language([(before, base), (after, models.load(str(folder), **loading))], seed)
-        done = Debiased(folder, before, after, balance(texts, swapped), changed(before, after), language)
+        done = Debiased(folder, before, after, balance(text.before, text.after), changed(before, after), language)
         rows = done.changes.to_json(orient="records", indent=1).encode()
         write_whole(out / "changes.json", lambda file: file.write(rows))
-        _complete_card(done, corpus, share, extra)
+        _complete_card(done, corpus, text.share, extra)
         return done
 
 

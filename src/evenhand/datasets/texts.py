@@ -2,10 +2,11 @@
 
 import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 from sentencex import segment
 
 from evenhand.datasets.balanced import generate
@@ -15,18 +16,37 @@ from evenhand.errors import BadInput, UnknownName
 RELEASED = {
     "gap": (Path("gap"), ("gap-development.tsv", "gap-validation.tsv", "gap-test.tsv"), "the GAP release"),
     "gap-flipped": (Path("gap"), ("gap_flipped.tsv",), "the BEC-Pro release"),
+    "jigsaw-severe-toxic": (Path("jigsaw"), ("train.csv",), "Jigsaw's toxic comment challenge"),
+    "jigsaw-toxic": (Path("jigsaw"), ("train.csv",), "Jigsaw's toxic comment challenge"),
+    "jigsaw-toxic-only": (Path("jigsaw"), ("train.csv",), "Jigsaw's toxic comment challenge"),
     "mt-gender": (Path("mt-gender"), ("en.txt",), "the MT Gender release"),
 }
 """Corpora by name, under EVENHAND_DATA: folder, files, and whose they are."""
+TOXIC: dict[str, set[tuple[str, str]]] = {
+    "jigsaw-severe-toxic": {("1", "1")},
+    "jigsaw-toxic": {("1", "0"), ("1", "1")},
+    "jigsaw-toxic-only": {("1", "0")},
+}
+"""Jigsaw's comments by their labels toxic and severe_toxic: whatever is severely toxic is labelled toxic, too."""
 BALANCED_ALREADY = ("balanced", "gap-flipped", "mt-gender")
 
 
 def sentences(source: str) -> list[str]:
-    """The sentences of a corpus: gap, gap-flipped (released, gender-swapped), mt-gender, balanced, or a file."""
+    """The sentences of a corpus: balanced (bundled), one of RELEASED, or a file."""
     found = [s for document in documents(source) for s in split(document)]
     if not found:
         raise BadInput(f"'{source}' has no sentences to train on.")
     return found
+
+
+def sampled(texts: Sequence[str], size: int | None, seed: Sequence[int]) -> list[str]:
+    """So many of the texts, drawn without replacement, in their order; all of them without a size."""
+    if size is None:
+        return list(texts)
+    if not 1 <= size <= len(texts):
+        raise BadInput(f"There are {len(texts):,} sentences. Got a sample size of {size:,}: choose 1 to that many.")
+    chosen = np.random.default_rng(list(seed)).choice(len(texts), size=size, replace=False)
+    return [texts[i] for i in np.sort(chosen)]
 
 
 def split(document: str) -> list[str]:
@@ -55,6 +75,10 @@ def documents(source: str) -> Iterator[str]:
 def _rows(path: Path, source: str) -> Iterator[str]:
     if not path.is_file():
         raise BadInput(f"There is no file '{path}', and no corpus of that name: {', '.join(('balanced', *RELEASED))}.")
+    if source in TOXIC:
+        labelled = rows(path, ("comment_text", "toxic", "severe_toxic"))
+        yield from (row["comment_text"] for _, row in labelled if (row["toxic"], row["severe_toxic"]) in TOXIC[source])
+        return
     if path.suffix in SUFFIXES:
         column = "Text" if path.suffix == ".tsv" else "text"
         yield from (row[column] for _, row in rows(path, (column,)))

@@ -148,6 +148,23 @@ def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     return chart
 
 
+def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
+    """ASLD against the number of sentences trained on, with intervals (Figure 13); rows of analysis.draws.drawn."""
+    base = alt.Chart(rows).encode(
+        x=alt.X("size:Q", title="sentences trained on"),
+        color=alt.Color("group:N", scale=alt.Scale(range=PALETTE), title="category", sort=list(rows["group"].unique())),
+    )
+    bands = base.mark_area(opacity=0.15).encode(
+        y=alt.Y("low:Q", title="ASLD (nats)", scale=alt.Scale(zero=True)), y2="high:Q"
+    )
+    lines = base.mark_line(point=True).encode(
+        y=alt.Y("value:Q", title="ASLD (nats)"),
+        tooltip=["group", "size", *(alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high"))],
+    )
+    chart: alt.TopLevelMixin = (bands + lines).properties(width=480, height=320, title=title)
+    return chart
+
+
 def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopLevelMixin:
     """The value of each model in each group, with its interval; takes analysis.side_by_side's rows."""
     groups = list(rows.columns[: rows.columns.get_loc("model")])

@@ -218,6 +218,36 @@ def counted(name: str, summary: Mapping[str, float], beside: pd.DataFrame, conte
     return Group(*parts)
 
 
+def learned_table(
+    sentences: Mapping[str, int], asld: pd.DataFrame, lean: pd.DataFrame, changes: pd.DataFrame
+) -> RenderableType:
+    """What models learned from corpora (Barza 2023, Table 4): ASLD and lean by group and model, and what differs."""
+    sizes = ", ".join(f"{name} {n:,}" for name, n in sentences.items())
+    parts: list[RenderableType] = [_line(f"What a debiased model learns; sentences trained on: {sizes}", "bold")]
+    for title, frame in (
+        ("ASLD: mean |d| in nats; lower is less biased, but no model reaches 0", asld),
+        ("Lean: mean d in nats, neutral at 0; above it stereotypes are likelier", lean),
+    ):
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        names = list(dict.fromkeys(frame["model"]))
+        for name in ("pairs", *names):
+            table.add_column(name, justify="left" if name == "pairs" else "right", no_wrap=True)
+        for group, part in frame.groupby("group", sort=False):
+            cells = part.assign(mark="").set_index("model")
+            table.add_row(str(group), *(_model_cell(cells.loc[name]) for name in names))
+        parts += [_line(title, "dim"), table]
+    rows = changes[changes["group"] == changes["group"].iloc[-1]]
+    for row in rows.to_dict("records"):
+        span = f"{row['value']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]"
+        told = "more" if row["low"] > 0 else "less" if row["high"] < 0 else "as much, as far as can be told"
+        parts.append(_line(f"{row['of']} against {row['against']}: {span}, {told}", ""))
+    if asld["draws"].max() == 1:
+        parts.append(
+            _line("One draw each: intervals are over pairs alone. Another sample may differ: --draws 3.", "dim")
+        )
+    return Group(*parts)
+
+
 def linted(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFrame, shown: int) -> RenderableType:
     """How many pairs break each rule, and the first of each."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

@@ -1,7 +1,5 @@
 """Bartl, Nissim and Gatt 2020, Unmasking Contextual Stereotypes: Tables 4 and 5."""
 
-import hashlib
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -12,12 +10,12 @@ from evenhand.analysis import hypotheses
 from evenhand.analysis.findings import of_dataset
 from evenhand.analysis.paired import changes, compared, pairs
 from evenhand.auditing import audit
-from evenhand.errors import BadInput, UnknownName
+from evenhand.datasets.texts import sentences
+from evenhand.errors import BadInput
 from evenhand.folder import Run
 from evenhand.models.names import find
 from evenhand.reproducing.base import Reproduction, published
-
-log = logging.getLogger(__name__)
+from evenhand.teaching import recipe_of, trained
 
 GROUPS = ("balanced", "female", "male")
 Mode = Literal["paper", "released"]
@@ -97,22 +95,9 @@ def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[st
 
 
 def _finetuned(base: str, corpus: str, recipe: str, out: Path) -> Path:
-    """Fine-tune once: a model that was made of the same base, texts and recipe is taken as it is."""
-    from evenhand.datasets.texts import sentences
-    from evenhand.models import load
-    from evenhand.training.mlm import RECIPES, finetune
-
-    if recipe not in RECIPES:
-        raise UnknownName("recipe", recipe, RECIPES)
     texts = sentences("gap-flipped" if corpus == "gap" else corpus)  # the paper's own swapped text
-    made_of = repr((load(base).fingerprint, texts, RECIPES[recipe]))
     name = f"{find(base).name.replace('/', '--')}--{Path(corpus).stem}--{recipe}"
-    folder = out / "models" / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
-    if (folder / "README.md").exists():
-        log.info(f"Fine-tuned before, from the same model, texts and recipe: {folder}")
-    else:
-        finetune(base, texts, RECIPES[recipe], folder)
-    return folder
+    return trained(base, texts, recipe_of(recipe), out, name)
 
 
 def _table4(published: dict[str, Any], before: Run, after: Run | None) -> Iterator[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import tomllib
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -20,6 +21,8 @@ class Reproduction:
     notes: list[str]
     claims: list[Claim] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
+    charts: list[Path] = field(default_factory=list)
+    """Files that were drawn."""
 
 
 def published(paper: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Barza 2023, the Gender Bias Evaluation Framework: Tables 3 to 5, and what goes with them."""
+"""Tables 3 to 5, as far as they need no training, and what goes with them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
@@ -18,8 +18,8 @@ from evenhand.measures.likelihood import LikelihoodDifference
 from evenhand.measures.pronoun import Pronoun
 from evenhand.models import load
 from evenhand.models.base import Model
-from evenhand.models.names import find
 from evenhand.questions import Span
+from evenhand.reproducing.barza2023.cells import TABLE_5, cell, column_of
 from evenhand.reproducing.base import Reproduction, published
 from evenhand.result import generator
 from evenhand.run import measure
@@ -33,8 +33,7 @@ NOTES = (
     "The thesis's 300 pairs were never published: ASLD is measured on our own, so compare the pattern, not the size.",
     "Table 3: its text calls BERT-large worst in occupation and benevolent sexism (5.1, and the answer to RQ2). By the "
     "table it is worst in occupation and hostile sexism; worst in benevolent sexism is ALBERT-large, 5.11.",
-    "Table 5: its text says that APPD comes closer to BERT-base as sentences are added. By the table 50 do not help "
-    "(pregnancy -.12 -> -.09, breastfeed -.10 -> -.10), only 100 and 150 do.",
+    TABLE_5,
     "Table 3's combined row is the mean of the three above it but for rounding (BERT-base 4.057, printed 4.05).",
 )
 
@@ -62,12 +61,14 @@ def reproduce(
         notes.insert(0, "None of the thesis's models is at hand: 'mini-en' stands for BERT-base. Compare the pattern.")
         runs["mini-en"] = audit("mini-en", suite="gbef", out=Path(out), **loading)
     base = next(iter(runs))
-    if _column(base, numbers) != "BERT-base":
+    if column_of(base, numbers) != "BERT-base":
         notes.insert(0, f"Tables 4 and 5 and the examples are of BERT-base in the thesis, of '{base}' here.")
     after = audit(post, suite="gbef", out=Path(out) / "post", **loading) if post else None
     if after is None:
         notes.append("The debiased columns of Tables 4 and 5 need a debiased model: --post MODEL.")
-    notes.append("Not measured: models fine-tuned on toxic comments (Table 4), and those with reminders (Table 5).")
+    notes.append(
+        "Models fine-tuned on toxic comments (Table 4) and with reminders (Table 5): --part corpora, --part reminders."
+    )
     kinds = audit(base, suite="kinds", out=Path(out) / "kinds", **loading)
 
     cells = [
@@ -78,23 +79,17 @@ def reproduce(
         *_sizes(runs[base]),
         *_kinds(kinds),
     ]
-    if _column(base, numbers) == "BERT-base":
+    if column_of(base, numbers) == "BERT-base":
         notes.insert(0, _settled(cells))
     return Reproduction(pd.DataFrame(cells), notes, runs=[*runs.values(), *([after] if after else []), kinds])
 
 
-def _column(name: str, numbers: dict[str, Any]) -> str:
-    """The thesis's name for a model, or its own."""
-    called = find(name).name
-    return next((column for column, names in numbers["models"].items() if called in names), called)
-
-
 def _table3(numbers: dict[str, Any], runs: dict[str, Run]) -> Iterator[dict[str, Any]]:
-    ours = {_column(name, numbers): run for name, run in runs.items()}
+    ours = {column_of(name, numbers): run for name, run in runs.items()}
     for category, row in numbers["table3"].items():
         for column in dict.fromkeys((*row, *ours)):
             value = _value(ours[column], *ASLD, category) if column in ours else None
-            yield _cell("3", category, column, "ASLD", row.get(column), value)
+            yield cell("3", category, column, "ASLD", row.get(column), value)
 
 
 def _changed(
@@ -105,7 +100,7 @@ def _changed(
     for category, row in numbers.items():
         for column, number in row.items():
             run = measured.get(column)
-            yield _cell(table, category, column, what, number, _value(run, *of, category) if run else None)
+            yield cell(table, category, column, what, number, _value(run, *of, category) if run else None)
 
 
 def _examples(numbers: dict[str, Any], model: Model) -> Iterator[dict[str, Any]]:
@@ -117,16 +112,16 @@ def _examples(numbers: dict[str, Any], model: Model) -> Iterator[dict[str, Any]]
             his, her = (answer.logp for answer in model.answer(asked))
             column = f"{example['name']}, full stop {punctuation}"
             if "pll" in example:
-                yield _cell("4.1.2", column, "his", "PLL", example["pll"][0], his)
-                yield _cell("4.1.2", column, "her", "PLL", example["pll"][1], her)
+                yield cell("4.1.2", column, "his", "PLL", example["pll"][0], his)
+                yield cell("4.1.2", column, "her", "PLL", example["pll"][1], her)
             else:
-                yield _cell("4.1.2", column, "his, her", "|d|", example["size"], abs(his - her))
+                yield cell("4.1.2", column, "his, her", "|d|", example["size"], abs(his - her))
     blanks = [Blank(b["text"], b["text"], Span(0, 3), ("He", "She")) for b in numbers["blanks"]]
     found = measure(model, blanks, Pronoun())
     for example, score in zip(numbers["blanks"], found.scores, strict=True):
-        yield _cell("4.2.2", example["text"], "he, she", "PPD", example["ppd"], score.value)
+        yield cell("4.2.2", example["text"], "he, she", "PPD", example["ppd"], score.value)
     mean = sum(b["ppd"] for b in numbers["blanks"]) / len(blanks)
-    yield _cell("4.2.2", "doctor", "he, she", "APPD", mean, found.value)
+    yield cell("4.2.2", "doctor", "he, she", "APPD", mean, found.value)
 
 
 def _settled(cells: list[dict[str, Any]]) -> str:
@@ -148,7 +143,7 @@ def _sizes(run: Run) -> Iterator[dict[str, Any]]:
     """Figure 6, which has no numbers printed: the mean of five draws of each size."""
     rows = by_size(of_dataset(run, *ASLD), seed=run.about["seed"])
     for (category, size), part in rows.groupby(["category", "size"]):
-        yield _cell("Fig. 6", str(category), f"{size} pairs", "ASLD", None, float(part["value"].mean()))
+        yield cell("Fig. 6", str(category), f"{size} pairs", "ASLD", None, float(part["value"].mean()))
 
 
 def _kinds(run: Run) -> Iterator[dict[str, Any]]:
@@ -159,7 +154,7 @@ def _kinds(run: Run) -> Iterator[dict[str, Any]]:
             joined = pd.concat([means[one], means[other]], axis=1, join="inner").dropna().to_numpy(dtype=float)
             rng = generator(run.about["seed"], {"one": one, "other": other, "measure": how})
             found = correlation(joined[:, 0], joined[:, 1], rng, kind="pearson")
-            yield _cell("2", how, f"{one} and {other}", "r", None, asdict(found))
+            yield cell("2", how, f"{one} and {other}", "r", None, asdict(found))
 
 
 def _value(run: Run, dataset: str, how: str, category: str) -> dict[str, Any]:
@@ -170,27 +165,3 @@ def _value(run: Run, dataset: str, how: str, category: str) -> dict[str, Any]:
         if (row["dataset"], row["measure"], label) == (dataset, how, category) and not inner:
             return row
     raise BadInput(f"'{run.path}' has no {how} of {category}. Delete the folder and run the study again.")
-
-
-def _cell(
-    table: str,
-    group: str,
-    column: str,
-    what: str,
-    number: float | None,
-    found: float | Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    row: Mapping[str, Any] = found if isinstance(found, Mapping) else {"value": found}
-    ours = row["value"]
-    difference = ours - number if ours is not None and number is not None else None
-    return {
-        "table": table,
-        "group": group,
-        "model or column": column,
-        "what": what,
-        "published": number,
-        "ours": ours,
-        "difference": difference,
-        "low": row.get("low"),
-        "high": row.get("high"),
-    }
