@@ -49,17 +49,19 @@ def taught(
     *,
     recipe: str = "default",
     draws: int = 1,
+    limit: int | None = None,
     **loading: Any,
 ) -> pd.DataFrame:
     """The scores on `tasks` of models fine-tuned on the texts of each draw, with a column that says which.
 
+    With `limit` only a random sample of so many items of each dataset is measured, the same for every model.
     The runs are kept and found again; the weights are not, since a study makes dozens of them.
     """
     if draws < 1:
         raise BadInput(f"draws must be at least 1. Got {draws}.")
     found = []
     for draw in range(draws):
-        runs = _taught(base, texts(draw), recipe_of(recipe, draw), out, f"{name}-{draw}", tasks, loading)
+        runs = _taught(base, texts(draw), recipe_of(recipe, draw), out, f"{name}-{draw}", tasks, limit, loading)
         found += [run.scores.assign(draw=draw) for run in runs]
     return pd.concat(found, ignore_index=True)
 
@@ -71,22 +73,26 @@ def _taught(
     out: Path,
     name: str,
     tasks: Sequence[Task],
+    limit: int | None,
     loading: Mapping[str, Any],
 ) -> list[Run]:
     folder = _folder(base, texts, recipe, out, name)
-    runs = {task: _runs(out, task) / folder.name for task in tasks}
+    runs = {task: _runs(out, task, limit) / folder.name for task in tasks}
     if missing := [task for task, path in runs.items() if not (path / "run.json").exists()]:
         model = models.load(str(_made(folder, base, texts, recipe)), **loading)
         for dataset, how in missing:
-            audit(model, dataset=dataset, measure=how, out=_runs(out, (dataset, how)))
+            audit(model, dataset=dataset, measure=how, limit=limit, out=_runs(out, (dataset, how), limit))
         shutil.rmtree(folder)
     return [Run.load(path) for path in runs.values()]
 
 
-def untaught(base: str, out: Path, tasks: Sequence[Task], **loading: Any) -> pd.DataFrame:
+def untaught(base: str, out: Path, tasks: Sequence[Task], *, limit: int | None = None, **loading: Any) -> pd.DataFrame:
     """The scores on `tasks` of a model as it is."""
     model = models.load(base, **loading)
-    runs = [audit(model, dataset=dataset, measure=how, out=_runs(out, (dataset, how))) for dataset, how in tasks]
+    runs = [
+        audit(model, dataset=dataset, measure=how, limit=limit, out=_runs(out, (dataset, how), limit))
+        for dataset, how in tasks
+    ]
     return pd.concat([run.scores for run in runs], ignore_index=True)
 
 
@@ -107,5 +113,5 @@ def _folder(base: str, texts: Sequence[str], recipe: "Recipe", out: Path, name: 
     return out / "models" / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
 
 
-def _runs(out: Path, task: Task) -> Path:
-    return out / "runs" / "-".join(task)
+def _runs(out: Path, task: Task, limit: int | None) -> Path:
+    return out / "runs" / "-".join((*task, *([str(limit)] if limit else [])))

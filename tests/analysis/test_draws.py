@@ -30,11 +30,11 @@ def test_groups_then_all_together() -> None:
 def test_intervals_cover_what_other_draws_and_items_would_give() -> None:
     rng = np.random.default_rng(0)
     covered = 0
-    for _ in range(200):
+    for _ in range(40):
         values = rng.normal(0, 0.5, (5, 1)) + rng.normal(0, 1.0, (1, 40)) + rng.normal(0, 0.3, (5, 40))
         row = drawn(frame(values)).set_index("group").loc["combined"]
         covered += row["low"] <= 0 <= row["high"]
-    assert covered >= 184  # 95 % nominal; it errs to the wide side
+    assert covered >= 36  # 95 % nominal; it errs to the wide side
 
 
 def test_draws_widen_the_interval() -> None:

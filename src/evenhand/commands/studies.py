@@ -30,6 +30,9 @@ def reproduce(
         list[int] | None, typer.Option(help="Sentences to train on: a sample. For learning-curve repeatable.")
     ] = None,
     draws: Annotated[int | None, typer.Option(help="How many times to sample and train.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Where a study trains: measure a sample of so many items each.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
     german_model: Annotated[str | None, typer.Option(help="A German model, for Table 5 of bartl2020.")] = None,
     mode: Annotated[
@@ -48,6 +51,7 @@ def reproduce(
         "finetune": finetune,
         "recipe": recipe,
         "draws": draws,
+        "limit": limit,
         "seed": seed,
         "german_model": german_model,
         "mode": mode,

@@ -95,6 +95,7 @@ def corpus(
     equal: Annotated[bool, typer.Option(help="With --train: as much text of each corpus, or all there is.")] = True,
     draws: Annotated[int, typer.Option(help="With --train: how many times to sample and train.")] = 1,
     recipe: Annotated[str, typer.Option(help="With --train: default, bartl-paper or bartl-released.")] = "default",
+    limit: Annotated[int | None, typer.Option(help="With --train: measure a sample of so many pairs.")] = None,
     out: Annotated[Path, typer.Option(help="With --train: what was trained and measured is kept here.")] = Path(
         "runs/corpus"
     ),
@@ -122,6 +123,7 @@ def corpus(
             equal=equal,
             draws=draws,
             recipe=recipe,
+            limit=limit,
             out=out,
             seed=seed,
         )

@@ -52,6 +52,7 @@ def learned(
     equal: bool = True,
     draws: int = 1,
     recipe: str = "default",
+    limit: int | None = None,
     out: str | Path = "runs/corpus",
     seed: int = 0,
     **loading: Any,
@@ -60,16 +61,16 @@ def learned(
 
     `corpora` are files or known corpora, by the name to show. Each is sampled `draws` times, `size` sentences each: by
     default as many as the smallest has, since a larger text teaches more of whatever it holds; all of each unless
-    `equal`. The base is debiased on `debias_on`. What was trained and measured is kept in `out`, and the same call goes
-    on where it stopped.
+    `equal`. The base is debiased on `debias_on`. With `limit` only so many pairs are measured. What was trained and
+    measured is kept in `out`, and the same call goes on where it stopped.
     """
     out = Path(out).expanduser()
     texts = {name: sentences(source) for name, source in corpora.items()}
     sizes = _sizes({name: len(found) for name, found in texts.items()}, size, equal)
-    scores = {BASE: untaught(model, out, PAIRS, **loading)}
+    scores = {BASE: untaught(model, out, PAIRS, limit=limit, **loading)}
     text = substituted(debias_on, seed=seed)
     debiased = str(trained(model, text.sentences, recipe_of(recipe), out, DEBIASED))
-    scores[DEBIASED] = untaught(debiased, out, PAIRS, **loading)
+    scores[DEBIASED] = untaught(debiased, out, PAIRS, limit=limit, **loading)
     for name, found in texts.items():
         scores[name] = taught(
             debiased,
@@ -79,6 +80,7 @@ def learned(
             PAIRS,
             recipe=recipe,
             draws=draws,
+            limit=limit,
             **loading,
         )
     return Learned(

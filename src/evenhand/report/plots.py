@@ -152,7 +152,7 @@ def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     """ASLD against the number of sentences trained on, with intervals (Figure 13); rows of analysis.draws.drawn."""
     base = alt.Chart(rows).encode(
         x=alt.X("size:Q", title="sentences trained on"),
-        color=alt.Color("group:N", scale=alt.Scale(range=PALETTE), title="category", sort=list(rows["group"].unique())),
+        color=alt.Color("group:N", scale=alt.Scale(range=PALETTE), legend=None, sort=list(rows["group"].unique())),
     )
     bands = base.mark_area(opacity=0.15).encode(
         y=alt.Y("low:Q", title="ASLD (nats)", scale=alt.Scale(zero=True)), y2="high:Q"
@@ -161,7 +161,12 @@ def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
         y=alt.Y("value:Q", title="ASLD (nats)"),
         tooltip=["group", "size", *(alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high"))],
     )
-    chart: alt.TopLevelMixin = (bands + lines).properties(width=480, height=320, title=title)
+    chart: alt.TopLevelMixin = (
+        (bands + lines)
+        .properties(width=240, height=170)
+        .facet(facet=alt.Facet("group:N", sort=list(rows["group"].unique()), title=None), columns=2)
+        .properties(title=title)
+    )
     return chart
 
 

@@ -32,6 +32,7 @@ def reproduce(
     sizes: Sequence[int] = SIZES,
     draws: int = 5,
     recipe: str = "default",
+    limit: int | None = None,
     seed: int = 0,
     out: str | Path = "runs/reproduce",
     **loading: Any,
@@ -41,7 +42,7 @@ def reproduce(
         raise BadInput(f"Sizes must be at least 1. Got {', '.join(map(str, sizes)) or 'none'}.")
     out = Path(out) / "learning-curve"
     text = substituted(corpus, seed=seed).sentences
-    scores = {0: untaught(model, out, TASKS, **loading)}
+    scores = {0: untaught(model, out, TASKS, limit=limit, **loading)}
     for size in sorted(set(sizes)):
         scores[size] = taught(
             model,
@@ -51,6 +52,7 @@ def reproduce(
             TASKS,
             recipe=recipe,
             draws=draws,
+            limit=limit,
             **loading,
         )
     rows = pd.concat(

@@ -30,6 +30,7 @@ def reproduce(
     model: str = DEFAULT,
     corpus: str = "mt-gender",
     recipe: str = "default",
+    limit: int | None = None,
     seed: int = 0,
     out: str | Path = "runs/reproduce",
     **loading: Any,
@@ -38,8 +39,8 @@ def reproduce(
     out = Path(out) / "mt-gender"
     texts = sentences(corpus)
     after_model = str(trained(model, texts, recipe_of(recipe), out, "after"))
-    before = audit(model, suite="gbef", out=out / "runs", seed=seed, **loading)
-    after = audit(after_model, suite="gbef", out=out / "runs", seed=seed, **loading)
+    before = audit(model, suite="gbef", limit=limit, out=out / "runs", seed=seed, **loading)
+    after = audit(after_model, suite="gbef", limit=limit, out=out / "runs", seed=seed, **loading)
     words = before_after(_pronouns(before), _pronouns(after))
     known = seen(words["profession"], texts)
     ordinary = words[words["better"] == "closer to 0"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.draws import COMBINED, drawn
+from evenhand.analysis.draws import COMBINED, drawn, moved
 from evenhand.datasets.texts import reminders as sentences_with
 from evenhand.datasets.texts import sampled
 from evenhand.mitigation.corpora import substituted
@@ -34,6 +34,7 @@ def reproduce(
     size: int | None = None,
     recipe: str = "default",
     draws: int = 1,
+    limit: int | None = None,
     seed: int = 0,
     out: str | Path = "runs/reproduce",
     **loading: Any,
@@ -46,7 +47,7 @@ def reproduce(
     numbers = published("barza2023")
     out = Path(out) / "reminders"
     text = substituted(corpus, seed=seed).sentences
-    before = untaught(model, out, TASKS, **loading)
+    before = untaught(model, out, TASKS, limit=limit, **loading)
     after = {
         name: taught(
             model,
@@ -56,6 +57,7 @@ def reproduce(
             TASKS,
             recipe=recipe,
             draws=draws,
+            limit=limit,
             **loading,
         )
         for name, extra in _lessons().items()
@@ -67,7 +69,11 @@ def reproduce(
             for column, scores in models.items():
                 number = numbers["table5"][category][column] if group == category else None
                 label = group if group == category else f"professions ({category})"
-                rows.append(cell("5", label, column, "APPD", number, _appd(scores, group, seed)))
+                rows.append(cell("5", label, column, "APPD", number, _combined(drawn(_of(scores, group), seed=seed))))
+        for column in COLUMNS:
+            alone, with_them = (_of(models[name], category) for name in ("debias", column))
+            step = _combined(moved(alone, with_them, seed=seed))
+            rows.append(cell("5", category, f"{column} - debias", "change", None, step))
     notes = [stands_in(model, numbers), *NOTES]
     notes.append(_trained_on(corpus, size if size else len(text), draws, recipe))
     return Reproduction(pd.DataFrame(rows), [note for note in notes if note])
@@ -79,9 +85,12 @@ def _lessons() -> dict[str, list[str]]:
     }
 
 
-def _appd(scores: pd.DataFrame, group: str, seed: int) -> Mapping[str, Any]:
-    part = scores[(scores["dataset"] == "tbd") if group == "professions" else (scores["category"] == group)]
-    return dict(drawn(part, seed=seed).set_index("group").loc[COMBINED])
+def _of(scores: pd.DataFrame, group: str) -> pd.DataFrame:
+    return scores[(scores["dataset"] == "tbd") if group == "professions" else (scores["category"] == group)]
+
+
+def _combined(table: pd.DataFrame) -> Mapping[str, Any]:
+    return dict(table.set_index("group").loc[COMBINED])
 
 
 def _trained_on(corpus: str, n: int, draws: int, recipe: str) -> str:
