@@ -21,7 +21,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"datasets.balanced", "datasets.base", "measures.base", "models.table", "models.names"},
     {"mitigation.pronouns"},
     {"models.masking", "models.picking", "datasets.texts", "datasets.gendered"},
-    {"datasets.faults", "datasets.blanks", "mitigation.swap"},
+    {"datasets.faults", "datasets.blanks", "datasets.nli", "mitigation.swap"},
     {"mitigation.names", "mitigation.gap", "mitigation.substitute"},
     {"mitigation"},
     {
