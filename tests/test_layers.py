@@ -22,7 +22,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"mitigation.pronouns"},
     {"models.masking", "models.picking", "datasets.texts", "datasets.gendered"},
     {"datasets.faults", "datasets.blanks", "datasets.nli", "mitigation.swap"},
-    {"datasets.leaks"},
+    {"datasets.leaks", "datasets.controlled"},
     {"mitigation.names", "mitigation.gap", "mitigation.substitute"},
     {"mitigation"},
     {
@@ -37,6 +37,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
         "models.remembering",
         "models.masked",
     },
+    {"datasets.stereotyped"},
     {"datasets", "measures", "models.loading"},
     {"models", "run", "fitness"},
     {"training.mlm", "models.released"},
