@@ -21,7 +21,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-datasets_app = typer.Typer(help="List, look at and export datasets.", no_args_is_help=True, rich_markup_mode=None)
+datasets_app = typer.Typer(
+    help="List, look at, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None
+)
 app.add_typer(datasets_app, name="datasets")
 
 Options = Annotated[
@@ -338,6 +340,15 @@ def datasets_export(name: str, out: Annotated[Path, typer.Option(help="A .tsv fi
     terminal.show(f"{len(table):,} rows in {out}")
 
 
+@datasets_app.command("fetch")
+def datasets_fetch(name: Annotated[str, typer.Argument(help="A released corpus: gap, nli-coal-en, ...")]) -> None:
+    """Download a released corpus, with its checksum: nothing else does."""
+    from evenhand.datasets.fetch import RELEASES, fetch
+
+    paths = fetch(name)
+    terminal.show(*map(str, paths), f"Please cite: {RELEASES[name].citation}.", f"Licence: {RELEASES[name].licence}.")
+
+
 @datasets_app.command("lint")
 def datasets_lint(
     file: Annotated[str, typer.Argument(help="Sentence pairs: csv, tsv, jsonl or parquet; or a dataset's name.")],
@@ -348,7 +359,7 @@ def datasets_lint(
     shown: Annotated[int, typer.Option("--show", help="Faults to print for each rule.", min=0)] = 3,
     as_json: Json = False,
 ) -> None:
-    """Look for pairs that differ in more than gendered words. Ends with 1 where there are any."""
+    """Look for pairs that differ in more than gendered words, or leak a gender. Ends with 1 where there are any."""
     from evenhand.folder import write_whole
     from evenhand.linting import lint
     from evenhand.report.tables import linted
