@@ -49,7 +49,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"training"},
     {"suites", "linting", "textfiles"},
     {"swapping"},
-    {"analysis.paired", "analysis.samples", "analysis.side_by_side"},
+    {"analysis.distribution", "analysis.paired", "analysis.samples", "analysis.side_by_side"},
     {"analysis.hypotheses", "analysis.workforce", "analysis.agreement", "analysis.equalising"},
     {"analysis.findings"},
     {"analysis.change"},
