@@ -15,12 +15,13 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"questions"},
     {"words"},
     {"items", "stats", "terminal"},
+    {"strata"},
     {"result", "models.batching"},
     {"models.base", "models.pieces", "folder"},
     {"datasets.templates", "datasets.rows", "datasets.fetch"},
     {"datasets.balanced", "datasets.base", "measures.base", "models.table", "models.names"},
     {"mitigation.pronouns"},
-    {"models.masking", "models.picking", "datasets.texts", "datasets.gendered"},
+    {"models.masking", "models.picking", "models.network", "models.labels", "datasets.texts", "datasets.gendered"},
     {"datasets.faults", "datasets.blanks", "datasets.nli", "mitigation.swap"},
     {"datasets.leaks", "datasets.controlled"},
     {"mitigation.names", "mitigation.gap", "mitigation.substitute"},
@@ -34,18 +35,22 @@ LAYERS = [  # low to high; a module may import from lower rows only
         "datasets.templated",
         "measures.association",
         "measures.likelihood",
+        "measures.nli",
         "measures.pronoun",
         "models.remembering",
         "models.masked",
+        "models.nli",
+        "models.checkpoint",
     },
-    {"datasets.stereotyped"},
+    {"datasets.stereotyped", "models.loading_masked", "models.loading_nli"},
+    {"models.loading_adapter"},
     {"datasets", "measures", "models.loading"},
     {"models", "run", "fitness"},
     {"training.mlm", "models.released"},
     {"training"},
     {"suites", "linting", "textfiles"},
     {"swapping"},
-    {"analysis.draws", "analysis.paired", "analysis.samples", "analysis.side_by_side"},
+    {"analysis.distribution", "analysis.draws", "analysis.paired", "analysis.samples", "analysis.side_by_side"},
     {"analysis.hypotheses", "analysis.workforce", "analysis.agreement", "analysis.equalising"},
     {"analysis.findings"},
     {"analysis.change"},
@@ -70,8 +75,18 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"__main__"},
 ]
 RANK = {module: rank for rank, layer in enumerate(LAYERS) for module in layer}
-MAY_IMPORT_TORCH = {"models.masked", "models.loading", "models.picking", "training.mlm"}
-HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "accelerate", "ray"}
+MAY_IMPORT_TORCH = {
+    "models.checkpoint",
+    "models.loading_adapter",
+    "models.loading_masked",
+    "models.loading_nli",
+    "models.masked",
+    "models.network",
+    "models.nli",
+    "models.picking",
+    "training.mlm",
+}
+HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "accelerate", "peft", "ray"}
 REPORT_MAY_NOT_SEE = {"models", "measures", "run", "suites", "datasets", "auditing"}
 
 

@@ -50,9 +50,13 @@ def audit(
         typer.Argument(metavar="MODEL", help="Bundled names, folders or Hub ids. Default: the bundled mini-en."),
     ] = None,
     suite: Annotated[
-        str, typer.Option(help="What to measure: becpro, emotions, gbef, kinds, or all (without kinds).")
+        str,
+        typer.Option(
+            help="becpro, emotions, gbef, kinds, nli, or all: nli for a model of inference, "
+            "for a masked one the others without kinds."
+        ),
     ] = "all",
-    lang: Annotated[str, typer.Option(help="Language of the suite: en or de.")] = "en",
+    lang: Annotated[str, typer.Option(help="Language of the suite: en or de; nli: en, ja or zh.")] = "en",
     templates: Annotated[Path | None, typer.Option(help="Measure your own sentences: a template file (TOML).")] = None,
     pairs: Annotated[
         Path | None, typer.Option(help="Measure your own sentence pairs: csv, tsv, jsonl or parquet.")
@@ -71,6 +75,12 @@ def audit(
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")] = None,
     batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs in a batch.")] = "auto",
     trust_remote_code: Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")] = False,
+    labels: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,C", help="What a classifier's outputs stand for, if it does not say: entailment,neutral,..."
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Measure models and print their scorecards. The same command again goes on where it was stopped."""
@@ -102,6 +112,7 @@ def audit(
                 device=device,
                 batch_size=batch_size if batch_size == "auto" else _whole(batch_size),
                 trust_remote_code=trust_remote_code,
+                labels=labels,
             )
             runs.append(run)
             if not as_json:
@@ -150,7 +161,7 @@ def figures(
         str | None, typer.Option("--seen", help="gap, mt-gender or a text file: mark the professions that are in it.")
     ] = None,
 ) -> None:
-    """Draw what the run has measured: BEC-Pro, pronoun templates, sentence pairs."""
+    """Draw what the run has measured: BEC-Pro, pronoun templates, sentence pairs, labels of inference."""
     from evenhand.folder import Run
     from evenhand.report.figures import draw
 

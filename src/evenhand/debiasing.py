@@ -103,7 +103,7 @@ def debias(
     text = substituted(corpus, share=share, seed=seed)
     extra = [sentence for source in remind for sentence in reminders(source)] * repeat
     with locked(out):
-        base = models.load(model, **loading)
+        base = models.load_masked(model, **loading)
         made_of = repr((base.fingerprint, text.sentences, extra, recipe_of(recipe), suite, limit, seed))
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
         asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed, **loading}

@@ -23,7 +23,7 @@ from transformers import get_linear_schedule_with_warmup
 from evenhand.errors import BadInput, ModelError
 from evenhand.folder import prepare, write_whole
 from evenhand.models import load
-from evenhand.models.loading import quiet
+from evenhand.models.checkpoint import quiet
 from evenhand.models.picking import Picking
 
 log = logging.getLogger(__name__)
