@@ -18,7 +18,7 @@ from evenhand.datasets.texts import reminders, sentences
 from evenhand.debiasing import Debiased, balance, debias
 from evenhand.mitigation.swap import Swapper
 from evenhand.terminal import run as run_command
-from evenhand.training.mlm import CHECKPOINT
+from evenhand.training.saving import CHECKPOINT
 
 
 def test_the_bundled_corpus_is_balanced_varied_and_seeded() -> None:

@@ -1,6 +1,7 @@
 """Fine-tuning, on tiny models."""
 
 import dataclasses
+import resource
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,11 @@ import torch
 
 import evenhand
 import tiny
-from evenhand import BadInput, Likelihood, ModelError
+from evenhand import BadInput, Likelihood, ModelError, RunError
 from evenhand.datasets.texts import sentences
-from evenhand.training import mlm
+from evenhand.training import loop, mlm
 from evenhand.training.mlm import RECIPES, Recipe, finetune
+from evenhand.training.saving import CHECKPOINT, write_model
 
 QUICK = Recipe(learning_rate=3e-3, epochs=15, batch=4, warmup=0.1)
 
@@ -48,7 +50,7 @@ def test_a_seventh_of_the_pieces_is_predicted_and_most_of_it_masked(base: Path) 
     ids[:, 0], ids[:, 40:] = tokenizer.cls_token_id, tokenizer.pad_token_id
     attention = (torch.arange(50) < 40).long().expand(400, 50)
     masked, labels = mlm._masked(ids, attention, tokenizer, 0.15)
-    chosen = labels != mlm.IGNORED
+    chosen = labels != loop.IGNORED
     assert not chosen[:, 0].any()
     assert not chosen[:, 40:].any()
     assert chosen[:, 1:40].float().mean().item() == pytest.approx(0.15, abs=0.01)
@@ -114,7 +116,7 @@ def test_training_that_was_stopped_goes_on_to_the_same_weights(
 ) -> None:
     short = dataclasses.replace(QUICK, epochs=3)
     whole = evenhand.load(str(finetune(str(base), tiny.TEXTS, short, tmp_path / "whole"))).fingerprint
-    recent, calls = mlm._recent, []
+    recent, calls = loop.recent, []
 
     def stopping(losses: list[float]) -> float:
         calls.append(len(losses))
@@ -122,16 +124,16 @@ def test_training_that_was_stopped_goes_on_to_the_same_weights(
             raise KeyboardInterrupt
         return recent(losses)
 
-    monkeypatch.setattr(mlm, "_recent", stopping)
+    monkeypatch.setattr(loop, "recent", stopping)
     with pytest.raises(KeyboardInterrupt):
         finetune(str(base), tiny.TEXTS, short, tmp_path / "out", every=0.0)
-    assert (tmp_path / "out" / mlm.CHECKPOINT).exists()
-    monkeypatch.setattr(mlm, "_recent", lambda losses: calls.append(len(losses)) or recent(losses))
+    assert (tmp_path / "out" / CHECKPOINT).exists()
+    monkeypatch.setattr(loop, "recent", lambda losses: calls.append(len(losses)) or recent(losses))
     calls.clear()
     out = finetune(str(base), tiny.TEXTS, short, tmp_path / "out")
     assert calls[0] == 4  # three steps were kept
     assert evenhand.load(str(out)).fingerprint == whole
-    assert not (out / mlm.CHECKPOINT).exists()
+    assert not (out / CHECKPOINT).exists()
 
 
 def test_a_checkpoint_of_another_recipe_or_a_broken_one_is_not_used(
@@ -143,9 +145,9 @@ def test_a_checkpoint_of_another_recipe_or_a_broken_one_is_not_used(
         folder = tmp_path / name
         folder.mkdir()
         if content is None:
-            torch.save({"made_of": "something else", "losses": [1.0]}, folder / mlm.CHECKPOINT)
+            torch.save({"made_of": "something else", "losses": [1.0]}, folder / CHECKPOINT)
         else:
-            (folder / mlm.CHECKPOINT).write_bytes(content)
+            (folder / CHECKPOINT).write_bytes(content)
         assert evenhand.load(str(finetune(str(base), tiny.TEXTS, short, folder))).fingerprint == clean
     assert "cannot be read: starting anew" in caplog.text
     assert "of another model, text or recipe" in caplog.text
@@ -154,3 +156,21 @@ def test_a_checkpoint_of_another_recipe_or_a_broken_one_is_not_used(
 def test_a_small_corpus_is_warned_of(base: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     finetune(str(base), tiny.TEXTS, dataclasses.replace(QUICK, epochs=1), tmp_path / "small")
     assert "Only 8 sentences" in caplog.text
+
+
+def test_a_full_disk_is_said_so_and_the_last_checkpoint_stays(base: Path, tmp_path: Path) -> None:
+    short = dataclasses.replace(QUICK, epochs=1)
+    network = evenhand.load(str(base)).network
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for room, says in ((10_000, "checkpoint.pt' cannot be written: no room"), (80_000, "model cannot be written")):
+        out = tmp_path / str(room)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+        try:
+            with pytest.raises(RunError, match=says):
+                if room == 10_000:
+                    finetune(str(base), tiny.TEXTS, short, out)
+                else:
+                    write_model(out, network, None, "")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert not any(path.suffix in (".pt", ".md") for path in out.iterdir())
