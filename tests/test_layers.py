@@ -11,7 +11,7 @@ import evenhand
 
 SOURCE = Path(evenhand.__file__).parent
 LAYERS = [  # low to high; a module may import from lower rows only
-    {"errors"},
+    {"errors", "launched"},
     {"questions"},
     {"words"},
     {"items", "stats", "terminal"},

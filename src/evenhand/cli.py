@@ -12,6 +12,7 @@ import typer
 
 from evenhand import __version__, terminal
 from evenhand.errors import BadInput
+from evenhand.launched import processes
 
 app = typer.Typer(
     name="evenhand",
@@ -31,14 +32,24 @@ Options = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print results as JSON, for machines.")]
 
 
+TOGETHER = ("debias", "nli")
+"""Commands that several processes may run together."""
+
+
 @app.callback(invoke_without_command=True)
 def root(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
 ) -> None:
     """Measure gender bias in language models, with intervals."""
     if version:
         terminal.show(f"evenhand {__version__}")
         raise typer.Exit
+    if processes() > 1 and context.invoked_subcommand not in TOGETHER:
+        raise BadInput(
+            f"'evenhand {context.invoked_subcommand}' runs in one process. Got {processes()}: start it without a "
+            f"launcher. Several processes can train: {', '.join(TOGETHER)}."
+        )
 
 
 @app.command()
@@ -166,7 +177,7 @@ def reproduce(
     post: Annotated[str | None, typer.Option(help="The same model after fine-tuning, if you have it.")] = None,
     finetune: Annotated[str | None, typer.Option(help="Fine-tune now: gap, or a text file.")] = None,
     recipe: Annotated[
-        str | None, typer.Option(help="bartl-paper, bartl-released or default (one quick epoch).")
+        str | None, typer.Option(help="bartl-paper, bartl-released, bartl-released-padded or default (quick).")
     ] = None,
     german_model: Annotated[str | None, typer.Option(help="A German model, for Table 5.")] = None,
     mode: Annotated[
@@ -239,7 +250,9 @@ def debias(
         list[str] | None, typer.Option(help="Add reminders: pregnant, breastfeed, or a file. Repeatable.")
     ] = None,
     repeat: Annotated[int, typer.Option(help="How many times each reminder is there.")] = 1,
-    recipe: Annotated[str, typer.Option(help="default, bartl-paper or bartl-released.")] = "default",
+    recipe: Annotated[
+        str, typer.Option(help="default, bartl-paper, bartl-released or bartl-released-padded.")
+    ] = "default",
     suite: Annotated[str, typer.Option(help="What to measure before and after.")] = "all",
     limit: Annotated[int | None, typer.Option(help="Measure a sample of so many items each.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,

@@ -74,6 +74,27 @@ def test_recipes_are_the_papers() -> None:
     assert (RECIPES["bartl-paper"].learning_rate, RECIPES["bartl-released"].learning_rate) == (5e-5, 2e-5)
     assert {RECIPES[name].epochs for name in ("bartl-paper", "bartl-released")} == {3}
     assert {RECIPES[name].batch for name in ("bartl-paper", "bartl-released")} == {1}
+    assert [name for name, recipe in RECIPES.items() if recipe.pads_with_mask] == ["bartl-released-padded"]
+
+
+def test_the_released_padding_is_of_masks_that_are_attended_to_and_predicted(base: Path, tmp_path: Path) -> None:
+    tokenizer = evenhand.load(str(base)).tokenizer
+    padded = mlm._padded_with_mask([*tiny.TEXTS, ""], tokenizer, 64)
+    assert {len(ids) for ids in padded} == {16}  # of at most 11 words
+    plain = tokenizer(tiny.TEXTS[0])["input_ids"]
+    assert padded[0] == plain + [tokenizer.mask_token_id] * (16 - len(plain))
+    ids = torch.tensor(padded * 50)
+    _, labels = mlm._masked(ids, torch.ones_like(ids), tokenizer, 0.15, mask_too=True)
+    chosen = (labels != loop.IGNORED) & (ids == tokenizer.mask_token_id)
+    assert chosen.sum() / (ids == tokenizer.mask_token_id).sum() == pytest.approx(0.15, abs=0.03)
+    assert (labels[chosen] == tokenizer.mask_token_id).all()
+    assert not (labels[:, 0] != loop.IGNORED).any()  # [CLS]
+    recipe = dataclasses.replace(RECIPES["bartl-released-padded"], epochs=1)
+    prints = [
+        evenhand.load(str(finetune(str(base), tiny.TEXTS, each, tmp_path / str(n)))).fingerprint
+        for n, each in enumerate((recipe, dataclasses.replace(recipe, pads_with_mask=False)))
+    ]
+    assert prints[0] != prints[1]
 
 
 def test_texts_are_cut_into_sentences(tmp_path: Path) -> None:
@@ -158,19 +179,15 @@ def test_a_small_corpus_is_warned_of(base: Path, tmp_path: Path, caplog: pytest.
     assert "Only 8 sentences" in caplog.text
 
 
-def test_a_full_disk_is_said_so_and_the_last_checkpoint_stays(base: Path, tmp_path: Path) -> None:
-    short = dataclasses.replace(QUICK, epochs=1)
+def test_a_full_disk_is_said_so(base: Path, tmp_path: Path) -> None:
     network = evenhand.load(str(base)).network
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    for room, says in ((10_000, "checkpoint.pt' cannot be written: no room"), (80_000, "model cannot be written")):
-        out = tmp_path / str(room)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
-        try:
-            with pytest.raises(RunError, match=says):
-                if room == 10_000:
-                    finetune(str(base), tiny.TEXTS, short, out)
-                else:
-                    write_model(out, network, None, "")
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        assert not any(path.suffix in (".pt", ".md") for path in out.iterdir())
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    try:
+        with pytest.raises(RunError, match="checkpoint.pt' cannot be written: no room"):
+            finetune(str(base), tiny.TEXTS, QUICK, tmp_path / "out")
+        with pytest.raises(RunError, match="model cannot be written"):
+            write_model(tmp_path / "out", network, None, "")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not [path for path in (tmp_path / "out").iterdir() if path.suffix in (".pt", ".md")]

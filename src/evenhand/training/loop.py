@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ from typing import Any
 import numpy as np
 import torch
 from accelerate import Accelerator
+from accelerate.utils import DistributedDataParallelKwargs, InitProcessGroupKwargs
 from torch import Tensor
 from tqdm.auto import tqdm
 from transformers import get_linear_schedule_with_warmup
 
-from evenhand.errors import ModelError
+from evenhand.errors import BadInput, ModelError
 from evenhand.folder import prepare
+from evenhand.launched import processes
 from evenhand.training.batches import batches
 from evenhand.training.saving import CHECKPOINT, Saved
 
@@ -24,6 +27,8 @@ IGNORED = -100
 """The label of what is not to be predicted."""
 EVERY = 120.0
 """Seconds between checkpoints."""
+PATIENCE = timedelta(days=7)
+"""How long processes wait for the first one, which may have a model to measure before it can train."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +45,35 @@ class Recipe:
     longest: int = 128
     seed: int = 42
 
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("batch", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise BadInput(f"{name} must be at least {least}. Got {getattr(self, name)}.")
+        if not 0 < self.learning_rate < math.inf:
+            raise BadInput(f"A learning rate must be above 0, as in 2e-5. Got {self.learning_rate}.")
+
 
 Tensors = dict[str, Tensor]
 """What goes into a network, with the labels of what it should say; the first dimension is the example."""
+
+
+def together() -> Accelerator:
+    """The device to train on, and with it the processes that a launcher started beside this one."""
+    count = processes()
+    accelerator = Accelerator(
+        cpu=count > 1 and not torch.accelerator.is_available(),
+        kwargs_handlers=[
+            InitProcessGroupKwargs(timeout=PATIENCE),
+            # Weights that no batch uses get no gradient, and it is always the same ones.
+            DistributedDataParallelKwargs(static_graph=True),
+        ],
+    )
+    if accelerator.num_processes != count:
+        raise BadInput(
+            f"{count} processes were started, but they cannot train together on '{accelerator.device}'. "
+            "Start one, without a launcher."
+        )
+    return accelerator
 
 
 def learn(
@@ -62,6 +93,7 @@ def learn(
     `tensors` makes a batch of the examples of these numbers, `loss` the sum of the losses of what is predicted in it.
     Chance is seeded anew at every step, so that a resumed training draws what an undisturbed one would have drawn. A
     checkpoint is written to `out` every so many seconds; when the loss is no number, that of the last good step stays.
+    Where there are several processes, each makes the same batches and takes its share of them.
     """
     steps = recipe.epochs * math.ceil(len(lengths) / recipe.batch)
     optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
@@ -70,17 +102,24 @@ def learn(
     prepare(out)
     saved = Saved(out / CHECKPOINT, made_of, accelerator.unwrap_model(network), optimizer, schedule)
     losses = saved.resume()
-    if not losses:
+    accelerator.wait_for_everyone()  # to have read it, before it is written anew
+    writes = accelerator.is_main_process
+    if writes and not losses:
         saved.save(losses)  # there is a last good state from the first step on
     last = time.monotonic()
-    with tqdm(total=steps, initial=len(losses), unit=" steps", disable=None, leave=False, dynamic_ncols=True) as bar:
+    shown = {"disable": None if writes else True, "leave": False, "dynamic_ncols": True}
+    with tqdm(total=steps, initial=len(losses), unit=" steps", **shown) as bar:
         for numbers in islice(_epochs(lengths, recipe), len(losses), None):
-            _seed(recipe.seed, len(losses))
+            _seed(recipe.seed, len(losses))  # every process masks the same
             batch = tensors(numbers)
             predicted = int((batch["labels"] != IGNORED).sum())
-            value = loss(network, {name: each.to(accelerator.device) for name, each in batch.items()}) / predicted
+            _seed(recipe.seed, len(losses), accelerator.process_index)  # and drops out other neurons
+            share = {name: each.to(accelerator.device) for name, each in _share(batch, accelerator).items()}
+            # Gradients are averaged over processes: each has its share of the sum, times their number.
+            part = loss(network, share) * accelerator.num_processes / predicted
+            value = accelerator.reduce(part.detach(), "mean")
             _check("loss", value, losses, saved)
-            accelerator.backward(value)
+            accelerator.backward(part)
             norm = accelerator.clip_grad_norm_(network.parameters(), recipe.clip)
             _check("gradient", norm, losses, saved)
             optimizer.step()
@@ -89,7 +128,7 @@ def learn(
             losses.append(value.item())
             bar.update()
             bar.set_postfix(loss=f"{recent(losses):.3f}")
-            if time.monotonic() - last > every:
+            if writes and time.monotonic() - last > every:
                 saved.save(losses)
                 last = time.monotonic()
     return losses
@@ -109,6 +148,14 @@ def course(losses: Sequence[float]) -> str:
 def _epochs(lengths: Sequence[int], recipe: Recipe) -> Iterator[list[int]]:
     for epoch in range(recipe.epochs):
         yield from batches(lengths, recipe.batch, recipe.seed + epoch)
+
+
+def _share(batch: Tensors, accelerator: Accelerator) -> Tensors:
+    """This process's examples; where there are none for it, one of which nothing is predicted."""
+    rank, count = accelerator.process_index, accelerator.num_processes
+    if rank < len(batch["labels"]):
+        return {name: each[rank::count] for name, each in batch.items()}
+    return {name: torch.full_like(each[:1], IGNORED) if name == "labels" else each[:1] for name, each in batch.items()}
 
 
 def _seed(*numbers: int) -> None:

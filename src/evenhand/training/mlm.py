@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate import Accelerator
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from evenhand.errors import BadInput
 from evenhand.models import load
-from evenhand.models.picking import Picking
 from evenhand.training import loop
 from evenhand.training.batches import padded
-from evenhand.training.loop import EVERY, IGNORED, Tensors, course, learn
+from evenhand.training.loop import EVERY, IGNORED, Tensors, course, learn, together
 from evenhand.training.saving import write_model
 
 log = logging.getLogger(__name__)
@@ -30,14 +28,18 @@ class Recipe(loop.Recipe):
     """How to fine-tune: AdamW with a linear schedule, 15 % of pieces predicted (80/10/10)."""
 
     masked: float = 0.15
+    pads_with_mask: bool = False
+    """Pad as the released code of Bartl et al. (2020) does: see `_padded_with_mask`."""
 
 
 RECIPES = {
     "default": Recipe(learning_rate=2e-4, epochs=1, batch=32, warmup=0.06),
     "bartl-paper": Recipe(learning_rate=5e-5, epochs=3, batch=1, warmup=0.1, longest=256),
     "bartl-released": Recipe(learning_rate=2e-5, epochs=3, batch=1, longest=256),
+    "bartl-released-padded": Recipe(learning_rate=2e-5, epochs=3, batch=1, longest=256, pads_with_mask=True),
 }
-"""The paper says 5e-5 and a warm-up of unstated length (we take a tenth); its released code has 2e-5 and none."""
+"""The paper says 5e-5 and a warm-up of unstated length (we take a tenth); its released code has 2e-5 and none, and a
+fault in its padding that only `bartl-released-padded` has too."""
 
 FEW = 500
 """Sentences below which little can be learned."""
@@ -47,34 +49,33 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
     """Train `base` on these sentences and save weights, tokenizer and card in `out`.
 
     A checkpoint is written there every so many seconds. The same call after a kill goes on from it, and on one CPU ends
-    with the same weights; when the loss is no number, the checkpoint of the last good step stays.
+    with the same weights; when the loss is no number, the checkpoint of the last good step stays. Under a launcher
+    (torchrun) each process takes its share of every batch, and the first one writes.
     """
-    accelerator = Accelerator()
-    if accelerator.num_processes > 1:
-        raise BadInput(
-            f"Fine-tuning runs in one process. Got {accelerator.num_processes}: start it without a launcher."
-        )
+    accelerator = together()
     model = load(base, device=str(accelerator.device))
     network, tokenizer = model.network, model.tokenizer
     longest = min(recipe.longest, model.longest)
-    encoded = tokenizer(list(texts), truncation=True, max_length=longest, verbose=False)["input_ids"]
-    encoded = [ids for ids in encoded if len(ids) > 2]
+    if recipe.pads_with_mask:
+        encoded = _padded_with_mask(texts, tokenizer, longest)
+    else:
+        encoded = tokenizer(list(texts), truncation=True, max_length=longest, verbose=False)["input_ids"]
+        encoded = [ids for ids in encoded if len(ids) > 2]
     if not encoded:
         raise BadInput("There is nothing to train on: no text has a piece of its own.")
     if len(encoded) < FEW:
         log.warning(f"Only {len(encoded):,} sentences to train on: expect little change, or overfitting.")
-    picking = Picking(network)
 
     def tensors(numbers: Sequence[int]) -> Tensors:
         rows = [encoded[number] for number in numbers]
         ids, attention = padded(rows, tokenizer.pad_token_id or 0), padded([[1] * len(row) for row in rows], 0)
-        ids, labels = _masked(ids, attention, tokenizer, recipe.masked)
+        ids, labels = _masked(ids, attention, tokenizer, recipe.masked, mask_too=recipe.pads_with_mask)
         return {"input_ids": ids, "attention_mask": attention, "labels": labels}
 
     def loss(network: Any, batch: Tensors) -> Tensor:
         labels = batch.pop("labels")
         rows, positions = (labels != IGNORED).nonzero(as_tuple=True)
-        logits = picking.logits(rows, positions, **batch)  # (predicted, vocabulary)
+        logits = model.logits(rows, positions, network, **batch)  # (predicted, vocabulary)
         return cross_entropy(logits, labels[rows, positions], reduction="sum")
 
     losses = learn(
@@ -92,13 +93,38 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
         f"# Fine-tuned from {base} by evenhand\n\nMasked language modelling on {len(encoded):,} sentences.\n\n"
         f"Recipe: `{json.dumps(dataclasses.asdict(recipe))}`\n\n{course(losses)}\n"
     )
-    write_model(out, network, tokenizer, card)
+    if accelerator.is_main_process:
+        write_model(out, network, tokenizer, card)
+    accelerator.wait_for_everyone()
     return out
 
 
-def _masked(ids: Tensor, attention: Tensor, tokenizer: Any, share: float) -> tuple[Tensor, Tensor]:
-    """Choose pieces to predict; of these 80 % become the mask, 10 % a random piece, 10 % stay (Devlin et al. 2019)."""
-    special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids)) | (attention == 0)
+def _padded_with_mask(texts: Sequence[str], tokenizer: Any, longest: int) -> list[list[int]]:
+    """The pieces of each text, cut or filled with the mask token to one length, as the code of Bartl et al. does.
+
+    That length is the next power of two of the most words a text has (256 for GAP), words being parted by blanks. The
+    filling is attended to like text and, being no [PAD], may be chosen for prediction, with itself as the answer: of
+    what is predicted on GAP, seven pieces in eight.
+    """
+    kept = [
+        (text, ids)
+        for text, ids in zip(texts, tokenizer(list(texts), verbose=False)["input_ids"], strict=True)
+        if len(ids) > 2
+    ]
+    most = max((len(text.split()) for text, _ in kept), default=1)
+    length = min(longest, 1 << (most - 1).bit_length())
+    return [[*ids[:length], *[tokenizer.mask_token_id] * (length - len(ids))] for _, ids in kept]
+
+
+def _masked(
+    ids: Tensor, attention: Tensor, tokenizer: Any, share: float, *, mask_too: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Choose pieces to predict; of these 80 % become the mask, 10 % a random piece, 10 % stay (Devlin et al. 2019).
+
+    Special tokens are never chosen, but for the mask itself if it is asked for.
+    """
+    spared = set(tokenizer.all_special_ids) - ({tokenizer.mask_token_id} if mask_too else set())
+    special = torch.isin(ids, torch.tensor(sorted(spared))) | (attention == 0)
     chance = torch.rand(ids.shape).masked_fill(special, 1.0)
     chosen = (chance < share) | (chance == chance.min())  # at least one, or a short sentence would be no step at all
     labels = torch.where(chosen, ids, IGNORED)
