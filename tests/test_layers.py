@@ -20,7 +20,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"datasets.templates", "datasets.rows"},
     {"datasets.balanced", "datasets.base", "measures.base", "models.table", "models.names"},
     {"mitigation.pronouns"},
-    {"models.masking", "models.picking", "datasets.texts", "datasets.gendered"},
+    {"models.masking", "models.picking", "models.network", "models.labels", "datasets.texts", "datasets.gendered"},
     {"datasets.faults", "datasets.blanks", "mitigation.swap"},
     {"mitigation.names", "mitigation.gap", "mitigation.substitute"},
     {"mitigation"},
@@ -34,7 +34,11 @@ LAYERS = [  # low to high; a module may import from lower rows only
         "measures.pronoun",
         "models.remembering",
         "models.masked",
+        "models.nli",
+        "models.checkpoint",
     },
+    {"models.loading_masked", "models.loading_nli"},
+    {"models.loading_adapter"},
     {"datasets", "measures", "models.loading"},
     {"models", "run", "fitness"},
     {"training.batches", "training.saving", "models.released"},
@@ -60,15 +64,20 @@ LAYERS = [  # low to high; a module may import from lower rows only
 ]
 RANK = {module: rank for rank, layer in enumerate(LAYERS) for module in layer}
 MAY_IMPORT_TORCH = {
+    "models.checkpoint",
+    "models.loading_adapter",
+    "models.loading_masked",
+    "models.loading_nli",
     "models.masked",
-    "models.loading",
+    "models.network",
+    "models.nli",
     "models.picking",
     "training.batches",
-    "training.saving",
     "training.loop",
     "training.mlm",
+    "training.saving",
 }
-HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "accelerate", "ray"}
+HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "accelerate", "peft", "ray"}
 REPORT_MAY_NOT_SEE = {"models", "measures", "run", "suites", "datasets", "auditing"}
 
 

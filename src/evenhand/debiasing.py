@@ -117,7 +117,7 @@ def debias(
             finetune(model, training + extra, RECIPES[recipe], folder)
         raise SystemExit(0)
     with locked(out):
-        base = models.load(model, **loading)
+        base = models.load_masked(model, **loading)
         made_of = repr((base.fingerprint, training, extra, RECIPES[recipe], suite, limit, seed))
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
         asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed, **loading}

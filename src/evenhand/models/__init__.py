@@ -1,11 +1,14 @@
 """Models: what answers questions. The rest of the package knows them by `base.Model` alone."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
 
+from evenhand.errors import UnfitModel
 from evenhand.models.names import DEFAULT, find
 
 if TYPE_CHECKING:
     from evenhand.models.masked import MaskedLM
+    from evenhand.models.nli import NliModel
 
 
 def load(
@@ -16,16 +19,29 @@ def load(
     device: str | None = None,
     batch_size: int | str = "auto",
     trust_remote_code: bool = False,
-) -> "MaskedLM":
-    """A model by bundled name, folder or Hub id, ready to answer."""
-    found = find(name)
-    from evenhand.models.loading import load_masked
+    labels: str | Sequence[str] = (),
+) -> "MaskedLM | NliModel":
+    """A model by bundled name, folder or Hub id, ready to answer: a masked language model, or one of inference.
 
-    return load_masked(
+    `labels` says what the three outputs of a classifier stand for, in their order, where its configuration does not.
+    """
+    found = find(name)
+    from evenhand.models.loading import load as load_found
+
+    return load_found(
         found,
         revision=revision,
         dtype=dtype,
         device=device,
         batch_size=batch_size,
         trust_remote_code=trust_remote_code,
+        named=labels,
     )
+
+
+def load_masked(name: str = DEFAULT, **options: Any) -> "MaskedLM":
+    """The same for what is done with masked language models alone; an error where it is of another kind."""
+    model = load(name, **options)
+    if model.kind != "masked":
+        raise UnfitModel(f"This takes a masked language model. '{model.name}' is one of natural language inference.")
+    return cast("MaskedLM", model)

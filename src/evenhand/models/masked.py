@@ -1,60 +1,39 @@
 """Masked language models (BERT and its kin): answers to `Fill` and `Likelihood`."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evenhand.errors import ModelError
 from evenhand.models import masking
-from evenhand.models.batching import Batch, Limit, Plan, Values, work_through
+from evenhand.models.batching import Batch, Limit, Plan, Values
+from evenhand.models.network import NetworkModel, padded
 from evenhand.models.picking import Picking
-from evenhand.models.pieces import count, encode
-from evenhand.questions import Answer, Question, Span
+from evenhand.models.pieces import encode
+from evenhand.questions import Question
 
 Place = tuple[int, int]
 """Row and position in a batch."""
 
 
-class MaskedLM:
+class MaskedLM(NetworkModel):
     """A masked language model that answers in nats.
 
-    Equal inputs go through the network once; only the positions that somebody asked about are projected onto the
-    vocabulary; padding is never attended to.
+    Only the positions that somebody asked about are projected onto the vocabulary; padding is never attended to.
     """
 
-    def __init__(
-        self,
-        network: Any,
-        tokenizer: Any,
-        *,
-        name: str,
-        fingerprint: str,
-        longest: int,
-        limit: Limit,
-        about: Mapping[str, object],
-    ) -> None:
-        self.network = network.eval()
-        self.tokenizer = tokenizer
-        self.name = name
-        self.fingerprint = fingerprint
-        self.longest = longest
-        self.limit = limit
-        self.about = about
-        self._too_large = math.inf  # tokens of the smallest batch that ran out of memory
+    kind: ClassVar[str] = "masked"
+
+    def __init__(self, network: Any, tokenizer: Any, *, limit: Limit, **known: Any) -> None:
+        super().__init__(network, tokenizer, limit=limit, **known)
         self._picking = Picking(network)
         self._picks = self._picking_changes_nothing()
         if not self._padding_changes_nothing():
             self.limit = replace(limit, alike=True)
-
-    def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        """One answer for each question, in order."""
-        return work_through(self.plan(questions), self.run)
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
@@ -64,42 +43,8 @@ class MaskedLM:
         mask = self.tokenizer.mask_token_id
         return Plan([masking.reading(question, pieces, mask) for question in asked], self.limit)
 
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
-        return [
-            count(pieces, span)
-            for pieces, (_, span) in zip(
-                encode(self.tokenizer, [text for text, _ in places], self.longest), places, strict=True
-            )
-        ]
-
-    def run(self, batch: Batch) -> Values:
-        """One batch through the network; in halves, and so from then on, where memory does not suffice."""
-        if batch.tokens >= self._too_large and len(batch.inputs) > 1:
-            return [row for half in batch.halves() for row in self.run(half)]
-        try:
-            return self._forward(batch)
-        except RuntimeError as error:
-            # On the CPU running out of memory has no class of its own.
-            if not isinstance(error, torch.OutOfMemoryError) and "allocate memory" not in str(error):
-                raise
-            if len(batch.inputs) == 1:
-                raise ModelError(
-                    f"'{self.name}' ran out of memory on {self.network.device} with a single input of "
-                    f"{batch.tokens} pieces. Use a larger device, a smaller --dtype or shorter texts."
-                ) from error
-        self._too_large = batch.tokens
-        if self.network.device.type == "cuda":
-            torch.cuda.empty_cache()
-        return self.run(batch)
-
     def _forward(self, batch: Batch) -> Values:
-        shape = len(batch.inputs), len(batch.inputs[0])
-        ids = np.full(shape, self.tokenizer.pad_token_id or 0)
-        attention = np.zeros(shape, dtype=np.int64)
-        for row, one in enumerate(batch.inputs):
-            ids[row, : len(one)] = one
-            attention[row, : len(one)] = 1
+        ids, attention = padded(batch.inputs, self.tokenizer.pad_token_id or 0)
         places: dict[Place, int] = {}
         wanted = [
             (places.setdefault((row, position), len(places)), token)

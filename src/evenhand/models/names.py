@@ -1,7 +1,9 @@
 """Where a model of a given name is: bundled, in a folder, or on the Hub."""
 
+import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +11,8 @@ from evenhand.errors import ModelNotFound, UnknownName
 
 BUNDLED = Path(__file__).parent / "bundled"
 DEFAULT = "mini-en"
+ADAPTER = "adapter_config.json"
+"""What a folder holds, beside the weights, that is an adapter (peft) to another model."""
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -56,9 +60,32 @@ def named() -> dict[str, Path]:
         roots.append(Path(extra).expanduser())
     folders: dict[str, Path] = {}
     for root in roots:
-        for config in sorted(root.glob("*/config.json")):
-            folders.setdefault(config.parent.name, config.parent)
+        for folder in sorted({config.parent for name in ("config.json", ADAPTER) for config in root.glob(f"*/{name}")}):
+            folders.setdefault(folder.name, folder)
     return folders
+
+
+def kind(found: Found) -> str:
+    """What an audit of it runs, "masked" or "nli"; "" where loading alone can tell."""
+    if found.on_hub:
+        return ""
+    if is_adapter(found):
+        return "nli"
+    try:
+        config = json.loads((Path(found.source) / "config.json").read_text(encoding="utf-8"))
+        return "nli" if is_classifier(config.get("architectures")) else "masked"
+    except (OSError, ValueError, AttributeError):  # broken: the loader says so
+        return ""
+
+
+def is_adapter(found: Found) -> bool:
+    """Does the folder hold an adapter to another model?"""
+    return not found.on_hub and (Path(found.source) / ADAPTER).is_file()
+
+
+def is_classifier(architectures: Sequence[str] | None) -> bool:
+    """Was the checkpoint saved as a classifier of texts?"""
+    return any(name.endswith("ForSequenceClassification") for name in architectures or ())
 
 
 def out_of_reach(found: Found, why: str) -> ModelNotFound:

@@ -66,7 +66,7 @@ class Pieces:
 
 def encode(tokenizer: Any, texts: Sequence[str], longest: int) -> Iterator[Pieces]:
     """The pieces of each text; the note says why a text cannot be asked about."""
-    special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    notes = _Notes(tokenizer, longest)
     for start in range(0, len(texts), CHUNK):
         chunk = list(texts[start : start + CHUNK])
         encoded = tokenizer(
@@ -80,19 +80,62 @@ def encode(tokenizer: Any, texts: Sequence[str], longest: int) -> Iterator[Piece
         for row, text in enumerate(chunk):
             ids = tuple(encoded["input_ids"][row])
             added = encoded["special_tokens_mask"][row]
-            own = [token for token, is_added in zip(ids, added, strict=True) if not is_added]
-            note = ""
-            if not own or tokenizer.unk_token_id in own:
-                note = UNKNOWN
-            elif special.intersection(own):
-                note = SPECIAL
-            elif len(ids) > longest:
-                note = TOO_LONG
+            note = notes.of(ids, added)
             offsets = tuple(
                 None if is_added else Span(*offset)
                 for offset, is_added in zip(encoded["offset_mapping"][row], added, strict=True)
             )
             yield Pieces(text, ids, offsets, tuple(encoded.word_ids(row)), note)
+
+
+@dataclass(frozen=True, slots=True)
+class PairPieces:
+    """The pieces of two texts as a tokenizer joins them, with its own separators."""
+
+    ids: Ids
+    types: Ids
+    """Which of the two texts each piece is counted to; empty where the tokenizer does not say."""
+    note: str = ""
+
+
+def encode_pairs(tokenizer: Any, pairs: Sequence[tuple[str, str]], longest: int) -> Iterator[PairPieces]:
+    """The pieces of each pair of texts, never cut; the note says why a pair cannot be asked about."""
+    notes = _Notes(tokenizer, longest)
+    for start in range(0, len(pairs), CHUNK):
+        chunk = pairs[start : start + CHUNK]
+        encoded = tokenizer(
+            [first for first, _ in chunk],
+            [second for _, second in chunk],
+            truncation=False,
+            padding=False,
+            return_special_tokens_mask=True,
+            verbose=False,
+        )
+        types = encoded.get("token_type_ids") or [()] * len(chunk)
+        for row in range(len(chunk)):
+            ids = tuple(encoded["input_ids"][row])
+            note = notes.of(ids, encoded["special_tokens_mask"][row])
+            if not {0, 1} <= set(encoded.sequence_ids(row)):  # nothing is left of one of the two
+                note = UNKNOWN
+            yield PairPieces(ids, tuple(types[row]), note)
+
+
+class _Notes:
+    """Says why pieces cannot be asked about."""
+
+    def __init__(self, tokenizer: Any, longest: int) -> None:
+        self.longest = longest
+        self.unknown = tokenizer.unk_token_id
+        self.special = set(tokenizer.all_special_ids) - {self.unknown}
+
+    def of(self, ids: Ids, added: Sequence[int]) -> str:
+        """The note, empty where there is nothing to say; `added` are the pieces that were put around the text."""
+        own = {token for token, is_added in zip(ids, added, strict=True) if not is_added}
+        if not own or self.unknown in own:
+            return UNKNOWN
+        if self.special & own:
+            return SPECIAL
+        return TOO_LONG if len(ids) > self.longest else ""
 
 
 def count(pieces: Pieces, span: Span) -> int:

@@ -89,10 +89,10 @@ def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[st
     out /= language  # a multilingual model is measured in both
     if mode == "paper":
         return audit(model, suite="becpro", lang=language, out=out, **loading)
-    from evenhand.models import load
+    from evenhand.models import load_masked
     from evenhand.models.released import AsReleased
 
-    wrapped = AsReleased(load(model, **loading))
+    wrapped = AsReleased(load_masked(model, **loading))
     return audit(wrapped, suite="becpro", lang=language, out=out, options={"masks": "words"})
 
 

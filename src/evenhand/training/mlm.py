@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from evenhand.errors import BadInput
-from evenhand.models import load
+from evenhand.models import load_masked
 from evenhand.training import loop
 from evenhand.training.batches import padded
 from evenhand.training.loop import EVERY, IGNORED, Tensors, course, learn, together
@@ -53,7 +53,7 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
     (torchrun) each process takes its share of every batch, and the first one writes.
     """
     accelerator = together()
-    model = load(base, device=str(accelerator.device))
+    model = load_masked(base, device=str(accelerator.device))
     network, tokenizer = model.network, model.tokenizer
     longest = min(recipe.longest, model.longest)
     if recipe.pads_with_mask:

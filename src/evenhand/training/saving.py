@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 
 from evenhand.errors import RunError
 from evenhand.folder import write_whole
-from evenhand.models.loading import quiet
+from evenhand.models.checkpoint import quiet
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,51 @@
+"""Read an adapter (peft): a few weights that make another model one of natural language inference."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from peft import PeftConfig, PeftModel
+from peft.utils import load_peft_weights
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from evenhand.models.checkpoint import Checkpoint, configuration
+from evenhand.models.labels import LABELS
+from evenhand.models.loading_nli import check_head
+from evenhand.models.names import ADAPTER, Found, find
+
+WRAPPED = "base_model.model."  # what an adapter's names of weights begin with
+
+
+def read_adapter(found: Found, dtype: torch.dtype, options: dict[str, Any]) -> Checkpoint:
+    """The adapter's base with the adapter merged into it.
+
+    Where the folder has a config.json, that is the whole model's; else it is the base's, with three labels that have no
+    names. The fingerprint is of base and adapter, not of the merged weights, which may differ in the last bit from
+    machine to machine.
+    """
+    adapter = PeftConfig.from_pretrained(found.source)
+    base = find(str(adapter.base_model_name_or_path))
+    own = (Path(found.source) / "config.json").is_file()
+    config = configuration(found if own else base, options)
+    if not own:
+        config.num_labels = len(LABELS)
+    # Merged in float32, whatever comes after: in half precision the adapter's small changes would be lost.
+    network, report = AutoModelForSequenceClassification.from_pretrained(
+        base.source, config=config, dtype=torch.float32, output_loading_info=True, **options
+    )
+    missing = set(report["missing_keys"])
+    added = load_peft_weights(found.source, device="cpu")
+    check_head(found, missing - {name.removeprefix(WRAPPED) for name in added})
+    weights = {name: value for name, value in network.state_dict().items() if name not in missing}
+    merged = PeftModel.from_pretrained(network, found.source, config=adapter).merge_and_unload()
+    has_tokenizer = (Path(found.source) / "tokenizer_config.json").is_file()
+    tokenizer = AutoTokenizer.from_pretrained(found.source if has_tokenizer else base.source, **options)
+    return Checkpoint(found, merged.to(dtype), tokenizer, weights | added, ("nli", _settings(found), str(dtype)))
+
+
+def _settings(found: Found) -> str:
+    """What the adapter says of itself, but for where its base lay."""
+    settings = json.loads((Path(found.source) / ADAPTER).read_text(encoding="utf-8"))
+    settings.pop("base_model_name_or_path")
+    return json.dumps(settings, sort_keys=True)

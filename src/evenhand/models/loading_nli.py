@@ -1,0 +1,30 @@
+"""Read a model of natural language inference, and refuse one without a trained classifier."""
+
+from typing import Any
+
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from evenhand.errors import UnfitModel
+from evenhand.models.checkpoint import Checkpoint, some
+from evenhand.models.names import Found
+
+
+def read_nli(found: Found, config: Any, dtype: torch.dtype, options: dict[str, Any]) -> Checkpoint:
+    """The checkpoint, if its classifier is a trained one."""
+    network, report = AutoModelForSequenceClassification.from_pretrained(
+        found.source, config=config, dtype=dtype, output_loading_info=True, **options
+    )
+    check_head(found, set(report["missing_keys"]))
+    return Checkpoint(
+        found, network, AutoTokenizer.from_pretrained(found.source, **options), network.state_dict(), ("nli",)
+    )
+
+
+def check_head(found: Found, missing: set[str]) -> None:
+    """Refuse a network of which these weights are missing."""
+    if missing:
+        raise UnfitModel(
+            f"Model '{found.name}' has no trained classifier: it lacks {some(missing)}, which would be random. Its "
+            "numbers would mean nothing. Use a checkpoint that was fine-tuned on natural language inference."
+        )
