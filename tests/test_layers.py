@@ -21,7 +21,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"datasets.balanced", "datasets.base", "measures.base", "models.table", "models.names"},
     {"mitigation.pronouns"},
     {"models.masking", "models.picking", "models.network", "models.labels", "datasets.texts", "datasets.gendered"},
-    {"datasets.faults", "datasets.blanks", "mitigation.swap"},
+    {"datasets.faults", "datasets.blanks", "datasets.nli_examples", "mitigation.swap"},
     {"mitigation.names", "mitigation.gap", "mitigation.substitute"},
     {"mitigation"},
     {
@@ -43,7 +43,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"models", "run", "fitness"},
     {"training.batches", "training.saving", "models.released"},
     {"training.loop"},
-    {"training.mlm"},
+    {"training.mlm", "training.nli"},
     {"training"},
     {"suites", "linting", "textfiles"},
     {"swapping"},
@@ -59,6 +59,8 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"reproducing.base"},
     {"reproducing.bartl2020", "reproducing.barza2023"},
     {"reproducing"},
+    {"commands.nli"},
+    {"commands"},
     {"cli"},
     {"__main__"},
 ]
@@ -75,6 +77,7 @@ MAY_IMPORT_TORCH = {
     "training.batches",
     "training.loop",
     "training.mlm",
+    "training.nli",
     "training.saving",
 }
 HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "accelerate", "peft", "ray"}

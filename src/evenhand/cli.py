@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from evenhand import __version__, terminal
+from evenhand.commands.nli import app as nli_app
 from evenhand.errors import BadInput
 from evenhand.launched import processes
 
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 datasets_app = typer.Typer(help="List, look at and export datasets.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(datasets_app, name="datasets")
+app.add_typer(nli_app, name="nli")
 
 Options = Annotated[
     list[str] | None,
