@@ -18,7 +18,7 @@ from evenhand.datasets.texts import reminders, sentences
 from evenhand.debiasing import Debiased, balance, debias
 from evenhand.mitigation.swap import Swapper
 from evenhand.terminal import run as run_command
-from evenhand.training.mlm import CHECKPOINT
+from evenhand.training.saving import CHECKPOINT
 
 
 def test_the_bundled_corpus_is_balanced_varied_and_seeded() -> None:
@@ -122,6 +122,22 @@ def test_the_same_call_trains_nothing_again(done: Debiased, monkeypatch: pytest.
         limit=25,
     )
     pd.testing.assert_frame_equal(again.changes, done.changes)
+
+
+def test_a_process_that_helps_trains_and_ends(done: Debiased, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.training import mlm
+
+    trained = []
+    monkeypatch.setattr(mlm, "finetune", lambda *args: trained.append(args[3]))
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "1")
+    folder = done.model.parent.parent
+    with pytest.raises(SystemExit) as end:
+        debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path)
+    assert end.value.code == 0
+    assert trained == [tmp_path / "model"]
+    assert not list(tmp_path.iterdir())
+    assert run_command(app, ["audit", "--out", str(tmp_path)]) == 2  # which would be done twice
 
 
 def test_runs_of_other_items_are_not_compared(done: Debiased, tmp_path: Path) -> None:

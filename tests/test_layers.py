@@ -11,7 +11,7 @@ import evenhand
 
 SOURCE = Path(evenhand.__file__).parent
 LAYERS = [  # low to high; a module may import from lower rows only
-    {"errors"},
+    {"errors", "launched"},
     {"questions"},
     {"words"},
     {"items", "stats", "terminal"},
@@ -22,7 +22,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"datasets.balanced", "datasets.base", "measures.base", "models.table", "models.names"},
     {"mitigation.pronouns"},
     {"models.masking", "models.picking", "models.network", "models.labels", "datasets.texts", "datasets.gendered"},
-    {"datasets.faults", "datasets.blanks", "datasets.nli", "mitigation.swap"},
+    {"datasets.faults", "datasets.blanks", "datasets.nli", "datasets.nli_examples", "mitigation.swap"},
     {"datasets.leaks", "datasets.controlled"},
     {"mitigation.names", "mitigation.gap", "mitigation.substitute"},
     {"mitigation.corpora"},
@@ -46,7 +46,9 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"models.loading_adapter"},
     {"datasets", "measures", "models.loading"},
     {"models", "run", "fitness"},
-    {"training.mlm", "models.released"},
+    {"training.batches", "training.saving", "models.released"},
+    {"training.loop"},
+    {"training.mlm", "training.nli"},
     {"training"},
     {"suites", "linting", "textfiles"},
     {"swapping"},
@@ -69,7 +71,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"reproducing.barza2023"},
     {"reproducing"},
     {"commands.common"},
-    {"commands.studies", "commands.texts"},
+    {"commands.nli", "commands.studies", "commands.texts"},
     {"commands"},
     {"cli"},
     {"__main__"},
@@ -84,7 +86,11 @@ MAY_IMPORT_TORCH = {
     "models.network",
     "models.nli",
     "models.picking",
+    "training.batches",
+    "training.loop",
     "training.mlm",
+    "training.nli",
+    "training.saving",
 }
 HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "accelerate", "peft", "ray"}
 REPORT_MAY_NOT_SEE = {"models", "measures", "run", "suites", "datasets", "auditing"}

@@ -12,7 +12,9 @@ import typer
 from evenhand import __version__, terminal
 from evenhand.commands import studies, texts
 from evenhand.commands.common import Json, print_json
+from evenhand.commands.nli import app as nli_app
 from evenhand.errors import BadInput
+from evenhand.launched import processes
 
 app = typer.Typer(
     name="evenhand",
@@ -26,6 +28,7 @@ datasets_app = typer.Typer(
     help="List, look at, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None
 )
 app.add_typer(datasets_app, name="datasets")
+app.add_typer(nli_app, name="nli")
 
 Options = Annotated[
     list[str] | None,
@@ -33,14 +36,24 @@ Options = Annotated[
 ]
 
 
+TOGETHER = ("debias", "nli")
+"""Commands that several processes may run together."""
+
+
 @app.callback(invoke_without_command=True)
 def root(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
 ) -> None:
     """Measure gender bias in language models, with intervals."""
     if version:
         terminal.show(f"evenhand {__version__}")
         raise typer.Exit
+    if processes() > 1 and context.invoked_subcommand not in TOGETHER:
+        raise BadInput(
+            f"'evenhand {context.invoked_subcommand}' runs in one process. Got {processes()}: start it without a "
+            f"launcher. Several processes can train: {', '.join(TOGETHER)}."
+        )
 
 
 @app.command()

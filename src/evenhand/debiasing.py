@@ -21,6 +21,7 @@ from evenhand.datasets.texts import reminders
 from evenhand.errors import BadInput
 from evenhand.folder import ANSWERS, Run, locked, prepare, write_whole
 from evenhand.items import Pair
+from evenhand.launched import helping
 from evenhand.mitigation.corpora import substituted
 from evenhand.mitigation.swap import WORD
 from evenhand.models.base import Model
@@ -87,7 +88,8 @@ def debias(
     `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file. `share` of its documents are swapped: a half,
     or none of a corpus that is balanced already. `remind` adds sentences in which gendered words stand with their right
     pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
-    OUT/model, runs to OUT/before and OUT/after; the same call goes on where it stopped.
+    OUT/model, runs to OUT/before and OUT/after; the same call goes on where it stopped. Under a launcher (torchrun) the
+    first process does all this, and the others end (`SystemExit`) once they have helped it train.
     """
     from evenhand.training.mlm import finetune
 
@@ -102,13 +104,17 @@ def debias(
     prepare(out)
     text = substituted(corpus, share=share, seed=seed)
     extra = [sentence for source in remind for sentence in reminders(source)] * repeat
+    folder = out / "model"
+    if helping():
+        if not (folder / FINISHED).exists():
+            finetune(model, text.sentences + extra, recipe_of(recipe), folder)
+        raise SystemExit(0)
     with locked(out):
         base = models.load_masked(model, **loading)
         made_of = repr((base.fingerprint, text.sentences, extra, recipe_of(recipe), suite, limit, seed))
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
         asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed, **loading}
         before = audit(model, out=out / "before", **asked)
-        folder = out / "model"
         if not (folder / FINISHED).exists():
             finetune(model, text.sentences + extra, recipe_of(recipe), folder)
             (folder / FINISHED).touch()

@@ -1,6 +1,7 @@
 """Fine-tuning, on tiny models."""
 
 import dataclasses
+import resource
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,11 @@ import torch
 
 import evenhand
 import tiny
-from evenhand import BadInput, Likelihood, ModelError
+from evenhand import BadInput, Likelihood, ModelError, RunError
 from evenhand.datasets.texts import sentences
-from evenhand.training import mlm
+from evenhand.training import loop, mlm
 from evenhand.training.mlm import RECIPES, Recipe, finetune
+from evenhand.training.saving import CHECKPOINT, write_model
 
 QUICK = Recipe(learning_rate=3e-3, epochs=15, batch=4, warmup=0.1)
 
@@ -48,7 +50,7 @@ def test_a_seventh_of_the_pieces_is_predicted_and_most_of_it_masked(base: Path) 
     ids[:, 0], ids[:, 40:] = tokenizer.cls_token_id, tokenizer.pad_token_id
     attention = (torch.arange(50) < 40).long().expand(400, 50)
     masked, labels = mlm._masked(ids, attention, tokenizer, 0.15)
-    chosen = labels != mlm.IGNORED
+    chosen = labels != loop.IGNORED
     assert not chosen[:, 0].any()
     assert not chosen[:, 40:].any()
     assert chosen[:, 1:40].float().mean().item() == pytest.approx(0.15, abs=0.01)
@@ -72,6 +74,27 @@ def test_recipes_are_the_papers() -> None:
     assert (RECIPES["bartl-paper"].learning_rate, RECIPES["bartl-released"].learning_rate) == (5e-5, 2e-5)
     assert {RECIPES[name].epochs for name in ("bartl-paper", "bartl-released")} == {3}
     assert {RECIPES[name].batch for name in ("bartl-paper", "bartl-released")} == {1}
+    assert [name for name, recipe in RECIPES.items() if recipe.pads_with_mask] == ["bartl-released-padded"]
+
+
+def test_the_released_padding_is_of_masks_that_are_attended_to_and_predicted(base: Path, tmp_path: Path) -> None:
+    tokenizer = evenhand.load(str(base)).tokenizer
+    padded = mlm._padded_with_mask([*tiny.TEXTS, ""], tokenizer, 64)
+    assert {len(ids) for ids in padded} == {16}  # of at most 11 words
+    plain = tokenizer(tiny.TEXTS[0])["input_ids"]
+    assert padded[0] == plain + [tokenizer.mask_token_id] * (16 - len(plain))
+    ids = torch.tensor(padded * 50)
+    _, labels = mlm._masked(ids, torch.ones_like(ids), tokenizer, 0.15, mask_too=True)
+    chosen = (labels != loop.IGNORED) & (ids == tokenizer.mask_token_id)
+    assert chosen.sum() / (ids == tokenizer.mask_token_id).sum() == pytest.approx(0.15, abs=0.03)
+    assert (labels[chosen] == tokenizer.mask_token_id).all()
+    assert not (labels[:, 0] != loop.IGNORED).any()  # [CLS]
+    recipe = dataclasses.replace(RECIPES["bartl-released-padded"], epochs=1)
+    prints = [
+        evenhand.load(str(finetune(str(base), tiny.TEXTS, each, tmp_path / str(n)))).fingerprint
+        for n, each in enumerate((recipe, dataclasses.replace(recipe, pads_with_mask=False)))
+    ]
+    assert prints[0] != prints[1]
 
 
 def test_texts_are_cut_into_sentences(tmp_path: Path) -> None:
@@ -114,7 +137,7 @@ def test_training_that_was_stopped_goes_on_to_the_same_weights(
 ) -> None:
     short = dataclasses.replace(QUICK, epochs=3)
     whole = evenhand.load(str(finetune(str(base), tiny.TEXTS, short, tmp_path / "whole"))).fingerprint
-    recent, calls = mlm._recent, []
+    recent, calls = loop.recent, []
 
     def stopping(losses: list[float]) -> float:
         calls.append(len(losses))
@@ -122,16 +145,16 @@ def test_training_that_was_stopped_goes_on_to_the_same_weights(
             raise KeyboardInterrupt
         return recent(losses)
 
-    monkeypatch.setattr(mlm, "_recent", stopping)
+    monkeypatch.setattr(loop, "recent", stopping)
     with pytest.raises(KeyboardInterrupt):
         finetune(str(base), tiny.TEXTS, short, tmp_path / "out", every=0.0)
-    assert (tmp_path / "out" / mlm.CHECKPOINT).exists()
-    monkeypatch.setattr(mlm, "_recent", lambda losses: calls.append(len(losses)) or recent(losses))
+    assert (tmp_path / "out" / CHECKPOINT).exists()
+    monkeypatch.setattr(loop, "recent", lambda losses: calls.append(len(losses)) or recent(losses))
     calls.clear()
     out = finetune(str(base), tiny.TEXTS, short, tmp_path / "out")
     assert calls[0] == 4  # three steps were kept
     assert evenhand.load(str(out)).fingerprint == whole
-    assert not (out / mlm.CHECKPOINT).exists()
+    assert not (out / CHECKPOINT).exists()
 
 
 def test_a_checkpoint_of_another_recipe_or_a_broken_one_is_not_used(
@@ -143,9 +166,9 @@ def test_a_checkpoint_of_another_recipe_or_a_broken_one_is_not_used(
         folder = tmp_path / name
         folder.mkdir()
         if content is None:
-            torch.save({"made_of": "something else", "losses": [1.0]}, folder / mlm.CHECKPOINT)
+            torch.save({"made_of": "something else", "losses": [1.0]}, folder / CHECKPOINT)
         else:
-            (folder / mlm.CHECKPOINT).write_bytes(content)
+            (folder / CHECKPOINT).write_bytes(content)
         assert evenhand.load(str(finetune(str(base), tiny.TEXTS, short, folder))).fingerprint == clean
     assert "cannot be read: starting anew" in caplog.text
     assert "of another model, text or recipe" in caplog.text
@@ -154,3 +177,17 @@ def test_a_checkpoint_of_another_recipe_or_a_broken_one_is_not_used(
 def test_a_small_corpus_is_warned_of(base: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     finetune(str(base), tiny.TEXTS, dataclasses.replace(QUICK, epochs=1), tmp_path / "small")
     assert "Only 8 sentences" in caplog.text
+
+
+def test_a_full_disk_is_said_so(base: Path, tmp_path: Path) -> None:
+    network = evenhand.load(str(base)).network
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    try:
+        with pytest.raises(RunError, match="checkpoint.pt' cannot be written: no room"):
+            finetune(str(base), tiny.TEXTS, QUICK, tmp_path / "out")
+        with pytest.raises(RunError, match="model cannot be written"):
+            write_model(tmp_path / "out", network, None, "")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not [path for path in (tmp_path / "out").iterdir() if path.suffix in (".pt", ".md")]

@@ -24,7 +24,7 @@ def reproduce(
         list[str] | None, typer.Option(help="Texts to train on, instead of the paper's. For corpora: two.")
     ] = None,
     recipe: Annotated[
-        str | None, typer.Option(help="bartl-paper, bartl-released or default (one quick epoch).")
+        str | None, typer.Option(help="bartl-paper, bartl-released, bartl-released-padded or default (quick).")
     ] = None,
     size: Annotated[
         list[int] | None, typer.Option(help="Sentences to train on: a sample. For learning-curve repeatable.")

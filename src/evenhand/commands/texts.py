@@ -56,7 +56,9 @@ def debias(
         list[str] | None, typer.Option(help="Add reminders: pregnant, breastfeed, or a file. Repeatable.")
     ] = None,
     repeat: Annotated[int, typer.Option(help="How many times each reminder is there.")] = 1,
-    recipe: Annotated[str, typer.Option(help="default, bartl-paper or bartl-released.")] = "default",
+    recipe: Annotated[
+        str, typer.Option(help="default, bartl-paper, bartl-released or bartl-released-padded.")
+    ] = "default",
     suite: Annotated[str, typer.Option(help="What to measure before and after.")] = "all",
     limit: Annotated[int | None, typer.Option(help="Measure a sample of so many items each.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,

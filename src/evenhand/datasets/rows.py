@@ -20,22 +20,26 @@ LONGEST = 2**31 - 1
 """Characters of a field of a csv."""
 
 
-def rows(path: Path, columns: Sequence[str], *, hint: str = "") -> Iterator[tuple[int, dict[str, str]]]:
+def rows(
+    path: Path, columns: Sequence[str], *, hint: str = "", suffix: str = ""
+) -> Iterator[tuple[int, dict[str, str]]]:
     """Each row with its line (or row) number; every one has `columns`, and any others the file has.
 
     Lines that start with # at the head of a csv or tsv file are passed over. In a tsv, quotation marks are part of the
-    text, unless they enclose a whole field. `hint` is said where a column is missing.
+    text, unless they enclose a whole field. `hint` is said where a column is missing; `suffix` is the format of a file
+    whose name has another.
     """
     if not path.is_file():
         raise BadInput(f"There is no file '{path}'.")
-    if path.suffix not in SUFFIXES:
+    suffix = suffix or path.suffix
+    if suffix not in SUFFIXES:
         raise BadInput(f"'{path}' must be one of {', '.join(SUFFIXES)}. Save it as one of these.")
     try:
-        yield from {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}[path.suffix](path, columns)
+        yield from {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}[suffix](path, columns)
     except _NoColumn as error:
         raise BadInput(f"{error} {hint}".strip()) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(f"'{path}' cannot be read: {error}. Is it a UTF-8 {path.suffix} file?") from error
+        raise BadInput(f"'{path}' cannot be read: {error}. Is it a UTF-8 {suffix} file?") from error
 
 
 def _csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:

@@ -64,10 +64,14 @@ class MaskedLM(NetworkModel):
             "input_ids": torch.from_numpy(ids).to(device),
             "attention_mask": torch.from_numpy(attention).to(device),
         }
+        return self.logits(rows, positions, **inputs).float()
+
+    def logits(self, rows: Tensor, positions: Tensor, network: Any = None, **inputs: Tensor) -> Tensor:
+        """The network's output at these places, (places, vocabulary); `network` is what it is wrapped in, if it is."""
         if self._picks:
-            return self._picking.logits(rows, positions, **inputs).float()
-        logits: Tensor = self.network(**inputs).logits[rows, positions]
-        return logits.float()
+            return self._picking.logits(rows, positions, network, **inputs)
+        logits: Tensor = (network or self.network)(**inputs).logits[rows, positions]
+        return logits
 
     def _picking_changes_nothing(self) -> bool:
         """Is every position treated alike from where they are picked? So it is in known families; others are tried."""

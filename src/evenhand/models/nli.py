@@ -33,9 +33,7 @@ class NliModel(NetworkModel):
         super().__init__(network, tokenizer, limit=limit, **known)
         self.order = order
         self._size = network.get_input_embeddings().weight.shape[0]
-        # RoBERTa takes token types but knows one alone, DistilBERT takes none.
-        takes = "token_type_ids" in inspect.signature(network.forward).parameters
-        self._types = getattr(network.config, "type_vocab_size", 0) if takes else 0
+        self._types = token_types(network)
         if not self._padding_changes_nothing():
             self.limit = replace(limit, alike=True)
 
@@ -79,6 +77,12 @@ class NliModel(NetworkModel):
         alone, beside = self._logps([short])[0], self._logps([long, short])[1]
         close = 1e-3 if self.network.dtype == torch.float32 else 0.2
         return torch.allclose(alone, beside, atol=close, rtol=0)
+
+
+def token_types(network: Any) -> int:
+    """How many texts of an input the network tells apart: RoBERTa takes types but knows one, DistilBERT takes none."""
+    takes = "token_type_ids" in inspect.signature(network.forward).parameters
+    return int(getattr(network.config, "type_vocab_size", 0)) if takes else 0
 
 
 def _answerable(question: Question) -> tuple[str, str]:

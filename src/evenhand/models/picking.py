@@ -31,11 +31,11 @@ class Picking:
         self._early = None
         return True
 
-    def logits(self, rows: Tensor, positions: Tensor, **inputs: Tensor) -> Tensor:
-        """The head's output at these places."""
+    def logits(self, rows: Tensor, positions: Tensor, network: Any = None, **inputs: Tensor) -> Tensor:
+        """The head's output at these places; `network` is what our network was wrapped in meanwhile, if it was."""
         self._asked.append((rows, positions))
         try:
-            logits: Tensor = self.network(**inputs).logits[0]  # (places, vocabulary)
+            logits: Tensor = (network or self.network)(**inputs).logits[0]  # (places, vocabulary)
         finally:
             self._asked.clear()
         return logits

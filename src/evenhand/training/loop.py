@@ -1,0 +1,170 @@
+"""The steps of a training, whatever is learned: batches, schedule, checkpoints, a stop where it diverges."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from accelerate.utils import DistributedDataParallelKwargs, InitProcessGroupKwargs
+from torch import Tensor
+from tqdm.auto import tqdm
+from transformers import get_linear_schedule_with_warmup
+
+from evenhand.errors import BadInput, ModelError
+from evenhand.folder import prepare
+from evenhand.launched import processes
+from evenhand.training.batches import batches
+from evenhand.training.saving import CHECKPOINT, Saved
+
+IGNORED = -100
+"""The label of what is not to be predicted."""
+EVERY = 120.0
+"""Seconds between checkpoints."""
+PATIENCE = timedelta(days=7)
+"""How long processes wait for the first one, which may have a model to measure before it can train."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to fine-tune: AdamW with a linear schedule."""
+
+    learning_rate: float
+    epochs: int
+    batch: int
+    warmup: float = 0.0
+    """Share of the steps during which the rate rises."""
+    weight_decay: float = 0.0
+    clip: float = 1.0
+    longest: int = 128
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("batch", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise BadInput(f"{name} must be at least {least}. Got {getattr(self, name)}.")
+        if not 0 < self.learning_rate < math.inf:
+            raise BadInput(f"A learning rate must be above 0, as in 2e-5. Got {self.learning_rate}.")
+
+
+Tensors = dict[str, Tensor]
+"""What goes into a network, with the labels of what it should say; the first dimension is the example."""
+
+
+def together() -> Accelerator:
+    """The device to train on, and with it the processes that a launcher started beside this one."""
+    count = processes()
+    accelerator = Accelerator(
+        cpu=count > 1 and not torch.accelerator.is_available(),
+        kwargs_handlers=[
+            InitProcessGroupKwargs(timeout=PATIENCE),
+            # Weights that no batch uses get no gradient, and it is always the same ones.
+            DistributedDataParallelKwargs(static_graph=True),
+        ],
+    )
+    if accelerator.num_processes != count:
+        raise BadInput(
+            f"{count} processes were started, but they cannot train together on '{accelerator.device}'. "
+            "Start one, without a launcher."
+        )
+    return accelerator
+
+
+def learn(
+    network: Any,
+    lengths: Sequence[int],
+    tensors: Callable[[Sequence[int]], Tensors],
+    loss: Callable[[Any, Tensors], Tensor],
+    recipe: Recipe,
+    *,
+    accelerator: Accelerator,
+    out: Path,
+    made_of: str,
+    every: float = EVERY,
+) -> list[float]:
+    """Train the network, in place; the loss of every step.
+
+    `tensors` makes a batch of the examples of these numbers, `loss` the sum of the losses of what is predicted in it.
+    Chance is seeded anew at every step, so that a resumed training draws what an undisturbed one would have drawn. A
+    checkpoint is written to `out` every so many seconds; when the loss is no number, that of the last good step stays.
+    Where there are several processes, each makes the same batches and takes its share of them.
+    """
+    steps = recipe.epochs * math.ceil(len(lengths) / recipe.batch)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
+    schedule = get_linear_schedule_with_warmup(optimizer, int(recipe.warmup * steps), steps)
+    network, optimizer = accelerator.prepare(network.train(), optimizer)
+    prepare(out)
+    saved = Saved(out / CHECKPOINT, made_of, accelerator.unwrap_model(network), optimizer, schedule)
+    losses = saved.resume()
+    accelerator.wait_for_everyone()  # to have read it, before it is written anew
+    writes = accelerator.is_main_process
+    if writes and not losses:
+        saved.save(losses)  # there is a last good state from the first step on
+    last = time.monotonic()
+    shown = {"disable": None if writes else True, "leave": False, "dynamic_ncols": True}
+    with tqdm(total=steps, initial=len(losses), unit=" steps", **shown) as bar:
+        for numbers in islice(_epochs(lengths, recipe), len(losses), None):
+            _seed(recipe.seed, len(losses))  # every process masks the same
+            batch = tensors(numbers)
+            predicted = int((batch["labels"] != IGNORED).sum())
+            _seed(recipe.seed, len(losses), accelerator.process_index)  # and drops out other neurons
+            share = {name: each.to(accelerator.device) for name, each in _share(batch, accelerator).items()}
+            # Gradients are averaged over processes: each has its share of the sum, times their number.
+            part = loss(network, share) * accelerator.num_processes / predicted
+            value = accelerator.reduce(part.detach(), "mean")
+            _check("loss", value, losses, saved)
+            accelerator.backward(part)
+            norm = accelerator.clip_grad_norm_(network.parameters(), recipe.clip)
+            _check("gradient", norm, losses, saved)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+            losses.append(value.item())
+            bar.update()
+            bar.set_postfix(loss=f"{recent(losses):.3f}")
+            if writes and time.monotonic() - last > every:
+                saved.save(losses)
+                last = time.monotonic()
+    return losses
+
+
+def recent(losses: Sequence[float]) -> float:
+    """The mean of the last steps, which says more than that of the very last."""
+    last = losses[-50:]
+    return sum(last) / len(last)
+
+
+def course(losses: Sequence[float]) -> str:
+    """How the training went, as a sentence for the card."""
+    return f"Training loss: {recent(losses[:50]):.3f} at first, {recent(losses):.3f} at last."
+
+
+def _epochs(lengths: Sequence[int], recipe: Recipe) -> Iterator[list[int]]:
+    for epoch in range(recipe.epochs):
+        yield from batches(lengths, recipe.batch, recipe.seed + epoch)
+
+
+def _share(batch: Tensors, accelerator: Accelerator) -> Tensors:
+    """This process's examples; where there are none for it, one of which nothing is predicted."""
+    rank, count = accelerator.process_index, accelerator.num_processes
+    if rank < len(batch["labels"]):
+        return {name: each[rank::count] for name, each in batch.items()}
+    return {name: torch.full_like(each[:1], IGNORED) if name == "labels" else each[:1] for name, each in batch.items()}
+
+
+def _seed(*numbers: int) -> None:
+    torch.manual_seed(int(np.random.SeedSequence(numbers).generate_state(1)[0]))
+
+
+def _check(what: str, value: Tensor, losses: Sequence[float], saved: Saved) -> None:
+    if not torch.isfinite(value):
+        raise ModelError(
+            f"The {what} is {value.item()} at step {len(losses)}. Lower the learning rate. "
+            f"The last good checkpoint is in '{saved.path}'."
+        )

@@ -1,0 +1,223 @@
+"""Fine-tune a model of natural language inference on premises, hypotheses and labels."""
+
+import dataclasses
+import hashlib
+import json
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from transformers import AutoModelForSequenceClassification
+
+from evenhand.datasets.nli_examples import Example
+from evenhand.errors import BadInput
+from evenhand.folder import write_whole
+from evenhand.models import load
+from evenhand.models.checkpoint import reading
+from evenhand.models.labels import LABELS
+from evenhand.models.names import find
+from evenhand.models.nli import NliModel, token_types
+from evenhand.stats import proportion_interval
+from evenhand.training.batches import padded
+from evenhand.training.loop import EVERY, Recipe, Tensors, course, learn, together
+from evenhand.training.saving import CHECKPOINT, write_model
+
+log = logging.getLogger(__name__)
+
+RECIPE = Recipe(learning_rate=2e-5, epochs=5, batch=32, longest=128)
+"""The defaults of Anantaprayoon et al. 2024, section 3.2."""
+SIZE = 64
+"""Dev examples in a batch."""
+FINISHED = "training.json"
+"""In a folder whose model is trained to the end."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How many of a dev set's labels the model gets right."""
+
+    right: int
+    n: int
+    usual: int
+    """How many have the label that is most frequent among them: what a model that knows nothing can get."""
+
+    def __str__(self) -> str:
+        low, high = (100 * end for end in proportion_interval(self.right, self.n))
+        return (
+            f"{100 * self.right / self.n:.1f} % [{low:.1f}, {high:.1f}] of {self.n:,} dev examples right; "
+            f"{100 * self.usual / self.n:.1f} % have the most frequent label"
+        )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The new model's folder, and its accuracy where there was a dev set."""
+
+    folder: Path
+    accuracy: Accuracy | None
+
+
+def finetune_nli(
+    base: str,
+    examples: Sequence[Example],
+    recipe: Recipe,
+    out: Path,
+    *,
+    dev: Sequence[Example] = (),
+    labels: str | Sequence[str] = (),
+    every: float = EVERY,
+) -> Trained:
+    """Train `base` on these examples and save weights, tokenizer and card in `out`.
+
+    A masked language model gets a new head; a model of inference goes on from its own and keeps the order of its
+    labels (`labels` names them where its configuration does not). Checkpoints are as in `mlm.finetune`. A training
+    that is finished is not done again.
+    """
+    accelerator = together()
+    start = _Start.of(base, recipe, labels, str(accelerator.device))
+    train, held_out = start.encoded(examples), start.encoded(dev)
+    if not train.ids:
+        raise BadInput("There is nothing to train on: no examples.")
+    if missing := set(LABELS) - {label for *_, label in examples}:
+        log.warning(f"No example is labelled {' or '.join(sorted(missing))}: the model will not learn to say so.")
+    if train.cut:
+        log.warning(f"{train.cut:,} of {len(train.ids):,} pairs have over {start.longest} pieces, and are cut.")
+    made_of = hashlib.sha256(repr((start.fingerprint, train, held_out, recipe)).encode()).hexdigest()
+    if known := _finished(out, made_of):
+        return known
+    losses = learn(
+        start.network,
+        train.lengths,
+        train.tensors,
+        _loss,
+        recipe,
+        accelerator=accelerator,
+        out=out,
+        made_of=made_of,
+        every=every,
+    )
+    accuracy = _accuracy(start.network, held_out, accelerator) if dev else None
+    counts = Counter(label for *_, label in examples)
+    card = (
+        f"# Fine-tuned from {base} by evenhand\n\nNatural language inference on {len(examples):,} examples: "
+        f"{', '.join(f'{label} {counts[label]:,}' for label in LABELS)}; {train.cut:,} of them were cut.\n\n"
+        f"Accuracy: {accuracy or 'not measured'}.\n\n"
+        f"Recipe: `{json.dumps(dataclasses.asdict(recipe))}`\n\n{course(losses)}\n"
+    )
+    if accelerator.is_main_process:
+        write_model(out, start.network, start.tokenizer, card)
+        record = {"made_of": made_of, "accuracy": dataclasses.asdict(accuracy) if accuracy else None}
+        write_whole(out / FINISHED, lambda file: file.write(json.dumps(record).encode()))
+    accelerator.wait_for_everyone()
+    return Trained(out, accuracy)
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """Examples as a network takes them."""
+
+    ids: list[list[int]]
+    types: list[list[int]]
+    """Which of the two texts each piece is of; empty where tokenizer or network make no difference."""
+    labels: list[int]
+    pad: int
+    cut: int
+    """How many were too long."""
+
+    @property
+    def lengths(self) -> list[int]:
+        return [len(ids) for ids in self.ids]
+
+    def tensors(self, numbers: Sequence[int]) -> Tensors:
+        rows = [self.ids[number] for number in numbers]
+        batch = {"input_ids": padded(rows, self.pad), "attention_mask": padded([[1] * len(row) for row in rows], 0)}
+        if self.types:
+            batch["token_type_ids"] = padded([self.types[number] for number in numbers], 0)
+        return {**batch, "labels": torch.tensor([self.labels[number] for number in numbers])}
+
+
+@dataclass(frozen=True)
+class _Start:
+    """What training starts from."""
+
+    network: Any
+    tokenizer: Any
+    order: tuple[int, int, int]
+    """The network's outputs for entailment, neutral and contradiction."""
+    fingerprint: str
+    longest: int
+
+    @classmethod
+    def of(cls, base: str, recipe: Recipe, labels: str | Sequence[str], device: str) -> "_Start":
+        model = load(base, device=device, labels=labels)
+        network, order = model.network, (0, 1, 2)
+        if isinstance(model, NliModel):
+            order = model.order
+        else:
+            torch.manual_seed(recipe.seed)  # of the new head
+            found = find(base)
+            with reading(found, None, False) as options:
+                network = AutoModelForSequenceClassification.from_pretrained(
+                    found.source, num_labels=len(LABELS), dtype=torch.float32, **options
+                ).to(device)
+        network.config.id2label = dict(zip(order, LABELS, strict=True))
+        network.config.label2id = {label: output for output, label in network.config.id2label.items()}
+        return cls(network, model.tokenizer, order, model.fingerprint, min(recipe.longest, model.longest))
+
+    def encoded(self, examples: Sequence[Example]) -> _Encoded:
+        pad = self.tokenizer.pad_token_id or 0
+        if not examples:
+            return _Encoded([], [], [], pad, 0)
+        premises, hypotheses, labels = zip(*examples, strict=True)
+        found = self.tokenizer(
+            list(premises),
+            list(hypotheses),
+            truncation=True,
+            max_length=self.longest,
+            verbose=False,
+        )
+        types = found.get("token_type_ids") or []  # as the tokenizer does by default, and whoever uses it later
+        known = bool(types) and max(map(max, types)) < token_types(self.network)
+        cut = sum(bool(one.overflowing) for one in found.encodings)
+        outputs = [self.order[LABELS.index(label)] for label in labels]
+        return _Encoded(found["input_ids"], types if known else [], outputs, pad, cut)
+
+
+def _loss(network: Any, batch: Tensors) -> Tensor:
+    labels = batch.pop("labels")
+    return cross_entropy(network(**batch).logits, labels, reduction="sum")
+
+
+@torch.inference_mode()
+def _accuracy(network: Any, examples: _Encoded, accelerator: Accelerator) -> Accuracy:
+    network.eval()
+    order = sorted(range(len(examples.ids)), key=examples.lengths.__getitem__)
+    mine = order[accelerator.process_index :: accelerator.num_processes]
+    right = torch.zeros((), dtype=torch.long, device=accelerator.device)
+    for start in range(0, len(mine), SIZE):
+        batch = {name: each.to(right.device) for name, each in examples.tensors(mine[start : start + SIZE]).items()}
+        labels = batch.pop("labels")
+        right += (network(**batch).logits.argmax(dim=-1) == labels).sum()
+    return Accuracy(int(accelerator.reduce(right, "sum")), len(order), max(Counter(examples.labels).values()))
+
+
+def _finished(out: Path, made_of: str) -> Trained | None:
+    """What the same training left here before; a model of another kind is never written over."""
+    if (out / FINISHED).is_file():
+        try:
+            record = json.loads((out / FINISHED).read_text(encoding="utf-8"))
+            if record["made_of"] == made_of:
+                log.info(f"Trained before, from the same model, examples and recipe: {out}")
+                return Trained(out, Accuracy(**record["accuracy"]) if record["accuracy"] else None)
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+    if (out / "config.json").exists() and not (out / CHECKPOINT).exists():
+        raise BadInput(f"'{out}' holds a model already, of another training. Choose another --out.")
+    return None

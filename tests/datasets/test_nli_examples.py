@@ -1,0 +1,101 @@
+"""Examples to train models of inference on: every format, the releases, and what is wrong with a file."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evenhand import BadInput
+from evenhand.datasets.nli_examples import RELEASED, Example, examples
+
+ROWS = [("A man sleeps.", "He is awake.", "contradiction"), ("A man sleeps.", "He rests.", "entailment")]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".json"])
+@pytest.mark.parametrize(
+    ("columns", "labels"),
+    [
+        (("premise", "hypothesis", "label"), ("contradiction", "Entailment")),
+        (("premise", "hypothesis", "label"), (2, 0)),
+        (("sentence1", "sentence2", "gold_label"), ("CONTRADICTION", "entailment")),
+        (("sentence1", "sentence2", "label"), ("contradiction", "entailment")),
+    ],
+)
+def test_every_format_and_spelling_gives_the_same(
+    tmp_path: Path, suffix: str, columns: tuple[str, str, str], labels: tuple[object, object]
+) -> None:
+    rows = [(premise, hypothesis, label) for (premise, hypothesis, _), label in zip(ROWS, labels, strict=True)]
+    frame, path = pd.DataFrame(rows, columns=list(columns)), tmp_path / f"a{suffix}"
+    if suffix == ".parquet":
+        frame.to_parquet(path)
+    elif suffix.startswith(".json"):
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
+    found = examples(str(path))
+    assert found.rows == [Example(*row) for row in ROWS]
+    assert str(found) == "2 examples"
+
+
+def test_rows_without_a_label_or_a_text_are_left_out_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    made = [{"sentence1": "a", "sentence2": "b", "gold_label": label} for label in ("neutral", "-", "", None, "-1")]
+    made += [{"sentence1": "a", "sentence2": "b"}, {"sentence1": "a", "sentence2": " ", "gold_label": "neutral"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in made))
+    assert str(examples(str(path))) == (
+        "1 examples (left out: 5 without a label, 1 with an empty premise or hypothesis)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("a.csv", "premise,hypothesis,label\na,b,not_entailment\n", "line 2: a label must be .* Got 'not_entailment'"),
+        ("a.csv", "premise,hypothesis,label\na,b,3\n", "0, 1, 2 in that order"),
+        ("a.csv", "text,label\na,1\n", "no column 'premise'.*or sentence1, sentence2"),
+        ("a.csv", "premise,hypothesis\na,b\n", "nothing to train on: 0 examples .left out: 1 without a label.*Columns"),
+        ("a.jsonl", "", "nothing to train on"),
+        ("a.txt", "a", "must be one of"),
+    ],
+)
+def test_a_bad_file_is_refused(tmp_path: Path, name: str, text: str, says: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(BadInput, match=says):
+        examples(str(tmp_path / name))
+
+
+def test_a_wrong_encoding_and_a_wrong_name_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("premise,hypothesis,label\nÄ,b,0\n".encode("latin-1"))
+    with pytest.raises(BadInput, match="UTF-8"):
+        examples(str(tmp_path / "a.csv"))
+    with pytest.raises(BadInput, match="no release of that name: snli, jsnli, ocnli"):
+        examples("mnli")
+
+
+def test_releases_are_found_wherever_they_were_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    for name, files in RELEASED.items():
+        with pytest.raises(BadInput, match=f"no {files['dev']} under EVENHAND_DATA/{name}/"):
+            examples(name, "dev")
+    (tmp_path / "snli" / "snli_1.0").mkdir(parents=True)
+    row = {"annotator_labels": ["neutral"], "gold_label": "neutral", "sentence1": "a", "sentence2": "b"}
+    (tmp_path / "snli" / "snli_1.0" / "snli_1.0_train.jsonl").write_text(json.dumps(row))
+    (tmp_path / "jsnli").mkdir()
+    (tmp_path / "jsnli" / "dev.tsv").write_text("entailment\t人 が 走る\t人 が いる\n")
+    (tmp_path / "ocnli").mkdir()
+    (tmp_path / "ocnli" / "dev.json").write_text(json.dumps({"sentence1": "甲", "sentence2": "乙", "label": "neutral"}))
+    assert examples("snli").rows == [Example("a", "b", "neutral")]
+    assert examples("jsnli", "dev").rows == [Example("人 が 走る", "人 が いる", "entailment")]
+    assert examples("ocnli", "dev").rows == [Example("甲", "乙", "neutral")]
+    (tmp_path / "jsnli" / "dev.tsv").write_text("entailment\t人\n")
+    with pytest.raises(BadInput, match="line 1: label, premise, hypothesis are wanted. Got 2 fields"):
+        examples("jsnli", "dev")
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh"])
+def test_real_pairs_have_all_three_labels(data: Path, language: str) -> None:
+    counts = Counter(e.label for e in examples(str(data / "nli" / f"{language}_dev.jsonl")).rows)
+    assert len(counts) == 3
+    assert sum(counts.values()) > 2000
