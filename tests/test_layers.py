@@ -19,7 +19,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"models.base", "models.pieces", "folder"},
     {"datasets.templates", "datasets.rows"},
     {"datasets.balanced", "datasets.base", "measures.base", "models.table", "models.names"},
-    {"mitigation.pronouns"},
+    {"mitigation.pronouns", "mitigation.titles"},
     {"models.masking", "models.picking", "datasets.texts", "datasets.gendered"},
     {"datasets.faults", "datasets.blanks", "mitigation.swap"},
     {"mitigation.names", "mitigation.gap", "mitigation.substitute"},
