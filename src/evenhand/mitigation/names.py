@@ -23,9 +23,9 @@ TOKEN = re.compile(CAPITAL)
 STARTS = re.compile(r"(?:^|[.!?:;]['\"’”)\]]*\s+|\n\s*|[\"“‘`]+|--\s*|\(\s*|\[\s*|[*•]\s*)$")
 """What stands before the first word of a sentence."""
 PLACE_WORDS = re.compile(r"\b(?:in|near|outside)\s+$")
-PLACED = re.compile(r"\b(?:in|at|of|from|to|near|the|The|and)\s+$|[A-Z][a-z]+,\s$")
-"""Before a name that is as often a place: in Georgia; Savannah, Georgia."""
-INSIDE = re.compile(r"\b(?:in|at|near|the|The)\s+$")
+PLACED = re.compile(r"\b(?:in|at|of|from|to|near|the|The|and|\d+)\s+$|[A-Z][a-z]+,\s$")
+"""Before a name that is as often a place or a month: in Georgia; Savannah, Georgia; 20 April."""
+INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
 """The same where another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""
 THING = re.compile(r"\b(?:the|The|a|an)\s+$")
 """Before what is no person: the Benjamin, a ship."""
@@ -33,7 +33,7 @@ OWNED = re.compile(r"['’]s\s+[A-Z]|\s+\d+:\d|['’]t\b")
 """After a name that is part of another, or none: Steven's Forest, Mark 16:2, Don't."""
 QUOTED = re.compile(r"''|[\"”’](?!s)(?! [A-Z])")
 """After what stands alone in quotation marks, which is a song or a show."""
-OPENED = re.compile(r"(?:``|[\"“‘])$")
+OPENED = re.compile(r"(?:``|''|[\"“‘])$")
 FIRM = re.compile(r"\s*&\s*[A-Z]|\s+and Sons\b")
 """What follows the name of a firm."""
 PERSON = re.compile(
@@ -47,6 +47,19 @@ PERSON = re.compile(
 """After a name alone, these make it a person's, be it a word or a place as well."""
 AND = re.compile(r",?\s+(?:and|or)\s+|,\s+")
 """Between two names of a kind: Hanna and Emily."""
+OF = re.compile(r"\s+of\b")
+ORDINAL = re.compile(r"(?:\dst|\dnd|\drd|\dth|[Ff]irst|[Ss]econd)\s$")
+RULED = re.compile(r"[A-Z][a-z]+\s+of\s$")
+"""Before a land or a town: Governor of Victoria."""
+STATE = re.compile(
+    r",\s+(?:Alabama|Alaska|Alberta|Arizona|Arkansas|Australia|Austria|Belgium|Brazil|California|Canada|Colorado|"
+    r"Connecticut|Delaware|England|Florida|France|Georgia|Germany|Greece|Hawaii|Idaho|Illinois|India|Indiana|Iowa|Ireland|"
+    r"Israel|Italy|Jamaica|Japan|Kansas|Kentucky|London|Louisiana|Maine|Manitoba|Maryland|Massachusetts|Mexico|Michigan|"
+    r"Minnesota|Mississippi|Missouri|Montana|Nebraska|Nevada|New [JHMYSZ]|Norway|North [CD]|Ohio|Oklahoma|Ontario|Oregon|"
+    r"Pennsylvania|Poland|Quebec|Queensland|Rhode|Russia|Saskatchewan|Scotland|South [ACD]|Spain|Sweden|Switzerland|"
+    r"Tasmania|Tennessee|Texas|UK|US|Utah|Vermont|Victoria|Virginia|Wales|Washington|West V|Wisconsin|Wyoming)"
+)
+"""After a town: Milford, Connecticut."""
 BEFORE = re.compile(r"([^\W\d_]+)[,]?\s+$")
 
 
@@ -138,8 +151,8 @@ class Naming:
             words = words[1:]
         words = words[self._person_at(words) :]
         if len(words) == 2 and words[0][0].lower() not in self.table and words[1][0].lower() in self.table:
-            titles = around["surname_titles"] | around["first_titles"] | around["place_before"]
-            if words[0][0] not in titles and STARTS.search(text[max(0, match.start() - 8) : match.start()]):
+            role = words[0][0] in around["roles"] or words[0][0].endswith(("ly", "ing"))
+            if role and STARTS.search(text[max(0, match.start() - 8) : match.start()]):
                 words = words[1:]  # "Actor James said": what stands first is no name, the name stands alone
         return words
 
@@ -164,19 +177,21 @@ class Naming:
                 first.update(word for word, _ in run[:-1] if word.lower() in self.table)
                 if not (len(run) == 2 and run[0][0] in around["first_titles"]):
                     last.add(run[-1][0])
-        alone = [run for run in runs if len(run) == 1 and run[0][0] not in first | last | around["never"]]
-        plain = {
-            run[0][0]
-            for run in alone
-            if not self.table[run[0][0].lower()].surname and run[0][0] not in around["elsewhere"] | around["words"]
+        settled = first | last | around["never"]
+        alone = [run for run in runs if len(run) == 1 and run[0][0] not in settled]
+        doubtful = {
+            word
+            for ((word, _),) in alone
+            if not self.table[word.lower()].surname and (word in around["elsewhere"] or word in around["words"])
         }
         for one, other in pairwise(alone):
-            if AND.fullmatch(text, _end(one), other[0][1]) and (one[0][0] in plain) != (other[0][0] in plain):
-                first |= {one[0][0], other[0][0]}
+            pair = {one[0][0], other[0][0]}
+            if len(pair & doubtful) == 1 and AND.fullmatch(text, _end(one), other[0][1]):
+                if not any(self.table[word.lower()].surname for word in pair):
+                    first |= pair
         for run in alone:
             word, start = run[0]
-            doubtful = word in around["elsewhere"] or word in around["words"]
-            if doubtful and not self.table[word.lower()].surname and PERSON.match(text, _end(run)):
+            if word in doubtful and PERSON.match(text, _end(run)):
                 if not THING.search(text[max(0, start - 5) : start]):
                     first.add(word)
         return first, last
@@ -185,28 +200,38 @@ class Naming:
         around = _around()
         word, start = run[index]
         stop = start + len(word)
-        if HYPHEN.match(text, stop) or HYPHENED.search(text, max(0, start - 2), start) or _not_a_person(text, run):
+        if HYPHEN.match(text, stop) or HYPHENED.search(text, max(0, start - 3), start) or _not_a_person(text, run):
             return False
         if word in around["never"] or (word.isupper() and len(word) < 4) or FIRM.match(text, _end(run)):
             return False
         before = text[max(0, start - 20) : start]
+        if found.surname and len(run) > 1 and PLACE_WORDS.search(before):
+            return False
+        if word in around["offices"] and (OF.match(text, stop) or ORDINAL.search(before)):
+            return False
         if word in around["elsewhere"] and (PLACED if len(run) == 1 else INSIDE).search(before):
-            return len(run) == 1 and word in first and not INSIDE.search(before)
+            return len(run) == 1 and word in first and not (INSIDE.search(before) or RULED.search(before))
         if len(run) > 1:
             if index == len(run) - 1:  # a surname, unless a title makes it the first
                 lord = found.surname and run[0][0] in ("Lord", "Lady")
                 return len(run) == 2 and run[0][0] in around["first_titles"] and not lord
+            after = run[index + 1][0]
             if word == "Don":  # a title before a first name
-                return not (run[index + 1][0].lower() in self.table or run[index + 1][0].endswith(("o", "ote", "one")))
+                return not (after.lower() in self.table or after.endswith(("o", "ote", "one")))
+            if word in around["offices"] and index + 2 < len(run) and after.lower() in self.table:
+                return False  # Dean Christina Slade
             return index == 0 or run[index - 1][0] not in around["place_before"]
-        if THING.search(before) or OWNED.match(text, stop):
-            return False
-        if word in first:
-            return True
         kin = BEFORE.search(before)
-        if kin and kin[1] in around["kin"]:
+        if (
+            THING.search(before)
+            or OWNED.match(text, stop)
+            or STATE.match(text, stop)
+            or (kin and kin[1] in around["works"])
+        ):
+            return False
+        if word in first or (kin and kin[1] in around["kin"]):
             return True
-        if kin and kin[1] in around["works"] or OPENED.search(before) and QUOTED.match(text, stop):
+        if OPENED.search(before) and QUOTED.match(text, stop):
             return False
         if word in last or word in around["elsewhere"] or found.surname:
             return False
@@ -215,8 +240,8 @@ class Naming:
         return not PLACE_WORDS.search(before)
 
 
-HYPHEN, HYPHENED = re.compile("-(?!-)"), re.compile("(?<!-)-$")
-"""One hyphen, as in Jean-Paul; two are a dash."""
+HYPHEN, HYPHENED = re.compile("-(?!-)"), re.compile("(?<!-)-$|\\b[OD]['’]$")
+"""One hyphen, as in Jean-Paul, and O'Donnell; two are a dash."""
 
 
 def _end(run: Run) -> int:

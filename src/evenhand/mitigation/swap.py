@@ -22,10 +22,10 @@ SURNAME = re.compile(
     r"[A-Z][a-z]+\.?\s$"
 )
 """Before a capitalised role noun these make it a surname: Stephen King."""
-NAMED = re.compile(
-    r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|Street|Hospital|Island|Bible|Award)\b"
-)
+NAMED = re.compile(r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|Street|Hospital|Island|Bible|Award)\b")
 """After one, these make it part of a name: Duke University."""
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """Characters `start` to `start + len(old)` of the original, what stands there now, and why."""
@@ -166,7 +166,7 @@ def _bundled() -> Spelt:
             table.setdefault(words.female, (words.male, words.kind))
     table |= {"her": ("", "context"), "his": ("", "context")}
     table |= {"him": ("her", "pronoun"), "hers": ("his", "pronoun")}
-    table |= {title: ("", "title") for title in titles.TITLES}
+    table |= dict.fromkeys(titles.TITLES, ("", "title"))
     return Spelt(table)
 
 
