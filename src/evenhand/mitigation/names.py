@@ -29,8 +29,8 @@ INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
 """The same where another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""
 THING = re.compile(r"\b(?:the|The|a|an)\s+$")
 """Before what is no person: the Benjamin, a ship."""
-OWNED = re.compile(r"['’]s\s+[A-Z]|\s+\d+:\d|['’]t\b")
-"""After a name that is part of another, or none: Steven's Forest, Mark 16:2, Don't."""
+OWNED = re.compile(r"['’]s\s+[A-Z]|\s+\d+:\d|['’]t\b|\s+(?:nominat\w+|awards?|winners?)\b")
+"""After a name that is part of another, or none: Steven's Forest, Mark 16:2, Don't, an Oscar nomination."""
 QUOTED = re.compile(r"''|[\"”’](?!s)(?! [A-Z])")
 """After what stands alone in quotation marks, which is a song or a show."""
 OPENED = re.compile(r"(?:``|''|[\"“‘])$")
@@ -49,12 +49,12 @@ AND = re.compile(r",?\s+(?:and|or)\s+|,\s+")
 """Between two names of a kind: Hanna and Emily."""
 OF = re.compile(r"\s+of\b")
 ORDINAL = re.compile(r"(?:\dst|\dnd|\drd|\dth|[Ff]irst|[Ss]econd)\s$")
-RULED = re.compile(r"[A-Z][a-z]+\s+of\s$")
-"""Before a land or a town: Governor of Victoria."""
+RULED = re.compile(r"(?:[A-Z][a-z]+\s+of|\bfrom)\s$")
+"""Before a land or a town: Governor of Victoria, from Georgia."""
 STATE = re.compile(
     r",\s+(?:Alabama|Alaska|Alberta|Arizona|Arkansas|Australia|Austria|Belgium|Brazil|California|Canada|Colorado|"
-    r"Connecticut|Delaware|England|Florida|France|Georgia|Germany|Greece|Hawaii|Idaho|Illinois|India|Indiana|Iowa|Ireland|"
-    r"Israel|Italy|Jamaica|Japan|Kansas|Kentucky|London|Louisiana|Maine|Manitoba|Maryland|Massachusetts|Mexico|Michigan|"
+    r"Connecticut|Delaware|England|Florida|France|Georgia|Germany|Greece|Hawaii|Idaho|Illinois|India|Iowa|"
+    r"Ireland|Israel|Italy|Jamaica|Japan|Kansas|Kentucky|London|Louisiana|Maine|Manitoba|Maryland|Massachusetts|Mexico|Michigan|"
     r"Minnesota|Mississippi|Missouri|Montana|Nebraska|Nevada|New [JHMYSZ]|Norway|North [CD]|Ohio|Oklahoma|Ontario|Oregon|"
     r"Pennsylvania|Poland|Quebec|Queensland|Rhode|Russia|Saskatchewan|Scotland|South [ACD]|Spain|Sweden|Switzerland|"
     r"Tasmania|Tennessee|Texas|UK|US|Utah|Vermont|Victoria|Virginia|Wales|Washington|West V|Wisconsin|Wyoming)"
@@ -186,14 +186,14 @@ class Naming:
         }
         for one, other in pairwise(alone):
             pair = {one[0][0], other[0][0]}
-            if len(pair & doubtful) == 1 and AND.fullmatch(text, _end(one), other[0][1]):
-                if not any(self.table[word.lower()].surname for word in pair):
-                    first |= pair
+            surnames = any(self.table[word.lower()].surname for word in pair)
+            if len(pair & doubtful) == 1 and not surnames and AND.fullmatch(text, _end(one), other[0][1]):
+                first |= pair
         for run in alone:
             word, start = run[0]
-            if word in doubtful and PERSON.match(text, _end(run)):
-                if not THING.search(text[max(0, start - 5) : start]):
-                    first.add(word)
+            thing = THING.search(text[max(0, start - 5) : start])
+            if word in doubtful and not thing and PERSON.match(text, _end(run)):
+                first.add(word)
         return first, last
 
     def _is_first_name(self, text: str, run: Run, index: int, found: Name, first: set[str], last: set[str]) -> bool:
@@ -222,12 +222,9 @@ class Naming:
                 return False  # Dean Christina Slade
             return index == 0 or run[index - 1][0] not in around["place_before"]
         kin = BEFORE.search(before)
-        if (
-            THING.search(before)
-            or OWNED.match(text, stop)
-            or STATE.match(text, stop)
-            or (kin and kin[1] in around["works"])
-        ):
+        if THING.search(before) or (kin and kin[1] in around["works"]):
+            return False
+        if OWNED.match(text, stop) or STATE.match(text, stop):
             return False
         if word in first or (kin and kin[1] in around["kin"]):
             return True
@@ -240,8 +237,8 @@ class Naming:
         return not PLACE_WORDS.search(before)
 
 
-HYPHEN, HYPHENED = re.compile("-(?!-)"), re.compile("(?<!-)-$|\\b[OD]['’]$")
-"""One hyphen, as in Jean-Paul, and O'Donnell; two are a dash."""
+HYPHEN, HYPHENED = re.compile(r"-(?!-)|\*\w"), re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$")
+"""One hyphen, as in Jean-Paul, and O'Donnell; two are a dash. Some texts have * for letters (Fran*ais)."""
 
 
 def _end(run: Run) -> int:
