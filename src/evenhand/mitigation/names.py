@@ -27,8 +27,8 @@ PLACED = re.compile(r"\b(?:in|at|of|from|to|near|the|The|and|\d+)\s+$|[A-Z][a-z]
 """Before a name that is as often a place or a month: in Georgia; Savannah, Georgia; 20 April."""
 INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
 """The same where another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""
-THING = re.compile(r"\b(?:the|The|a|an)\s+$")
-"""Before what is no person: the Benjamin, a ship."""
+THING = re.compile(r"\b(?:the|The|a|an|upon|la|le|el|los|las|du)\s+$")
+"""Before what is no person: the Benjamin, a ship; Stoke upon Trent; Gracias a la Vida."""
 OWNED = re.compile(r"['’]s\s+[A-Z]|\s+\d+:\d|['’]t\b|\s+(?:nominat\w+|awards?|winners?)\b")
 """After a name that is part of another, or none: Steven's Forest, Mark 16:2, Don't, an Oscar nomination."""
 QUOTED = re.compile(r"''|[\"”’](?!s)(?! [A-Z])")
@@ -54,8 +54,9 @@ RULED = re.compile(r"(?:[A-Z][a-z]+\s+of|\bfrom)\s$")
 STATE = re.compile(
     r",\s+(?:Alabama|Alaska|Alberta|Arizona|Arkansas|Australia|Austria|Belgium|Brazil|California|Canada|Colorado|"
     r"Connecticut|Delaware|England|Florida|France|Georgia|Germany|Greece|Hawaii|Idaho|Illinois|India|Iowa|"
-    r"Ireland|Israel|Italy|Jamaica|Japan|Kansas|Kentucky|London|Louisiana|Maine|Manitoba|Maryland|Massachusetts|Mexico|Michigan|"
-    r"Minnesota|Mississippi|Missouri|Montana|Nebraska|Nevada|New [JHMYSZ]|Norway|North [CD]|Ohio|Oklahoma|Ontario|Oregon|"
+    r"Ireland|Israel|Italy|Jamaica|Japan|Kansas|Kentucky|London|Louisiana|Maine|Manitoba|Maryland|Massachusetts|Mexico|"
+    r"Michigan|Minnesota|Mississippi|Missouri|Montana|Nebraska|Nevada|New [JHMYSZ]|Norway|North [CD]|Ohio|Oklahoma|"
+    r"Ontario|Oregon|"
     r"Pennsylvania|Poland|Quebec|Queensland|Rhode|Russia|Saskatchewan|Scotland|South [ACD]|Spain|Sweden|Switzerland|"
     r"Tasmania|Tennessee|Texas|UK|US|Utah|Vermont|Victoria|Virginia|Wales|Washington|West V|Wisconsin|Wyoming)"
 )
@@ -218,6 +219,8 @@ class Naming:
             after = run[index + 1][0]
             if word == "Don":  # a title before a first name
                 return not (after.lower() in self.table or after.endswith(("o", "ote", "one")))
+            if word == "Les" and after.endswith("s"):  # French: Les Misérables
+                return False
             if word in around["offices"] and index + 2 < len(run) and after.lower() in self.table:
                 return False  # Dean Christina Slade
             return index == 0 or run[index - 1][0] not in around["place_before"]
