@@ -51,7 +51,7 @@ COMPLEMENTS = tuple(
             rf"home{ENDS}",
         ),
         (  # won her back
-            r"(?:t[ao]k|bring|brought|dr[io]v|sen[dt]|call|welcom|win|won|wants?|get|got|invit|love)\w*",
+            r"(?:follow|t[ao]k|bring|brought|dr[io]v|sen[dt]|call|welcom|win|won|wants?|get|got|invit|love)\w*",
             rf"back{ENDS}",
         ),
         (  # found her guilty
@@ -80,6 +80,12 @@ COMPLEMENTS = tuple(
 )
 """What goes with an object: the verb before "her", and what follows. Of 234 such places with him or his (them or their,
 me or my, us or our) in the text it learned from, 231 have an object, and the rest a "his" that stands alone."""
+QUALIFIED = re.compile(
+    r"\s+(?:(?:own|first|second|third|next|latest|former|previous|debut|subsequent|entire|last(?!\s+(?:night|week|month|"
+    rf"year|spring|summer|autumn|fall|winter|time)))(?!{ENDS})\b|A\s|"
+    r"[a-z]+ly\s+[a-z]+(?:ful|ive|al|ic|ous|ent|ant|able)\s+[a-z])"
+)
+"""After a possessive: her last appearance, her A levels, her ultimately successful attempt."""
 SURE = -2.0
 """Below this a "his" stands alone ("a friend of his"): such are one in a hundred, and the score must outweigh that."""
 
@@ -154,6 +160,8 @@ def score(text: str, start: int, stop: int) -> float:
             return -10.0
         if TITLED.match(text, stop):
             return 10.0
+    elif QUALIFIED.match(text, stop):
+        return 10.0
     elif any(after.match(text, stop) and verb.search(text[max(0, start - 16) : start]) for verb, after in COMPLEMENTS):
         return -10.0
     if CAUSED.search(text[max(0, start - 12) : start]) and BARE.match(text, stop):
