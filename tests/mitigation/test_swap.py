@@ -225,7 +225,7 @@ def test_annotated_names_of_gap_are_swapped(data: Path) -> None:
 
 
 def test_few_swapped_names_are_no_people(data: Path) -> None:
-    """Read by hand: 200 swapped names of GAP that it does not annotate."""
+    """Read by hand: twice 200 swapped names of GAP that it does not annotate."""
     texts, naming = {}, Naming()
     for part in ("development", "validation", "test"):
         with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8") as file:
@@ -236,7 +236,7 @@ def test_few_swapped_names_are_no_people(data: Path) -> None:
         row["label"] for row in rows if int(row["offset"]) in {e.start for e in naming(texts[row["document"]])}
     )
     assert swapped["first name"] / sum(row["label"] == "first name" for row in rows) > 0.99
-    assert swapped["other"] / swapped.total() < 0.025
+    assert swapped["other"] / swapped.total() < 0.02
 
 
 def test_a_list_of_names_with_duplicates_is_refused(tmp_path: Path) -> None:
