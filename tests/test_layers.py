@@ -20,7 +20,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"models.base", "models.pieces", "folder"},
     {"datasets.templates", "datasets.rows", "datasets.fetch"},
     {"datasets.balanced", "datasets.base", "measures.base", "models.table", "models.names"},
-    {"mitigation.pronouns"},
+    {"mitigation.pronouns", "mitigation.titles"},
     {"models.masking", "models.picking", "models.network", "models.labels", "datasets.texts", "datasets.gendered"},
     {"datasets.faults", "datasets.blanks", "datasets.nli", "datasets.nli_examples", "mitigation.swap"},
     {"datasets.leaks", "datasets.controlled"},

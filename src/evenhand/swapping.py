@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import IO, Any
 
@@ -148,8 +149,16 @@ _swapper = Swapper()
 
 def _start(names: bool, name_list: str | None) -> None:
     global _swapper
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     table = naming.own(name_list) if name_list else None
     _swapper = Swapper(names=naming.Naming(table) if names else None)
+
+
+def _end_with_parent() -> None:
+    """In a worker: be gone when its parent is, even one that was killed and could not say so."""
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _rewritten(portion: Sequence[tuple[int, str]], *, share: float, seed: int) -> list[list[list[Any]]]:

@@ -3,11 +3,13 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
-from evenhand.datasets.rows import rows
+from evenhand.datasets.rows import rows, unquoted
 from evenhand.errors import BadInput
 from evenhand.mitigation import gap
 from evenhand.mitigation.swap import Edit
@@ -61,54 +63,135 @@ def _column(source: Path, column: str, hint: str) -> Iterator[object]:
 
 Both = Callable[[str, list[Edit]], list[str]]
 """A text and its edits -> the texts to write."""
+Record = tuple[str, dict[str, Any] | None, Callable[[dict[str, Any]], str]]
+"""A row as it stands in the file, its values (None where it has none: heads, comments, empty lines), and how to write
+other values as it is written."""
 
 
 def write_texts(file: IO[bytes], source: Path, column: str, edits: Iterator[list[Edit]], both: Both) -> None:
-    """Write `source` anew with each text replaced by what `both` makes of it and its edits."""
-    _WRITERS[source.suffix](file, source, column, edits, both)
+    """Write `source` anew with each text replaced by what `both` makes of it and its edits.
+
+    Rows whose text stays are written as they stand, to the byte; others with the quoting they have, where it is one
+    of the usual.
+    """
+    if source.suffix == ".parquet":
+        _write_parquet(file, source, column, edits, both)
+    elif source.suffix == TEXT:
+        for text, document in zip(read_texts(source, column), edits, strict=True):
+            for one in both(text, document):
+                file.write(one.encode())
+    else:
+        _write_records(file, _RECORDS[source.suffix](source), column, edits, both)
 
 
-def _write_txt(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
-    for text, edits in zip(read_texts(source, column), documents, strict=True):
-        for one in both(text, edits):
-            file.write(one.encode())
+def _write_records(
+    file: IO[bytes], records: Iterator[Record], column: str, edits: Iterator[list[Edit]], both: Both
+) -> None:
+    ended = True
+    for raw, row, written in records:
+        lines = [raw]
+        if row is not None:
+            lines = [raw if new is row else written(new) for new in _rows(row, column, next(edits), both)]
+        for line in lines:
+            file.write((line if ended else f"\n{line}").encode())
+            ended = line.endswith(("\n", "\r"))
 
 
-def _table_rows(source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> Iterator[dict[str, str]]:
-    for (_, row), edits in zip(rows(source, (column,)), documents, strict=True):
-        for text in both(row[column], edits):
-            annotated = column == "Text" and set(row) >= gap.COLUMNS and text != row[column]
-            yield gap.followed(row, text, edits) if annotated else {**row, column: text}
+def _rows(row: dict[str, Any], column: str, edits: list[Edit], both: Both) -> Iterator[dict[str, Any]]:
+    """The row with each of the texts; itself where the text is its own."""
+    text = row[column]
+    if text is None:
+        yield row
+        return
+    for new in both(text, edits):
+        if new == text:
+            yield row
+        else:
+            yield gap.followed(row, column, new, edits) if gap.is_annotated(row, column) else {**row, column: new}
 
 
-def _write_csv(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    found = _table_rows(source, column, documents, both)
-    first = next(found)
-    writer = csv.DictWriter(text, list(first), lineterminator="\n")
-    writer.writeheader()
-    writer.writerow(first)
-    writer.writerows(found)
-    text.detach()
+def _csv_records(source: Path) -> Iterator[Record]:
+    taken: list[str] = []
+
+    def noted(lines: Iterator[str]) -> Iterator[str]:
+        for line in lines:
+            taken.append(line)
+            yield line
+
+    with source.open(encoding="utf-8", newline="") as file:
+        before, lines = _head(file)
+        reader = csv.reader(noted(lines))
+        head = next(reader)
+        for fields in chain([[]], reader):
+            raw = before + "".join(taken)
+            before = ""
+            taken.clear()
+            yield raw, dict(zip(head, fields, strict=True)) if fields else None, partial(_csv_row, raw, fields)
 
 
-def _write_tsv(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
-    found = _table_rows(source, column, documents, both)
-    first = next(found)
-    for row in ({name: name for name in first}, first):
-        file.write(("\t".join(row.values()) + "\n").encode())
-    for row in found:
-        file.write(("\t".join(row.values()) + "\n").encode())
+def _csv_row(raw: str, fields: list[str], row: dict[str, str]) -> str:
+    end = raw[len(raw.rstrip("\r\n")) :]
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if _csv_line(fields, csv.QUOTE_ALL, end) == raw else csv.QUOTE_MINIMAL
+    return _csv_line(row.values(), quoting, end)
 
 
-def _write_jsonl(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
-    for (_, row), edits in zip(_objects(source, column, ""), documents, strict=True):
-        for value in both(row[column], edits) if row[column] is not None else [None]:
-            made = {**row, column: value}
-            try:
-                file.write((json.dumps(made, ensure_ascii=False) + "\n").encode())
-            except UnicodeEncodeError:  # half of a surrogate pair: as it can be written
-                file.write((json.dumps(made) + "\n").encode())
+def _csv_line(fields: Iterable[str], quoting: Literal[0, 1], end: str) -> str:
+    line = io.StringIO(newline="")
+    csv.writer(line, quoting=quoting, lineterminator=end).writerow(fields)
+    return line.getvalue()
+
+
+def _tsv_records(source: Path) -> Iterator[Record]:
+    with source.open(encoding="utf-8", newline="\n") as file:
+        before, lines = _head(file)
+        first = next(lines)
+        head = first.rstrip("\r\n").split("\t")
+        yield before + first, None, partial(_tsv_row, first, {})
+        for raw in lines:
+            row: dict[str, str] = {}
+            if raw.strip():
+                fields = raw.rstrip("\r\n").split("\t")
+                row = {name: unquoted(field) for name, field in zip(head, fields, strict=True)}
+            yield raw, row or None, partial(_tsv_row, raw, row)
+
+
+def _tsv_row(raw: str, old: dict[str, str], row: dict[str, str]) -> str:
+    end = raw[len(raw.rstrip("\r\n")) :]
+    fields = []
+    for field, name in zip(raw.rstrip("\r\n").split("\t"), row, strict=True):
+        quoted = '"' + row[name].replace('"', '""') + '"'
+        fields.append(field if old[name] == row[name] else row[name] if field == old[name] else quoted)
+    return "\t".join(fields) + end
+
+
+def _jsonl_records(source: Path) -> Iterator[Record]:
+    with source.open(encoding="utf-8", newline="") as file:
+        for raw in file:
+            row = json.loads(raw) if raw.strip() else {}
+            yield raw, row or None, partial(_jsonl_row, raw, row)
+
+
+def _jsonl_row(raw: str, old: dict[str, Any], row: dict[str, Any]) -> str:
+    body = raw.strip()
+    spaced = json.dumps(old, ensure_ascii=body.isascii(), separators=(",", ":")) != body
+    separators = (", ", ": ") if spaced else (",", ":")
+    made = json.dumps(row, ensure_ascii=body.isascii(), separators=separators)
+    try:
+        made.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair: as it can be written
+        made = json.dumps(row, separators=separators)
+    return made + raw[len(raw.rstrip("\r\n")) :]
+
+
+def _head(file: IO[str]) -> tuple[str, Iterator[str]]:
+    """The mark of UTF-8 and the comments before a table, and its lines from the head on."""
+    kept = ""
+    for line in file:
+        plain = line.removeprefix("﻿")
+        if not plain.startswith("#"):
+            return kept + line[: len(line) - len(plain)], chain([plain], file)
+        kept += line
+    return kept, iter(())
 
 
 def _write_parquet(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
@@ -117,18 +200,12 @@ def _write_parquet(file: IO[bytes], source: Path, column: str, documents: Iterat
 
     with ParquetFile(source) as original, ParquetWriter(file, original.schema_arrow) as writer:
         for batch in original.iter_batches():
-            kept = []
-            for row in batch.to_pylist():
-                edits = next(documents)
-                texts = both(row[column], edits) if row[column] is not None else [None]
-                kept += [{**row, column: text} for text in texts]
+            kept = [new for row in batch.to_pylist() for new in _rows(row, column, next(documents), both)]
             writer.write_table(pa.Table.from_pylist(kept, schema=original.schema_arrow))
 
 
-_WRITERS: dict[str, Callable[..., None]] = {
-    TEXT: _write_txt,
-    ".csv": _write_csv,
-    ".tsv": _write_tsv,
-    ".jsonl": _write_jsonl,
-    ".parquet": _write_parquet,
+_RECORDS: dict[str, Callable[[Path], Iterator[Record]]] = {
+    ".csv": _csv_records,
+    ".tsv": _tsv_records,
+    ".jsonl": _jsonl_records,
 }

@@ -36,6 +36,13 @@ BOTH = Swapper(names=Naming())
         ("The poet's host was a manager.", "The poet's host was a manager."),
         ("“She,” he wrote, ‘is his aunt’.", "“He,” she wrote, ‘is her uncle’."),
         ("The ex-wife of a businessman", "The ex-husband of a businesswoman"),
+        ("Sir Paul said: yes, sir. YES, MA'AM!", "Dame Paul said: yes, madam. YES, SIR!"),
+        ("Lord Nelson met Dame Judi at Notre Dame.", "Lady Nelson met Sir Judi at Notre Dame."),
+        ("My lady, the lady, Lady Jane, the First Lady", "My lord, the gentleman, Lord Jane, the First Gentleman"),
+        ("MS. JONES, Miss Jones, Miss Ohio, the Lord Mayor", "MR. JONES, Mr Jones, Miss Ohio, the Lord Mayor"),
+        ("They found her guilty and followed her home.", "They found him guilty and followed him home."),
+        ("It was against his will, his A Short History.", "It was against her will, her A Short History."),
+        ("She won her back; her last film; her back.", "He won him back; his last film; his back."),
         ("His was blue, and a friend of his came.", "Hers was blue, and a friend of hers came."),
         ("I made her cry and watched her dance.", "I made him cry and watched him dance."),
         ("Stephen King wrote it. King lives in Maine.", "Stephen King wrote it. King lives in Maine."),
@@ -125,10 +132,11 @@ def test_her_and_his_are_right_in_97_of_100_on_text_it_was_not_trained_on(data: 
         possessive = score(text, start, start + 3) > (0 if word == "her" else SURE)
         total[word, source] += 1
         right[word, source] += possessive == (label == "possessive")
-    assert total["her", "random"] == 399
-    assert right["her", "random"] / total["her", "random"] >= 0.97
+    assert (total["her", "random"], total["her", "fresh"], total["her", "later"]) == (399, 300, 250)
+    for source in ("random", "fresh", "later"):  # rules were written with an eye on the first two, not on the third
+        assert right["her", source] / total["her", source] >= 0.97
     assert right["his", "random"] / total["his", "random"] >= 0.99
-    assert right["her", "hard"] / total["her", "hard"] >= 0.85  # chosen to be hard
+    assert right["her", "hard"] / total["her", "hard"] >= 0.92  # chosen to be hard
 
 
 def test_agreement_with_the_released_swap(data: Path) -> None:
@@ -172,6 +180,12 @@ NAMES = [
     ("When Alice left, Bob wept.", {"Alice", "Bob"}),
     ("Jean-Paul met Ann Arbor", set()),
     ("North Carolina and Virginia Beach", set()),
+    ("New York Mayor Michael Bloomberg met Janet Street-Porter.", {"Michael", "Janet"}),
+    ("Ruby said so. The novels of Virginia Woolf.", {"Ruby", "Virginia"}),
+    ("Jack went home. Don't. The series Ellen; the song ``Dixie''", {"Jack"}),
+    ("She left Milford, Ohio, on 20 April for the Lou Grant Show.", set()),
+    ("Sir James met Lord Nelson, Don Carlos, Dean Mary Smith and Anthony O'Donnell.", {"James", "Mary", "Anthony"}),
+    ("Victoria and Emily flew to Victoria, the state.", {"Victoria", "Emily"}),
 ]
 
 
@@ -207,7 +221,22 @@ def test_annotated_names_of_gap_are_swapped(data: Path) -> None:
                         total += 1
                         hit += int(row[f"{side}-offset"]) in found
     assert total > 2000
-    assert hit / total >= 0.97
+    assert hit / total >= 0.98
+
+
+def test_few_swapped_names_are_no_people(data: Path) -> None:
+    """Read by hand: twice 200 swapped names of GAP that it does not annotate."""
+    texts, naming = {}, Naming()
+    for part in ("development", "validation", "test"):
+        with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8") as file:
+            texts |= {r["ID"]: r["Text"] for r in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
+    with (Path(__file__).parent / "names.tsv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    swapped = Counter(
+        row["label"] for row in rows if int(row["offset"]) in {e.start for e in naming(texts[row["document"]])}
+    )
+    assert swapped["first name"] / sum(row["label"] == "first name" for row in rows) > 0.99
+    assert swapped["other"] / swapped.total() < 0.02
 
 
 def test_a_list_of_names_with_duplicates_is_refused(tmp_path: Path) -> None:

@@ -101,6 +101,48 @@ def test_gap_columns_follow_the_text(tmp_path: Path) -> None:
     assert row["A"] != "Catherine Hill"
 
 
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".csv"])
+def test_gap_columns_follow_in_every_format(tmp_path: Path, suffix: str) -> None:
+    text = "Mary Hill met Jo before she left Robert Barry."
+    row = {"Text": text, "Pronoun": "she", "A": "Mary Hill", "B": "Robert Barry"}
+    row |= {f"{name}-offset": text.index(row[name]) for name in ("Pronoun", "A", "B")}
+    frame, file = pd.DataFrame([row]), tmp_path / f"gap{suffix}"
+    if suffix == ".parquet":
+        frame.to_parquet(file)
+        swapped = pd.read_parquet(swap(file, column="Text", jobs=1).out)
+    elif suffix == ".jsonl":
+        frame.to_json(file, orient="records", lines=True)
+        swapped = pd.read_json(swap(file, column="Text", jobs=1).out, lines=True)
+    else:
+        frame.to_csv(file, index=False)
+        swapped = pd.read_csv(swap(file, column="Text", jobs=1).out)
+    new = swapped.iloc[0]
+    assert (new["Pronoun"], new["A"], new["B"]) == ("he", "John Hill", "Linda Barry")
+    for name in ("Pronoun", "A", "B"):
+        assert new["Text"].index(new[name]) == new[f"{name}-offset"]
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        (
+            "a.csv",
+            '\ufeff# a comment\r\n"id",text\r\n\'1\',"It rains, today"\r\n"2","He left"\r\n\r\n3,He',
+            '\ufeff# a comment\r\n"id",text\r\n\'1\',"It rains, today"\r\n"2","She left"\r\n\r\n3,She',
+        ),
+        ("a.tsv", '# x\nid\ttext\n"1"\t"He ""x"""\n2\tNo "x" here', '# x\nid\ttext\n"1"\t"She ""x"""\n2\tNo "x" here'),
+        (
+            "a.jsonl",
+            '{"text":"No\\u00e9","n":1.50}\n\n{"text":"He \\u00e9","n":1}\r\n{"n": 2, "text": "é her"}',
+            '{"text":"No\\u00e9","n":1.50}\n\n{"text":"She \\u00e9","n":1}\r\n{"n": 2, "text": "é him"}',
+        ),
+    ],
+)
+def test_what_is_not_swapped_stays_to_the_byte(tmp_path: Path, name: str, before: str, after: str) -> None:
+    (tmp_path / name).write_bytes(before.encode())
+    assert swap(tmp_path / name, jobs=1).out.read_bytes() == after.encode()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
@@ -153,6 +195,23 @@ def test_a_killed_swap_goes_on(tmp_path: Path) -> None:
     assert 0 < done < 60_000
     assert run_command(app, ["swap", str(file), "--jobs", "1"]) == 0
     assert (tmp_path / "a.swapped.txt").read_bytes() == whole
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("He told her that his hats were hers, said Mary Jones.\n" * 100_000)
+    process = subprocess.Popen([sys.executable, "-m", "evenhand", "swap", str(file), "--jobs", "2"])
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".a.swapped*.part")) or len(workers := children.read_text().split()) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    while any(Path(f"/proc/{worker}").exists() for worker in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_memory_stays_flat(tmp_path: Path) -> None:

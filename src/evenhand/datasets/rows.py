@@ -65,7 +65,7 @@ def _tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, st
         for line, text in enumerate(file, start=skipped + 2):
             if not text.strip():
                 continue
-            fields = [_unquoted(field) for field in text.rstrip("\r\n").split("\t")]
+            fields = [unquoted(field) for field in text.rstrip("\r\n").split("\t")]
             if len(fields) != len(head):
                 raise BadInput(
                     f"{path}, line {line}: {len(head)} fields are wanted, as in the head. Got {len(fields)}."
@@ -135,7 +135,8 @@ def _past_comments(file: IO[str]) -> int:
     return skipped
 
 
-def _unquoted(field: str) -> str:
+def unquoted(field: str) -> str:
+    """A field of a tsv without the quotation marks that enclose it, if any."""
     if len(field) > 1 and field[0] == field[-1] == '"' and field[1:-1].replace('""', "").count('"') == 0:
         return field[1:-1].replace('""', '"')
     return field

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 from evenhand.errors import BadInput
@@ -21,14 +22,45 @@ RUN = re.compile(
 TOKEN = re.compile(CAPITAL)
 STARTS = re.compile(r"(?:^|[.!?:;]['\"’”)\]]*\s+|\n\s*|[\"“‘`]+|--\s*|\(\s*|\[\s*|[*•]\s*)$")
 """What stands before the first word of a sentence."""
-PLACE_WORDS = re.compile(r"\b(?:in|at|near|outside|around|across)\s+$")
-PLACED = re.compile(r"\b(?:in|at|of|from|to|near|the|The|and)\s+$")
-THING = re.compile(r"\b(?:the|The|a|an)\s+$")
-"""Before what is no person: the Benjamin, a ship."""
-OWNED = re.compile(r"['’]s\s+[A-Z]")
-"""After a name that is part of another: Steven's Forest."""
-FIRM = re.compile(r"\s*&|\s+and Sons\b")
+PLACE_WORDS = re.compile(r"\b(?:in|near|outside)\s+$")
+PLACED = re.compile(r"\b(?:in|at|of|from|to|near|the|The|and|\d+)\s+$|[A-Z][a-z]+,\s$")
+"""Before a name that is as often a place or a month: in Georgia; Savannah, Georgia; 20 April."""
+INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
+"""The same where another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""
+THING = re.compile(r"\b(?:the|The|a|an|upon|la|le|el|los|las|du)\s+$")
+"""Before what is no person: the Benjamin, a ship; Stoke upon Trent; Gracias a la Vida."""
+OWNED = re.compile(r"['’]s\s+[A-Z]|\s+\d+:\d|['’]t\b|\s+(?:nominat\w+|awards?|winners?)\b")
+"""After a name that is part of another, or none: Steven's Forest, Mark 16:2, Don't, an Oscar nomination."""
+QUOTED = re.compile(r"''|[\"”’](?!s)(?! [A-Z])")
+"""After what stands alone in quotation marks, which is a song or a show."""
+OPENED = re.compile(r"(?:``|''|[\"“‘])$")
+FIRM = re.compile(r"\s*&\s*[A-Z]|\s+and Sons\b")
 """What follows the name of a firm."""
+PERSON = re.compile(
+    r"['’]s\s+(?:mother|father|parents|sister|brother|wife|husband|son|daughter|child|children|friends?|boyfriend|"
+    r"girlfriend|life|death|career|house|eyes|name|body|face|head|love)\b|\s+(?:(?:was|is)\s+(?:born|married|the\s+(?:"
+    r"mother|father|sister|brother|wife|husband|son|daughter))|had\s+been|who|herself|himself|"
+    r"(?:said|told|asked|married|died|thought|knew|met|loved|decided|agreed|admitted|replied|joined|wrote|wanted|tried|"
+    r"says|tells|asks|marries|dies|thinks|knows|meets|loves|decides|agrees|admits|replies|joins|writes|wants|tries|"
+    r"takes|gives|finds|leaves|goes|comes|sees|feels|confesses|reveals|realizes|kisses|learns|explains|returns))\b"
+)
+"""After a name alone, these make it a person's, be it a word or a place as well."""
+AND = re.compile(r",?\s+(?:and|or)\s+|,\s+")
+"""Between two names of a kind: Hanna and Emily."""
+OF = re.compile(r"\s+of\b")
+ORDINAL = re.compile(r"(?:\dst|\dnd|\drd|\dth|[Ff]irst|[Ss]econd)\s$")
+RULED = re.compile(r"(?:[A-Z][a-z]+\s+of|\bfrom)\s$")
+"""Before a land or a town: Governor of Victoria, from Georgia."""
+STATE = re.compile(
+    r",\s+(?:Alabama|Alaska|Alberta|Arizona|Arkansas|Australia|Austria|Belgium|Brazil|California|Canada|Colorado|"
+    r"Connecticut|Delaware|England|Florida|France|Georgia|Germany|Greece|Hawaii|Idaho|Illinois|India|Iowa|"
+    r"Ireland|Israel|Italy|Jamaica|Japan|Kansas|Kentucky|London|Louisiana|Maine|Manitoba|Maryland|Massachusetts|Mexico|"
+    r"Michigan|Minnesota|Mississippi|Missouri|Montana|Nebraska|Nevada|New [JHMYSZ]|Norway|North [CD]|Ohio|Oklahoma|"
+    r"Ontario|Oregon|"
+    r"Pennsylvania|Poland|Quebec|Queensland|Rhode|Russia|Saskatchewan|Scotland|South [ACD]|Spain|Sweden|Switzerland|"
+    r"Tasmania|Tennessee|Texas|UK|US|Utah|Vermont|Victoria|Virginia|Wales|Washington|West V|Wisconsin|Wyoming)"
+)
+"""After a town: Milford, Connecticut."""
 BEFORE = re.compile(r"([^\W\d_]+)[,]?\s+$")
 
 
@@ -87,8 +119,9 @@ class Naming:
     """Finds the first names of a document that are people's, and gives each its partner, the same throughout.
 
     A name is a person's first name where a surname follows it, or did elsewhere in the document; standing alone, where
-    it is nothing else as often (a month, a place, a surname) and the document has not used it as a surname. Names
-    before University, Street, Award and the like belong to these. Hyphenated names are left alone.
+    it is nothing else as often (a month, a place, a surname) and the document has not used it as a surname, or where it
+    does what people do ("Ruby said") or stands beside a name that is one ("Hanna and Emily"). Names before
+    University, Street, Award and the like belong to these. Hyphenated names are left alone.
     """
 
     def __init__(self, table: Mapping[str, Name] | None = None) -> None:
@@ -97,12 +130,7 @@ class Naming:
     def __call__(self, text: str) -> Iterator[Edit]:
         """The edits, in order."""
         runs = [run for match in RUN.finditer(text) if (run := self._run(text, match))]
-        first, last = set[str](), set[str]()
-        for run in runs:
-            if len(run) > 1 and not _not_a_person(run):
-                first.update(word for word, _ in run[:-1] if word.lower() in self.table)
-                if not (len(run) == 2 and run[0][0] in _around()["first_titles"]):
-                    last.add(run[-1][0])
+        first, last = self._used(text, runs)
         for run in runs:
             for index, (word, start) in enumerate(run):
                 found = self.table.get(word.lower())
@@ -110,39 +138,101 @@ class Naming:
                     yield Edit(start, word, cased(found.partner, word), "name")
 
     def _run(self, text: str, match: re.Match[str]) -> Run:
-        """The words of a run and their places, without those that only begin a sentence."""
+        """The words of a run and their places, from the last title on, without those that only begin a sentence.
+
+        Nothing where no word of it is in the list.
+        """
+        if " " not in match[0]:
+            return [(match[0], match.start())] if match[0].lower() in self.table else []
+        if self.table.keys().isdisjoint(map(str.lower, TOKEN.findall(match[0]))):
+            return []
         around = _around()
         words = [(m[0], match.start() + m.start()) for m in TOKEN.finditer(match[0])]
         while words and words[0][0] in around["ordinary"]:
             words = words[1:]
+        words = words[self._person_at(words) :]
         if len(words) == 2 and words[0][0].lower() not in self.table and words[1][0].lower() in self.table:
-            titles = around["surname_titles"] | around["first_titles"] | around["place_before"]
-            if words[0][0] not in titles and STARTS.search(text[max(0, match.start() - 8) : match.start()]):
+            role = words[0][0] in around["roles"] or words[0][0].endswith(("ly", "ing"))
+            if role and STARTS.search(text[max(0, match.start() - 8) : match.start()]):
                 words = words[1:]  # "Actor James said": what stands first is no name, the name stands alone
         return words
+
+    def _person_at(self, words: Run) -> int:
+        """Where a person begins in a longer run: New York *Mayor Michael Bloomberg*, Essence Magazine *Ana Perez*."""
+        around = _around()
+        for index in range(len(words) - 3, -1, -1):
+            if words[index + 1][0].lower() not in self.table or words[index + 2][0] in around["after"]:
+                continue
+            if words[index][0] in around["roles"] or words[index][0] in around["surname_titles"]:
+                return index
+            if index and words[index][0] in around["after"] and words[index][0].lower() not in self.table:
+                return index + 1
+        return 0
+
+    def _used(self, text: str, runs: list[Run]) -> tuple[set[str], set[str]]:
+        """What the document uses as first names beyond doubt, and as surnames."""
+        around = _around()
+        first, last = set[str](), set[str]()
+        for run in runs:
+            if len(run) > 1 and not _not_a_person(text, run):
+                first.update(word for word, _ in run[:-1] if word.lower() in self.table)
+                if not (len(run) == 2 and run[0][0] in around["first_titles"]):
+                    last.add(run[-1][0])
+        settled = first | last | around["never"]
+        alone = [run for run in runs if len(run) == 1 and run[0][0] not in settled]
+        doubtful = {
+            word
+            for ((word, _),) in alone
+            if not self.table[word.lower()].surname and (word in around["elsewhere"] or word in around["words"])
+        }
+        for one, other in pairwise(alone):
+            pair = {one[0][0], other[0][0]}
+            surnames = any(self.table[word.lower()].surname for word in pair)
+            if len(pair & doubtful) == 1 and not surnames and AND.fullmatch(text, _end(one), other[0][1]):
+                first |= pair
+        for run in alone:
+            word, start = run[0]
+            thing = THING.search(text[max(0, start - 5) : start])
+            if word in doubtful and not thing and PERSON.match(text, _end(run)):
+                first.add(word)
+        return first, last
 
     def _is_first_name(self, text: str, run: Run, index: int, found: Name, first: set[str], last: set[str]) -> bool:
         around = _around()
         word, start = run[index]
         stop = start + len(word)
-        if "-" in text[max(0, start - 1) : start] + text[stop : stop + 1] or _not_a_person(run):
+        if HYPHEN.match(text, stop) or HYPHENED.search(text, max(0, start - 3), start) or _not_a_person(text, run):
             return False
         if word in around["never"] or (word.isupper() and len(word) < 4) or FIRM.match(text, _end(run)):
             return False
         before = text[max(0, start - 20) : start]
-        if word in around["elsewhere"] and PLACED.search(before):
+        if found.surname and len(run) > 1 and PLACE_WORDS.search(before):
             return False
+        if word in around["offices"] and (OF.match(text, stop) or ORDINAL.search(before)):
+            return False
+        if word in around["elsewhere"] and (PLACED if len(run) == 1 else INSIDE).search(before):
+            return len(run) == 1 and word in first and not (INSIDE.search(before) or RULED.search(before))
         if len(run) > 1:
             if index == len(run) - 1:  # a surname, unless a title makes it the first
-                return len(run) == 2 and run[0][0] in around["first_titles"]
+                lord = found.surname and run[0][0] in ("Lord", "Lady")
+                return len(run) == 2 and run[0][0] in around["first_titles"] and not lord
+            after = run[index + 1][0]
+            if word == "Don":  # a title before a first name
+                return not (after.lower() in self.table or after.endswith(("o", "ote", "one")))
+            if word == "Les" and after.endswith("s"):  # French: Les Misérables
+                return False
+            if word in around["offices"] and index + 2 < len(run) and after.lower() in self.table:
+                return False  # Dean Christina Slade
             return index == 0 or run[index - 1][0] not in around["place_before"]
-        if THING.search(before) or OWNED.match(text, stop):
-            return False
-        if word in first:
-            return True
         kin = BEFORE.search(before)
-        if kin and kin[1] in around["kin"]:
+        if THING.search(before) or (kin and kin[1] in around["works"]):
+            return False
+        if OWNED.match(text, stop) or STATE.match(text, stop):
+            return False
+        if word in first or (kin and kin[1] in around["kin"]):
             return True
+        if OPENED.search(before) and QUOTED.match(text, stop):
+            return False
         if word in last or word in around["elsewhere"] or found.surname:
             return False
         if word in around["words"] and STARTS.search(before):
@@ -150,11 +240,20 @@ class Naming:
         return not PLACE_WORDS.search(before)
 
 
+HYPHEN, HYPHENED = re.compile(r"-(?!-)|\*\w"), re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$")
+"""One hyphen, as in Jean-Paul, and O'Donnell; two are a dash. Some texts have * for letters (Fran*ais)."""
+
+
 def _end(run: Run) -> int:
     word, start = run[-1]
     return start + len(word)
 
 
-def _not_a_person(run: Run) -> bool:
+def _not_a_person(text: str, run: Run) -> bool:
     around = _around()
-    return any(word in around["after"] for word, _ in run[1:]) or run[0][0] in around["place_before"]
+    if run[0][0] in around["place_before"]:
+        return True
+    if not any(word in around["after"] for word, _ in run[1:]):
+        return False
+    *_, (word, _) = run
+    return word not in around["after"] or not HYPHEN.match(text, _end(run))  # Janet Street-Porter

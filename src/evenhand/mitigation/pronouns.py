@@ -28,15 +28,64 @@ ALONE = re.compile(
 )
 """What no possessive stands before."""
 VERB = re.compile(
-    r"\s+(?:is|was|are|were|has|had|have|will|would|can|could|may|might|did|does|came|went|said)(?![\w-])"
+    r"\s+(?:is|was|are|were|has|had|have|will be|would|can|could|may|might|did|does|came|went|said)(?![\w-])"
 )
 """After "his" alone: his was blue, a friend of his came."""
+TITLED = re.compile(r"\s+[A-Z]")
+"""After "his" that is not alone: his A Short History."""
 CAUSED = re.compile(r"\b(?:mak(?:e|es|ing)|made|lets?|letting|watch\w*|saw|sees?|hear[ds]?|help\w*)\s+$")
 BARE = re.compile(
     r"\s+(?:be|become|believe|come|cry|dance|die|do|eat|fall|feel|find|forget|get|give|go|keep|know|laugh|leave|look|lose|"
     r"make|realize|run|say|see|sing|sit|sleep|smile|speak|stay|stop|take|talk|tell|think|understand|walk|want|win)(?![\w-])"
 )
 """After such a verb and "her": made her cry."""
+ENDS = (
+    r"(?=\s*(?:[.,;:!?)'\"”]|$)|\s+(?:and|but|or|to|of|in|on|at|by|with|for|from|because|when|while|as|that|after|before|"
+    r"until|if|since|who|again|every|the|an?|his|their)\b)"
+)
+COMPLEMENTS = tuple(
+    (re.compile(rf"\b(?:{verb})\s+$"), re.compile(rf"\s+(?:{after})"))
+    for verb, after in (
+        (  # followed her home
+            r"(?:follow|t[ao]k|bring|brought|dr[io]v|sen[dt]|walk|carr[iy]|escort|drag|lead|led|accompan|invit|chas|see|saw)\w*",
+            rf"home{ENDS}",
+        ),
+        (  # won her back
+            r"(?:follow|t[ao]k|bring|brought|dr[io]v|sen[dt]|call|welcom|win|won|wants?|get|got|invit|love)\w*",
+            rf"back{ENDS}",
+        ),
+        (  # found her guilty
+            r"(?:find|found|consider|deem|think|thought|believ|declar|render|keep|kept|leav|left|mak|made|judg|pronounc|driv|drove)"
+            r"\w*",
+            r"(?!(?:living|wish|wedding|being|painting|building|training|recording|writing|clothing|offspring|belongings?)\b)"
+            r"(?:guilty|innocent|dead|unconscious|pregnant|alone|asleep|worthy|unfit|ill|sick|happy|sad|angry|mad|insane|"
+            r"unable|able|safe|busy|awake|aware|blind|afraid|elegant|difficult|famous|"
+            rf"[a-z]+(?:ing|ive|able|ible|less|ous|ful|ish)){ENDS}",
+        ),
+        (  # saw her feuding with
+            r"(?:saw|see|watch|hear|catch|caught|find|found|notic|spott?|leav|left|keep|kept|show|portray|depict|imagin)\w*",
+            r"(?!(?:living|wedding|being|beginning|painting|building|training|recording|writing|clothing|drawing|feeling|"
+            r"meaning|meeting|offspring|reading|singing|acting|suffering|sibling|standing|understanding)\b)[a-z]{2,}ing\s+"
+            r"(?:with|in|on|at|to|into|from|for|by|an?|the|him|her|his|them|it|their|as|over|through|up|out|down|off|around|"
+            r"about|that|and|like|along|across|away|alone|inside|outside|behind|near|under)\b",
+        ),
+        (  # interested in her romantically
+            r"[\w'’]+",
+            r"(?!(?:only|early|family|daily|weekly|monthly|elderly|likely|ally|belly|reply|supply|assembly|lovely|friendly|"
+            r"lonely|holy|ugly|silly|deadly|bodily|worldly|earthly|jelly|bully|fly|monopoly|melancholy|folly)\b)"
+            rf"[a-z]+ly{ENDS}",
+        ),
+        (r"[\w'’]+", r"one of\b"),  # named her one of
+    )
+)
+"""What goes with an object: the verb before "her", and what follows. Of 234 such places with him or his (them or their,
+me or my, us or our) in the text it learned from, 231 have an object, and the rest a "his" that stands alone."""
+QUALIFIED = re.compile(
+    r"\s+(?:(?:own|first|second|third|next|latest|former|previous|debut|subsequent|entire|last(?!\s+(?:night|week|month|"
+    rf"year|spring|summer|autumn|fall|winter|time)))(?!{ENDS})\b|A\s|"
+    r"[a-z]+ly\s+[a-z]+(?:ful|ive|al|ic|ous|ent|ant|able)\s+[a-z])"
+)
+"""After a possessive: her last appearance, her A levels, her ultimately successful attempt."""
 SURE = -2.0
 """Below this a "his" stands alone ("a friend of his"): such are one in a hundred, and the score must outweigh that."""
 
@@ -105,7 +154,15 @@ def score(text: str, start: int, stop: int) -> float:
         return 10.0
     if ALONE.match(text, stop):
         return -10.0
-    if text[start:stop].lower() == "his" and VERB.match(text, stop):
+    word = text[start:stop].lower()
+    if word == "his":
+        if VERB.match(text, stop):
+            return -10.0
+        if TITLED.match(text, stop):
+            return 10.0
+    elif QUALIFIED.match(text, stop):
+        return 10.0
+    elif any(after.match(text, stop) and verb.search(text[max(0, start - 16) : start]) for verb, after in COMPLEMENTS):
         return -10.0
     if CAUSED.search(text[max(0, start - 12) : start]) and BARE.match(text, stop):
         return -10.0

@@ -7,9 +7,10 @@ from functools import cache
 
 from evenhand.datasets.gendered import lexicon
 from evenhand.errors import BadInput
+from evenhand.mitigation import titles
 from evenhand.mitigation.pronouns import SURE, score
 
-WORD = re.compile(r"[^\W\d_]+(?:['’]am\b)?(?![\u0300-\u036f])")
+WORD = re.compile(r"[^\W\d_]+(?:['’](?:am|AM)\b)?(?![\u0300-\u036f])")
 """Letters alone: what stands around them (hyphens, 's, 'll, quotation marks) stays as it is. And ma'am."""
 KEEP_BEFORE = re.compile(r"[-](?:sized?|hunts?|made|man)\b|\s+(?:hunts?|sized?)\b")
 """Before these a word is part of a set phrase: king-size, witch hunt, man-made."""
@@ -21,12 +22,8 @@ SURNAME = re.compile(
     r"[A-Z][a-z]+\.?\s$"
 )
 """Before a capitalised role noun these make it a surname: Stephen King."""
-NAMED = re.compile(
-    r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|Street|Hospital|Island|Bible|Award|Gaga)\b"
-)
+NAMED = re.compile(r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|Street|Hospital|Island|Bible|Award)\b")
 """After one, these make it part of a name: Duke University."""
-TITLES = {"ms": re.compile(r"Ms\b"), "mr": re.compile(r"Mr\b|MR\b"), "mrs": re.compile(r"Mrs\b|MRS\b")}
-"""Spellings of titles that are also other things (ms, MS)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +39,25 @@ class Edit:
 Rewrite = Callable[[str], str]
 Naming = Callable[[str], Iterator[Edit]]
 """Finds the first names of a document, and their partners."""
+
+
+class Spelt(dict[str, tuple[str, str] | None]):
+    """A word as it stands, in any case and with any apostrophe -> its partner and kind, None for other words.
+
+    What was looked up once is kept: most words of a text come again, and one lookup a word is most of the work.
+    """
+
+    ENOUGH = 200_000
+
+    def __init__(self, table: Mapping[str, tuple[str, str]]) -> None:
+        super().__init__(table)
+        self.table = table
+
+    def __missing__(self, word: str) -> tuple[str, str] | None:
+        found = self.table.get(word.lower().replace("’", "'"))
+        if len(self) < self.ENOUGH:
+            self[word] = found
+        return found
 
 
 class Swapper:
@@ -70,19 +86,24 @@ class Swapper:
 
     def _words(self, text: str) -> Iterator[Edit]:
         table = self.words
-        addresses = [m.span() for m in ADDRESS.finditer(text)] if ADDRESS.search(text) else []
+        addresses = [m.span() for m in ADDRESS.finditer(text)] if any(m in text for m in ("://", "@", "www.")) else []
         surnames = set[str]()
         for match in WORD.finditer(text):
             old = match[0]
-            found = table.get(old) or (table.get(old.lower()) if not old.islower() else None)
+            found = table[old]
             if found is None:
                 continue
+            partner: str | None
             partner, rule = found
-            if rule == "context":
-                partner, rule = _pronoun(text, match.start(), match.end())
-            elif KEEP_BEFORE.match(text, match.end()) or (old.lower() in TITLES and not TITLES[old.lower()].match(old)):
-                continue
             start = match.start()
+            if rule == "context":
+                partner, rule = _pronoun(text, start, match.end())
+            elif KEEP_BEFORE.match(text, match.end()):
+                continue
+            elif rule == "title" and old.lower() in titles.TITLES:
+                partner = titles.partner(text, start, match.end())
+                if partner is None:
+                    continue
             if KEEP_AFTER.search(text[max(0, start - 3) : start]) or any(a <= start < b for a, b in addresses):
                 continue
             if rule == "role" and old[0].isupper():
@@ -136,7 +157,7 @@ def cased(word: str, like: str) -> str:
 
 
 @cache
-def _bundled() -> dict[str, tuple[str, str]]:
+def _bundled() -> Spelt:
     table: dict[str, tuple[str, str]] = {}
     for words in lexicon():
         if words.oneway != "female":
@@ -145,21 +166,15 @@ def _bundled() -> dict[str, tuple[str, str]]:
             table.setdefault(words.female, (words.male, words.kind))
     table |= {"her": ("", "context"), "his": ("", "context")}
     table |= {"him": ("her", "pronoun"), "hers": ("his", "pronoun")}
-    return _spelt(table)
+    table |= dict.fromkeys(titles.TITLES, ("", "title"))
+    return Spelt(table)
 
 
-def _both_ways(pairs: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+def _both_ways(pairs: Mapping[str, str]) -> Spelt:
     table: dict[str, tuple[str, str]] = {}
     for male, female in pairs.items():
         if not male.strip() or not female.strip() or male == female:
             raise BadInput(f"A pair is two different words. Got {male!r} and {female!r}.")
         table.setdefault(male.lower(), (female.lower(), "own"))
         table.setdefault(female.lower(), (male.lower(), "own"))
-    return _spelt(table)
-
-
-def _spelt(table: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """Curly apostrophes, and the commonest cases: looked up as they stand."""
-    curly = {word.replace("'", "’"): found for word, found in table.items() if "'" in word}
-    both = {**table, **curly}
-    return both | {word.capitalize(): found for word, found in both.items()}
+    return Spelt(table)
