@@ -16,7 +16,7 @@ from evenhand.mitigation.corpora import substituted
 from evenhand.reproducing import reproduce
 from evenhand.terminal import run as run_command
 
-TASKS = [("tbd-gendered", "pronoun")]
+TASKS = {"tbd-gendered": ["pronoun"]}
 
 
 @pytest.fixture(scope="module")
@@ -29,16 +29,16 @@ def lines(start: str) -> Callable[[int], list[str]]:
 
 
 def test_models_are_made_once_and_their_scores_kept(base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = teaching.taught(base, lines("She"), tmp_path, "she", TASKS, draws=2)
+    first = teaching.scores(teaching.taught(base, lines("She"), tmp_path, "she", TASKS, draws=2))
     assert sorted(first["draw"].unique()) == [0, 1]
     assert not list((tmp_path / "models").iterdir())  # weights are not kept
     monkeypatch.setattr(teaching, "_made", None)  # would fail if it trained again
-    again = teaching.taught(base, lines("She"), tmp_path, "she", TASKS, draws=2)
+    again = teaching.scores(teaching.taught(base, lines("She"), tmp_path, "she", TASKS, draws=2))
     pd.testing.assert_frame_equal(first, again)
 
 
 def test_other_texts_teach_something_else(base: str, tmp_path: Path) -> None:
-    she, he = (teaching.taught(base, lines(who), tmp_path, "it", TASKS) for who in ("She", "He"))
+    she, he = (teaching.scores(teaching.taught(base, lines(who), tmp_path, "it", TASKS)) for who in ("She", "He"))
     assert she["id"].tolist() == he["id"].tolist()
     assert (she["score"] != he["score"]).any()
     as_it_is = teaching.untaught(base, tmp_path, TASKS)

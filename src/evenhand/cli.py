@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from evenhand import __version__, terminal
-from evenhand.commands import studies, texts
+from evenhand.commands import metaeval, studies, texts
 from evenhand.commands.common import Json, print_json
 from evenhand.commands.nli import app as nli_app
 from evenhand.errors import BadInput
@@ -183,7 +183,7 @@ def figures(
         terminal.show(str(path))
 
 
-for command in (studies.reproduce, texts.swap, texts.debias, texts.corpus):
+for command in (studies.reproduce, texts.swap, texts.debias, texts.corpus, metaeval.metaeval):
     app.command()(command)
 
 

@@ -16,14 +16,17 @@ from evenhand.errors import BadInput, UnknownName
 from evenhand.folder import Run
 
 if TYPE_CHECKING:
+    from evenhand.training import loop
     from evenhand.training.mlm import Recipe
 
 log = logging.getLogger(__name__)
 
-Task = tuple[str, str]
-"""A dataset and a measure."""
+Tasks = Mapping[str, Sequence[str]]
+"""What to measure: the measures of each dataset."""
+Train = Callable[[str, Sequence[Any], Any, Path], object]
+"""Fine-tunes a base on lessons by a recipe, and leaves the model in a folder."""
 DONE = "README.md"
-"""The model card, which training writes last."""
+"""The model card, which training writes when the weights are there."""
 
 
 def recipe_of(name: str, draw: int = 0) -> "Recipe":
@@ -37,81 +40,80 @@ def recipe_of(name: str, draw: int = 0) -> "Recipe":
 
 def trained(base: str, texts: Sequence[str], recipe: "Recipe", out: Path, name: str) -> Path:
     """The folder of the model fine-tuned on these texts: made once, and found again by what it is made of."""
-    return _made(_folder(base, texts, recipe, out, name), base, texts, recipe)
+    return _made(_folder(base, texts, recipe, out, name), base, texts, recipe, _masked)
 
 
 def taught(
     base: str,
-    texts: Callable[[int], Sequence[str]],
+    lessons: Callable[[int], Sequence[Any]],
     out: Path,
     name: str,
-    tasks: Sequence[Task],
+    tasks: Tasks,
     *,
-    recipe: str = "default",
+    recipe: "str | loop.Recipe" = "default",
+    train: Train | None = None,
     draws: int = 1,
     limit: int | None = None,
     **loading: Any,
-) -> pd.DataFrame:
-    """The scores on `tasks` of models fine-tuned on the texts of each draw, with a column that says which.
+) -> list[tuple[int, Run]]:
+    """The draw and the run, for each draw and dataset, of models fine-tuned on the lessons of that draw.
 
-    With `limit` only a random sample of so many items of each dataset is measured, the same for every model.
-    The runs are kept and found again; the weights are not, since a study makes dozens of them.
+    Lessons are texts, unless `train` takes something else. With `limit` only a random sample of so many items of each
+    dataset is measured, the same for every model. Runs are kept and found again; weights are not, since a study makes
+    dozens of them.
     """
     if draws < 1:
         raise BadInput(f"draws must be at least 1. Got {draws}.")
     found = []
     for draw in range(draws):
-        runs = _taught(base, texts(draw), recipe_of(recipe, draw), out, f"{name}-{draw}", tasks, limit, loading)
-        found += [run.scores.assign(draw=draw) for run in runs]
-    return pd.concat(found, ignore_index=True)
+        how = recipe_of(recipe, draw) if isinstance(recipe, str) else replace(recipe, seed=recipe.seed + draw)
+        given = lessons(draw)
+        folder = _folder(base, given, how, out, f"{name}-{draw}")
+        runs = {dataset: _runs(out, dataset, measures, limit) for dataset, measures in tasks.items()}
+        if missing := [dataset for dataset, path in runs.items() if not (path / folder.name / "run.json").exists()]:
+            model = models.load(str(_made(folder, base, given, how, train or _masked)), **loading)
+            for dataset in missing:
+                audit(model, dataset=dataset, measure=tasks[dataset], limit=limit, out=runs[dataset])
+            shutil.rmtree(folder)
+        found += [(draw, Run.load(path / folder.name)) for path in runs.values()]
+    return found
 
 
-def _taught(
-    base: str,
-    texts: Sequence[str],
-    recipe: "Recipe",
-    out: Path,
-    name: str,
-    tasks: Sequence[Task],
-    limit: int | None,
-    loading: Mapping[str, Any],
-) -> list[Run]:
-    folder = _folder(base, texts, recipe, out, name)
-    runs = {task: _runs(out, task, limit) / folder.name for task in tasks}
-    if missing := [task for task, path in runs.items() if not (path / "run.json").exists()]:
-        model = models.load(str(_made(folder, base, texts, recipe)), **loading)
-        for dataset, how in missing:
-            audit(model, dataset=dataset, measure=how, limit=limit, out=_runs(out, (dataset, how), limit))
-        shutil.rmtree(folder)
-    return [Run.load(path) for path in runs.values()]
-
-
-def untaught(base: str, out: Path, tasks: Sequence[Task], *, limit: int | None = None, **loading: Any) -> pd.DataFrame:
+def untaught(base: str, out: Path, tasks: Tasks, *, limit: int | None = None, **loading: Any) -> pd.DataFrame:
     """The scores on `tasks` of a model as it is."""
     model = models.load(base, **loading)
     runs = [
-        audit(model, dataset=dataset, measure=how, limit=limit, out=_runs(out, (dataset, how), limit))
-        for dataset, how in tasks
+        audit(model, dataset=dataset, measure=measures, limit=limit, out=_runs(out, dataset, measures, limit))
+        for dataset, measures in tasks.items()
     ]
     return pd.concat([run.scores for run in runs], ignore_index=True)
 
 
-def _made(folder: Path, base: str, texts: Sequence[str], recipe: "Recipe") -> Path:
+def scores(runs: Sequence[tuple[int, Run]]) -> pd.DataFrame:
+    """The scores of taught models, with a column that says which draw they are of."""
+    return pd.concat([run.scores.assign(draw=draw) for draw, run in runs], ignore_index=True)
+
+
+def _masked(base: str, texts: Sequence[str], recipe: Any, out: Path) -> None:
     from evenhand.training.mlm import finetune
 
+    finetune(base, texts, recipe, out)
+
+
+def _made(folder: Path, base: str, lessons: Sequence[Any], recipe: Any, train: Train) -> Path:
     if (folder / DONE).exists():
         log.info(f"Fine-tuned before, from the same model, texts and recipe: {folder}")
     else:
-        finetune(base, texts, recipe, folder)
+        train(base, lessons, recipe, folder)
     return folder
 
 
-def _folder(base: str, texts: Sequence[str], recipe: "Recipe", out: Path, name: str) -> Path:
-    if not texts:
+def _folder(base: str, lessons: Sequence[Any], recipe: Any, out: Path, name: str) -> Path:
+    if not lessons:
         raise BadInput(f"There are no sentences to train '{name}' on.")
-    made_of = repr((models.load(base).fingerprint, list(texts), recipe))
+    made_of = repr((models.load(base).fingerprint, list(lessons), recipe))
     return out / "models" / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
 
 
-def _runs(out: Path, task: Task, limit: int | None) -> Path:
-    return out / "runs" / "-".join((*task, *([str(limit)] if limit else [])))
+def _runs(out: Path, dataset: str, measures: Sequence[str], limit: int | None) -> Path:
+    return out / "runs" / "-".join((dataset, *measures, *([str(limit)] if limit else [])))

@@ -15,8 +15,9 @@ from evenhand.errors import BadInput
 from evenhand.mitigation.corpora import substituted
 from evenhand.models.names import DEFAULT
 from evenhand.teaching import recipe_of, taught, trained, untaught
+from evenhand.teaching import scores as scores_of
 
-PAIRS = [("tgb", "likelihood-difference")]
+PAIRS = {"tgb": ["likelihood-difference"]}
 BASE, DEBIASED = "base", "debiased"
 
 
@@ -72,7 +73,7 @@ def learned(
     debiased = str(trained(model, text.sentences, recipe_of(recipe), out, DEBIASED))
     scores[DEBIASED] = untaught(debiased, out, PAIRS, limit=limit, **loading)
     for name, found in texts.items():
-        scores[name] = taught(
+        runs = taught(
             debiased,
             lambda draw, name=name, found=found: sampled(found, sizes[name], (seed, draw)),  # type: ignore[misc]
             out,
@@ -83,6 +84,7 @@ def learned(
             limit=limit,
             **loading,
         )
+        scores[name] = scores_of(runs)
     return Learned(
         {DEBIASED: len(text.sentences), **sizes},
         _stacked({name: drawn(frame, size=True, seed=seed) for name, frame in scores.items()}),

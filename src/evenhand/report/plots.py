@@ -172,6 +172,25 @@ def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     return chart
 
 
+def dial(points: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
+    """The value of each measure against the rate of bias that models were trained at, a panel each (Figure 4)."""
+    order = list(dict.fromkeys(points["measure"]))
+    base = alt.Chart(points).encode(x=alt.X("rate:Q", title="rate of bias in training", scale=alt.Scale(domain=[0, 1])))
+    bars = base.mark_rule(color=PALETTE[0], opacity=0.35).encode(y=alt.Y("low:Q", title="value"), y2="high:Q")
+    dots = base.mark_point(filled=True, size=30, color=PALETTE[0]).encode(
+        y="value:Q", tooltip=["measure", "rate", "draw", alt.Tooltip("value:Q", format=".3f")]
+    )
+    line = base.mark_line(color=PALETTE[0]).encode(y="mean(value):Q")
+    chart: alt.TopLevelMixin = (
+        (bars + line + dots)
+        .properties(width=200, height=150)
+        .facet(facet=alt.Facet("measure:N", sort=order, title=None), columns=3)
+        .resolve_scale(y="independent")
+        .properties(title=title)
+    )
+    return chart
+
+
 def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopLevelMixin:
     """The value of each model in each group, with its interval; takes analysis.side_by_side's rows."""
     groups = list(rows.columns[: rows.columns.get_loc("model")])

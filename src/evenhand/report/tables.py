@@ -11,6 +11,7 @@ from rich.text import Text
 
 from evenhand.analysis.distribution import distribution
 from evenhand.analysis.findings import Findings
+from evenhand.analysis.followed import followed
 from evenhand.analysis.hypotheses import Claim
 from evenhand.folder import Run
 
@@ -68,6 +69,8 @@ def _heading(run: Run, tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, 
         title.append(f"  (partial: a sample of {run.about['limit']} items)", "yellow")
     for task in tasks:
         title.append(f"\n{task['measure']}: {task['reading']}" if len(tasks) > 1 else f"\n{task['reading']}", "dim")
+        if known := followed(task["measure"]):
+            title.append(f"; {known}", "dim")
     if tasks[0].get("flaws"):
         title.append(f"\nKnown flaws: {tasks[0]['flaws']}", "dim")
     for group in set(tasks[0]["by"]) - set(_shown(tasks, rows)):
@@ -294,6 +297,39 @@ def learned_table(
             _line("One draw each: intervals are over pairs alone. Another sample may differ: --draws 3.", "dim")
         )
     return Group(*parts)
+
+
+def dial(model: str, follows: pd.DataFrame, notes: Sequence[str]) -> RenderableType:
+    """How far measures follow the rate of bias (Anantaprayoon et al. 2024, Table 2)."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("measure", "models", "Pearson", "Spearman", "from rate 0 to 1", "smallest change seen"):
+        table.add_column(name, justify="left" if name == "measure" else "right", no_wrap=True)
+    for row in follows.to_dict("records"):
+        constant = pd.isna(row["pearson"])
+        mark = " †" if row["p"] < 0.05 else ""
+        table.add_row(
+            str(row["measure"]),
+            str(row["models"]),
+            "no correlation" if constant else _spanned(row, "pearson", "+.3f") + mark,
+            "no correlation" if constant else _spanned(row, "spearman", "+.3f"),
+            _spanned(row, "slope", "+.3f"),
+            "–" if pd.isna(row["smallest"]) else f"{row['smallest']:.2f}",
+        )
+    return Group(
+        _line(f"{model}: what follows the rate of bias in training", "bold"),
+        table,
+        _line(
+            "† p < .05. No correlation: the value is the same at every rate. 95 % intervals from eight models on.",
+            "dim",
+        ),
+        _line("Smallest change seen: of the rate, within half the width of a single model's interval.", "dim"),
+        *(_line(note, "") for note in notes),
+    )
+
+
+def _spanned(row: Mapping[Any, Any], name: str, form: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return f"{row[name]:{form}}" + ("" if pd.isna(low) else f" [{low:{form}}, {high:{form}}]")
 
 
 def linted(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFrame, shown: int) -> RenderableType:

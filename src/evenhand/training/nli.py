@@ -167,6 +167,7 @@ class _Start:
                 network = AutoModelForSequenceClassification.from_pretrained(
                     found.source, num_labels=len(LABELS), dtype=torch.float32, **options
                 ).to(device)
+        network.requires_grad_(True)  # an adapter leaves the weights it was merged into frozen
         network.config.id2label = dict(zip(order, LABELS, strict=True))
         network.config.label2id = {label: output for output, label in network.config.id2label.items()}
         return cls(network, model.tokenizer, order, model.fingerprint, min(recipe.longest, model.longest))

@@ -15,10 +15,11 @@ from evenhand.models.names import DEFAULT, find
 from evenhand.report import plots
 from evenhand.reproducing.barza2023.cells import cell, stands_in
 from evenhand.reproducing.base import Reproduction, published
+from evenhand.teaching import scores as scores_of
 from evenhand.teaching import taught, untaught
 
 SIZES = (500, 1_000, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000)
-TASKS = [("tgb", "likelihood-difference")]
+TASKS = {"tgb": ["likelihood-difference"]}
 NOTE = (
     "Figure 13 has no numbers printed. The thesis sees ASLD fall up to 4,000 sentences and stagnate from 6,000 on. "
     "'change' is against the size before, with its 95 % interval over draws and pairs."
@@ -44,7 +45,7 @@ def reproduce(
     text = substituted(corpus, seed=seed).sentences
     scores = {0: untaught(model, out, TASKS, limit=limit, **loading)}
     for size in sorted(set(sizes)):
-        scores[size] = taught(
+        runs = taught(
             model,
             lambda draw, size=size: sampled(text, size, (seed, size, draw)),  # type: ignore[misc]
             out,
@@ -55,6 +56,7 @@ def reproduce(
             limit=limit,
             **loading,
         )
+        scores[size] = scores_of(runs)
     rows = pd.concat(
         [drawn(frame, size=True, seed=seed).assign(size=size) for size, frame in scores.items()], ignore_index=True
     )

@@ -13,10 +13,10 @@ from evenhand.mitigation.corpora import substituted
 from evenhand.models.names import DEFAULT
 from evenhand.reproducing.barza2023.cells import TABLE_5, cell, stands_in
 from evenhand.reproducing.base import Reproduction, published
-from evenhand.teaching import taught, untaught
+from evenhand.teaching import scores, taught, untaught
 
 WORDS = {"pregnancy": "pregnant", "breastfeed": "breastfeed"}
-TASKS = [("tbd-gendered", "pronoun"), ("tbd", "pronoun")]
+TASKS = {"tbd-gendered": ["pronoun"], "tbd": ["pronoun"]}
 COLUMNS = {"gap_50": 1, "gap_100": 2, "gap_150": 3}
 """How often each of the fifty sentences is there."""
 NOTES = (
@@ -49,16 +49,18 @@ def reproduce(
     text = substituted(corpus, seed=seed).sentences
     before = untaught(model, out, TASKS, limit=limit, **loading)
     after = {
-        name: taught(
-            model,
-            lambda draw, extra=extra: [*sampled(text, size, (seed, draw)), *extra],  # type: ignore[misc]
-            out,
-            name,
-            TASKS,
-            recipe=recipe,
-            draws=draws,
-            limit=limit,
-            **loading,
+        name: scores(
+            taught(
+                model,
+                lambda draw, extra=extra: [*sampled(text, size, (seed, draw)), *extra],  # type: ignore[misc]
+                out,
+                name,
+                TASKS,
+                recipe=recipe,
+                draws=draws,
+                limit=limit,
+                **loading,
+            )
         )
         for name, extra in _lessons().items()
     }
@@ -66,10 +68,10 @@ def reproduce(
     for category, word in WORDS.items():
         models = {"base": before, "debias": after["alone"]} | {c: after[f"{word}-{n}"] for c, n in COLUMNS.items()}
         for group in (category, "professions"):
-            for column, scores in models.items():
+            for column, frame in models.items():
                 number = numbers["table5"][category][column] if group == category else None
                 label = group if group == category else f"professions ({category})"
-                rows.append(cell("5", label, column, "APPD", number, _combined(drawn(_of(scores, group), seed=seed))))
+                rows.append(cell("5", label, column, "APPD", number, _combined(drawn(_of(frame, group), seed=seed))))
         for column in COLUMNS:
             alone, with_them = (_of(models[name], category) for name in ("debias", column))
             step = _combined(moved(alone, with_them, seed=seed))
