@@ -23,7 +23,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"mitigation.pronouns"},
     {"models.masking", "models.picking", "models.network", "models.labels", "datasets.texts", "datasets.gendered"},
     {"datasets.faults", "datasets.blanks", "datasets.nli", "mitigation.swap"},
-    {"datasets.leaks"},
+    {"datasets.leaks", "datasets.controlled"},
     {"mitigation.names", "mitigation.gap", "mitigation.substitute"},
     {"mitigation"},
     {
@@ -41,7 +41,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
         "models.nli",
         "models.checkpoint",
     },
-    {"models.loading_masked", "models.loading_nli"},
+    {"models.loading_masked", "models.loading_nli", "datasets.stereotyped"},
     {"models.loading_adapter"},
     {"datasets", "measures", "models.loading"},
     {"models", "run", "fitness"},
