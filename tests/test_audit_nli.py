@@ -68,8 +68,8 @@ def test_the_scorecard_has_the_papers_table(runs: list[evenhand.Run]) -> None:
     header, _, *rows = text[text.index("evaluation data") :].splitlines()[:5]
     assert header.split() == ["evaluation", "data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"]
     assert [row.split()[0] for row in rows] == ["PS", "AS", "NS"]
-    shares = distribution(runs[0].results, "nli-en")["value"].round(3)
-    assert [float(row.split()[i]) for row in rows for i in (2, 5, 8)] == pytest.approx(shares.tolist(), abs=1e-3)
+    shares = distribution(runs[0].results, "nli-en")["value"]
+    assert [float(row.split()[i]) for row in rows for i in (2, 5, 8)] == pytest.approx(shares.tolist(), abs=6e-4)
     assert "+0" not in text  # shares have no sign
 
 
