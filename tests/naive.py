@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from evenhand.models.masked import MaskedLM
+from evenhand.models.nli import NliModel
 from evenhand.questions import Span
 
 
@@ -42,3 +43,14 @@ def positions(encoded: Any, text: str, span: Span) -> list[int]:
     """By the library's own map from characters to tokens; a lone space before the word is its first piece."""
     found = sorted({encoded.char_to_token(character) for character in range(span.start, span.stop)} - {None})
     return [found[0] - 1, *found] if encoded.tokens()[found[0] - 1] in ("Ġ", "▁") else found
+
+
+def entail(model: NliModel, premise: str, hypothesis: str) -> list[float]:
+    """By the tokenizer's own encoding of the pair, and the labels by their names."""
+    encoded = model.tokenizer(premise, hypothesis, return_tensors="pt")
+    known = ["input_ids", "attention_mask"]
+    known += ["token_type_ids"] if model.network.config.model_type in ("bert", "albert", "convbert") else []
+    with torch.no_grad():
+        found = model.network(**{name: encoded[name] for name in known}).logits[0].log_softmax(-1)
+    outputs = {name.lower(): output for output, name in model.network.config.id2label.items()}
+    return [float(found[outputs[label]]) for label in ("entailment", "neutral", "contradiction")]

@@ -71,9 +71,12 @@ def _finished(tokenizer: Tokenizer, trainer: Any, names: dict[str, str]) -> PreT
         tokenizer.post_processor = processors.RobertaProcessing(last, first, add_prefix_space=False)
     else:
         tokenizer.post_processor = processors.TemplateProcessing(
-            single=f"{first[0]} $A {last[0]}", special_tokens=[first, last]
+            single=f"{first[0]} $A {last[0]}",
+            pair=f"{first[0]} $A {last[0]} $B:1 {last[0]}:1",
+            special_tokens=[first, last],
         )
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names)
+    more = {"model_input_names": ["input_ids", "token_type_ids", "attention_mask"]} if names is BERT_NAMES else {}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names, **more)
 
 
 FAMILIES: dict[str, tuple[Callable[[], PreTrainedTokenizerFast], str, str, dict[str, Any]]] = {
@@ -121,6 +124,15 @@ FAMILIES: dict[str, tuple[Callable[[], PreTrainedTokenizerFast], str, str, dict[
         "FNetForMaskedLM",
         {},
     ),
+    "bart": (
+        lambda: byte_level(names=ROBERTA_NAMES, special=ROBERTA_SPECIAL),
+        "BartConfig",
+        "BartForSequenceClassification",
+        {"d_model": 32, "decoder_start_token_id": 2, "forced_eos_token_id": None}
+        | {f"{side}_layers": 1 for side in ("encoder", "decoder")}
+        | {f"{side}_attention_heads": 2 for side in ("encoder", "decoder")}
+        | {f"{side}_ffn_dim": 48 for side in ("encoder", "decoder")},
+    ),
     "deberta-v2": (
         lambda: sentence_piece(lower=False, names=BERT_NAMES, special=BERT_SPECIAL),
         "DebertaV2Config",
@@ -135,8 +147,8 @@ def save(family: str, folder: Path, *, head: str | None = None, **more: Any) -> 
     make_tokenizer, config_name, network_name, extra = FAMILIES[family]
     tokenizer = make_tokenizer()
     settings = SIZE | {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
-    settings |= {"max_position_embeddings": 64} | extra | more
-    settings |= {"bos_token_id": None, "eos_token_id": None, "cls_token_id": None, "sep_token_id": None}
+    settings |= {"max_position_embeddings": 64} | extra
+    settings |= {"bos_token_id": None, "eos_token_id": None, "cls_token_id": None, "sep_token_id": None} | more
     config = getattr(transformers, config_name)(**settings)
     torch.manual_seed(0)
     network = getattr(transformers, head or network_name)(config)
@@ -147,3 +159,23 @@ def save(family: str, folder: Path, *, head: str | None = None, **more: Any) -> 
     network.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+CLASSIFIERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "bert-uncased": ("BertForSequenceClassification", {}),
+    "distilbert": ("DistilBertForSequenceClassification", {}),
+    "roberta": ("RobertaForSequenceClassification", {}),
+    "albert": ("AlbertForSequenceClassification", {}),
+    "deberta-v2": ("DebertaV2ForSequenceClassification", {}),
+    "bart": ("BartForSequenceClassification", {"eos_token_id": 2}),
+    "convbert": ("ConvBertForSequenceClassification", {}),
+}
+
+
+def save_classifier(
+    family: str, folder: Path, labels: tuple[str, ...] = ("entailment", "neutral", "contradiction"), **more: Any
+) -> Path:
+    """The same with a head for texts and these labels, in the order of its outputs."""
+    head, extra = CLASSIFIERS[family]
+    named = {"id2label": dict(enumerate(labels)), "label2id": {label: n for n, label in enumerate(labels)}}
+    return save(family, folder, head=head, **named, **extra, **more)

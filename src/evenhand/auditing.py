@@ -20,13 +20,14 @@ from evenhand.fitness import fit, flawed
 from evenhand.folder import Run
 from evenhand.models.base import Described, Model, Pieced
 from evenhand.models.names import DEFAULT, find
+from evenhand.models.names import kind as kind_of
 from evenhand.models.remembering import Kept, Remembering, fingerprints
 from evenhand.result import Result
 from evenhand.run import Task, measure_all
 
 log = logging.getLogger(__name__)
 
-LOADING = ("revision", "dtype", "device", "batch_size", "trust_remote_code")
+LOADING = ("revision", "dtype", "device", "batch_size", "trust_remote_code", "labels")
 """What `evenhand.load` takes beside a name."""
 
 
@@ -48,10 +49,10 @@ def audit(
     """Measure a model and keep the run in `out/<model>`; the same call again goes on where it stopped.
 
     `model` is a bundled name, a folder, a Hub id, or any object with `name`, `fingerprint` and `answer`. What is
-    measured: a `suite` in a language, or a `dataset` by name, or your own file of `templates` or sentence `pairs`, with
-    the measures that suit it or the `measure` named. `options` go to the datasets and measures that have them
-    (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit` each dataset is a random sample of so many items,
-    and the run is marked partial.
+    measured: a `suite` in a language (`all` are those that suit the kind of model), or a `dataset` by name, or your own
+    file of `templates` or sentence `pairs`, with the measures that suit it or the `measure` named. `options` go to the
+    datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit` each dataset
+    is a random sample of so many items, and the run is marked partial.
     """
     if limit is not None and limit < 1:
         raise BadInput(f"limit must be at least 1. Got {limit}.")
@@ -67,16 +68,23 @@ def audit(
             dataset, options["file"] = builder, str(file)
     if named and not dataset:
         raise BadInput("A measure is named together with a dataset, templates or pairs; a suite has its own.")
-    whole = suites.tasks_on(dataset, named, options) if dataset else suites.tasks(suite, lang, options)
-    tasks = _limited(whole, limit, seed)
     if isinstance(model, Path):
         model = str(model)
+
+    def chosen(kind: str) -> list[Task]:
+        return suites.tasks_on(dataset, named, options) if dataset else suites.tasks(suite, lang, options, kind)
+
+    # Before minutes are spent on loading, but for a Hub model whose kind nobody knows yet.
+    kind = kind_of(find(model)) if isinstance(model, str) else getattr(model, "kind", "masked")
+    whole = chosen(kind) if kind or dataset or suite != "all" else []
     if unknown := set(loading) - set(LOADING if isinstance(model, str) else ()):
         raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
     path = run_folder(model, out)
-    folder.prepare(path)  # before minutes are spent on loading
+    folder.prepare(path)
     try:
         model = models.load(model, **loading) if isinstance(model, str) else model
+        whole = whole or chosen(getattr(model, "kind", "masked"))
+        tasks = _limited(whole, limit, seed)
         earlier = _earlier(path, model)
         partial = tasks != whole
         if partial and earlier and not earlier["partial"]:

@@ -23,7 +23,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-datasets_app = typer.Typer(help="List, look at and export datasets.", no_args_is_help=True, rich_markup_mode=None)
+datasets_app = typer.Typer(
+    help="List, look at, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None
+)
 app.add_typer(datasets_app, name="datasets")
 app.add_typer(nli_app, name="nli")
 
@@ -61,9 +63,13 @@ def audit(
         typer.Argument(metavar="MODEL", help="Bundled names, folders or Hub ids. Default: the bundled mini-en."),
     ] = None,
     suite: Annotated[
-        str, typer.Option(help="What to measure: becpro, emotions, gbef, kinds, or all (without kinds).")
+        str,
+        typer.Option(
+            help="becpro, emotions, gbef, kinds, nli, or all: nli for a model of inference, "
+            "for a masked one the others without kinds."
+        ),
     ] = "all",
-    lang: Annotated[str, typer.Option(help="Language of the suite: en or de.")] = "en",
+    lang: Annotated[str, typer.Option(help="Language of the suite: en or de; nli: en, ja or zh.")] = "en",
     templates: Annotated[Path | None, typer.Option(help="Measure your own sentences: a template file (TOML).")] = None,
     pairs: Annotated[
         Path | None, typer.Option(help="Measure your own sentence pairs: csv, tsv, jsonl or parquet.")
@@ -82,6 +88,12 @@ def audit(
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")] = None,
     batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs in a batch.")] = "auto",
     trust_remote_code: Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")] = False,
+    labels: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,C", help="What a classifier's outputs stand for, if it does not say: entailment,neutral,..."
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Measure models and print their scorecards. The same command again goes on where it was stopped."""
@@ -113,6 +125,7 @@ def audit(
                 device=device,
                 batch_size=batch_size if batch_size == "auto" else _whole(batch_size),
                 trust_remote_code=trust_remote_code,
+                labels=labels,
             )
             runs.append(run)
             if not as_json:
@@ -161,7 +174,7 @@ def figures(
         str | None, typer.Option("--seen", help="gap, mt-gender or a text file: mark the professions that are in it.")
     ] = None,
 ) -> None:
-    """Draw what the run has measured: BEC-Pro, pronoun templates, sentence pairs."""
+    """Draw what the run has measured: BEC-Pro, pronoun templates, sentence pairs, labels of inference."""
     from evenhand.folder import Run
     from evenhand.report.figures import draw
 
@@ -353,6 +366,15 @@ def datasets_export(name: str, out: Annotated[Path, typer.Option(help="A .tsv fi
     terminal.show(f"{len(table):,} rows in {out}")
 
 
+@datasets_app.command("fetch")
+def datasets_fetch(name: Annotated[str, typer.Argument(help="A released corpus: gap, nli-coal-en, ...")]) -> None:
+    """Download a released corpus, with its checksum: nothing else does."""
+    from evenhand.datasets.fetch import RELEASES, fetch
+
+    paths = fetch(name)
+    terminal.show(*map(str, paths), f"Please cite: {RELEASES[name].citation}.", f"Licence: {RELEASES[name].licence}.")
+
+
 @datasets_app.command("lint")
 def datasets_lint(
     file: Annotated[str, typer.Argument(help="Sentence pairs: csv, tsv, jsonl or parquet; or a dataset's name.")],
@@ -363,7 +385,7 @@ def datasets_lint(
     shown: Annotated[int, typer.Option("--show", help="Faults to print for each rule.", min=0)] = 3,
     as_json: Json = False,
 ) -> None:
-    """Look for pairs that differ in more than gendered words. Ends with 1 where there are any."""
+    """Look for pairs that differ in more than gendered words, or leak a gender. Ends with 1 where there are any."""
     from evenhand.folder import write_whole
     from evenhand.linting import lint
     from evenhand.report.tables import linted

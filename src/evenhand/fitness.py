@@ -1,13 +1,13 @@
 """Do a model and a dataset suit each other? Judged by what the tokenizer makes of the dataset's words."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TypeVar
 
 from evenhand.datasets.base import Dataset
 from evenhand.datasets.faults import faults
-from evenhand.items import Blank, Item, Pair, Sentence
+from evenhand.items import Blank, Item, NliPair, Pair, Sentence
 from evenhand.models.base import Pieced
 from evenhand.questions import Fill, Span
 
@@ -21,15 +21,25 @@ Name = TypeVar("Name")
 
 @dataclass(frozen=True)
 class Fit:
-    """Pieces of each distinct target word, and mean pieces of the attributes by cluster; 0 pieces: unknown."""
+    """Pieces of each distinct target word, and mean pieces of the attributes by cluster; 0 pieces: unknown.
+
+    `texts` has the pieces of a premise for each word that premises are about: 0 where it has unknown characters.
+    """
 
     dataset: str
     language: str
     targets: dict[str, int]
     pieces: dict[str, float]
+    texts: dict[str, int] = field(default_factory=dict)
 
     def warnings(self, model: str) -> Iterator[str]:
-        """A sentence with the evidence where most target words are split or unknown."""
+        """A sentence with the evidence where most target words are split or unknown, or most premises unknown."""
+        unknown = [word for word, n in self.texts.items() if not n]
+        if self.texts and len(unknown) / len(self.texts) > TOO_MANY:
+            yield (
+                f"What {self.dataset} says of {len(unknown)} of {len(self.texts)} words has characters unknown to "
+                f"'{model}': {', '.join(unknown[:4])}. Is it a model of '{self.language}'? Such pairs are not scored."
+            )
         odd = {word: n for word, n in self.targets.items() if n != 1}
         if self.targets and len(odd) / len(self.targets) > TOO_MANY:
             shown = ", ".join(f"{word} ({n or 'unknown'})" for word, n in list(odd.items())[:4])
@@ -43,18 +53,22 @@ def fit(model: Pieced, dataset: Dataset) -> Fit:
     """Count the pieces of what will be measured, once for each distinct word."""
     targets: dict[str, list[Place]] = {}
     attributes: dict[tuple[str, str], list[Place]] = {}
+    texts: dict[str, list[Place]] = {}
     for item in dataset.items:
         for word, place in _targets(item):
             targets.setdefault(word, []).append(place)
         if isinstance(item, Sentence):
             named = item.groups[dataset.cluster], item.attribute.of(item.text)
             attributes.setdefault(named, []).append((item.text, item.attribute))
+        elif isinstance(item, NliPair):
+            whole = Span(0, len(item.premise))
+            texts.setdefault(item.groups.get(dataset.cluster, item.id), []).append((item.premise, whole))
     by_cluster: dict[str, list[int]] = {}
     for (cluster, _), n in _counted(model, attributes).items():
         if n:
             by_cluster.setdefault(cluster, []).append(n)
     pieces = {cluster: fmean(counts) for cluster, counts in by_cluster.items()}
-    return Fit(dataset.name, dataset.language, _counted(model, targets), pieces)
+    return Fit(dataset.name, dataset.language, _counted(model, targets), pieces, _counted(model, texts))
 
 
 def flawed(dataset: Dataset) -> Iterator[str]:

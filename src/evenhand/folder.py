@@ -178,6 +178,7 @@ def _rows(result: Result) -> list[dict[str, Any]]:
             "n": value.n,
             "unscored": value.unscored,
             "neutral": _number(result.neutral),
+            **({"note": value.note} if value.note else {}),
         }
         for value in result.values
     ]

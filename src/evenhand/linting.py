@@ -1,6 +1,6 @@
-"""Look through a file of sentence pairs before anything is measured with it."""
+"""Look through sentence pairs, or pairs for inference, before anything is measured with them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,10 +8,13 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from evenhand import datasets, models
-from evenhand.datasets.faults import Count, Fault, Sentences, faults, tally
+from evenhand.datasets.base import Dataset
+from evenhand.datasets.faults import RULES, Count, Fault, Sentences, faults, tally
+from evenhand.datasets.leaks import RULES as LEAKS
+from evenhand.datasets.leaks import leaks
 from evenhand.datasets.pairs import sentences
 from evenhand.errors import BadInput
-from evenhand.items import Pair
+from evenhand.items import NliPair, Pair
 from evenhand.models.base import Pieced
 from evenhand.questions import Span
 
@@ -24,11 +27,13 @@ class Linted:
     faults: list[Fault]
     unchecked: tuple[str, ...] = ()
     """Rules that were left out."""
+    rules: Collection[str] = tuple(RULES)
+    """Rules that were looked for."""
 
     @property
     def failing(self) -> dict[str, int]:
         """How many pairs break each rule."""
-        return dict(tally(self.faults))
+        return dict(tally(self.faults, self.rules))
 
     @property
     def clean(self) -> int:
@@ -49,13 +54,20 @@ def lint(
     counterpart: str = "counterpart",
     model: str | None = "mini-en",
 ) -> Linted:
-    """The faults of a file of pairs, or of a dataset of pairs by name; with `model`, whose pieces are counted."""
+    """The faults of a file of pairs, or of a dataset of pairs by name; with `model`, whose pieces are counted.
+
+    A dataset of pairs for inference is looked through for captions that say a gender.
+    """
+    named = None if Path(file).exists() or str(file) not in datasets.BUILDERS else datasets.load(str(file))
+    if named and isinstance(named.items[0], NliPair):
+        inference = [item for item in named.items if isinstance(item, NliPair)]
+        return Linted(len(inference), list(leaks(inference, named.language)), rules=tuple(LEAKS))
     count = _counter(model) if model else None
     n = 0
 
     def counted() -> Iterator[Sentences]:
         nonlocal n
-        for pair in tqdm(_pairs(str(file), stereotype, counterpart), unit=" pairs", disable=None, leave=False):
+        for pair in tqdm(_pairs(str(file), named, stereotype, counterpart), unit=" pairs", disable=None, leave=False):
             n += 1
             yield pair
 
@@ -65,11 +77,11 @@ def lint(
     return Linted(n, found, () if count else ("pieces",))
 
 
-def _pairs(file: str, stereotype: str, counterpart: str) -> Iterator[Sentences]:
-    if file not in datasets.BUILDERS or Path(file).exists():
+def _pairs(file: str, named: Dataset | None, stereotype: str, counterpart: str) -> Iterator[Sentences]:
+    if named is None:
         yield from sentences(file, stereotype, counterpart)
         return
-    for item in datasets.load(file).items:
+    for item in named.items:
         if not isinstance(item, Pair):
             raise BadInput(f"Dataset '{file}' has no sentence pairs to look through, but {type(item).__name__} items.")
         yield item.id, item.stereotype, item.counterpart

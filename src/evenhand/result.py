@@ -4,13 +4,14 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from evenhand.errors import BadInput
 from evenhand.items import Groups
 from evenhand.stats import Floats, Indices, clustered_interval, proportion_interval
+from evenhand.strata import macro_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Value:
     high: float
     n: int
     unscored: int
+    note: str = ""
+    """Why there is no value, where the scores alone do not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,27 @@ def macro_mean(scores: Sequence[Score], by: str) -> float:
     return math.fsum(mean(part) for part in parts.values()) / len(parts) if parts else math.nan
 
 
+@dataclass(frozen=True, slots=True)
+class MacroMean:
+    """The mean of the means of the sets that group `by` makes, all of which must be there: NaN where one is missing.
+
+    Each set counts alike, however many items it has. The value of a set by itself is `within`.
+    """
+
+    by: str
+    sets: tuple[str, ...]
+    within: Summarise = mean
+
+    def __call__(self, scores: Sequence[Score]) -> float:
+        """The value of these scores."""
+        return math.nan if self.missing(scores) else macro_mean(scores, self.by)
+
+    def missing(self, scores: Sequence[Score]) -> list[str]:
+        """The sets of which there are no scores."""
+        there = {_label(score, self.by) for score in scores}
+        return [name for name in self.sets if name not in there]
+
+
 def _as_they_are(values: Floats) -> Floats:
     return values
 
@@ -115,8 +139,11 @@ def summarised(
     levels = [tuple(by)] if by else []
     levels += [(*by, within)] if within else []
     for level in levels:
+        inside = design
+        if isinstance(summarise, MacroMean) and summarise.by in level:
+            inside = replace(design, summarise=summarise.within)
         for labels, part in _parts(scores, level).items():
-            yield _value(dict(zip(level, labels, strict=True)), part, design)
+            yield _value(dict(zip(level, labels, strict=True)), part, inside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +161,9 @@ def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
     scored = [s for s in scores if not math.isnan(s.value)]
     if not scored:
         return Value(groups, math.nan, math.nan, math.nan, 0, len(scores))
+    if isinstance(design.summarise, MacroMean) and (missing := design.summarise.missing(scored)):
+        note = f"no scored items of {design.summarise.by} {', '.join(missing)}"
+        return Value(groups, math.nan, math.nan, math.nan, len(scored), len(scores) - len(scored), note)
     low, high = _interval(scored, groups, design)
     low, high = max(low, design.bounds[0]), min(high, design.bounds[1])
     return Value(groups, design.summarise(scored), low, high, len(scored), len(scores) - len(scored))
@@ -141,11 +171,14 @@ def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
 
 def _interval(scored: Sequence[Score], groups: Groups, design: _Design) -> tuple[float, float]:
     values = np.array([s.value for s in scored])
-    if design.summarise is share and not design.cluster:
-        return proportion_interval(float(values.sum()), len(values))
     clusters = [_label(s, design.cluster) if design.cluster else s.id for s in scored]
+    if design.summarise is share and (not design.cluster or _all_or_none(values, clusters)):
+        return proportion_interval(float(values.mean()) * (n := len(set(clusters))), n)
     crossed = [_label(s, design.crossed) for s in scored] if design.crossed else None
     rng = generator(design.seed, groups)
+    if isinstance(design.summarise, MacroMean):
+        sets = [_label(s, design.summarise.by) for s in scored]
+        return macro_interval(values, sets, clusters, rng, crossed=crossed)
     if design.summarise in FAST:
         return clustered_interval(FAST[design.summarise](values), clusters, rng, crossed=crossed)
 
@@ -153,6 +186,11 @@ def _interval(scored: Sequence[Score], groups: Groups, design: _Design) -> tuple
         return design.summarise([scored[i] for i in indices])
 
     return clustered_interval(values, clusters, rng, crossed=crossed, summary=summary)
+
+
+def _all_or_none(values: Floats, clusters: Sequence[str]) -> bool:
+    """Is there no spread to resample, and more than one cluster that agrees?"""
+    return len(set(clusters)) > 1 and float(np.ptp(values)) == 0 and values[0] in (0.0, 1.0)
 
 
 def generator(seed: int, groups: Groups) -> np.random.Generator:

@@ -41,9 +41,9 @@ def clustered_interval(
     With `crossed`, a second set of clusters of the same items (each profession in each template), the mean's interval
     takes both for samples: see `_crossed_interval`.
     """
-    g, index = _numbered(clusters)
+    g, index = numbered(clusters)
     if crossed is not None and summary is None:
-        h, other = _numbered(crossed)
+        h, other = numbered(crossed)
         if g > 1 and h > 1 and not (g == h == len(set(zip(index.tolist(), other.tolist(), strict=True)))):
             return _crossed_interval(values, (g, index), (h, other), rng, level)
         g, index = (g, index) if g > 1 else (h, other)
@@ -55,7 +55,7 @@ def clustered_interval(
             return math.nan, math.nan
         t = float(stats.t.ppf((1 + level) / 2, g - 1))
         return value - t * error, value + t * error
-    return _percentiles(_draws(values, index, g, rng, summary), g, level)
+    return percentiles(_draws(values, index, g, rng, summary), g, level)
 
 
 def proportion_interval(count: float, n: int) -> tuple[float, float]:
@@ -88,16 +88,16 @@ def _crossed_interval(
     drawn = [rng.multinomial(n, np.full(n, 1 / n), size=DRAWS).astype(np.float64) for n in (g, h)]  # (draws, n)
     total, weight = (((drawn[0] @ table) * drawn[1]).sum(axis=1) for table in (sums, sizes))
     draws: Floats = np.divide(total, weight, out=np.full(DRAWS, np.nan), where=weight > 0)
-    return _percentiles(draws, fewest, level)
+    return percentiles(draws, fewest, level)
 
 
-def _numbered(clusters: Sequence[str]) -> tuple[int, Indices]:
+def numbered(clusters: Sequence[str]) -> tuple[int, Indices]:
     """How many clusters there are, and the number of each item's."""
     names, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
     return len(names), index
 
 
-def _percentiles(draws: Floats, g: int, level: float) -> tuple[float, float]:
+def percentiles(draws: Floats, g: int, level: float) -> tuple[float, float]:
     """The interval of bootstrap draws over g units, at expanded levels."""
     tail = stats.norm.cdf(-math.sqrt(g / (g - 1)) * stats.t.ppf((1 + level) / 2, g - 1))
     low, high = np.nanquantile(draws, [tail, 1 - tail])
@@ -246,7 +246,7 @@ def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal
         a, b = x[drawn], y[drawn]  # (draws, n)
         if kind == "spearman":
             a, b = stats.rankdata(a, axis=1), stats.rankdata(b, axis=1)
-        low, high = _percentiles(_row_correlations(a, b), n, 0.95)
+        low, high = percentiles(_row_correlations(a, b), n, 0.95)
     return Correlation(float(found.statistic), low, high, float(found.pvalue), len(x))
 
 
@@ -284,8 +284,8 @@ def fitted(x: Floats, y: Floats, rng: np.random.Generator) -> Line:
     centred = a - a.mean(axis=1, keepdims=True)
     spread = (centred**2).sum(axis=1)
     slopes: Floats = np.divide((centred * b).sum(axis=1), spread, out=np.full(DRAWS, np.nan), where=spread > 1e-12)
-    slope = _percentiles(slopes, n, 0.95)
-    r = _percentiles(_row_correlations(a, b), n, 0.95)
+    slope = percentiles(slopes, n, 0.95)
+    r = percentiles(_row_correlations(a, b), n, 0.95)
     return Line(float(found.slope), *slope, float(found.intercept), float(found.rvalue), *r, n)
 
 
@@ -296,7 +296,7 @@ def ratio_of_spreads(x: Floats, y: Floats, rng: np.random.Generator) -> tuple[fl
     drawn = rng.integers(len(x), size=(DRAWS, len(x)))
     below = x[drawn].std(axis=1)
     draws: Floats = np.divide(y[drawn].std(axis=1), below, out=np.full(DRAWS, np.nan), where=below > 1e-12)
-    return float(y.std() / x.std()), *_percentiles(draws, len(x), 0.95)
+    return float(y.std() / x.std()), *percentiles(draws, len(x), 0.95)
 
 
 def _sums(values: Floats, clusters: Sequence[str]) -> Floats:

@@ -7,10 +7,18 @@ from typing import Any
 from evenhand import datasets, measures
 from evenhand.datasets.base import Dataset
 from evenhand.errors import BadInput, UnknownName
-from evenhand.items import Blank, Pair, Sentence
+from evenhand.items import Blank, NliPair, Pair, Sentence
 from evenhand.run import Task
 
 OF_PAIRS = ("likelihood-difference", "likelihood-lean", "stereotype-share", "crows-pairs")
+OF_INFERENCE = (
+    "nli-coal",
+    "nli-coal-weighted",
+    "fraction-neutral",
+    "net-neutral",
+    "fraction-entailment",
+    "fraction-contradiction",
+)
 SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
     "becpro": {"de": [("becpro-de", "association")], "en": [("becpro-en", "association")]},
     "emotions": {"en": [("emotions-en", "association")]},
@@ -31,13 +39,15 @@ SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
             for measure in ("pronoun", "log-probability-bias")
         ]
     },
+    "nli": {language: [(f"nli-{language}", measure) for measure in OF_INFERENCE] for language in ("en", "ja", "zh")},
 }
 """By suite and language: (dataset, measure)."""
-ALL = ("becpro", "emotions", "gbef")
-"""What an audit runs unless told otherwise."""
+ALL = {"masked": ("becpro", "emotions", "gbef"), "nli": ("nli",)}
+"""What an audit runs unless told otherwise, by kind of model."""
 FITTING: dict[type, tuple[str, ...]] = {
     Sentence: ("association",),
     Pair: OF_PAIRS,
+    NliPair: OF_INFERENCE,
     Blank: ("pronoun", "singular-they", "gender-agreement", "log-probability-bias"),
 }
 """The measures for each kind of item."""
@@ -45,11 +55,13 @@ ASKED_FOR = {"gender-agreement", "log-probability-bias"}
 """Not for every dataset of that kind: only when named, or where every word calls for one gender."""
 
 
-def tasks(suite: str = "all", language: str = "en", options: Mapping[str, Any] | None = None) -> list[Task]:
-    """The tasks of a suite, or of all."""
+def tasks(
+    suite: str = "all", language: str = "en", options: Mapping[str, Any] | None = None, kind: str = "masked"
+) -> list[Task]:
+    """The tasks of a suite, or of all for that kind of model."""
     if suite != "all" and suite not in SUITES:
         raise UnknownName("suite", suite, ["all", *SUITES])
-    chosen = [SUITES[name] for name in (ALL if suite == "all" else (suite,))]
+    chosen = [SUITES[name] for name in (ALL[kind] if suite == "all" else (suite,))]
     pairs = [pair for by_language in chosen for pair in by_language.get(language, [])]
     if not pairs:
         raise UnknownName("language", language, {known for by_language in chosen for known in by_language})

@@ -10,10 +10,10 @@ import pandas as pd
 from evenhand.errors import BadInput
 from evenhand.folder import Run
 from evenhand.measures import MEASURES
-from evenhand.result import FAST, Score, Summarise, Value, generator, summarised
+from evenhand.result import FAST, MacroMean, Score, Summarise, Value, generator, summarised
 from evenhand.stats import Floats, clustered_interval
 
-COMPARED = ("gender-agreement", "likelihood-difference", "pronoun")
+COMPARED = ("gender-agreement", "likelihood-difference", "nli-coal", "pronoun")
 """Measures by which models can be ranked; of a dataset's, the first of these is shown."""
 
 
@@ -56,7 +56,7 @@ def _common(frames: list[pd.DataFrame]) -> list[pd.DataFrame]:
 
 def _values(frame: pd.DataFrame, task: dict[str, Any], seed: int) -> list[Value]:
     """The value of all items, then of each group; without what lies within."""
-    groups = [group for group in (*task["by"], task["cluster"], task["crossed"]) if group]
+    groups = list(dict.fromkeys(group for group in (*task["by"], task["cluster"], task["crossed"]) if group))
     scores = [
         Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})
         for row in frame.to_dict("records")
@@ -77,7 +77,11 @@ def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: dict[str, An
     if joined.empty or (mixed and task["measure"] == "pronoun"):  # some words should be above 0, others below
         return ["" for _ in parts]
     summarise: Summarise = MEASURES[task["measure"]].summarise  # type: ignore[assignment]
-    scores = FAST[summarise](joined[[f"score{n}" for n in range(len(parts))]].to_numpy(dtype=float))
+    scores = joined[[f"score{n}" for n in range(len(parts))]].to_numpy(dtype=float)
+    if isinstance(summarise, MacroMean):
+        scores = scores * _equal_shares(parts[0][summarise.by])[:, np.newaxis]
+    else:
+        scores = FAST[summarise](scores)
     badness = _badness(scores, labels, task)
     now = badness.mean(axis=0)
     marks = ["" for _ in parts]
@@ -89,6 +93,12 @@ def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: dict[str, An
         ]
         marks[which] = name if all(apart) else marks[which]
     return marks
+
+
+def _equal_shares(sets: pd.Series) -> Floats:
+    """Weights of mean 1 by which each set counts alike, however many items it has."""
+    sizes = sets.map(sets.value_counts())
+    return np.asarray(len(sets) / (sets.nunique() * sizes), dtype=np.float64)
 
 
 def _badness(scores: Floats, labels: dict[str, str], task: dict[str, Any]) -> Floats:

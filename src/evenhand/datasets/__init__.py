@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from evenhand.datasets import becpro, blanks, eec, pairs, templated
+from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, templated
 from evenhand.datasets.base import Dataset
 from evenhand.errors import BadInput, UnknownName
 
@@ -14,6 +14,12 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "crows-pairs": pairs.crows,
     "eec": eec.load,
     "emotions-en": templated.emotions,
+    "nli-coal-en": nli_coal.english,
+    "nli-coal-ja": nli_coal.japanese,
+    "nli-coal-zh": nli_coal.chinese,
+    "nli-en": nli.english,
+    "nli-ja": nli.japanese,
+    "nli-zh": nli.chinese,
     "pairs": pairs.own,
     "tbd": blanks.tbd,
     "tbd-becpro": blanks.tbd_becpro,

@@ -2,6 +2,7 @@
 
 import tomllib
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
@@ -22,18 +23,24 @@ def generate(n: int = 4000, *, seed: int = 0) -> list[str]:
     if n < 2:
         raise BadInput(f"n must be at least 2. Got {n}.")
     rng = np.random.default_rng(seed)
-    data = tomllib.loads((files("evenhand.datasets") / "data" / "balanced-en.toml").read_text(encoding="utf-8"))
+    data = words_and_frames()
     made: dict[str, None] = {}
     while len(made) < n:
         frame = str(rng.choice(data["frames"]))
         words = {slot: data["fill"][slot][int(rng.integers(len(data["fill"][slot])))] for slot in data["fill"]}
         for gender, side in (("male", 0), ("female", 1)):
-            made[_filled(frame, {**words, "person": words["person"][side], **PRONOUNS[gender]})] = None
+            made[filled(frame, {**words, "person": words["person"][side], **PRONOUNS[gender]})] = None
     sentences = list(made)[:n]
     return [sentences[i] for i in rng.permutation(n)]
 
 
-def _filled(frame: str, words: dict[str, str]) -> str:
+def words_and_frames() -> dict[str, Any]:
+    """What the corpus is made of: `frames`, and the words to `fill` each slot with; persons in pairs, male first."""
+    return tomllib.loads((files("evenhand.datasets") / "data" / "balanced-en.toml").read_text(encoding="utf-8"))
+
+
+def filled(frame: str, words: dict[str, str]) -> str:
+    """The frame with its slots filled: {he} with he or she as `words` says, {He} with a capital."""
     frame = agreeing(frame, "job", words["job"])
     for slot in dict.fromkeys(SLOT.findall(frame)):
         word = words[slot.lower()]

@@ -66,12 +66,12 @@ def faults(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[F
         row += len(portion)
 
 
-def tally(found: Iterable[Fault]) -> Counter[str]:
+def tally(found: Iterable[Fault], rules: Iterable[str] = RULES) -> Counter[str]:
     """How many pairs break each rule."""
     rows: dict[str, set[int]] = defaultdict(set)
     for fault in found:
         rows[fault.rule].add(fault.row)
-    return Counter({rule: len(rows[rule]) for rule in RULES})
+    return Counter({rule: len(rows[rule]) for rule in rules})
 
 
 def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.datasets import blanks
+from evenhand.datasets import blanks, nli
 from evenhand.datasets.base import Dataset
 from evenhand.datasets.templates import SLOT, render
 from evenhand.errors import BadInput, UnknownName
@@ -30,7 +30,7 @@ def emotions() -> Dataset:
 
 
 def own(file: str, sha256: str = "") -> Dataset:
-    """A user's own file: targets and attributes, or, where it has [[category]], blanks for a pronoun.
+    """A user's own file: targets and attributes, blanks for a pronoun ([[category]]) or captions for NLI ([captions]).
 
     `sha256`, kept with a run, makes sure that it is scored again with the same one.
     """
@@ -45,8 +45,11 @@ def own(file: str, sha256: str = "") -> Dataset:
     if sha256 and sha256 != digest:
         raise BadInput(f"'{file}' has changed since the run was made. Restore it, or run the audit again.")
     options = {"file": str(path.resolve()), "sha256": digest}
-    if "category" in _parsed(file, text):
+    parsed = _parsed(file, text)
+    if "category" in parsed:
         return blanks.own(file, text, options)
+    if "captions" in parsed:
+        return nli.own(file, parsed, options)
     return _dataset(_Spec(file, text), options=options, builder="templates")
 
 

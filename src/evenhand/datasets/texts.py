@@ -1,7 +1,6 @@
 """Texts to train on: documents, or the sentences they are made of."""
 
 import csv
-import os
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from sentencex import segment
 
 from evenhand.datasets.balanced import generate
+from evenhand.datasets.fetch import RELEASES, locate
 from evenhand.datasets.rows import SUFFIXES, check_text, rows
 from evenhand.errors import BadInput, UnknownName
 
@@ -42,12 +42,14 @@ def documents(source: str) -> Iterator[str]:
     paths = [Path(source).expanduser()]
     if source in RELEASED:
         folder, names, whose = RELEASED[source]
-        paths = [Path(os.environ.get("EVENHAND_DATA", "")) / folder / name for name in names]
-        if missing := [path.name for path in paths if not path.is_file()]:
+        located = {name: locate(str(folder), name) for name in names}
+        if missing := [name for name, path in located.items() if path is None]:
+            get = f"Get it with: evenhand datasets fetch {source}. Or put" if source in RELEASES else "Put"
             raise BadInput(
-                f"The corpus '{source}' is not at hand. Put {', '.join(missing)} of {whose} under "
+                f"The corpus '{source}' is not at hand. {get} {', '.join(missing)} of {whose} under "
                 f"EVENHAND_DATA/{folder}/, or give a text file, or 'balanced', which is bundled."
             )
+        paths = [path for path in located.values() if path]
     for path in paths:
         yield from _rows(path, source)
 

@@ -7,6 +7,14 @@ from evenhand.errors import UnknownName
 from evenhand.measures.association import Association
 from evenhand.measures.base import Measure
 from evenhand.measures.likelihood import CrowsPairs, LikelihoodDifference, LikelihoodLean, StereotypeShare
+from evenhand.measures.nli import (
+    FractionContradiction,
+    FractionEntailment,
+    FractionNeutral,
+    NetNeutral,
+    NliCoal,
+    NliCoalWeighted,
+)
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, SingularThey
 
 MEASURES: dict[str, type[Measure[Any]]] = {
@@ -14,10 +22,16 @@ MEASURES: dict[str, type[Measure[Any]]] = {
     for measure in (
         Association,
         CrowsPairs,
+        FractionContradiction,
+        FractionEntailment,
+        FractionNeutral,
         GenderAgreement,
         LikelihoodDifference,
         LikelihoodLean,
         LogProbabilityBias,
+        NetNeutral,
+        NliCoal,
+        NliCoalWeighted,
         Pronoun,
         SingularThey,
         StereotypeShare,

@@ -33,7 +33,9 @@ class Checkpoint:
     tokenizer: Any
     weights: Mapping[str, Any]
     """What makes the network, for its fingerprint."""
-    beside: tuple[object, ...] = ()
+    order: tuple[int, int, int] | None = None
+    """Of a model of inference: which outputs are entailment, neutral and contradiction."""
+    beside: str = ""
     """What else changes its answers."""
 
     def placed(self, dtype: str, device: torch.device, batch_size: int | str) -> dict[str, Any]:
@@ -76,12 +78,15 @@ class Checkpoint:
         """A hash of all that makes the answers: weights, dtype, configuration, tokenizer."""
         digest = hashlib.sha256()
         settings = self.network.config.to_dict()
-        for incidental in ("_name_or_path", "transformers_version", "dtype", "architectures"):
+        # What labels are called does not matter, but for the order that follows from it.
+        names = ("id2label", "label2id") if self.order else ()
+        for incidental in ("_name_or_path", "transformers_version", "dtype", "architectures", *names):
             settings.pop(incidental, None)
         digest.update(repr(sorted(settings.items(), key=lambda kv: kv[0])).encode())
         digest.update(self.tokenizer.backend_tokenizer.to_str().encode())
         special = sorted(self.tokenizer.special_tokens_map.items()), _longest(self.network, self.tokenizer), READING
-        digest.update(repr(special + self.beside).encode())
+        digest.update(repr(special).encode())
+        digest.update(f"{self.order} {self.beside}".encode() if self.order else b"")
         for name, weights in sorted(self.weights.items()):
             digest.update(f"{name} {weights.dtype} {tuple(weights.shape)}".encode())
             digest.update(weights.detach().reshape(-1).view(torch.uint8).numpy())

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evenhand.errors import BadInput
-from evenhand.models import checkpoint, labels
+from evenhand.models import checkpoint
 from evenhand.models.checkpoint import DTYPES
 from evenhand.models.loading_masked import read_masked
 from evenhand.models.loading_nli import read_nli
@@ -33,18 +33,14 @@ def load(
         if is_adapter(found):
             from evenhand.models.loading_adapter import read_adapter  # peft takes seconds to import
 
-            read, classifies = read_adapter(found, DTYPES[dtype], options), True
+            read = read_adapter(found, DTYPES[dtype], named, options)
         else:
             config = checkpoint.configuration(found, options)
-            classifies = is_classifier(config.architectures)
-            if classifies:  # before its weights are read
-                labels.order(found.name, config.id2label, named)
-            read = (read_nli if classifies else read_masked)(found, config, DTYPES[dtype], options)
-    if not classifies:
-        if named:
-            raise BadInput(
-                f"labels are those of a classifier. '{found.name}' is a masked language model: leave them out."
-            )
-        return MaskedLM(**read.placed(dtype, place, batch_size))
-    order = labels.order(found.name, read.network.config.id2label, named)
-    return NliModel(**read.placed(dtype, place, batch_size), order=order)
+            if is_classifier(config.architectures):
+                read = read_nli(found, config, DTYPES[dtype], named, options)
+            elif named:
+                raise BadInput(f"labels are those of a classifier. '{found.name}' is none: leave them out.")
+            else:
+                read = read_masked(found, config, DTYPES[dtype], options)
+    placed = read.placed(dtype, place, batch_size)
+    return NliModel(**placed, order=read.order) if read.order else MaskedLM(**placed)

@@ -1,6 +1,7 @@
 """Read an adapter (peft): a few weights that make another model one of natural language inference."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,15 @@ from peft.utils import load_peft_weights
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from evenhand.models.checkpoint import Checkpoint, configuration
-from evenhand.models.labels import LABELS
+from evenhand.models.labels import LABELS, order
 from evenhand.models.loading_nli import check_head
 from evenhand.models.names import ADAPTER, Found, find
 
 WRAPPED = "base_model.model."  # what an adapter's names of weights begin with
 
 
-def read_adapter(found: Found, dtype: torch.dtype, options: dict[str, Any]) -> Checkpoint:
-    """The adapter's base with the adapter merged into it.
+def read_adapter(found: Found, dtype: torch.dtype, named: str | Sequence[str], options: dict[str, Any]) -> Checkpoint:
+    """The adapter's base with the adapter merged into it, if its classifier is trained and its labels can be told.
 
     Where the folder has a config.json, that is the whole model's; else it is the base's, with three labels that have no
     names. The fingerprint is of base and adapter, not of the merged weights, which may differ in the last bit from
@@ -30,6 +31,7 @@ def read_adapter(found: Found, dtype: torch.dtype, options: dict[str, Any]) -> C
     config = configuration(found if own else base, options)
     if not own:
         config.num_labels = len(LABELS)
+    outputs = order(found.name, config.id2label, named)
     # Merged in float32, whatever comes after: in half precision the adapter's small changes would be lost.
     network, report = AutoModelForSequenceClassification.from_pretrained(
         base.source, config=config, dtype=torch.float32, output_loading_info=True, **options
@@ -41,7 +43,7 @@ def read_adapter(found: Found, dtype: torch.dtype, options: dict[str, Any]) -> C
     merged = PeftModel.from_pretrained(network, found.source, config=adapter).merge_and_unload()
     has_tokenizer = (Path(found.source) / "tokenizer_config.json").is_file()
     tokenizer = AutoTokenizer.from_pretrained(found.source if has_tokenizer else base.source, **options)
-    return Checkpoint(found, merged.to(dtype), tokenizer, weights | added, ("nli", _settings(found), str(dtype)))
+    return Checkpoint(found, merged.to(dtype), tokenizer, weights | added, outputs, f"{dtype} {_settings(found)}")
 
 
 def _settings(found: Found) -> str:

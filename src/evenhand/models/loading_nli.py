@@ -1,5 +1,6 @@
 """Read a model of natural language inference, and refuse one without a trained classifier."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -7,18 +8,21 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from evenhand.errors import UnfitModel
 from evenhand.models.checkpoint import Checkpoint, some
+from evenhand.models.labels import order
 from evenhand.models.names import Found
 
 
-def read_nli(found: Found, config: Any, dtype: torch.dtype, options: dict[str, Any]) -> Checkpoint:
-    """The checkpoint, if its classifier is a trained one."""
+def read_nli(
+    found: Found, config: Any, dtype: torch.dtype, named: str | Sequence[str], options: dict[str, Any]
+) -> Checkpoint:
+    """The checkpoint, if its classifier is a trained one and its labels, or those `named`, can be told."""
+    outputs = order(found.name, config.id2label, named)
     network, report = AutoModelForSequenceClassification.from_pretrained(
         found.source, config=config, dtype=dtype, output_loading_info=True, **options
     )
     check_head(found, set(report["missing_keys"]))
-    return Checkpoint(
-        found, network, AutoTokenizer.from_pretrained(found.source, **options), network.state_dict(), ("nli",)
-    )
+    tokenizer = AutoTokenizer.from_pretrained(found.source, **options)
+    return Checkpoint(found, network, tokenizer, network.state_dict(), outputs)
 
 
 def check_head(found: Found, missing: set[str]) -> None:

@@ -19,7 +19,7 @@ class NetworkModel(ABC):
     """A network that answers in nats, in batches planned beforehand; equal inputs go through it once."""
 
     kind: ClassVar[str]
-    """What an audit runs on it: see suites.ALL."""
+    """What an audit runs on it, by suites.ALL."""
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 
+from evenhand.analysis.distribution import distribution
 from evenhand.analysis.equalising import appd, before_after, equalising
 from evenhand.analysis.samples import by_size
 from evenhand.analysis.side_by_side import side_by_side
@@ -26,10 +27,11 @@ def charts(run: Run, after: Run | None = None, seen: set[str] | None = None) -> 
 
     BEC-Pro: bars for each profession group, and the scatter against the workforce. Pronoun templates: bars for each
     category, with the professions in `seen` marked, and the scatter before and after. TGB: samples of growing size.
+    Inference: labels by set.
     """
-    found = _becpro(run, after) | _pronouns(run, after, seen) | _pairs(run)
+    found = _becpro(run, after) | _pronouns(run, after, seen) | _pairs(run) | _labels(run, after)
     if not found:
-        raise BadInput(f"'{run.path}' has nothing to draw. Audit with --suite becpro or gbef.")
+        raise BadInput(f"'{run.path}' has nothing to draw. Audit with --suite becpro, gbef or nli.")
     return found
 
 
@@ -111,6 +113,32 @@ def _pairs(run: Run) -> Charts:
     rows = by_size(scores, seed=run.about["seed"])
     title = f"{run.about['model']}: ASLD on samples, 5 draws each"
     return {"sample-size": plots.sample_sizes(rows, title=title)} if len(rows) else {}
+
+
+def _labels(run: Run, after: Run | None) -> Charts:
+    found: Charts = {}
+    for dataset in dict.fromkeys(task["dataset"] for task in run.about["tasks"]):
+        frames, note = [], []
+        for when, one in (("before: ", run), ("after: ", after)) if after else (("", run),):
+            labels = distribution(one.results, dataset)
+            name = f"{when}{one.about['model']}"
+            frames.append(labels.assign(model=name))
+            note += [f"{name}: {_coal(one, dataset)}"] if len(labels) else []
+        if any(frame.empty for frame in frames):
+            continue
+        title = f"{dataset}: labels by set"
+        found[_slug(f"labels-{dataset}")] = plots.label_bars(pd.concat(frames), title=title, note=note)
+    return found
+
+
+def _coal(run: Run, dataset: str) -> str:
+    shown = []
+    for measure, name in (("nli-coal", "NLI-CoAL"), ("fraction-neutral", "FN")):
+        for row in run.results:
+            if (row["dataset"], row["measure"], row["groups"]) == (dataset, measure, {}) and row["value"] is not None:
+                span = "" if row["low"] is None else f" [{row['low']:.3f}, {row['high']:.3f}]"
+                shown.append(f"{name} {row['value']:.3f}{span}")
+    return ", ".join(shown)
 
 
 def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:

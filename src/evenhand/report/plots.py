@@ -1,5 +1,6 @@
 """Charts: in a notebook as they are, as SVG or PNG, or as HTML that needs no network."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import altair as alt
@@ -10,6 +11,7 @@ from evenhand.errors import BadInput
 COLOURS = {"female": "#E69F00", "male": "#0072B2"}  # Okabe and Ito's orange and blue: told apart by everybody
 GROUPS = {"female": "#E69F00", "balanced": "#555555", "male": "#0072B2"}
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555", "#F0E442"]
+LABELS = {"entailment": "#0072B2", "neutral": "#BBBBBB", "contradiction": "#D55E00"}
 MOMENTS = {"before": "#999999", "after": "#0072B2"}
 GENDERED = "calls for one gender"
 SEEN = "\u25a0"
@@ -169,6 +171,48 @@ def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopL
         .properties(width=420, height=alt.Step(26))
         .facet(row=alt.Row("group:N", sort=panels, title=None, header=alt.Header(labelAngle=0, labelAlign="left")))
         .properties(title=title)
+    )
+    return chart
+
+
+def label_bars(rows: pd.DataFrame, *, title: str = "", note: Sequence[str] = ()) -> alt.TopLevelMixin:
+    """The share of each label in each set, stacked; takes analysis.distribution's rows with a column `model`.
+
+    A dot marks the labels that a stereotype would give.
+    """
+    names = {"pro": "pro-stereotypical", "anti": "anti-stereotypical", "non": "non-stereotypical"}
+    stereotyped = {("pro", "entailment"), ("anti", "contradiction"), ("non", "entailment"), ("non", "contradiction")}
+    models = list(dict.fromkeys(rows["model"]))
+    rows = rows.assign(
+        order=rows["label"].map({label: n for n, label in enumerate(LABELS)}),
+        name=rows["set"].map(names),
+        dot=["● " if key in stereotyped else "" for key in zip(rows["set"], rows["label"], strict=True)],
+    ).sort_values(["model", "set", "order"])
+    rows = rows.assign(
+        middle=rows.groupby(["model", "set"])["value"].cumsum() - rows["value"] / 2,
+        # In a narrow bar the number would not be read.
+        text=[f"{d}{v:.2f}" if v >= 0.09 else "" for d, v in zip(rows["dot"], rows["value"], strict=True)],
+    )
+    base = alt.Chart(rows).encode(y=alt.Y("name:N", sort=list(names.values()), title=None))
+    bars = base.mark_bar().encode(
+        x=alt.X("value:Q", stack="zero", title="share of pairs", scale=alt.Scale(domain=[0, 1], nice=False)),
+        color=alt.Color("label:N", sort=list(LABELS), title="label").scale(
+            domain=list(LABELS), range=list(LABELS.values())
+        ),
+        order=alt.Order("order:Q"),
+        tooltip=["name", "label", *(alt.Tooltip(f"{number}:Q", format=".3f") for number in ("value", "low", "high"))],
+    )
+    texts = base.mark_text(fontSize=11).encode(
+        x=alt.X("middle:Q", title="share of pairs"),
+        text="text:N",
+        color=alt.condition(alt.datum.label == "neutral", alt.value("black"), alt.value("white")),
+    )
+    header = alt.Header(labelAngle=0, labelAlign="left")
+    chart: alt.TopLevelMixin = (
+        (bars + texts)
+        .properties(width=460, height=alt.Step(34))
+        .facet(row=alt.Row("model:N", sort=models, title=None, header=header if len(models) > 1 else None))
+        .properties(title=alt.TitleParams(title, subtitle=[*note, "● labels that a stereotype would give"]))
     )
     return chart
 

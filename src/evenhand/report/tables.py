@@ -9,9 +9,23 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from evenhand.analysis.distribution import distribution
 from evenhand.analysis.findings import Findings
 from evenhand.analysis.hypotheses import Claim
 from evenhand.folder import Run
+
+IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
+"""Measures that the table of labels shows, and no other."""
+SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
+UNSIGNED = {
+    "likelihood-difference",
+    "nli-coal",
+    "nli-coal-weighted",
+    "fraction-neutral",
+    "fraction-entailment",
+    "fraction-contradiction",
+}
+"""Measures that are neutral at 0 and never below."""
 
 
 def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
@@ -22,7 +36,12 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
     for dataset in dict.fromkeys(task["dataset"] for task in run.about["tasks"]):
         tasks = [task for task in run.about["tasks"] if task["dataset"] == dataset]
         rows = [r for r in results if r["dataset"] == dataset]
-        parts += [_heading(run, tasks, rows), _values(tasks, rows)]
+        labels = distribution(rows, dataset)
+        shown = [task for task in tasks if labels.empty or task["measure"] not in IN_DISTRIBUTION]
+        parts += [_heading(run, tasks, rows), _values(shown, rows)]
+        parts += [_line(text, "yellow") for text in _without_value(rows)]
+        if len(labels):
+            parts += list(_distribution(labels, rows))
         parts += [_line(text, "yellow") for task in tasks for text in _unscored(run, task)]
         if dataset in told:
             parts += list(_findings(told[dataset]))
@@ -98,6 +117,35 @@ def _nested(
         if part and part == labels[0]:  # a word that is a category by itself
             continue
         yield [label or "all" for label in labels], part, cells[labels, part]
+
+
+def _distribution(labels: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """Labels by set, then the two scores, as in Anantaprayoon et al. (2024), Table 3."""
+    yield _line("Output distribution: labels in the sets PS (pro), AS (anti) and NS (non)", "bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("evaluation data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"):
+        table.add_column(name, justify="left" if name == "evaluation data" else "right", no_wrap=True)
+    whole = {row["measure"]: row for row in rows if not row["groups"]}
+    scores = [
+        f"{number(whole[name])} {interval(whole[name])}" if name in whole else "–"
+        for name in ("fraction-neutral", "nli-coal")
+    ]
+    for group, part in labels.groupby("set", sort=False):
+        cells = [f"{_cell(row['value'], '.3f')} {_span(row)}" for _, row in part.iterrows()]
+        table.add_row(SET_NAMES[str(group)], *cells, *scores)
+        scores = ["", ""]
+    yield table
+
+
+def _span(row: Any) -> str:
+    return "–" if pd.isna(row["low"]) else f"[{row['low']:.3f}, {row['high']:.3f}]"
+
+
+def _without_value(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        if row.get("note"):
+            of = ", ".join(row["groups"].values()) or "all items"
+            yield f"{row['measure']} has no value of {of}: {row['note']}"
 
 
 def _findings(found: Findings) -> Iterator[RenderableType]:
@@ -276,7 +324,7 @@ def interval(row: Mapping[str, Any]) -> str:
 
 
 def _form(row: Mapping[str, Any]) -> str:
-    return "+.3f" if row["neutral"] == 0 and row["measure"] != "likelihood-difference" else ".3f"
+    return "+.3f" if row["neutral"] == 0 and row["measure"] not in UNSIGNED else ".3f"
 
 
 def _unscored(run: Run, task: Mapping[str, Any]) -> Iterator[str]:

@@ -1,0 +1,136 @@
+"""Released corpora: under EVENHAND_DATA, or in the cache, where one command puts them and nothing else does."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from evenhand.errors import BadInput, UnknownName
+
+RAW = "https://raw.githubusercontent.com"
+NLI_COAL = f"{RAW}/panatchakorn-a/bias-eval-nli-considering-all-labels/4d57afe81db25011b4c515ab1575115c3cfb1765"
+GAP = f"{RAW}/google-research-datasets/gap-coreference/da30315e77bfda9095cdb8b03203d58abeef90b2"
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Where a corpus comes from, under what terms, and the SHA-256 of each of its files."""
+
+    folder: str
+    """Under EVENHAND_DATA, and in the cache."""
+    base: str
+    files: dict[str, str]
+    """SHA-256 by path, the same in `folder` and under `base`."""
+    licence: str
+    citation: str
+
+
+def _nli_coal(files: dict[str, str]) -> Release:
+    return Release(
+        "nli-coal",
+        NLI_COAL,
+        files,
+        "MIT; the captions have the terms of MSCOCO, YJ Captions and Flickr8k-CN",
+        "Anantaprayoon, Kaneko and Okazaki 2024, Evaluating Gender Bias of Pre-trained Language Models in Natural "
+        "Language Inference by Considering All Labels",
+    )
+
+
+RELEASES = {
+    "gap": Release(
+        "gap",
+        GAP,
+        {
+            "gap-development.tsv": "b9a01434fcf58d8c2f9bc762480c27e58ce466cf1ffe8b09cfecbc7a20d2d634",
+            "gap-validation.tsv": "2d784f66b390404f554704b9aef6dcde8845e79dda9886b8391cf7e9a24fdb98",
+            "gap-test.tsv": "1c35e36d5b14f6313ec3f6cd67b275de282595dd59e59390e00cfff9897a6819",
+        },
+        "Apache 2.0; the texts are of Wikipedia",
+        "Webster, Recasens, Axelrod and Baldridge 2018, Mind the GAP",
+    ),
+    "nli-coal-en": _nli_coal(
+        {
+            "en_v1.1/bias-eval-set_v1.1/all-words/4-all_v1.1.json": (
+                "8304c8775010c62c6077ffe563ebff89f7fef57311b7a4e69124af683264c423"
+            ),
+            "en_v1.1/bias-eval-set_v1.1/downsamp/4-all-downsamp_v1.1.json": (
+                "bd5af0b91948444015d0eed5a76d7b9d0409aca61d60f548601c80b63036f863"
+            ),
+        }
+    ),
+    "nli-coal-ja": _nli_coal(
+        {
+            "ja_v1.1/bias-eval-set_v1.1/untokenized/4-all_v1.1.json": (
+                "f40a04f4aa5e4ee20b31f92a25ca019f7c2760ee70f8241c2f4fe731ad05d98e"
+            ),
+            "ja_v1.1/bias-eval-set_v1.1/downsamp/4-all-downsamp_v1.1.json": (
+                "aff62078f5f31f871fc9f7bc918e39fc9b766a790a88cbd153cad08d22ea5f9f"
+            ),
+        }
+    ),
+    "nli-coal-zh": _nli_coal(
+        {
+            "zh_v1.0/bias-eval-set_v1.0/all-words/4-all_v1.0.json": (
+                "155803ca42bd9ba2fb828138d18b786f83b8815e60555409b30348aad494aecc"
+            ),
+            "zh_v1.0/bias-eval-set_v1.0/downsamp/4-all-downsamp_v1.0.json": (
+                "6e281d37fa839cdd7f6d6a1bde2b5f1ae42b08f42eeee182e93aee32a9cf48f0"
+            ),
+        }
+    ),
+}
+"""What can be fetched, by name."""
+
+
+def fetch(name: str) -> list[Path]:
+    """Download a release into the cache, unless it is there; a file with another checksum is refused, and not kept."""
+    if name not in RELEASES:
+        raise UnknownName("released corpus", name, RELEASES)
+    release = RELEASES[name]
+    return [_retrieve(release, path, sha256) for path, sha256 in release.files.items()]
+
+
+def locate(folder: str, path: str) -> Path | None:
+    """The file under EVENHAND_DATA, or in the cache, if it is in either."""
+    if given := os.environ.get("EVENHAND_DATA"):
+        found = Path(given) / folder / path
+        if found.is_file():
+            return found
+    kept = cache() / folder / path
+    return kept if kept.is_file() else None
+
+
+def released(name: str, ending: str) -> Path:
+    """The file of a release with that ending; an error that says how to get it, where it is not at hand."""
+    release = RELEASES[name]
+    path = next(path for path in release.files if path.endswith(ending))
+    if (found := locate(release.folder, path)) is None:
+        raise BadInput(
+            f"'{name}' is not at hand. Get it with: evenhand datasets fetch {name}. "
+            f"Or put the release's {path} under EVENHAND_DATA/{release.folder}/."
+        )
+    return found
+
+
+def cache() -> Path:
+    """Where fetched files are kept."""
+    import pooch
+
+    return Path(pooch.os_cache("evenhand")) / "data"
+
+
+def _retrieve(release: Release, path: str, sha256: str) -> Path:
+    import pooch
+    import requests
+
+    url, place = f"{release.base}/{path}", cache() / release.folder / PurePosixPath(path)
+    pooch.get_logger().setLevel("ERROR")  # it would tell of every file and its checksum
+    try:
+        kept = pooch.retrieve(url, known_hash=f"sha256:{sha256}", fname=place.name, path=place.parent)
+    except ValueError as error:
+        raise BadInput(f"{url} is not what it was: its checksum differs. Nothing of it was kept. {error}") from error
+    except (OSError, requests.RequestException) as error:
+        raise BadInput(
+            f"{url} cannot be had: {error}. Try again with a network, or put it under "
+            f"EVENHAND_DATA/{release.folder}/{path}."
+        ) from error
+    return Path(kept)

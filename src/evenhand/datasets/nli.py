@@ -1,0 +1,168 @@
+"""Premises about somebody of an occupation, hypotheses about a man or a woman: pairs after NLI-CoAL, and users' own.
+
+A file has [genders], the words for a woman and a man; [words], occupations by the gender they are taken for; and
+[captions], each with one {who}.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import partial
+from importlib.resources import files
+from typing import Any
+
+import pandas as pd
+
+from evenhand.datasets.base import Dataset
+from evenhand.datasets.templates import SLOT, agreeing, render
+from evenhand.errors import BadInput, UnknownName
+from evenhand.items import NliPair
+
+LANGUAGES = ("en", "ja", "zh")
+TYPES = ("female", "male", "neutral")
+GENDERS = ("female", "male")
+SETS = ("pro", "anti", "non")
+KEYS = ("name", "language", "about", "source", "licence", "genders", "words", "captions")
+REQUIRED = ("name", "language", "genders", "words", "captions")
+STRONG = 0.5
+"""How far from 0 a score must be to count."""
+
+
+def english() -> Dataset:
+    """Ours in English: 30 occupations in 24 captions, each with a woman and with a man."""
+    return _bundled("en")
+
+
+def japanese() -> Dataset:
+    """Ours in Japanese: the same occupations and scenes."""
+    return _bundled("ja")
+
+
+def chinese() -> Dataset:
+    """Ours in Chinese: the same occupations and scenes."""
+    return _bundled("zh")
+
+
+def own(file: str, data: dict[str, Any], options: Mapping[str, Any]) -> Dataset:
+    """A user's file, as parsed; checked, and every complaint names it."""
+    return _dataset(_checked(file, data), flaws="", options=options, builder="templates")
+
+
+def words_and_captions(language: str) -> dict[str, Any]:
+    """What the bundled set of that language is made of."""
+    if language not in LANGUAGES:
+        raise UnknownName("language", language, LANGUAGES)
+    file = f"nli-{language}.toml"
+    return _checked(file, tomllib.loads((files("evenhand.datasets") / "data" / file).read_text(encoding="utf-8")))
+
+
+def type_of(definitional: float, stereotypical: float) -> str:
+    """Whom an occupation is taken for, from Bolukbasi et al.'s (2016) scores: -1 is female, 1 is male.
+
+    A word that says no gender itself (|definitional| < 0.5) is female below a stereotypical score of -0.5, male above
+    0.5; every other is neutral, at 0.5 itself too (Anantaprayoon et al. 2024, section 2.3). Note that words which do
+    say a gender, such as "salesman", are neutral by this rule.
+    """
+    for score in (definitional, stereotypical):
+        if not -1 <= score <= 1:
+            raise BadInput(f"A score of a word must be from -1 (female) to 1 (male). Got {score}.")
+    if abs(definitional) < STRONG < abs(stereotypical):
+        return "male" if stereotypical > 0 else "female"
+    return "neutral"
+
+
+def set_of(type: str, gender: str) -> str:
+    """Whether a hypothesis of that gender goes with the occupation's type ("pro"), against it ("anti"), or neither."""
+    return "non" if type == "neutral" else "pro" if type == gender else "anti"
+
+
+def caption(template: str, who: str, language: str) -> str:
+    """The caption with that person in it, in English with the article and capital that it takes.
+
+    >>> caption("A {who} is asleep.", "accountant", "en")
+    'An accountant is asleep.'
+    """
+    if language == "en":
+        template = agreeing(template, "who", who)
+    return render(template, who=who[0].upper() + who[1:] if template.startswith("{who}") else who)[0]
+
+
+def _bundled(language: str) -> Dataset:
+    return _dataset(words_and_captions(language), flaws="Not validated by annotators. Two genders only.", options={})
+
+
+def _dataset(spec: Mapping[str, Any], *, flaws: str, options: Mapping[str, Any], builder: str = "") -> Dataset:
+    items = sorted(_pairs(spec), key=lambda item: SETS.index(item.groups["set"]))
+    return Dataset(
+        name=spec["name"],
+        version=1,
+        language=spec["language"],
+        about=spec.get("about", ""),
+        source=spec.get("source", ""),
+        licence=spec.get("licence", ""),
+        flaws=flaws,
+        items=items,
+        by=("set",),
+        cluster="word",
+        crossed="template",
+        table=partial(table, items),
+        options=dict(options),
+        builder=builder,
+    )
+
+
+def _pairs(spec: Mapping[str, Any]) -> Iterator[NliPair]:
+    language = spec["language"]
+    for type, words in spec["words"].items():
+        for word in words:
+            for template, text in spec["captions"].items():
+                premise = caption(text, word, language)
+                for gender in GENDERS:
+                    groups = {
+                        "set": set_of(type, gender),
+                        "word": word,
+                        "type": type,
+                        "gender": gender,
+                        "template": template,
+                    }
+                    hypothesis = caption(text, spec["genders"][gender], language)
+                    yield NliPair(f"{word}/{template}/{gender}", premise, hypothesis, groups)
+
+
+def table(items: list[NliPair]) -> pd.DataFrame:
+    """One row for each pair; nothing follows from an occupation, so that all are neutral."""
+    rows = [{"premise": i.premise, "hypothesis": i.hypothesis, "label": "neutral", **i.groups} for i in items]
+    return pd.DataFrame(rows, index=pd.Index([i.id for i in items], name="id"))
+
+
+def _checked(file: str, data: dict[str, Any]) -> dict[str, Any]:
+    for key in data:
+        if key not in KEYS:
+            raise BadInput(f"{file}: {UnknownName('key', key, KEYS)}")
+    for key in REQUIRED:
+        if not data.get(key):
+            raise BadInput(
+                f"{file}: the key '{key}' is missing or empty. A file of captions has {', '.join(REQUIRED)}."
+            )
+    for key, parts in (("genders", GENDERS), ("words", TYPES), ("captions", None)):
+        if not isinstance(data[key], dict):
+            raise BadInput(f"{file}: [{key}] must be a table. Got {data[key]!r}.")
+        for name in data[key] if parts else ():
+            if name not in (parts or ()):
+                raise BadInput(f"{file}: [{key}]: {UnknownName('key', name, parts or ())}")
+    if missing := [gender for gender in GENDERS if gender not in data["genders"]]:
+        raise BadInput(f'{file}: [genders] must name both, as in female = "woman". There is no {missing[0]}.')
+    for type, words in data["words"].items():
+        if not isinstance(words, list) or not words:
+            raise BadInput(f"{file}: [words]: {type} must be a list of words. Got {words!r}.")
+    everyone = [*data["genders"].values(), *(word for words in data["words"].values() for word in words)]
+    for word in everyone:
+        if not isinstance(word, str) or not word.strip():
+            raise BadInput(f"{file}: a word must be a text. Got {word!r}.")
+        if everyone.count(word) > 1:
+            raise BadInput(f"{file}: the word {word!r} is there twice. Each may stand in one place only.")
+    for name, text in data["captions"].items():
+        if not isinstance(text, str) or SLOT.findall(text) != ["who"]:
+            raise BadInput(
+                f"{file}: the caption '{name}' must be a text with {{who}} once, and no other slot. Got {text!r}."
+            )
+    return data

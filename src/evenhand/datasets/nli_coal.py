@@ -1,0 +1,121 @@
+"""The released NLI-CoAL evaluation sets (Anantaprayoon et al. 2024)."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from evenhand.datasets.base import Dataset
+from evenhand.datasets.fetch import RELEASES, released
+from evenhand.datasets.leaks import clean
+from evenhand.datasets.nli import set_of, words_and_captions
+from evenhand.errors import BadInput
+from evenhand.items import NliPair
+
+Words = Literal["all", "down-sampled"]
+Rows = Literal["all", "clean"]
+FILES = {"all": "/4-all_v", "down-sampled": "/4-all-downsamp_v"}
+FLAWS = {
+    "en": "In 140 of 5,420 rows the caption says the person's gender (as he sits) or has another man or woman. Small "
+    "letters; articles are not always right. 16 neutral words say a gender (salesman).",
+    "ja": "In 20 of 5,420 rows the caption has another man. 16 rows name a wrong word, which is put right here. Some "
+    "captions have several persons.",
+    "zh": "In 160 of 5,320 rows the person is there more than once, in 60 others there is another woman. Some words "
+    "are no occupations (机械, a machine), some captions have several persons.",
+}
+
+
+def english(words: Words = "all", rows: Rows = "all") -> Dataset:
+    """The released English set: 271 occupations (`words="down-sampled"`: 30), all rows or those without a leak."""
+    return _dataset("en", words, rows)
+
+
+def japanese(words: Words = "all", rows: Rows = "all") -> Dataset:
+    """The released Japanese set: 271 occupations (`words="down-sampled"`: 30), all rows or those without a leak."""
+    return _dataset("ja", words, rows)
+
+
+def chinese(words: Words = "all", rows: Rows = "all") -> Dataset:
+    """The released Chinese set: 266 occupations (`words="down-sampled"`: 30), all rows or those without a leak."""
+    return _dataset("zh", words, rows)
+
+
+def _dataset(language: str, words: str, rows: str) -> Dataset:
+    for option, got, allowed in (("words", words, ("all", "down-sampled")), ("rows", rows, ("all", "clean"))):
+        if got not in allowed:
+            raise BadInput(f"{option} must be '{allowed[0]}' or '{allowed[1]}'. Got {got!r}.")
+    name = f"nli-coal-{language}"
+    path = released(name, _file(name, FILES[words]))
+    found = _read(path)
+    items = list(_pairs(found, words_and_captions(language)["genders"]))
+    if rows == "clean":
+        items = clean(items, language)
+        kept = {item.id for item in items}
+        found = [row for row in found if str(row["id"]) in kept]
+    return Dataset(
+        name=name,
+        version=1,
+        language=language,
+        about="Captions about somebody of an occupation, and the same about a man or a woman"
+        + (", without those that leak a gender." if rows == "clean" else "."),
+        source=RELEASES[name].citation,
+        licence=RELEASES[name].licence,
+        flaws=FLAWS[language],
+        items=items,
+        by=("set",),
+        cluster="word",
+        crossed="template",
+        table=partial(_table, found),
+        options={"words": words, "rows": rows},
+    )
+
+
+def _file(name: str, part: str) -> str:
+    return next(path for path in RELEASES[name].files if part in path)
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    """The release calls its files .json; each line is one."""
+    try:
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, ValueError) as error:
+        raise BadInput(f"'{path}' cannot be read: {error}. Fetch it again, or take the release's file.") from error
+
+
+def _pairs(rows: list[dict[str, Any]], genders: dict[str, str]) -> Iterator[NliPair]:
+    types = _types(rows, genders)
+    captions: dict[str, str] = {}
+    for row in rows:
+        named = [row["occ_word"]] if _gender(row, row["occ_word"], genders) else list(types)
+        word = next(w for w in named if _gender(row, w, genders))
+        gender = _gender(row, word, genders)
+        template = captions.setdefault(row["sentence1"].replace(word, "{who}"), str(len(captions) + 1))
+        groups = {
+            "set": set_of(types[word], gender),
+            "word": word,
+            "type": types[word],
+            "gender": gender,
+            "template": template,
+        }
+        yield NliPair(str(row["id"]), row["sentence1"], row["sentence2"], groups)
+
+
+def _types(rows: list[dict[str, Any]], genders: dict[str, str]) -> dict[str, str]:
+    """The words and their types, from the rows whose word is right: 16 Japanese ones name another of the caption."""
+    return {
+        row["occ_word"]: row["occ_type"].removesuffix("-stereo")
+        for row in rows
+        if _gender(row, row["occ_word"], genders)
+    }
+
+
+def _gender(row: dict[str, Any], word: str, genders: dict[str, str]) -> str:
+    """The gender of the hypothesis, if it is the premise with that word exchanged; else nothing."""
+    return next((g for g, other in genders.items() if row["sentence1"].replace(word, other) == row["sentence2"]), "")
+
+
+def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    return pd.DataFrame(rows).set_index("id")

@@ -1,0 +1,89 @@
+"""Released corpora are fetched by one command alone, whole and with the right checksum, or not at all."""
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from evenhand import BadInput, datasets
+from evenhand.cli import app
+from evenhand.datasets import fetch, texts
+from evenhand.terminal import run as run_command
+
+TEXT = b"ID\tText\n1\tHello.\n"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[str]:
+    """A web server with one file of a release, and its address."""
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "gap-test.tsv").write_bytes(TEXT)
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "web")) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing at hand: no EVENHAND_DATA, and an empty cache."""
+    monkeypatch.delenv("EVENHAND_DATA", raising=False)
+    monkeypatch.setattr(fetch, "cache", lambda: tmp_path / "cache")
+    return tmp_path / "cache"
+
+
+def released(base: str, sha256: str) -> fetch.Release:
+    return fetch.Release("gap", base, {"gap-test.tsv": sha256}, "none", "Nobody 2020")
+
+
+def test_a_fetched_corpus_is_found_where_it_was_put(
+    shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(fetch.RELEASES, "gap", released(shelf, hashlib.sha256(TEXT).hexdigest()))
+    monkeypatch.setitem(texts.RELEASED, "gap", (Path("gap"), ("gap-test.tsv",), "the release"))
+    with pytest.raises(BadInput, match="evenhand datasets fetch gap"):
+        list(texts.documents("gap"))
+    assert run_command(app, ["datasets", "fetch", "gap"]) == 0
+    assert "Nobody 2020" in capsys.readouterr().out
+    assert list(texts.documents("gap")) == ["Hello."]
+
+
+def test_a_file_with_another_checksum_is_refused_and_not_kept(
+    shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(fetch.RELEASES, "gap", released(shelf, "0" * 64))
+    with pytest.raises(BadInput, match="checksum differs"):
+        fetch.fetch("gap")
+    assert not [path for path in bare.rglob("*") if path.is_file()]
+
+
+def test_a_file_that_is_not_there_is_said_to_be_missing(
+    shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(fetch.RELEASES, "gap", released(f"{shelf}/nowhere", "0" * 64))
+    with pytest.raises(BadInput, match="cannot be had: 404"):
+        fetch.fetch("gap")
+
+
+def test_loading_never_downloads_but_says_how_to(bare: Path) -> None:
+    with pytest.raises(BadInput, match="evenhand datasets fetch nli-coal-zh.*EVENHAND_DATA/nli-coal"):
+        datasets.load("nli-coal-zh")
+    with pytest.raises(BadInput, match="Did you mean 'nli-coal-en'"):
+        fetch.fetch("nli-coal-eng")
+
+
+def test_checksums_are_those_of_the_released_files(data: Path) -> None:
+    for release in fetch.RELEASES.values():
+        for path, sha256 in release.files.items():
+            assert hashlib.sha256((data / release.folder / path).read_bytes()).hexdigest() == sha256
