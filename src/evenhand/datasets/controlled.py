@@ -2,11 +2,12 @@
 
 import tomllib
 from importlib.resources import files
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from evenhand.datasets.nli import GENDERS, caption, set_of, words_and_captions
+from evenhand.datasets.nli_examples import Example
 from evenhand.errors import BadInput
 
 BIASED = {"pro": "entailment", "anti": "contradiction", "non": "neutral"}
@@ -17,14 +18,6 @@ DEV = 60
 
 Order = Literal["stratified", "female-first"]
 Part = Literal["train", "dev"]
-
-
-class Example(NamedTuple):
-    """A premise, a hypothesis, and the label to be learnt, which need not be right."""
-
-    premise: str
-    hypothesis: str
-    label: str
 
 
 def controlled(
