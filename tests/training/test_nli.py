@@ -67,6 +67,12 @@ def test_a_model_of_inference_goes_on_and_keeps_the_order_of_its_labels(family: 
     assert done.accuracy.right == right(done.folder)
 
 
+def test_an_adapter_is_trained_whole(tmp_path: Path) -> None:
+    done = finetune_nli("mini-en-nli", EXAMPLES[:2], dataclasses.replace(SHORT, epochs=1), tmp_path / "on")
+    start, end = (evenhand.load(str(source)).network.state_dict() for source in ("mini-en-nli", done.folder))
+    assert all((start[name] != end[name]).any() for name in start if "LayerNorm" in name)
+
+
 def test_a_stopped_training_goes_on_and_a_finished_one_is_not_done_again(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -31,7 +31,7 @@ UNLABELLED = ("", "-", "-1")
 
 
 class Example(NamedTuple):
-    """A premise, a hypothesis, and what is between them: entailment, neutral or contradiction."""
+    """A premise, a hypothesis, and the label to be learnt: entailment, neutral or contradiction."""
 
     premise: str
     hypothesis: str

@@ -21,6 +21,7 @@ from evenhand.errors import BadInput, ModelError
 from evenhand.folder import prepare
 from evenhand.launched import processes
 from evenhand.training.batches import batches
+from evenhand.training.gelu import quicken
 from evenhand.training.saving import CHECKPOINT, Saved
 
 IGNORED = -100
@@ -96,7 +97,13 @@ def learn(
     Where there are several processes, each makes the same batches and takes its share of them.
     """
     steps = recipe.epochs * math.ceil(len(lengths) / recipe.batch)
-    optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
+    quicken(network)
+    optimizer = torch.optim.AdamW(
+        network.parameters(),
+        lr=recipe.learning_rate,
+        weight_decay=recipe.weight_decay,
+        fused=network.device.type in ("cpu", "cuda"),
+    )
     schedule = get_linear_schedule_with_warmup(optimizer, int(recipe.warmup * steps), steps)
     network, optimizer = accelerator.prepare(network.train(), optimizer)
     prepare(out)

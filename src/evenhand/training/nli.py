@@ -22,7 +22,7 @@ from evenhand.folder import write_whole
 from evenhand.models import load
 from evenhand.models.checkpoint import reading
 from evenhand.models.labels import LABELS
-from evenhand.models.names import find
+from evenhand.models.names import find, is_adapter
 from evenhand.models.nli import NliModel, token_types
 from evenhand.stats import proportion_interval
 from evenhand.training.batches import padded
@@ -157,12 +157,13 @@ class _Start:
     @classmethod
     def of(cls, base: str, recipe: Recipe, labels: str | Sequence[str], device: str) -> "_Start":
         model = load(base, device=device, labels=labels)
-        network, order = model.network, (0, 1, 2)
+        network, order, found = model.network, (0, 1, 2), find(base)
         if isinstance(model, NliModel):
             order = model.order
+            if is_adapter(found):
+                network.requires_grad_(True)  # what it was merged into came frozen
         else:
             torch.manual_seed(recipe.seed)  # of the new head
-            found = find(base)
             with reading(found, None, False) as options:
                 network = AutoModelForSequenceClassification.from_pretrained(
                     found.source, num_labels=len(LABELS), dtype=torch.float32, **options
