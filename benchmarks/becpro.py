@@ -62,7 +62,7 @@ def _rows(name: str, folder: str, sample: int) -> Iterator[Row]:
             ours=side.total,
             peer=peer,
             ratio=peer / side.total,  # our parts are not alike: planning is in the first
-            goal=None if which else 15,
+            goal=15,
             difference=difference,
             share=share(arithmetic(model, shares.plan.batches), side, rate),
             note=f"{sampled}; {shares.plan.inputs} distinct inputs of {2 * len(items):,}",

@@ -98,7 +98,7 @@ def _machines(groups: list[dict[str, Any]]) -> str:
 
 
 def ratios(rows: list[Row]) -> alt.TopLevelMixin:
-    """A bar for each ratio, on a logarithmic scale from 1, a tick at its goal, a line from its least to its largest."""
+    """A bar for each ratio, on a logarithmic scale from 1, a tick at its goal, a line from its least to its most."""
     frame = pd.DataFrame(
         {
             "name": re.sub(r": ", "\n", row.name),
@@ -108,6 +108,7 @@ def ratios(rows: list[Row]) -> alt.TopLevelMixin:
             "least": min(row.spread, default=row.ratio),
             "most": max(row.spread, default=row.ratio),
             "label": f"{row.ratio:.1f}x",
+            "right": max(*row.spread, row.ratio, row.goal or 0),
         }
         for row in rows
         if row.ratio is not None
@@ -120,8 +121,8 @@ def ratios(rows: list[Row]) -> alt.TopLevelMixin:
     bars = base.mark_bar(color=BLUE, height=16).encode(x=x, x2="one:Q")
     parts = base.mark_rule(color="black").encode(x=alt.X("least:Q", scale=scale), x2="most:Q")
     goals = base.mark_tick(color=ORANGE, thickness=3, size=26).encode(x=alt.X("goal:Q", scale=scale))
-    labels = base.mark_text(align="left", dx=6).encode(x=alt.X("most:Q", scale=scale), text="label:N")
-    note = "bars: median of the parts; black: least to most; orange: goal"
+    labels = base.mark_text(align="left", dx=6).encode(x=alt.X("right:Q", scale=scale), text="label:N")
+    note = "black: from the least to the most of the parts that were timed in turn; orange: goal"
     return (bars + parts + goals + labels).properties(
         width=420, height=alt.Step(38), title=alt.TitleParams("Beside the peers", subtitle=note)
     )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from statistics import median
 from typing import Any
 
 import torch
@@ -10,12 +9,12 @@ from transformers import AutoModelForMaskedLM, pipeline
 
 import evenhand
 from benchmarks.rows import Row
-from benchmarks.timing import Part, arithmetic, gemm, in_turn, largest, ratios, share
+from benchmarks.timing import Shares, arithmetic, gemm, in_turn, largest, share
 from evenhand import datasets
 from evenhand.items import Blank
 from evenhand.measures.pronoun import Pronoun
 from evenhand.models.loading import quiet
-from evenhand.models.masked import MaskedLM
+from evenhand.questions import Question
 
 PARTS = 5
 EVERY = 5
@@ -29,47 +28,38 @@ def rows() -> Iterator[Row]:
         network = AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float32)
         pipe = pipeline("fill-mask", model=network, tokenizer=model.tokenizer, device="cpu")
     items = list(datasets.load("tbd").items)
-    mine = [items[n::PARTS] for n in range(PARTS)]
-    some = [part[::EVERY] for part in mine]
-    sides: list[list[Part]] = [
-        [lambda part=part: ours(model, part) for part in mine],
+    shares = Shares(model, lambda: questions(items), PARTS)
+    some = [items[n * EVERY :: PARTS * EVERY] for n in range(PARTS)]
+    us, alone, batched, rate = in_turn(
+        shares.parts(),
         [lambda part=part: filled(pipe, part, 1) for part in some],
         [lambda part=part: filled(pipe, part, 8) for part in some],
         [lambda: [gemm(network.config.hidden_size)]] * PARTS,
-    ]
-    us, alone, batched, rate = in_turn(*sides)
-    same = [p for n, part in enumerate(mine) for p in _sampled(us.answers, mine, n, len(part))]
-    plan = model.plan([question for item in items for question in Pronoun().ask(item)])
-    scales = [len(a) / len(b) for a, b in zip(mine, some, strict=True)]
+    )
+    asked = {question: i for i, question in enumerate(questions(items))}
+    ours = [math.exp(shares.answers[asked[q]].logp) for part in some for item in part for q in Pronoun().ask(item)]
+    sampled = sum(map(len, some))
     for name, them, goal in (("", alone, 5), (", batches of 8", batched, None)):
-        found = ratios(them, us, scales)
+        peer = them.total * len(items) / sampled
         yield Row(
             f"Pronouns of {len(items):,} tbd blanks, mini-en: fill-mask pipeline{name}",
             ours=us.total,
-            peer=sum(s * scale for s, scale in zip(them.seconds, scales, strict=True)),
-            ratio=median(found),
+            peer=peer,
+            ratio=peer / us.total,
             goal=goal,
-            difference=largest(same, them.answers),
-            share=share(arithmetic(model, plan.batches), us, rate),
-            spread=found,
-            note=f"peer on {sum(map(len, some))} blanks; difference in probability",
+            difference=largest(ours, them.answers),
+            share=share(arithmetic(model, shares.plan.batches), us, rate),
+            note=f"peer on {sampled} blanks; difference in probability",
         )
 
 
-def _sampled(answers: Sequence[float], mine: Sequence[Sequence[Blank]], n: int, size: int) -> list[float]:
-    """The answers to the n-th part, two for each blank, of those blanks that the peer has too."""
-    start = 2 * sum(len(part) for part in mine[:n])
-    own = answers[start : start + 2 * size]
-    return [p for blank in range(0, size, EVERY) for p in own[2 * blank : 2 * blank + 2]]
-
-
-def ours(model: MaskedLM, items: Sequence[Blank]) -> list[float]:
-    """P(he) and P(she) of each blank."""
-    return [math.exp(a.logp) for a in model.answer([q for item in items for q in Pronoun().ask(item)])]
+def questions(items: Sequence[Blank]) -> list[Question]:
+    """The distinct questions about the pronouns."""
+    return list(dict.fromkeys(question for item in items for question in Pronoun().ask(item)))
 
 
 def filled(pipe: Any, items: Sequence[Blank], batch: int) -> list[float]:
-    """The same from the pipeline, which takes one pair of targets for a whole list of texts."""
+    """P(he) and P(she) of each blank from the pipeline, which takes one pair of targets for a whole list of texts."""
     found: dict[str, dict[str, float]] = {}
     for pronouns in dict.fromkeys(item.candidates[:2] for item in items):
         alike = [item for item in items if item.candidates[:2] == pronouns]
