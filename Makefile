@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: audit test check clean
+.PHONY: audit test check bench clean
 
 audit: .venv/installed            ## measure the bundled model and print its scorecard
 	@$(BIN)/evenhand audit
@@ -12,9 +12,12 @@ test: .venv/installed-test        ## run all tests
 	@$(BIN)/python -m pytest
 
 check: .venv/installed-check      ## format, lint, types
-	$(BIN)/ruff format --check src tests examples tools
-	$(BIN)/ruff check src tests examples tools
+	$(BIN)/ruff format --check src tests examples tools benchmarks
+	$(BIN)/ruff check src tests examples tools benchmarks
 	$(BIN)/mypy
+
+bench: .venv/installed-bench      ## ours beside the peers: docs/performance.md
+	@$(BIN)/python -m benchmarks
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evenhand needs Python 3.11 or newer; this is " + sys.version)'
@@ -28,6 +31,10 @@ check: .venv/installed-check      ## format, lint, types
 
 .venv/installed-test: .venv/installed
 	$(PIP) -e '.[test]'
+	touch $@
+
+.venv/installed-bench: .venv/installed
+	$(PIP) -e '.[bench]'
 	touch $@
 
 .venv/installed-check: .venv/installed-test

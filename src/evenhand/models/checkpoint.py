@@ -18,7 +18,7 @@ from evenhand.models.batching import Limit
 from evenhand.models.names import Found, out_of_reach
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-CPU_TOKENS = 2048  # throughput is flat from 512 on; larger batches would only lose more when a run is stopped
+CPU_TOKENS = 1024  # throughput is flat from 512 on; larger batches only pad more, and lose more when a run is stopped
 READING = 1  # raised whenever evenhand makes other inputs from the same question: kept answers are then asked again
 LEAST = 0.75  # share of a model's embeddings that its tokenizer uses at the least; some are padded
 PROJECTED = 2**26  # numbers a batch may project onto the vocabulary: 256 MiB in float32

@@ -1,0 +1,37 @@
+"""Pseudo-log-likelihoods, ours and minicons': what the CPU and the GPU benchmarks share."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from transformers import AutoModelForMaskedLM
+
+from evenhand.models.loading import quiet
+from evenhand.models.masked import MaskedLM
+from evenhand.questions import Likelihood
+
+
+def pll(model: MaskedLM, texts: Sequence[str]) -> list[float]:
+    """Ours."""
+    return [answer.logp for answer in model.answer([Likelihood(text) for text in texts])]
+
+
+def minicons(folder: str, tokenizer: Any, device: str = "cpu", dtype: torch.dtype = torch.float32) -> Any:
+    """The peer, with the method of the tokenizer that it calls and transformers 5 has dropped."""
+    from minicons.scorer import MaskedLMScorer
+
+    with quiet():
+        network = AutoModelForMaskedLM.from_pretrained(folder, dtype=dtype).to(device)
+    tokenizer.batch_encode_plus = tokenizer.__call__
+    return MaskedLMScorer(network, device, tokenizer=tokenizer)
+
+
+def minicons_pll(peer: Any, texts: Sequence[str], batch: int) -> list[float]:
+    """The peer's, so many sentences at a time."""
+    return [
+        score
+        for start in range(0, len(texts), batch)
+        for score in peer.sequence_score(
+            list(texts[start : start + batch]), reduction=lambda x: x.sum(0).item(), PLL_metric="original"
+        )
+    ]

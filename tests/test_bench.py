@@ -1,0 +1,46 @@
+"""The benchmarks compare like with like; what they take is no matter for a test."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from evenhand import datasets
+from evenhand.measures.association import Association
+from evenhand.models.masked import MaskedLM
+from evenhand.models.released import AsReleased
+
+sys.path.append(str(Path(__file__).parent.parent))
+
+from benchmarks import becpro, gpu, page, timing
+from benchmarks.rows import Row
+
+
+def test_the_released_algorithm_and_our_engine_agree_on_the_released_inputs(mini_en: MaskedLM) -> None:
+    items = datasets.load("becpro-en").items[3::193]  # all templates; some longer than 16 pieces, some with slips
+    questions = [question for item in items for question in Association("words").ask(item)]
+    logps = [answer.logp for answer in AsReleased(mini_en).answer(questions)]
+    ours = [seen - prior for seen, prior in zip(logps[::2], logps[1::2], strict=True)]
+    columns = becpro.columns(items, mini_en.tokenizer.mask_token)
+    assert becpro.released(mini_en.network, mini_en.tokenizer, columns) == pytest.approx(ours, abs=1e-4)
+
+
+def test_work_in_shares_gives_the_same_answers(mini_en: MaskedLM) -> None:
+    items = datasets.load("becpro-en").items[::500]
+    asked = becpro.questions(items, "pieces")
+    shares = timing.Shares(mini_en, lambda: asked, 3)
+    timing.in_turn(shares.parts())
+    assert [shares.answers[i] for i in range(len(asked))] == mini_en.answer(asked)
+
+
+def test_the_gpu_script_asks_what_the_association_asks() -> None:
+    assert set(gpu.becpro_questions()) == set(becpro.questions(datasets.load("becpro-en").items, "pieces"))
+
+
+def test_answers_that_differ_stop_the_run() -> None:
+    row = Row("this: that", ours=1.0, peer=3.0, ratio=3.0, goal=2, difference=0.5)
+    assert row.met
+    with pytest.raises(SystemExit, match="differ by 0.5, more than 0.0001"):
+        row.check()
+    assert not Row("memory", ours=3.0, unit="GB", goal=2).met
+    assert "3.0x; largest difference 5.0e-01; goal 2x: met" in page.line(row)
