@@ -15,7 +15,7 @@ from benchmarks.timing import Part, Shares, arithmetic, gemm, in_turn, largest, 
 from evenhand import datasets
 from evenhand.items import Sentence
 from evenhand.measures.association import Association
-from evenhand.models.loading import quiet
+from evenhand.models.checkpoint import quiet
 from evenhand.models.released import AsReleased, masked_text
 from evenhand.questions import Masks, Question
 

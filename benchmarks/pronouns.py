@@ -13,7 +13,7 @@ from benchmarks.timing import Shares, arithmetic, gemm, in_turn, largest, share
 from evenhand import datasets
 from evenhand.items import Blank
 from evenhand.measures.pronoun import Pronoun
-from evenhand.models.loading import quiet
+from evenhand.models.checkpoint import quiet
 from evenhand.questions import Question
 
 PARTS = 5

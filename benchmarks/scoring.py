@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForMaskedLM
 
-from evenhand.models.loading import quiet
+from evenhand.models.checkpoint import quiet
 from evenhand.models.masked import MaskedLM
 from evenhand.questions import Likelihood
 

@@ -18,7 +18,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"strata"},
     {"result", "models.batching"},
     {"models.base", "models.pieces", "folder"},
-    {"datasets.templates", "datasets.rows", "datasets.fetch"},
+    {"datasets.templates", "datasets.rows", "datasets.fetch", "datasets.segmenting"},
     {"datasets.balanced", "datasets.base", "measures.base", "models.table", "models.names"},
     {"mitigation.pronouns", "mitigation.titles"},
     {"models.masking", "models.picking", "models.network", "models.labels", "datasets.texts", "datasets.gendered"},
@@ -67,6 +67,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"corpus", "reproducing.base"},
     {"reproducing.barza2023.cells"},
     {
+        "reproducing.anantaprayoon2024",
         "reproducing.bartl2020",
         *(f"reproducing.barza2023.{part}" for part in ("corpora", "curve", "mt_gender", "reminders", "tables")),
     },

@@ -11,15 +11,22 @@ from evenhand.errors import BadInput
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="bartl2020 or barza2023.")],
+    paper: Annotated[str, typer.Argument(help="anantaprayoon2024, bartl2020 or barza2023.")],
     part: Annotated[
-        str, typer.Option(help="Of barza2023: tables, reminders, learning-curve, mt-gender or corpora.")
+        str,
+        typer.Option(
+            help="Of barza2023: tables, reminders, learning-curve, mt-gender, corpora; of anantaprayoon2024: tables, "
+            "correlations."
+        ),
     ] = "tables",
     model: Annotated[
-        list[str] | None, typer.Option(help="The English model, before; for barza2023's tables repeatable.")
+        list[str] | None, typer.Option(help="The model to measure; for tables of many models repeatable.")
     ] = None,
     post: Annotated[str | None, typer.Option(help="The same model after fine-tuning, if you have it.")] = None,
-    finetune: Annotated[str | None, typer.Option(help="Fine-tune now: gap, or a text file.")] = None,
+    finetune: Annotated[
+        str | None, typer.Option(help="Fine-tune now: gap, or a text file; for anantaprayoon2024 snli, jsnli, ocnli.")
+    ] = None,
+    lang: Annotated[str | None, typer.Option(help="Of anantaprayoon2024: en (default), ja or zh.")] = None,
     corpus: Annotated[
         list[str] | None, typer.Option(help="Texts to train on, instead of the paper's. For corpora: two.")
     ] = None,
@@ -49,6 +56,7 @@ def reproduce(
     given: dict[str, Any] = {
         "post": post,
         "finetune": finetune,
+        "lang": lang,
         "recipe": recipe,
         "draws": draws,
         "limit": limit,
@@ -63,7 +71,7 @@ def reproduce(
     if as_json:
         terminal.show(done.cells.to_json(orient="records", indent=1))
         return
-    terminal.show(reproduction(done.cells, done.notes, done.claims))
+    terminal.show(reproduction(done.cells, done.notes, done.claims, done.digits))
     for chart in done.charts:
         terminal.show(f"Chart: {chart}")
 

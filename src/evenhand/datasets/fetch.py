@@ -89,6 +89,12 @@ def fetch(name: str) -> list[Path]:
     return [_retrieve(release, path, sha256) for path, sha256 in release.files.items()]
 
 
+def at_hand(name: str) -> bool:
+    """Whether all files of a release are here already."""
+    release = RELEASES[name]
+    return all(locate(release.folder, path) for path in release.files)
+
+
 def locate(folder: str, path: str) -> Path | None:
     """The file under EVENHAND_DATA, or in the cache, if it is in either."""
     if given := os.environ.get("EVENHAND_DATA"):

@@ -6,6 +6,7 @@ A file has [genders], the words for a woman and a man; [words], occupations by t
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 import pandas as pd
 
 from evenhand.datasets.base import Dataset
+from evenhand.datasets.segmenting import Segmented, check
+from evenhand.datasets.segmenting import segmented as into_words
 from evenhand.datasets.templates import SLOT, agreeing, render
 from evenhand.errors import BadInput, UnknownName
 from evenhand.items import NliPair
@@ -32,14 +35,25 @@ def english() -> Dataset:
     return _bundled("en")
 
 
-def japanese() -> Dataset:
-    """Ours in Japanese: the same occupations and scenes."""
-    return _bundled("ja")
+def japanese(segmented: Segmented = "no") -> Dataset:
+    """Ours in Japanese: the same occupations and scenes; `segmented="yes"` parts words by blanks."""
+    made = _bundled("ja")
+    return cut(made) if check(segmented) else made
 
 
 def chinese() -> Dataset:
     """Ours in Chinese: the same occupations and scenes."""
     return _bundled("zh")
+
+
+def cut(dataset: Dataset) -> Dataset:
+    """A Japanese dataset with blanks between words, for models that read it so."""
+    items = [
+        replace(item, premise=into_words(item.premise), hypothesis=into_words(item.hypothesis))
+        for item in dataset.items
+        if isinstance(item, NliPair)
+    ]
+    return replace(dataset, items=items, options={**dataset.options, "segmented": "yes"})
 
 
 def own(file: str, data: dict[str, Any], options: Mapping[str, Any]) -> Dataset:

@@ -86,8 +86,10 @@ def _follows(measure: str, part: pd.DataFrame, seed: int) -> dict[str, Any]:
     pearson, spearman = (
         correlation(x, y, generator(seed, {"of": kind}), kind=kind) for kind in ("pearson", "spearman")
     )
-    line = fitted(x, y, generator(seed, {"of": "slope"}))
-    half = float((part["high"] - part["low"]).median()) / 2
+    varies = len(y) > 2 and np.ptp(y) > 0
+    line = fitted(x, y, generator(seed, {"of": "slope"})) if varies else None
+    widths = (part["high"] - part["low"]).dropna()
+    half = float(widths.median()) / 2 if len(widths) else math.nan
     return {
         "measure": measure,
         "models": len(part),
@@ -98,8 +100,8 @@ def _follows(measure: str, part: pd.DataFrame, seed: int) -> dict[str, Any]:
         "spearman": spearman.value,
         "spearman_low": spearman.low,
         "spearman_high": spearman.high,
-        "slope": line.slope,
-        "slope_low": line.slope_low,
-        "slope_high": line.slope_high,
-        "smallest": half / abs(line.slope) if line.slope else math.nan,
+        "slope": line.slope if line else 0.0 if len(y) else math.nan,
+        "slope_low": line.slope_low if line else math.nan,
+        "slope_high": line.slope_high if line else math.nan,
+        "smallest": half / abs(line.slope) if line and line.slope else math.nan,
     }

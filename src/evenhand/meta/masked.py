@@ -1,5 +1,6 @@
 """Masked language models trained on text of which a known share follows stereotypes about jobs. Ours."""
 
+import math
 import tomllib
 from collections.abc import Callable, Sequence
 from importlib.resources import files
@@ -120,6 +121,8 @@ def _of(frame: pd.DataFrame, dataset: str, measure: str) -> pd.DataFrame:
 
 
 def _value(rows: pd.DataFrame, seed: int) -> dict[str, float]:
+    if rows.empty:  # a sample may be without pairs of partners
+        return {"value": math.nan, "low": math.nan, "high": math.nan}
     values = rows["value"].to_numpy(dtype=np.float64)
     low, high = clustered_interval(values, rows["cluster"].astype(str).tolist(), generator(seed, {"of": "dial"}))
     return {"value": float(values.mean()), "low": low, "high": high}

@@ -188,7 +188,7 @@ def _claims(claims: Sequence[Claim]) -> Iterator[Text]:
         yield _line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {span}", "")
 
 
-def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Claim]) -> RenderableType:
+def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Claim], digits: int = 2) -> RenderableType:
     """Published | ours | difference for every cell of a paper's tables, the hypotheses, and why they differ."""
     columns = tuple(column for column in cells.columns if column not in ("low", "high"))
     first = len(columns) - 3  # published, ours, difference
@@ -196,7 +196,7 @@ def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Cla
     for name in columns:
         table.add_column(name, justify="right" if name in columns[first:] else "left", no_wrap=True)
     for _, row in cells.iterrows():
-        form = ",.0f" if row["what"] == "W" else "+.2f"
+        form = ",.0f" if row["what"] == "W" else f"+.{digits}f"
         table.add_row(*(str(row[c]) for c in columns[:first]), *(_with_interval(row, c, form) for c in columns[first:]))
     return Group(table, *_claims(claims), "", *(Text(f"- {note}") for note in notes))
 

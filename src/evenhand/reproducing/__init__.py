@@ -5,10 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from evenhand.errors import BadInput, UnknownName
-from evenhand.reproducing import bartl2020, barza2023
+from evenhand.reproducing import anantaprayoon2024, bartl2020, barza2023
 from evenhand.reproducing.base import Reproduction
 
 PAPERS: dict[str, dict[str, Callable[..., Reproduction]]] = {
+    "anantaprayoon2024": anantaprayoon2024.PARTS,
     "bartl2020": {"tables": bartl2020.reproduce},
     "barza2023": barza2023.PARTS,
 }

@@ -23,6 +23,8 @@ class Reproduction:
     runs: list[Run] = field(default_factory=list)
     charts: list[Path] = field(default_factory=list)
     """Files that were drawn."""
+    digits: int = 2
+    """Decimals, as the paper prints them."""
 
 
 def published(paper: str) -> dict[str, Any]:
