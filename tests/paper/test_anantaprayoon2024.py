@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 import evenhand
-from evenhand import Answer, NliPair, Score, datasets, measures
+import tiny
+from evenhand import Answer, BadInput, NliPair, Score, datasets, measures
+from evenhand.reproducing import reproduce
 from evenhand.run import Task
 
 NUMBERS = tomllib.loads(
@@ -104,3 +106,39 @@ def test_the_released_set_gives_the_distribution_measured_before(which: str, dat
         found["fraction-neutral", "non"],
     )
     assert found["nli-coal", "all"] == pytest.approx(sum(terms) / 3)
+
+
+def test_table_3_stands_beside_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EVENHAND_DATA", raising=False)
+    monkeypatch.setattr("evenhand.datasets.fetch.cache", lambda: tmp_path / "none")
+    model = tiny.save_classifier("bert-uncased", tmp_path / "bert-base-uncased-nli", max_position_embeddings=256)
+    done = reproduce("anantaprayoon2024", models=[str(model)], limit=90, out=tmp_path)
+    cells = done.cells.set_index(["model", "data", "what"])
+    assert len(cells) == 5 * 11
+    row = cells.loc[("BERT-base", "AS set", "contradiction")]
+    assert row["published"] == 0.501
+    assert row["difference"] == pytest.approx(row["ours"] - 0.501)
+    assert cells["ours"].notna().sum() == 11  # the other four are not at hand
+    assert "the released set is not at hand" in done.notes[0]
+    found = done.runs[0].values
+    coal = found[(found["measure"] == "nli-coal") & found["set"].isna()]["value"].item()
+    assert cells.loc[("BERT-base", "all", "nli-coal"), "ours"] == coal
+
+
+def test_a_model_that_is_none_of_the_papers_is_not_comparable(tmp_path: Path) -> None:
+    model = tiny.save_classifier("bert-uncased", tmp_path / "mine", max_position_embeddings=256)
+    done = reproduce("anantaprayoon2024", models=[str(model)], limit=60, out=tmp_path)
+    assert any("mine' is none of the paper's models" in note for note in done.notes)
+    with pytest.raises(BadInput, match="no bundled model of inference in 'ja'"):
+        reproduce("anantaprayoon2024", lang="ja", out=tmp_path)
+    with pytest.raises(BadInput, match="models in en, ja and zh"):
+        reproduce("anantaprayoon2024", lang="de", out=tmp_path)
+
+
+def test_table_2_stands_beside_ours(tmp_path: Path) -> None:
+    model = tiny.save_classifier("bert-uncased", tmp_path / "mine", max_position_embeddings=256)
+    options = {"rates": [0.0, 0.5, 1.0], "size": 60, "limit": 60, "out": tmp_path}
+    done = reproduce("anantaprayoon2024", "correlations", model=str(model), **options)
+    assert set(done.cells["data"]) == {"nli-coal", "fraction-neutral"}
+    assert done.cells.set_index("data").loc["nli-coal", "published"] == 0.999
+    assert any("takes .602" in note for note in done.notes)

@@ -10,11 +10,13 @@ from typing import Any
 
 import huggingface_hub
 import torch
-from transformers import AutoConfig
+from transformers import AutoConfig, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from evenhand.errors import BadInput, EvenhandError, ModelError, ModelNotFound, UnfitModel
+from evenhand.models import japanese
 from evenhand.models.batching import Limit
+from evenhand.models.japanese import JapaneseTokenizer
 from evenhand.models.names import Found, out_of_reach
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -117,6 +119,12 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
             f"Model '{found.name}' in {found.source} cannot be loaded: {_first(error)} A model folder holds "
             "config.json, model.safetensors and the tokenizer's files, whole: copy or download it again."
         ) from error
+
+
+def read_tokenizer(source: str, options: Mapping[str, Any]) -> Any:
+    """The checkpoint's tokenizer; one that cuts Japanese into words first, with the interface of the others."""
+    tokenizer = AutoTokenizer.from_pretrained(source, **options)
+    return JapaneseTokenizer(tokenizer) if japanese.known(tokenizer) else tokenizer
 
 
 def configuration(found: Found, options: Mapping[str, Any]) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from peft import PeftConfig, PeftModel
 from peft.utils import load_peft_weights
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoModelForSequenceClassification
 
-from evenhand.models.checkpoint import Checkpoint, configuration
+from evenhand.models.checkpoint import Checkpoint, configuration, read_tokenizer
 from evenhand.models.labels import LABELS, order
 from evenhand.models.loading_nli import check_head
 from evenhand.models.names import ADAPTER, Found, find
@@ -42,7 +42,7 @@ def read_adapter(found: Found, dtype: torch.dtype, named: str | Sequence[str], o
     weights = {name: value for name, value in network.state_dict().items() if name not in missing}
     merged = PeftModel.from_pretrained(network, found.source, config=adapter).merge_and_unload()
     has_tokenizer = (Path(found.source) / "tokenizer_config.json").is_file()
-    tokenizer = AutoTokenizer.from_pretrained(found.source if has_tokenizer else base.source, **options)
+    tokenizer = read_tokenizer(found.source if has_tokenizer else base.source, options)
     return Checkpoint(found, merged.to(dtype), tokenizer, weights | added, outputs, f"{dtype} {_settings(found)}")
 
 

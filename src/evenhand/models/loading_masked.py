@@ -3,11 +3,11 @@
 from typing import Any
 
 import torch
-from transformers import AutoModelForMaskedLM, AutoTokenizer
+from transformers import AutoModelForMaskedLM
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING
 
 from evenhand.errors import UnfitModel
-from evenhand.models.checkpoint import Checkpoint, some
+from evenhand.models.checkpoint import Checkpoint, read_tokenizer, some
 from evenhand.models.names import Found
 
 
@@ -18,7 +18,7 @@ def read_masked(found: Found, config: Any, dtype: torch.dtype, options: dict[str
             f"Model '{found.name}' is of the kind '{config.model_type}', which is no masked language model. "
             "Use one that is: BERT, DistilBERT, RoBERTa, XLM-R, ALBERT, DeBERTa, ModernBERT and the like."
         )
-    tokenizer = AutoTokenizer.from_pretrained(found.source, **options)
+    tokenizer = read_tokenizer(found.source, options)
     network, missing = _weights(found, config, dtype, options)
     if missing:
         raise UnfitModel(

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoModelForSequenceClassification
 
 from evenhand.errors import UnfitModel
-from evenhand.models.checkpoint import Checkpoint, some
+from evenhand.models.checkpoint import Checkpoint, read_tokenizer, some
 from evenhand.models.labels import order
 from evenhand.models.names import Found
 
@@ -21,7 +21,7 @@ def read_nli(
         found.source, config=config, dtype=dtype, output_loading_info=True, **options
     )
     check_head(found, set(report["missing_keys"]))
-    tokenizer = AutoTokenizer.from_pretrained(found.source, **options)
+    tokenizer = read_tokenizer(found.source, options)
     return Checkpoint(found, network, tokenizer, network.state_dict(), outputs)
 
 

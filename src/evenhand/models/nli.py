@@ -12,9 +12,10 @@ from torch import Tensor
 
 from evenhand.errors import UnfitModel
 from evenhand.models.batching import Batch, Ids, Limit, Plan, Read, Reading, Values
+from evenhand.models.japanese import JapaneseTokenizer
 from evenhand.models.network import NetworkModel, padded
 from evenhand.models.pieces import PairPieces, encode_pairs
-from evenhand.questions import Entail, Question
+from evenhand.questions import Entail, Question, Span
 
 
 class NliModel(NetworkModel):
@@ -43,6 +44,14 @@ class NliModel(NetworkModel):
         distinct = list(dict.fromkeys(pairs))
         encoded = dict(zip(distinct, encode_pairs(self.tokenizer, distinct, self.longest), strict=True))
         return Plan([self._reading(encoded[pair]) for pair in pairs], self.limit)
+
+    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
+        if not isinstance(self.tokenizer, JapaneseTokenizer):
+            return super().count_pieces(places)
+        # It does not say where a piece stands: all that can be told is whether there are pieces for the text.
+        found = encode_pairs(self.tokenizer, [(text, text) for text, _ in places], self.longest)
+        return [0 if pieces.note else len(pieces.ids) // 2 for pieces in found]
 
     def _reading(self, pieces: PairPieces) -> Reading:
         if pieces.note:

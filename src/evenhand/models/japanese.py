@@ -1,0 +1,76 @@
+"""Tokenizers that cut Japanese into words first, as Tohoku University's BERT models have them."""
+
+from typing import Any
+
+from tokenizers import Regex, Tokenizer
+from tokenizers.models import WordLevel, WordPiece
+from tokenizers.pre_tokenizers import PreTokenizer, Sequence, Split, WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
+from transformers import PreTrainedTokenizerFast
+
+from evenhand.errors import UnfitModel
+
+ROLES = ("unk_token", "cls_token", "sep_token", "pad_token", "mask_token")
+
+
+def known(tokenizer: Any) -> bool:
+    """Is it one of those: MeCab for words, then pieces or characters?"""
+    return (
+        type(tokenizer).__name__ == "BertJapaneseTokenizer"
+        and tokenizer.word_tokenizer_type == "mecab"
+        and tokenizer.subword_tokenizer_type in ("wordpiece", "character")
+        and not tokenizer.do_lower_case
+    )
+
+
+class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
+    """The same pieces, with the interface of the fast ones; which of two texts a piece is of is said, too.
+
+    Where a piece stands in the text it cannot say, since words are cut before: enough for inference, not for masks.
+    Saved as the tokenizer that it was made from.
+    """
+
+    def __init__(self, original: Any) -> None:
+        self._original = original
+        names = {role: getattr(original, role) for role in ROLES}
+        super().__init__(
+            tokenizer_object=_fast(original),
+            model_max_length=original.model_max_length,
+            model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+            **names,
+        )
+
+    def __call__(self, text: Any, text_pair: Any = None, **options: Any) -> Any:
+        """The pieces of texts, or of pairs of texts."""
+        if options.get("return_offsets_mapping"):
+            raise UnfitModel(
+                "This model's tokenizer (BertJapaneseTokenizer) does not say which characters a piece stands for: it "
+                "can be used for inference, not for masked sentences. Use a checkpoint with a tokenizer.json."
+            )
+        return super().__call__(self._words(text), None if text_pair is None else self._words(text_pair), **options)
+
+    def save_pretrained(self, folder: Any, **options: Any) -> Any:
+        """Leave the original in the folder."""
+        return self._original.save_pretrained(folder, **options)
+
+    def _words(self, text: Any) -> Any:
+        if isinstance(text, str):
+            return " ".join(self._original.word_tokenizer.tokenize(text))
+        return [self._words(one) for one in text]
+
+
+def _fast(original: Any) -> Tokenizer:
+    vocabulary = original.get_vocab()
+    cut: PreTokenizer = WhitespaceSplit()
+    if original.subword_tokenizer_type == "wordpiece":
+        pieces = Tokenizer(WordPiece(vocabulary, unk_token=original.unk_token, max_input_chars_per_word=100))
+    else:
+        pieces = Tokenizer(WordLevel(vocabulary, unk_token=original.unk_token))
+        cut = Sequence([cut, Split(Regex("."), "isolated")])
+    pieces.pre_tokenizer = cut
+    pieces.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", original.cls_token_id), ("[SEP]", original.sep_token_id)],
+    )
+    return pieces
