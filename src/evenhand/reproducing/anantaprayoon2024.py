@@ -13,7 +13,7 @@ from evenhand.errors import BadInput, ModelNotFound
 from evenhand.folder import Run
 from evenhand.meta.inference import inference
 from evenhand.models.names import find
-from evenhand.reproducing.base import Reproduction, published
+from evenhand.reproducing.base import Reproduction, beside, published
 
 LABELS = ("entailment", "contradiction", "neutral")
 SCORES = ("fraction-neutral", "nli-coal")
@@ -176,13 +176,4 @@ def _span(found: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _cell(table: str, model: str, data: str, what: str, number: float | None, ours: float | None) -> dict[str, Any]:
-    difference = ours - number if ours is not None and number is not None else None
-    return {
-        "table": table,
-        "model": model,
-        "data": data,
-        "what": what,
-        "published": number,
-        "ours": ours,
-        "difference": difference,
-    }
+    return {"table": table, "model": model, "data": data, "what": what, **beside(number, ours)}

@@ -14,7 +14,7 @@ from evenhand.datasets.texts import sentences
 from evenhand.errors import BadInput
 from evenhand.folder import Run
 from evenhand.models.names import find
-from evenhand.reproducing.base import Reproduction, published
+from evenhand.reproducing.base import Reproduction, beside, published
 from evenhand.teaching import recipe_of, trained
 
 GROUPS = ("balanced", "female", "male")
@@ -133,16 +133,7 @@ def _tests(
 
 
 def _row(table: str, group: str, words: str, what: str, published: float, ours: float | None) -> dict[str, Any]:
-    difference = None if ours is None else ours - published
-    return {
-        "table": table,
-        "professions": group,
-        "words": words,
-        "what": what,
-        "published": published,
-        "ours": ours,
-        "difference": difference,
-    }
+    return {"table": table, "professions": group, "words": words, "what": what, **beside(published, ours)}
 
 
 def _mean(scores: pd.DataFrame, group: str, words: str, how: str = "mean") -> float:

@@ -27,6 +27,12 @@ class Reproduction:
     """Decimals, as the paper prints them."""
 
 
+def beside(number: float | None, ours: float | None) -> dict[str, float | None]:
+    """The end of a cell: published, ours, difference."""
+    difference = ours - number if ours is not None and number is not None else None
+    return {"published": number, "ours": ours, "difference": difference}
+
+
 def published(paper: str) -> dict[str, Any]:
     """The paper's numbers."""
     return tomllib.loads((files("evenhand.datasets") / "data" / f"published-{paper}.toml").read_text("utf-8"))

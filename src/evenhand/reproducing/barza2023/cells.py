@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.models.names import find
+from evenhand.reproducing.base import beside
 
 TABLE_5 = (
     "Table 5: its text says that APPD comes closer to BERT-base as sentences are added. By the table 50 do not help "
@@ -16,19 +17,8 @@ def cell(
 ) -> dict[str, Any]:
     """One number of a table, published and ours; ours with its interval where it has one."""
     row: Mapping[Any, Any] = found if isinstance(found, Mapping) else {"value": found}
-    ours = row["value"]
-    difference = ours - number if ours is not None and number is not None else None
-    return {
-        "table": table,
-        "group": group,
-        "model or column": column,
-        "what": what,
-        "published": number,
-        "ours": ours,
-        "difference": difference,
-        "low": row.get("low"),
-        "high": row.get("high"),
-    }
+    of = {"table": table, "group": group, "model or column": column, "what": what}
+    return {**of, **beside(number, row["value"]), "low": row.get("low"), "high": row.get("high")}
 
 
 def column_of(name: str, numbers: Mapping[str, Any]) -> str:
