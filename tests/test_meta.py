@@ -33,7 +33,7 @@ def points(values: dict[str, list[float]]) -> list[dict[str, object]]:
 def test_what_follows_is_told_from_what_does_not() -> None:
     noise = [0.2, 0.7, 0.1, 0.9, 0.3, 0.8, 0.2, 0.6, 0.1, 0.7, 0.4]
     line = [0.1 + 0.5 * n / 10 for n in range(11)]
-    found = dial("m", "nli", points({"line": line, "noise": noise, "flat": [0.9] * 11}), [], 0)
+    found = dial("x", "m", "nli", points({"line": line, "noise": noise, "flat": [0.9] * 11}), [], 0)
     rows = found.follows.set_index("measure")
     assert rows.loc["line", "pearson"] == pytest.approx(1)
     assert rows.loc["line", "slope"] == pytest.approx(0.5)
@@ -78,7 +78,7 @@ def test_masked_models_are_measured_at_every_rate_by_every_reading(turned: Dial)
 
 def test_readings_go_towards_the_stereotype() -> None:
     rows = [
-        {"dataset": "tbd", "measure": "pronoun", "id": job, "profession": job, "score": score}
+        {"dataset": "tbd", "measure": "pronoun", "id": job, "profession": job, "template": "1", "score": score}
         for job, score in (("firefighter", 0.6), ("secretary", -0.4), ("actuary", 0.9))
     ]
     found = READINGS["pronoun"](pd.DataFrame(rows))
@@ -105,7 +105,7 @@ def test_a_chart_has_a_panel_for_each_measure(turned: Dial, tmp_path: Path) -> N
 def test_what_is_known_of_measures_is_bundled() -> None:
     assert followed("nli-coal").pearson > 0.95
     assert followed("fraction-neutral").pearson < 0.95
-    assert "r = 1.00 [1.00, 1.00] over 11 models made from mini-en-nli" in str(followed("nli-coal"))
+    assert "on nli-en, it follows bias by r = 1.00 [1.00, 1.00] (11 models of mini-en-nli)" in str(followed("nli-coal"))
     assert followed("no-such-measure") is None
-    flat = Followed("x", "m", 5, math.nan, math.nan, math.nan, math.nan)
+    flat = Followed("x", "on y", "m", 5, math.nan, math.nan, math.nan, math.nan)
     assert "no change over 5 models" in str(flat)

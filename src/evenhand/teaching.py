@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from evenhand import models
+from evenhand import models, suites
 from evenhand.auditing import audit
 from evenhand.errors import BadInput, UnknownName
-from evenhand.folder import Run
+from evenhand.folder import Run, read_about
 
 if TYPE_CHECKING:
     from evenhand.training import loop
@@ -29,13 +29,13 @@ DONE = "README.md"
 """The model card, which training writes when the weights are there."""
 
 
-def recipe_of(name: str, draw: int = 0) -> "Recipe":
-    """The recipe of that name; another draw of it has another seed."""
+def recipe_of(name: str, draw: int = 0, seed: int = 0) -> "Recipe":
+    """The recipe of that name; another draw of it, or another seed of the study, has another seed."""
     from evenhand.training.mlm import RECIPES
 
     if name not in RECIPES:
         raise UnknownName("recipe", name, RECIPES)
-    return replace(RECIPES[name], seed=RECIPES[name].seed + draw)
+    return replace(RECIPES[name], seed=_seed(RECIPES[name].seed, draw, seed))
 
 
 def trained(base: str, texts: Sequence[str], recipe: "Recipe", out: Path, name: str) -> Path:
@@ -54,6 +54,7 @@ def taught(
     train: Train | None = None,
     draws: int = 1,
     limit: int | None = None,
+    seed: int = 0,
     **loading: Any,
 ) -> list[tuple[int, Run]]:
     """The draw and the run, for each draw and dataset, of models fine-tuned on the lessons of that draw.
@@ -64,17 +65,23 @@ def taught(
     """
     if draws < 1:
         raise BadInput(f"draws must be at least 1. Got {draws}.")
+    if limit is not None and limit < 1:
+        raise BadInput(f"limit must be at least 1. Got {limit}.")
+    wanted = {name: [suites.record(t) for t in suites.tasks_on(name, how)] for name, how in tasks.items()}
     found = []
     for draw in range(draws):
-        how = recipe_of(recipe, draw) if isinstance(recipe, str) else replace(recipe, seed=recipe.seed + draw)
+        if isinstance(recipe, str):
+            how: Any = recipe_of(recipe, draw, seed)
+        else:
+            how = replace(recipe, seed=_seed(recipe.seed, draw, seed))
         given = lessons(draw)
         folder = _folder(base, given, how, out, f"{name}-{draw}")
         runs = {dataset: _runs(out, dataset, measures, limit) for dataset, measures in tasks.items()}
-        if missing := [dataset for dataset, path in runs.items() if not (path / folder.name / "run.json").exists()]:
+        if missing := [name for name, path in runs.items() if not _measured(path / folder.name, wanted[name])]:
             model = models.load(str(_made(folder, base, given, how, train or _masked)), **loading)
             for dataset in missing:
                 audit(model, dataset=dataset, measure=tasks[dataset], limit=limit, out=runs[dataset])
-            shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
         found += [(draw, Run.load(path / folder.name)) for path in runs.values()]
     return found
 
@@ -101,7 +108,7 @@ def _masked(base: str, texts: Sequence[str], recipe: Any, out: Path) -> None:
 
 
 def _made(folder: Path, base: str, lessons: Sequence[Any], recipe: Any, train: Train) -> Path:
-    if (folder / DONE).exists():
+    if train is _masked and (folder / DONE).exists():  # other trainings know by themselves
         log.info(f"Fine-tuned before, from the same model, texts and recipe: {folder}")
     else:
         train(base, lessons, recipe, folder)
@@ -113,6 +120,16 @@ def _folder(base: str, lessons: Sequence[Any], recipe: Any, out: Path, name: str
         raise BadInput(f"There are no sentences to train '{name}' on.")
     made_of = repr((models.load(base).fingerprint, list(lessons), recipe))
     return out / "models" / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
+
+
+def _measured(path: Path, tasks: Sequence[Mapping[str, Any]]) -> bool:
+    """Is there a run of these very tasks, in these versions?"""
+    about = read_about(path) if path.is_dir() else None
+    return about is not None and about["tasks"] == tasks
+
+
+def _seed(start: int, draw: int, seed: int) -> int:
+    return start + draw + 1_000 * seed
 
 
 def _runs(out: Path, dataset: str, measures: Sequence[str], limit: int | None) -> Path:

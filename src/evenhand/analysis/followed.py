@@ -11,6 +11,8 @@ class Followed:
     """The correlation of a measure with the rate of bias, over models trained at several rates: `evenhand metaeval`."""
 
     measure: str
+    reading: str
+    """What was correlated: a measure without a direction of its own was read towards stereotypes."""
     model: str
     models: int
     pearson: float
@@ -20,9 +22,9 @@ class Followed:
 
     def __str__(self) -> str:
         if self.pearson != self.pearson:
-            return f"does not follow bias: no change over {self.models} models made from {self.model}"
+            return f"{self.reading}, it does not follow bias: no change over {self.models} models of {self.model}"
         span = f" [{self.low:.2f}, {self.high:.2f}]" if self.low == self.low else ""
-        return f"follows bias by r = {self.pearson:.2f}{span} over {self.models} models made from {self.model}"
+        return f"{self.reading}, it follows bias by r = {self.pearson:.2f}{span} ({self.models} models of {self.model})"
 
 
 def followed(measure: str) -> Followed | None:
@@ -37,6 +39,7 @@ def _all() -> dict[str, Followed]:
     return {
         row["measure"]: Followed(
             row["measure"],
+            row["reading"],
             row["model"],
             int(row["models"]),
             *(float(row[name] or "nan") for name in ("pearson", "pearson_low", "pearson_high", "smallest")),

@@ -40,6 +40,7 @@ def metaeval(
     from evenhand.report import plots
     from evenhand.report.tables import dial as table
 
+    out = out.expanduser()
     given: dict[str, Any] = {"size": size, "draws": seeds, "limit": limit, "seed": seed, "out": out}
     given |= {"measures": _listed(measures) or None, "rates": [_number(r) for r in _listed(rates)] or None}
     theirs = {"lang": lang, "order": order, "epochs": epochs, "learning_rate": rate}
@@ -51,7 +52,7 @@ def metaeval(
     study = inference if kind == "nli" else masked
     found = study(model, **{name: value for name, value in given.items() if value is not None})
     written = dial.write(found, out)
-    chart = out / f"dial-{found.kind}.svg"
+    chart = out / f"dial-{found.name}.svg"
     plots.save(plots.dial(found.points, title=f"{found.model}: values against the rate of bias"), chart)
     if as_json:
         terminal.show(found.follows.to_json(orient="records", indent=1))

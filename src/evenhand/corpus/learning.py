@@ -65,12 +65,14 @@ def learned(
     `equal`. The base is debiased on `debias_on`. With `limit` only so many pairs are measured. What was trained and
     measured is kept in `out`, and the same call goes on where it stopped.
     """
+    if taken := {BASE, DEBIASED} & set(corpora):
+        raise BadInput(f"A corpus cannot be called '{min(taken)}', which a model is. Give it another name.")
     out = Path(out).expanduser()
     texts = {name: sentences(source) for name, source in corpora.items()}
     sizes = _sizes({name: len(found) for name, found in texts.items()}, size, equal)
     scores = {BASE: untaught(model, out, PAIRS, limit=limit, **loading)}
     text = substituted(debias_on, seed=seed)
-    debiased = str(trained(model, text.sentences, recipe_of(recipe), out, DEBIASED))
+    debiased = str(trained(model, text.sentences, recipe_of(recipe, seed=seed), out, DEBIASED))
     scores[DEBIASED] = untaught(debiased, out, PAIRS, limit=limit, **loading)
     for name, found in texts.items():
         runs = taught(
@@ -82,6 +84,7 @@ def learned(
             recipe=recipe,
             draws=draws,
             limit=limit,
+            seed=seed,
             **loading,
         )
         scores[name] = scores_of(runs)

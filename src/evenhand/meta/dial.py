@@ -12,7 +12,7 @@ import pandas as pd
 from evenhand.errors import BadInput
 from evenhand.folder import write_whole
 from evenhand.result import generator
-from evenhand.stats import correlation, fitted
+from evenhand.stats import FEW, correlation, fitted
 
 POINTS = ["measure", "rate", "draw", "value", "low", "high"]
 FOLLOWS = [
@@ -39,9 +39,11 @@ class Dial:
     `points` has a row for each measure, rate and draw: value, low, high. `follows` has a row for each measure: its
     correlation with the rate, Pearson's (Anantaprayoon et al. 2024, Table 2) and Spearman's, NaN where the values do
     not change at all; `slope`, by how much the value changes from rate 0 to rate 1; `smallest`, the change of the rate
-    that moves the value by half the width of one model's interval: smaller ones a single audit will hardly show.
+    that on average moves the value by half the width of one model's interval: one audit sees it every other time.
     """
 
+    name: str
+    """Of the study: what it is of, for files."""
     model: str
     kind: str
     points: pd.DataFrame
@@ -49,11 +51,11 @@ class Dial:
     notes: list[str] = field(default_factory=list)
 
 
-def dial(model: str, kind: str, points: Sequence[dict[str, Any]], notes: list[str], seed: int) -> Dial:
+def dial(name: str, model: str, kind: str, points: Sequence[dict[str, Any]], notes: list[str], seed: int) -> Dial:
     """The points of a study as a table, and what follows from them."""
     frame = pd.DataFrame(list(points), columns=POINTS)
-    rows = [_follows(str(name), part, seed) for name, part in frame.groupby("measure", sort=False)]
-    return Dial(model, kind, frame, pd.DataFrame(rows, columns=FOLLOWS), notes)
+    rows = [_follows(str(measure), part, seed) for measure, part in frame.groupby("measure", sort=False)]
+    return Dial(name, model, kind, frame, pd.DataFrame(rows, columns=FOLLOWS), notes)
 
 
 def check_rates(rates: Sequence[float]) -> list[float]:
@@ -67,13 +69,10 @@ def check_rates(rates: Sequence[float]) -> list[float]:
 
 
 def write(found: Dial, out: Path) -> list[Path]:
-    """Both tables as tsv, for people and for `analysis.followed`."""
+    """Both tables as tsv, named after the study."""
     paths = []
-    for name, frame in (
-        ("points", found.points),
-        ("follows", found.follows.assign(kind=found.kind, model=found.model)),
-    ):
-        path = out / f"{name}.tsv"
+    for what, frame in (("points", found.points), ("follows", found.follows)):
+        path = out / f"{what}-{found.name}.tsv"
         text = frame.to_csv(sep="\t", index=False, float_format="%.6g").encode()
         write_whole(path, lambda file, text=text: file.write(text))  # type: ignore[misc]
         paths.append(path)
@@ -100,8 +99,8 @@ def _follows(measure: str, part: pd.DataFrame, seed: int) -> dict[str, Any]:
         "spearman": spearman.value,
         "spearman_low": spearman.low,
         "spearman_high": spearman.high,
-        "slope": line.slope if line else 0.0 if len(y) else math.nan,
-        "slope_low": line.slope_low if line else math.nan,
-        "slope_high": line.slope_high if line else math.nan,
+        "slope": line.slope if line else 0.0 if len(y) > 2 else math.nan,
+        "slope_low": line.slope_low if line and len(y) >= FEW else math.nan,
+        "slope_high": line.slope_high if line and len(y) >= FEW else math.nan,
         "smallest": half / abs(line.slope) if line and line.slope else math.nan,
     }

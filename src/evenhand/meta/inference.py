@@ -3,12 +3,14 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from evenhand.datasets.controlled import Order, controlled
+from evenhand.datasets.controlled import Order, controlled, whole
 from evenhand.datasets.nli_examples import Example
-from evenhand.errors import UnknownName
+from evenhand.errors import BadInput, UnknownName
 from evenhand.folder import prepare, write_whole
 from evenhand.meta.dial import Dial, check_rates, dial
 from evenhand.models.names import find
@@ -20,6 +22,8 @@ RATES = tuple(n / 10 for n in range(11))
 SIZE = 30_000
 STEP = 60
 """Development sets come in multiples of it: 30 occupations, two genders."""
+WORDS = 20
+"""Occupations that are biased or inverted."""
 
 
 def inference(
@@ -45,35 +49,40 @@ def inference(
     """
     from evenhand.training.nli import RECIPE
 
+    if draws < 1:
+        raise BadInput(f"draws must be at least 1. Got {draws}.")
     for measure in measures:
         if measure not in OF_INFERENCE:
             raise UnknownName("measure of inference", measure, OF_INFERENCE)
     out = Path(out).expanduser() / "inference"
     dev = max(size // 10 // STEP, 1) * STEP  # the paper's 3,000 for 30,000
-    points, learnt = [], {}
-    for rate in check_rates(rates):
+    turned = check_rates(rates)
+    for rate in turned:
+        whole(rate, WORDS, "words")  # or an error, before anything is trained
+    points = []
+    learnt: dict[float, float] = {}
+    for rate, draw in product(turned, range(draws)):
+        given = partial(controlled, rate, language=lang, order=order, seed=seed + draw)
         runs = taught(
             model,
-            lambda draw, rate=rate: controlled(  # type: ignore[misc]
-                rate, language=lang, size=size, order=order, seed=seed + draw
-            ),
+            lambda _, given=given: given(size=size),  # type: ignore[misc]
             out,
-            f"{lang}-{order}-{rate:g}",
+            f"{lang}-{order}-{rate:g}-{draw}",
             {f"nli-{lang}": list(measures)},
-            recipe=replace(RECIPE, epochs=epochs, learning_rate=learning_rate),
-            train=_train(
-                controlled(rate, language=lang, size=dev, part="dev", order=order, seed=seed), out / "accuracy"
-            ),
-            draws=draws,
+            recipe=replace(RECIPE, epochs=epochs, learning_rate=learning_rate, seed=RECIPE.seed + draw),
+            train=_train(given(size=dev, part="dev"), out / "accuracy"),
             limit=limit,
+            seed=seed,
             **loading,
         )
-        for draw, run in runs:
+        for _, run in runs:
             points += [{**row, "rate": rate, "draw": draw} for row in run.results if not row["groups"]]
-            learnt[rate] = json.loads((out / "accuracy" / f"{run.path.name}.json").read_text(encoding="utf-8"))
+            right = json.loads((out / "accuracy" / f"{run.path.name}.json").read_text(encoding="utf-8"))
+            learnt[rate] = min(right, learnt.get(rate, 1.0))
     shown = ", ".join(f"{rate:g}: {accuracy:.2f}" for rate, accuracy in learnt.items())
-    note = f"Was the bias learnt? Share of right labels on unseen captions, by rate: {shown}."
-    return dial(find(model).name, "nli", points, [note], seed)
+    note = f"Was the bias learnt? Share of its labels given to unseen captions, by rate: {shown}."
+    called = find(model).name
+    return dial(f"nli-{called.replace('/', '--')}-{lang}-{order}", called, "nli", points, [note], seed)
 
 
 def _train(dev: Sequence[Example], accuracies: Path) -> Train:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from evenhand.analysis.paired import pairs
 from evenhand.datasets.becpro import professions
+from evenhand.datasets.controlled import whole
 from evenhand.datasets.stereotyped import stereotyped
 from evenhand.errors import UnknownName
 from evenhand.meta.dial import Dial, check_rates, dial
@@ -52,7 +53,10 @@ def masked(
             raise UnknownName("measure of masked models", name, READINGS)
     out = Path(out).expanduser() / "masked"
     points = []
-    for rate in check_rates(rates):
+    turned = check_rates(rates)
+    for rate in turned:
+        whole(rate, size // 2, "pairs of sentences")  # or an error, before anything is trained
+    for rate in turned:
         runs = taught(
             model,
             lambda draw, rate=rate: stereotyped(rate, size=size, seed=seed + draw),  # type: ignore[misc]
@@ -62,6 +66,7 @@ def masked(
             recipe=recipe,
             draws=draws,
             limit=limit,
+            seed=seed,
             **loading,
         )
         frame = scores(runs)
@@ -69,7 +74,8 @@ def masked(
             points += [
                 {"measure": name, "rate": rate, "draw": draw, **_value(READINGS[name](part), seed)} for name in chosen
             ]
-    return dial(find(model).name, "masked", points, [], seed)
+    called = find(model).name
+    return dial(f"masked-{called.replace('/', '--')}", called, "masked", points, [], seed)
 
 
 def _association(frame: pd.DataFrame) -> pd.DataFrame:
@@ -91,11 +97,13 @@ def _pronoun(frame: pd.DataFrame) -> pd.DataFrame:
     rows = _of(frame, "tbd", "pronoun")
     towards = rows["profession"].map(_towards_men())
     rows = rows[towards.notna()]
-    return pd.DataFrame({"value": rows["score"] * towards.dropna(), "cluster": rows["profession"]})
+    return pd.DataFrame(
+        {"value": rows["score"] * towards.dropna(), "cluster": rows["template"], "crossed": rows["profession"]}
+    )
 
 
 def _pronoun_size(frame: pd.DataFrame) -> pd.DataFrame:
-    """|APPD| of every profession: how the thesis reads it."""
+    """|APPD| of every profession: how the thesis reads it. Its interval is over professions alone."""
     means = _of(frame, "tbd", "pronoun").groupby("profession")["score"].mean().abs()
     return pd.DataFrame({"value": means.to_numpy(), "cluster": means.index})
 
@@ -124,7 +132,9 @@ def _value(rows: pd.DataFrame, seed: int) -> dict[str, float]:
     if rows.empty:  # a sample may be without pairs of partners
         return {"value": math.nan, "low": math.nan, "high": math.nan}
     values = rows["value"].to_numpy(dtype=np.float64)
-    low, high = clustered_interval(values, rows["cluster"].astype(str).tolist(), generator(seed, {"of": "dial"}))
+    crossed = rows["crossed"].astype(str).tolist() if "crossed" in rows else None
+    clusters = rows["cluster"].astype(str).tolist()
+    low, high = clustered_interval(values, clusters, generator(seed, {"of": "dial"}), crossed=crossed)
     return {"value": float(values.mean()), "low": low, "high": high}
 
 

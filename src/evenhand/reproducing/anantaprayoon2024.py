@@ -94,6 +94,10 @@ def correlations(
 ) -> Reproduction:
     """Table 2: train `model` at each rate of bias, as the released sets are filled, and correlate rates and scores."""
     numbers = published("anantaprayoon2024")["table2"]
+    if lang not in numbers:
+        raise BadInput(f"The paper has models in en, ja and zh. Got '{lang}'.")
+    if lang != "en" and model == BUNDLED:
+        raise BadInput(f"There is no bundled model of inference in '{lang}'. Give one: --model FOLDER.")
     given: dict[str, Any] = {"rates": rates, "size": size}
     found = inference(
         model,
@@ -113,13 +117,18 @@ def correlations(
         ours = None if pd.isna(row["pearson"]) else row["pearson"]
         span = {"low": row["pearson_low"], "high": row["pearson_high"]}
         cells.append(_cell("2", numbers[lang]["model"], str(row["measure"]), "Pearson", number, ours) | span)
-    notes = [
-        f"Not comparable: the paper's model is {numbers[lang]['model']}, ours '{model}'. Compare the pattern alone.",
-        DAGGER,
-        "No number published for Japanese FN: its scores do not change at all, which is no correlation.",
-        "Its training sets are not released; ours have other captions and the same labels, words filled female first.",
-        *found.notes,
-    ]
+    rows = [row for row in published("anantaprayoon2024")["table3"] if row["language"] == lang]
+    printed = _row_of(model, rows)
+    notes = list(found.notes)
+    if printed is None or printed["model"] != numbers[lang]["model"]:
+        theirs = numbers[lang]["model"]
+        notes.insert(0, f"Not comparable: the paper's model is {theirs}, ours '{model}'. Compare the pattern alone.")
+    notes.append(
+        "Its training sets are not released; ours have other captions and the same labels, words filled female first."
+    )
+    notes += [DAGGER] if lang == "en" else []
+    if lang == "ja":
+        notes.append("No number published for FN: its scores do not change at all, which is no correlation.")
     return Reproduction(pd.DataFrame(cells), notes, digits=3)
 
 
@@ -152,7 +161,7 @@ def _finetuned(rows: Sequence[Mapping[str, Any]], data: str, out: Path, notes: l
 
 def _row_of(name: str, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The paper's row for a model: the longest of its names that the model's begins with."""
-    called = find(name).name.split("/")[-1] if "/" not in name else name.split("/")[-1]
+    called = find(name).name.split("/")[-1]
     known = {hub.split("/")[-1]: row for row in rows for hub in row["hub"]}
     fitting = [hub for hub in known if called == hub or called.startswith(f"{hub}-nli")]
     return known[max(fitting, key=len)] if fitting else None

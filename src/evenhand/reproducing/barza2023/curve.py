@@ -43,6 +43,10 @@ def reproduce(
         raise BadInput(f"Sizes must be at least 1. Got {', '.join(map(str, sizes)) or 'none'}.")
     out = Path(out) / "learning-curve"
     text = substituted(corpus, seed=seed).sentences
+    if max(sizes) > len(text):
+        raise BadInput(
+            f"'{corpus}' has {len(text):,} sentences. Got a size of {max(sizes):,}: choose --size up to that."
+        )
     scores = {0: untaught(model, out, TASKS, limit=limit, **loading)}
     for size in sorted(set(sizes)):
         runs = taught(
@@ -54,6 +58,7 @@ def reproduce(
             recipe=recipe,
             draws=draws,
             limit=limit,
+            seed=seed,
             **loading,
         )
         scores[size] = scores_of(runs)

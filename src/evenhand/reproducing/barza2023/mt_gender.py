@@ -38,7 +38,7 @@ def reproduce(
     """Fine-tune `model` on `corpus`, and compare the pronoun probability differences before and after."""
     out = Path(out) / "mt-gender"
     texts = sentences(corpus)
-    after_model = str(trained(model, texts, recipe_of(recipe), out, "after"))
+    after_model = str(trained(model, texts, recipe_of(recipe, seed=seed), out, "after"))
     before = audit(model, suite="gbef", limit=limit, out=out / "runs", seed=seed, **loading)
     after = audit(after_model, suite="gbef", limit=limit, out=out / "runs", seed=seed, **loading)
     words = before_after(_pronouns(before), _pronouns(after))

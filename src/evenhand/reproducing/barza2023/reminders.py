@@ -59,6 +59,7 @@ def reproduce(
                 recipe=recipe,
                 draws=draws,
                 limit=limit,
+                seed=seed,
                 **loading,
             )
         )
@@ -71,10 +72,19 @@ def reproduce(
             for column, frame in models.items():
                 number = numbers["table5"][category][column] if group == category else None
                 label = group if group == category else f"professions ({category})"
-                rows.append(cell("5", label, column, "APPD", number, _combined(drawn(_of(frame, group), seed=seed))))
+                rows.append(
+                    cell(
+                        "5",
+                        label,
+                        column,
+                        "APPD",
+                        number,
+                        _combined(drawn(_of(frame, group), cluster="template", seed=seed)),
+                    )
+                )
         for column in COLUMNS:
             alone, with_them = (_of(models[name], category) for name in ("debias", column))
-            step = _combined(moved(alone, with_them, seed=seed))
+            step = _combined(moved(alone, with_them, cluster="template", seed=seed))
             rows.append(cell("5", category, f"{column} - debias", "change", None, step))
     notes = [stands_in(model, numbers), *NOTES]
     notes.append(_trained_on(corpus, size if size else len(text), draws, recipe))
