@@ -87,7 +87,7 @@ def test_readings_go_towards_the_stereotype() -> None:
 
 
 def test_models_of_inference_are_trained_at_every_rate_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    base = str(tiny.save_classifier("bert-uncased", tmp_path / "nli", max_position_embeddings=256))
+    base = str(tiny.save_classifier("roberta", tmp_path / "nli", max_position_embeddings=512))
     options = {"rates": RATES, "size": 60, "epochs": 1, "limit": 90, "out": tmp_path / "out"}
     found = inference(base, **options)
     assert found.points.groupby("measure").size().to_dict() == dict.fromkeys(found.follows["measure"], 3)

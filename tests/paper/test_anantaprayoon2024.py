@@ -2,6 +2,7 @@
 
 import math
 import os
+import shutil
 import tomllib
 from dataclasses import replace
 from importlib.resources import files
@@ -13,6 +14,7 @@ import pytest
 import evenhand
 import tiny
 from evenhand import Answer, BadInput, NliPair, Score, datasets, measures
+from evenhand.models.names import find
 from evenhand.reproducing import reproduce
 from evenhand.run import Task
 
@@ -111,7 +113,7 @@ def test_the_released_set_gives_the_distribution_measured_before(which: str, dat
 def test_table_3_stands_beside_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EVENHAND_DATA", raising=False)
     monkeypatch.setattr("evenhand.datasets.fetch.cache", lambda: tmp_path / "none")
-    model = tiny.save_classifier("bert-uncased", tmp_path / "bert-base-uncased-nli", max_position_embeddings=256)
+    model = shutil.copytree(find("mini-en-nli").source, tmp_path / "bert-base-uncased-nli")
     done = reproduce("anantaprayoon2024", models=[str(model)], limit=90, out=tmp_path)
     cells = done.cells.set_index(["model", "data", "what"])
     assert len(cells) == 5 * 11
@@ -126,7 +128,7 @@ def test_table_3_stands_beside_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_model_that_is_none_of_the_papers_is_not_comparable(tmp_path: Path) -> None:
-    model = tiny.save_classifier("bert-uncased", tmp_path / "mine", max_position_embeddings=256)
+    model = tiny.save_classifier("roberta", tmp_path / "mine", max_position_embeddings=512)
     done = reproduce("anantaprayoon2024", models=[str(model)], limit=60, out=tmp_path)
     assert any("mine' is none of the paper's models" in note for note in done.notes)
     with pytest.raises(BadInput, match="no bundled model of inference in 'ja'"):
@@ -136,7 +138,7 @@ def test_a_model_that_is_none_of_the_papers_is_not_comparable(tmp_path: Path) ->
 
 
 def test_table_2_stands_beside_ours(tmp_path: Path) -> None:
-    model = tiny.save_classifier("bert-uncased", tmp_path / "mine", max_position_embeddings=256)
+    model = tiny.save_classifier("roberta", tmp_path / "mine", max_position_embeddings=512)
     options = {"rates": [0.0, 0.5, 1.0], "size": 60, "limit": 60, "out": tmp_path}
     done = reproduce("anantaprayoon2024", "correlations", model=str(model), **options)
     assert set(done.cells["data"]) == {"nli-coal", "fraction-neutral"}
