@@ -55,6 +55,13 @@ def test_inputs_of_one_length_alone_on_request() -> None:
     assert [{len(ids) for ids in batch.inputs} for batch in plan.batches] == [{5}, {4}, {3}]
 
 
+def test_a_batch_that_is_large_enough_is_not_padded_out() -> None:
+    asked = [Reading((Read((n, *range(length - 1)), ((0, 0),)),)) for length in (16, 15, 14, 8) for n in (1, 2)]
+    plan = Plan(asked, replace(WIDE, enough=64))
+    assert [[len(ids) for ids in batch.inputs] for batch in plan.batches] == [[16, 16, 15, 15], [14, 14, 8, 8]]
+    assert len(Plan(asked, replace(WIDE, enough=129)).batches) == 1
+
+
 def test_long_work_says_how_long_it_will_take(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

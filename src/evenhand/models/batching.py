@@ -78,12 +78,14 @@ class Batch:
 class Limit:
     """How large a batch may be: tokens with padding, inputs, and positions projected onto the vocabulary.
 
-    With `alike`, all its inputs are of one length: for networks that let padding leak into their answers.
+    A batch of `enough` tokens takes no input that is an eighth shorter than its first: one more batch costs less than
+    padding. With `alike`, all its inputs are of one length: for networks that let padding leak into their answers.
     """
 
     tokens: int
     inputs: int
     positions: int
+    enough: int = 2**31
     alike: bool = False
 
 
@@ -172,6 +174,7 @@ def _split(wanted: dict[Ids, dict[Cell, None]], limit: Limit) -> Iterator[tuple[
             (len(batch) + 1) * len(batch[0]) > limit.tokens
             or len(batch) == limit.inputs
             or positions + asked > limit.positions
+            or (8 * len(ids) <= 7 * len(batch[0]) and len(batch) * len(batch[0]) >= limit.enough)
             or (limit.alike and len(ids) != len(batch[0]))
         ):
             yield tuple(batch)

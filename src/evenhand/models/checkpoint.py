@@ -20,7 +20,8 @@ from evenhand.models.japanese import JapaneseTokenizer
 from evenhand.models.names import Found, out_of_reach
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-CPU_TOKENS = 1024  # throughput is flat from 512 on; larger batches only pad more, and lose more when a run is stopped
+CPU_TOKENS = 2048  # throughput is flat from 512 on; larger batches would only lose more when a run is stopped
+ENOUGH = {"cpu": 512, "cuda": 2**15}  # tokens that keep a device busy: from there on rather another batch than padding
 READING = 1  # raised whenever evenhand makes other inputs from the same question: kept answers are then asked again
 LEAST = 0.75  # share of a model's embeddings that its tokenizer uses at the least; some are padded
 PROJECTED = 2**26  # numbers a batch may project onto the vocabulary: 256 MiB in float32
@@ -171,7 +172,8 @@ def _limit(network: Any, batch_size: int | str) -> Limit:
     """`auto`: as many tokens as suit the device; a number: so many inputs, whatever their length."""
     positions = max(1, PROJECTED // network.get_input_embeddings().weight.shape[0])
     if batch_size == "auto":
-        return Limit(tokens=_tokens(network), inputs=2**31, positions=positions)
+        enough = ENOUGH.get(network.device.type, 2**31)
+        return Limit(tokens=_tokens(network), inputs=2**31, positions=positions, enough=enough)
     if not isinstance(batch_size, int) or batch_size < 1:
         raise BadInput(f"batch size must be 'auto' or a whole number from 1. Got {batch_size!r}.")
     return Limit(tokens=2**31, inputs=batch_size, positions=positions)

@@ -78,8 +78,9 @@ def _likelihood(question: Likelihood, pieces: Mapping[str, Pieces], mask: int) -
 
 def _alone(question: Fill) -> list[Fill]:
     """The question for each of its candidates by itself, over the whole vocabulary."""
-    candidates = question.among or (question.answer,)
-    return [Fill(question.text, question.blank, c, question.hidden, question.masks) for c in candidates]
+    if not question.among:
+        return [question]
+    return [Fill(question.text, question.blank, c, question.hidden, question.masks) for c in question.among]
 
 
 def _normalised(values: list[tuple[float, ...]], mine: int) -> tuple[float, ...]:

@@ -56,10 +56,15 @@ class Pieces:
     def _own(self) -> dict[int, Span]:
         """Characters of each piece without the white space around them; pieces of white space alone are left out."""
         own = {}
-        for position in self.positions:
-            offset = self.offsets[position]
-            if offset is not None and (stripped := offset.of(self.text).strip()):
-                start = offset.start + offset.of(self.text).index(stripped)
+        for position, offset in enumerate(self.offsets):
+            if offset is None:
+                continue
+            piece = self.text[offset.start : offset.stop]
+            stripped = piece.strip()
+            if len(stripped) == len(piece) > 0:  # most are
+                own[position] = offset
+            elif stripped:
+                start = offset.start + piece.index(stripped)
                 own[position] = Span(start, start + len(stripped))
         return own
 

@@ -1,10 +1,10 @@
 """The inputs of BEC-Pro's released code, slips included: to set our numbers beside theirs, for nothing else."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from evenhand.errors import UnfitModel
-from evenhand.models.batching import Batch, Plan, Read, Reading, Values, work_through
+from evenhand.models.batching import Batch, Ids, Plan, Read, Reading, Values, work_through
 from evenhand.models.masked import MaskedLM
 from evenhand.models.pieces import TOO_LONG, UNKNOWN
 from evenhand.questions import Answer, Fill, Question
@@ -32,17 +32,18 @@ class AsReleased:
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
-        return Plan([self._reading(question) for question in questions], self.model.limit)
+        blanks = [_blank(question) for question in questions]
+        pairs = [(blank.text, masked_text(blank, self.model.tokenizer.mask_token)) for blank in blanks]
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        ids = dict(zip(texts, self._ids(texts), strict=True))
+        return Plan([self._reading(ids[plain], ids[masked]) for plain, masked in pairs], self.model.limit)
 
     def run(self, batch: Batch) -> Values:
         """One batch through the model; inputs are all of one length, so that nothing else is padded."""
         return self.model.run(batch)
 
-    def _reading(self, question: Question) -> Reading:
-        if not isinstance(question, Fill):
-            raise UnfitModel("The released code of Bartl et al. 2020 answers nothing but blanks.")
+    def _reading(self, plain: Ids, masked: Ids) -> Reading:
         tokenizer = self.model.tokenizer
-        plain, masked = (self._ids(text) for text in (question.text, masked_text(question, tokenizer.mask_token)))
         if tokenizer.unk_token_id in plain:
             return Reading(note=UNKNOWN)
         if tokenizer.mask_token_id not in masked:  # the target is behind the cut
@@ -50,9 +51,16 @@ class AsReleased:
         first = masked.index(tokenizer.mask_token_id)
         return Reading((Read(masked, ((first, plain[first]),)),))
 
-    def _ids(self, text: str) -> tuple[int, ...]:
-        ids = self.model.tokenizer(text)["input_ids"][:LENGTH]
-        return (*ids, *[self.model.tokenizer.mask_token_id] * (LENGTH - len(ids)))
+    def _ids(self, texts: Sequence[str]) -> Iterator[Ids]:
+        tokenizer = self.model.tokenizer
+        for ids in tokenizer(list(texts))["input_ids"] if texts else ():
+            yield (*ids[:LENGTH], *[tokenizer.mask_token_id] * (LENGTH - len(ids)))
+
+
+def _blank(question: Question) -> Fill:
+    if not isinstance(question, Fill):
+        raise UnfitModel("The released code of Bartl et al. 2020 answers nothing but blanks.")
+    return question
 
 
 def masked_text(question: Fill, mask: str = "[MASK]") -> str:
