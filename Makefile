@@ -29,8 +29,9 @@ bench: .venv/installed-bench      ## ours beside the peers: docs/performance.md
 	$(PIP) -e .
 	touch $@
 
-.venv/installed-test: .venv/installed
+.venv/installed-test: .venv/installed tools/browser.sh
 	$(PIP) -e '.[test]'
+	tools/browser.sh .venv/node_modules
 	touch $@
 
 .venv/installed-bench: .venv/installed

@@ -38,7 +38,7 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in ("results.json", "scores.parquet")}
+    return {name: (folder / name).read_bytes() for name in ("results.json", "scores.parquet", "items.parquet")}
 
 
 def test_the_bundled_audit_costs_990_distinct_inputs(whole: evenhand.Run) -> None:

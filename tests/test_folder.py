@@ -29,7 +29,7 @@ KEYS += ["value", "low", "high", "n", "unscored", "neutral"]
 
 
 def test_results_and_scores_have_the_agreed_shape(tmp_path: Path) -> None:
-    run = write(tmp_path, ABOUT, [RESULT])
+    run = write(tmp_path, ABOUT, [RESULT], {})
     rows = json.loads((tmp_path / "results.json").read_text())
     assert [list(row) for row in rows] == [KEYS, KEYS]
     assert rows[0]["groups"] == {}
@@ -43,14 +43,14 @@ def test_results_and_scores_have_the_agreed_shape(tmp_path: Path) -> None:
 
 
 def test_a_newer_schema_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    write(tmp_path, ABOUT, [RESULT])
+    write(tmp_path, ABOUT, [RESULT], {})
     (tmp_path / "run.json").write_text('{"schema": 99}')
     with pytest.raises(RunError, match="schema 99, this evenhand reads up to 1: a newer one wrote it"):
         Run.load(tmp_path)
 
 
 def test_results_that_the_record_does_not_vouch_for_are_refused(tmp_path: Path) -> None:
-    write(tmp_path, ABOUT, [RESULT])
+    write(tmp_path, ABOUT, [RESULT], {})
     (tmp_path / "results.json").write_text("[]")
     with pytest.raises(RunError, match="evenhand rescore"):
         Run.load(tmp_path)
@@ -65,7 +65,7 @@ def test_a_damaged_record_is_refused(tmp_path: Path, content: str) -> None:
 
 
 def test_damaged_results_and_scores_are_refused(tmp_path: Path) -> None:
-    run = write(tmp_path, ABOUT, [RESULT])
+    run = write(tmp_path, ABOUT, [RESULT], {})
     (tmp_path / "results.json").write_text("{}")
     (tmp_path / "scores.parquet").write_bytes(b"PAR1")
     with pytest.raises(RunError, match="must hold a list"):

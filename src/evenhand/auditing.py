@@ -117,7 +117,7 @@ def audit(
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - clock, 1),
         }
-        return _finish(path, about, results)
+        return _finish(path, about, tasks, results)
 
 
 def rescore(path: str | Path) -> Run:
@@ -129,7 +129,7 @@ def rescore(path: str | Path) -> Run:
     results = measure_all(kept, tasks, seed=about["seed"])
     about["tasks"] = [suites.record(task) for task in tasks]
     about["rescored"] = datetime.now(UTC).isoformat(timespec="seconds")
-    return _finish(run.path, about, results)
+    return _finish(run.path, about, tasks, results)
 
 
 def run_folder(model: str | Model, out: str | Path) -> Path:
@@ -138,10 +138,10 @@ def run_folder(model: str | Model, out: str | Path) -> Path:
     return Path(out).expanduser() / name.replace("/", "--")
 
 
-def _finish(path: Path, about: dict[str, Any], results: Sequence[Result]) -> Run:
+def _finish(path: Path, about: dict[str, Any], tasks: Sequence[Task], results: Sequence[Result]) -> Run:
     about["unscored"] = {f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results}
     about["versions"] = {"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")}
-    return folder.write(path, about, results)
+    return folder.write(path, about, results, {task.dataset.name: task.dataset.items for task in tasks})
 
 
 def _about(

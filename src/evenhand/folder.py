@@ -2,7 +2,8 @@
 
     run.json         provenance: model, tasks, seed, versions, times; written last, so it vouches for the rest
     results.json     every value, with its interval, n and unscored
-    scores.parquet   one row for each item
+    scores.parquet   one row for each item and measure
+    items.parquet    how each item reads: its text, and the other one of a pair
     answers.sqlite   the model's answers, by question
 
 A kill at any moment leaves each file either as it was or new and whole.
@@ -13,7 +14,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,12 +25,16 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from evenhand.errors import RunError
+from evenhand.items import Item, texts
 from evenhand.result import Result
 
 SCHEMA = 1
 ANSWERS = "answers.sqlite"
 ABOUT = ("model", "fingerprint", "tasks", "seed", "limit", "partial", "work", "seconds", "warnings", "pieces", "sha256")
 """What run.json must have for its run to be read."""
+VOUCHED = ("results.json", "scores.parquet", "items.parquet")
+"""What a run writes, and its run.json vouches for; older runs have less."""
+ITEMS = ("dataset", "id", "text", "other")
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Run:
         if about is None:
             hint = "The run was not finished: run the audit again, it goes on." if (path / ANSWERS).exists() else ""
             raise RunError(f"'{path}' holds no run.json. {hint or 'Give the folder that an audit wrote.'}")
-        if checked and about["sha256"] != _hashes(path):
+        if checked and about["sha256"] != _hashes(path, about["sha256"]):
             raise RunError(
                 f"The results in '{path}' are not those of its run.json: writing was interrupted, or they changed. "
                 f"Put them right with: evenhand rescore {path}"
@@ -77,6 +82,17 @@ class Run:
             return pd.read_parquet(self.path / "scores.parquet")
         except (OSError, ValueError) as error:
             raise RunError(f"'{self.path / 'scores.parquet'}' cannot be read: {error}. Rescore the run.") from error
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """One row for each item: dataset, id, text, other; none where the run is older than this file."""
+        path = self.path / "items.parquet"
+        if not path.exists():
+            return pd.DataFrame(columns=list(ITEMS))
+        try:
+            return pd.read_parquet(path)
+        except (OSError, ValueError) as error:
+            raise RunError(f"'{path}' cannot be read: {error}. Rescore the run.") from error
 
 
 def prepare(path: Path) -> None:
@@ -107,13 +123,15 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def write(path: Path, about: Mapping[str, Any], results: Sequence[Result]) -> Run:
-    """Save the results, then the provenance that vouches for them."""
+def write(path: Path, about: Mapping[str, Any], results: Sequence[Result], items: Mapping[str, Sequence[Item]]) -> Run:
+    """Save the results and, by dataset, the items; then the provenance that vouches for them."""
     rows = [row for result in results for row in _rows(result)]
     write_whole(path / "results.json", lambda file: file.write(_json(rows)))
     frame = _frame(results)
     write_whole(path / "scores.parquet", lambda file: frame.to_parquet(file, index=False))
-    whole = {"schema": SCHEMA, **about, "sha256": _hashes(path)}
+    read = pd.DataFrame([(name, i.id, *texts(i)) for name, of in items.items() for i in of], columns=list(ITEMS))
+    write_whole(path / "items.parquet", lambda file: read.to_parquet(file, index=False))
+    whole = {"schema": SCHEMA, **about, "sha256": _hashes(path, VOUCHED)}
     write_whole(path / "run.json", lambda file: file.write(_json(whole)))
     return Run(path, whole)
 
@@ -156,9 +174,8 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
             Path(name).unlink(missing_ok=True)
 
 
-def _hashes(path: Path) -> dict[str, str]:
-    """What the result files hold, by name; a missing one has the hash of nothing."""
-    names = ("results.json", "scores.parquet")
+def _hashes(path: Path, names: Iterable[str]) -> dict[str, str]:
+    """What these files hold, by name; a missing one has the hash of nothing."""
     contents = {name: (path / name).read_bytes() if (path / name).is_file() else b"" for name in names}
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
 

@@ -78,3 +78,16 @@ class NliPair:
     premise: str
     hypothesis: str
     groups: Groups = field(default_factory=dict)
+
+
+def texts(item: Item) -> tuple[str, str]:
+    """How an item reads: its sentence, a blank with its candidates in brackets; of a pair, both sentences."""
+    if isinstance(item, Sentence):
+        return item.text, ""
+    if isinstance(item, Blank):
+        return f"{item.text[: item.blank.start]}[{'/'.join(item.candidates)}]{item.text[item.blank.stop :]}", ""
+    if isinstance(item, Pair):
+        return item.stereotype, item.counterpart
+    if isinstance(item, NliPair):
+        return item.premise, item.hypothesis
+    return "", ""

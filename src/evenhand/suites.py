@@ -130,6 +130,11 @@ def record(task: Task) -> dict[str, Any]:
         "crossed": task.dataset.crossed,
         "reading": how.reading,
         "flaws": task.dataset.flaws,
+        "about": task.dataset.about,
+        "language": task.dataset.language,
+        "source": task.dataset.source,
+        "licence": task.dataset.licence,
+        "asks": (how.__doc__ or "").partition("\n")[0],
     }
 
 

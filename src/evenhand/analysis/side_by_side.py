@@ -15,6 +15,8 @@ from evenhand.stats import Floats, clustered_interval
 
 COMPARED = ("gender-agreement", "likelihood-difference", "nli-coal", "pronoun")
 """Measures by which models can be ranked; of a dataset's, the first of these is shown."""
+DESCRIPTIVE = ("about", "asks", "flaws", "language", "licence", "reading", "source")
+"""What a run says of its tasks for people: other words make no other measurement."""
 
 
 def comparable(run: Run) -> list[tuple[str, str]]:
@@ -132,7 +134,7 @@ def same_task(runs: Sequence[Run], dataset: str, measure: str) -> dict[str, Any]
         found = [t for t in run.about["tasks"] if (t["dataset"], t["measure"]) == (dataset, measure)]
         if not found:
             raise BadInput(f"'{run.path}' has no {measure} on {dataset}. Audit all models with the same suite.")
-        tasks.append({"within": "", "crossed": ""} | {k: v for k, v in found[0].items() if k != "reading"})
+        tasks.append({"within": "", "crossed": ""} | {k: v for k, v in found[0].items() if k not in DESCRIPTIVE})
     for run, task in zip(runs, tasks, strict=True):
         if task != tasks[0] or run.about["limit"] != runs[0].about["limit"]:
             raise BadInput(

@@ -6,10 +6,28 @@ from typing import Annotated
 import typer
 
 from evenhand import terminal
+from evenhand.errors import BadInput
 
 Json = Annotated[bool, typer.Option("--json", help="Print results as JSON, for machines.")]
+
+
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="An option of a dataset or measure: masks=words. Repeatable."),
+]
 
 
 def print_json(data: object) -> None:
     """Data as JSON, for machines."""
     terminal.show(json.dumps(data, indent=1, ensure_ascii=False))
+
+
+def parsed(options: list[str] | None) -> dict[str, str]:
+    """Options by name."""
+    found = {}
+    for option in options or []:
+        name, sign, value = option.partition("=")
+        if not (name and sign and value):
+            raise BadInput(f"An option is NAME=VALUE, as in masks=words. Got '{option}'.")
+        found[name] = value
+    return found
