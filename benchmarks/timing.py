@@ -117,8 +117,9 @@ class Shares:
     def _run(self, share: int) -> list[float]:
         if share == 0:
             self.model.plan(self.ask())
-        for number in self.numbers[share]:
-            self.answers.update(self.plan.settle(number, self.model.run(self.plan.batches[number])))
+        numbers = self.numbers[share]
+        for number, values in zip(numbers, self.model.stream([self.plan.batches[n] for n in numbers]), strict=True):
+            self.answers.update(self.plan.settle(number, values))
         return []
 
 

@@ -118,8 +118,8 @@ def test_padding_changes_no_answer(family: MaskedLM, monkeypatch: pytest.MonkeyP
 
 def test_each_distinct_input_goes_through_the_network_once(bert: MaskedLM, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, ...]] = []
-    forward = bert._forward
-    monkeypatch.setattr(bert, "_forward", lambda batch: (seen.extend(batch.inputs), forward(batch))[1])
+    forward = bert._cells
+    monkeypatch.setattr(bert, "_cells", lambda batch: (seen.extend(batch.inputs), forward(batch))[1])
     text = "She is a nurse."
     questions = [Fill(text, Span(0, 3), word) for word in ("she", "he", "they")] * 3
     questions += [Fill("He is a nurse.", Span(0, 2), "he")]  # the same blank, hence the same input
@@ -195,8 +195,24 @@ def test_part_of_a_piece_cannot_be_masked(bert: MaskedLM) -> None:
 
 
 def test_nan_from_the_network_is_no_number(bert: MaskedLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bert, "_forward", lambda batch: [[math.nan] * len(cells) for cells in batch.cells])
+    monkeypatch.setattr(bert, "_cells", lambda batch: torch.full((sum(map(len, batch.cells)),), math.nan))
     assert bert.answer([Likelihood("She is a nurse.")])[0].note == "not a finite number"
+
+
+def test_what_half_precision_cannot_hold_is_redone_in_float32(tmp_path: Path) -> None:
+    folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
+    model = evenhand.load(folder, dtype="float16")
+    with torch.no_grad():  # too large for float16 on the way, not in the end
+        model.network.cls.predictions.transform.dense.weight *= 1e4
+        model.network.cls.predictions.transform.dense.bias.fill_(6e4)
+        model.network.cls.predictions.transform.dense.weight.clamp_(-6e4, 6e4)
+    answers = model.answer([Likelihood(text) for text in tiny.TEXTS])
+    assert model.overflowed > 0
+    assert not any(answer.note for answer in answers)
+    assert model.network.dtype == torch.float16
+    model.network.float()
+    for one, other in zip(answers, model.answer([Likelihood(text) for text in tiny.TEXTS]), strict=True):
+        assert one.logps == pytest.approx(other.logps, abs=0.1)
 
 
 def test_entailment_is_not_a_masked_models_business(bert: MaskedLM) -> None:
@@ -207,7 +223,7 @@ def test_entailment_is_not_a_masked_models_business(bert: MaskedLM) -> None:
 def test_out_of_memory_halves_the_batch_and_goes_on(bert: MaskedLM, monkeypatch: pytest.MonkeyPatch) -> None:
     questions = [Likelihood(text) for text in tiny.TEXTS]
     want = logps(bert, *questions)
-    forward, tried = bert._forward, []
+    forward, tried = bert._cells, []
 
     def small_memory(batch: object) -> object:
         tried.append(batch.tokens)
@@ -215,7 +231,7 @@ def test_out_of_memory_halves_the_batch_and_goes_on(bert: MaskedLM, monkeypatch:
             raise torch.OutOfMemoryError("too much")
         return forward(batch)
 
-    monkeypatch.setattr(bert, "_forward", small_memory)
+    monkeypatch.setattr(bert, "_cells", small_memory)
     monkeypatch.setattr(bert, "_too_large", math.inf)
     monkeypatch.setattr(bert, "limit", Limit(tokens=10**6, inputs=16, positions=10**6))
     for got, wanted in zip(logps(bert, *questions), want, strict=True):
@@ -229,7 +245,7 @@ def test_out_of_memory_on_one_input_is_an_error_with_the_size(bert: MaskedLM, mo
     def no_memory(batch: object) -> object:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
 
-    monkeypatch.setattr(bert, "_forward", no_memory)
+    monkeypatch.setattr(bert, "_cells", no_memory)
     monkeypatch.setattr(bert, "_too_large", math.inf)
     with pytest.raises(ModelError, match=r"ran out of memory on cpu with a single input of \d+ pieces"):
         bert.answer([Likelihood("She is a nurse.")])

@@ -91,8 +91,8 @@ def test_order_and_batching_change_no_answer(bert: NliModel, wanted: list[list[f
 
 def test_each_distinct_pair_goes_through_the_network_once(bert: NliModel, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, ...]] = []
-    forward = bert._forward
-    monkeypatch.setattr(bert, "_forward", lambda batch: (seen.extend(batch.inputs), forward(batch))[1])
+    forward = bert._cells
+    monkeypatch.setattr(bert, "_cells", lambda batch: (seen.extend(batch.inputs), forward(batch))[1])
     # Another case is another question, but the same input of an uncased model.
     bert.answer([*QUESTIONS, *QUESTIONS[::-1], *(Entail(p.upper(), h) for p, h in PAIRS[:2])])
     assert len(seen) == len(set(seen)) == len(PAIRS)

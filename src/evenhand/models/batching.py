@@ -6,15 +6,18 @@ The plan depends on the questions and the limit alone. So a run that was stopped
 the same batches as an undisturbed one, and its numbers are the same to the last bit.
 """
 
+import gc
 import hashlib
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
-import numpy as np
 from tqdm.auto import tqdm
 
 from evenhand.questions import Answer
@@ -31,8 +34,7 @@ Values = Sequence[Sequence[float]]
 WORTH_SAYING = 5.0  # seconds: work shorter than this needs no announcement
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """One input, and the cells a question needs from what the model makes of it."""
 
     ids: Ids
@@ -65,13 +67,15 @@ class Batch:
         """Names the batch by its content."""
         return hashlib.sha256(repr((self.inputs, self.cells)).encode()).hexdigest()
 
+    def only(self, rows: Iterable[int]) -> "Batch":
+        """The work for these of its inputs."""
+        chosen = list(rows)
+        return Batch(tuple(self.inputs[row] for row in chosen), tuple(self.cells[row] for row in chosen))
+
     def halves(self) -> tuple["Batch", "Batch"]:
         """The same work in two."""
         half = len(self.inputs) // 2
-        return (
-            Batch(self.inputs[:half], self.cells[:half]),
-            Batch(self.inputs[half:], self.cells[half:]),
-        )
+        return self.only(range(half)), self.only(range(half, len(self.inputs)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,26 +93,50 @@ class Limit:
     alike: bool = False
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the collector of cycles: planning makes many objects and no cycle, and it took a third of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@contextmanager
+def set_aside() -> Iterator[None]:
+    """What is there already is not looked through for cycles meanwhile: a large plan was, again and again."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
 class Plan:
     """The batches that answer a list of questions, and the way back from their values to the answers."""
 
     def __init__(self, readings: Sequence[Reading], limit: Limit) -> None:
-        wanted: dict[Ids, dict[Cell, None]] = {}
+        wanted: dict[Ids, tuple[Cell, ...]] = {}
         for reading in readings:
-            for read in reading.reads:
-                wanted.setdefault(read.ids, {}).update(dict.fromkeys(read.cells))
+            for ids, cells in reading.reads:
+                known = wanted.setdefault(ids, cells)
+                if known is not cells and not set(cells) <= set(known):
+                    wanted[ids] = tuple(dict.fromkeys((*known, *cells)))
         self.readings = readings
         self.inputs = len(wanted)
-        self.batches = [Batch(inputs, tuple(tuple(wanted[ids]) for ids in inputs)) for inputs in _split(wanted, limit)]
+        self.batches = [Batch(inputs, tuple(wanted[ids] for ids in inputs)) for inputs in _split(wanted, limit)]
         home = {ids: number for number, batch in enumerate(self.batches) for ids in batch.inputs}
-        self.needs = [sorted({home[read.ids] for read in reading.reads}) for reading in readings]
+        self.needs = [sorted({home[ids] for ids, _ in reading.reads}) for reading in readings]
         """For each question, the numbers of the batches it waits for."""
         self._waiting: list[list[int]] = [[] for _ in self.batches]
         for question, numbers in enumerate(self.needs):
             for number in numbers:
                 self._waiting[number].append(question)
         self._open = [len(numbers) for numbers in self.needs]
-        self._values: dict[Ids, dict[Cell, float]] = {}
+        self._values: dict[Ids, tuple[tuple[Cell, ...], Sequence[float]]] = {}
 
     def unanswerable(self) -> Iterator[tuple[int, Answer]]:
         """The questions that no batch can answer, by index."""
@@ -119,41 +147,44 @@ class Plan:
     def settle(self, number: int, values: Values) -> Iterator[tuple[int, Answer]]:
         """Take the values of a batch; the questions that are now answered, by index."""
         batch = self.batches[number]
-        for ids, cells, row in zip(batch.inputs, batch.cells, values, strict=True):
-            self._values[ids] = dict(zip(cells, row, strict=True))
+        self._values.update(zip(batch.inputs, zip(batch.cells, values, strict=True), strict=True))
         for question in self._waiting[number]:
             self._open[question] -= 1
             if not self._open[question]:
                 yield question, self._answer(self.readings[question])
 
     def _answer(self, reading: Reading) -> Answer:
-        found = [tuple(self._values[read.ids][cell] for cell in read.cells) for read in reading.reads]
-        logps = reading.finish(found)
-        return Answer(logps) if np.isfinite(logps).all() else Answer.none("not a finite number")
+        logps = reading.finish([self._read(*read) for read in reading.reads])
+        return Answer(logps) if all(map(math.isfinite, logps)) else Answer.none("not a finite number")
+
+    def _read(self, ids: Ids, cells: tuple[Cell, ...]) -> tuple[float, ...]:
+        known, row = self._values[ids]
+        return tuple(row) if known == cells else tuple(row[known.index(cell)] for cell in cells)
 
 
-def paced(plan: Plan, numbers: Iterable[int]) -> Iterator[tuple[int, Batch]]:
+def paced(plan: Plan, numbers: Iterable[int]) -> Iterator[Batch]:
     """These batches of the plan, with a progress bar on a terminal, and a word on how long it will take."""
-    batches = [(number, plan.batches[number]) for number in numbers]
-    total = sum(batch.tokens for _, batch in batches)
+    batches = [plan.batches[number] for number in numbers]
+    total = sum(batch.tokens for batch in batches)
     done, told, start = 0, False, time.monotonic()
     with tqdm(total=total, unit=" tokens", disable=None, leave=False, dynamic_ncols=True) as bar:
-        for number, batch in batches:
-            yield number, batch
+        for batch in batches:
+            yield batch
             done += batch.tokens
             bar.update(batch.tokens)
             taken = time.monotonic() - start
-            if not told and taken > 1:  # a batch that was kept takes no time, and says nothing about the others
+            if not told and taken > 1:
                 told, to_go = True, taken * (total - done) / done
                 if to_go > WORTH_SAYING:
                     log.info("About %s to go.", duration(to_go))
 
 
-def work_through(plan: Plan, run: Callable[[Batch], Values]) -> list[Answer]:
+def work_through(plan: Plan, stream: Callable[[Iterable[Batch]], Iterable[Values]]) -> list[Answer]:
     """Run every batch of the plan; the answers in the order of the questions."""
     answers = dict(plan.unanswerable())
-    for number, batch in paced(plan, range(len(plan.batches))):
-        answers.update(plan.settle(number, run(batch)))
+    with set_aside():
+        for number, values in enumerate(stream(paced(plan, range(len(plan.batches))))):
+            answers.update(plan.settle(number, values))
     return [answers[i] for i in range(len(plan.readings))]
 
 
@@ -164,21 +195,26 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _split(wanted: dict[Ids, dict[Cell, None]], limit: Limit) -> Iterator[tuple[Ids, ...]]:
+def _split(wanted: dict[Ids, tuple[Cell, ...]], limit: Limit) -> Iterator[tuple[Ids, ...]]:
     """The inputs, longest first, in batches within the limit; an input that is over it alone goes alone."""
     batch: list[Ids] = []
-    positions = 0
+    most = longest = positions = 0  # inputs that fit, length of the first, positions projected
     for ids in sorted(wanted, key=len, reverse=True):
-        asked = len({position for position, _ in wanted[ids]})
+        cells = wanted[ids]
+        asked = 1 if len(cells) == 1 else len({position for position, _ in cells})
+        length = len(ids)
         if batch and (
-            (len(batch) + 1) * len(batch[0]) > limit.tokens
-            or len(batch) == limit.inputs
+            len(batch) >= most
             or positions + asked > limit.positions
-            or (8 * len(ids) <= 7 * len(batch[0]) and len(batch) * len(batch[0]) >= limit.enough)
-            or (limit.alike and len(ids) != len(batch[0]))
+            or (
+                length != longest
+                and (limit.alike or (8 * length <= 7 * longest and len(batch) * longest >= limit.enough))
+            )
         ):
             yield tuple(batch)
-            batch, positions = [], 0
+            batch = []
+        if not batch:
+            most, longest, positions = min(limit.inputs, limit.tokens // length), length, 0
         batch.append(ids)
         positions += asked
     if batch:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,14 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from evenhand.models import masking
-from evenhand.models.batching import Batch, Limit, Plan, Values
-from evenhand.models.network import NetworkModel, padded
+from evenhand.models.batching import Batch, Limit, Plan, uncollected
+from evenhand.models.network import NetworkModel, on_device, padded
 from evenhand.models.picking import Picking
 from evenhand.models.pieces import encode
 from evenhand.questions import Question
-
-Place = tuple[int, int]
-"""Row and position in a batch."""
 
 
 class MaskedLM(NetworkModel):
@@ -35,6 +33,7 @@ class MaskedLM(NetworkModel):
         if not self._padding_changes_nothing():
             self.limit = replace(limit, alike=True)
 
+    @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
         asked = [masking.answerable(question) for question in questions]
@@ -43,27 +42,23 @@ class MaskedLM(NetworkModel):
         mask = self.tokenizer.mask_token_id
         return Plan([masking.reading(question, pieces, mask) for question in asked], self.limit)
 
-    def _forward(self, batch: Batch) -> Values:
+    def _cells(self, batch: Batch) -> Tensor:
         ids, attention = padded(batch.inputs, self.tokenizer.pad_token_id or 0)
-        places: dict[Place, int] = {}
-        wanted = [
-            (places.setdefault((row, position), len(places)), token)
-            for row, cells in enumerate(batch.cells)
-            for position, token in cells
-        ]
-        logits = self._logits(ids, attention, list(places))  # (places, vocabulary)
-        where, tokens = torch.tensor(wanted, device=logits.device).unbind(dim=1)
-        logps = iter((logits[where, tokens] - logits.logsumexp(dim=-1)[where]).tolist())
-        return [[next(logps) for _ in cells] for cells in batch.cells]
+        rows = np.repeat(np.arange(len(batch.cells)), [len(cells) for cells in batch.cells])
+        positions, tokens = np.array(list(chain.from_iterable(batch.cells))).T
+        places, where = np.unique(rows * ids.shape[1] + positions, return_inverse=True)
+        logits = self._logits(ids, attention, np.stack(np.divmod(places, ids.shape[1]), axis=1))  # (places, vocabulary)
+        which, token = on_device(np.stack([where, tokens]), logits.device)
+        return logits[which, token] - logits.logsumexp(dim=-1)[which]
 
     @torch.inference_mode()
-    def _logits(self, ids: NDArray[np.int64], attention: NDArray[np.int64], places: list[Place]) -> Tensor:
+    def _logits(self, ids: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:
+        """The network's output at these places (rows and positions); attention is left out where it is all."""
         device = self.network.device
-        rows, positions = torch.tensor(places, device=device).unbind(dim=1)
-        inputs = {
-            "input_ids": torch.from_numpy(ids).to(device),
-            "attention_mask": torch.from_numpy(attention).to(device),
-        }
+        rows, positions = on_device(places, device).unbind(dim=1)
+        inputs = {"input_ids": on_device(ids, device)}
+        if device.type != "cuda" or not attention.all():  # given one, the library asks the GPU whether it is all
+            inputs["attention_mask"] = on_device(attention, device)
         return self.logits(rows, positions, **inputs).float()
 
     def logits(self, rows: Tensor, positions: Tensor, network: Any = None, **inputs: Tensor) -> Tensor:
@@ -76,7 +71,7 @@ class MaskedLM(NetworkModel):
     def _picking_changes_nothing(self) -> bool:
         """Is every position treated alike from where they are picked? So it is in known families; others are tried."""
         ids = np.array([[self.tokenizer.mask_token_id, 0, 1]])
-        places = [(0, 2), (0, 0)]
+        places = np.array([(0, 2), (0, 0)])
         self._picks = False
         whole = self._logits(ids, np.ones_like(ids), places)
         self._picks = True
@@ -94,7 +89,8 @@ class MaskedLM(NetworkModel):
         ids[0, 1:4] = [token for token in range(20) if token not in self.tokenizer.all_special_ids][:3]
         padded = np.concatenate([ids[:, :4], np.full((1, 4), self.tokenizer.pad_token_id or 0)], axis=1)
         attention = np.array([[1, 1, 1, 1, 0, 0, 0, 0]])
-        alone = self._logits(ids[:, :4], np.ones((1, 4), dtype=np.int64), [(0, 0), (0, 3)])
-        beside = self._logits(padded, attention, [(0, 0), (0, 3)])
+        places = np.array([(0, 0), (0, 3)])
+        alone = self._logits(ids[:, :4], np.ones((1, 4), dtype=np.int64), places)
+        beside = self._logits(padded, attention, places)
         close = 1e-3 if self.network.dtype == torch.float32 else 0.2
         return torch.allclose(alone.log_softmax(-1), beside.log_softmax(-1), atol=close, rtol=0)

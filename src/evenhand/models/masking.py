@@ -66,14 +66,15 @@ def _likelihood(question: Likelihood, pieces: Mapping[str, Pieces], mask: int) -
     asked = [p for p in found.positions if p not in skipped]
     if not asked:
         raise Unanswerable("nothing left outside the skipped spans")
+    ids, words = found.ids, found.words if question.within_word else ()
+    hidden = (mask,)
     for position in asked:
-        ids = list(found.ids)
-        ids[position] = mask
         later = position + 1
-        while question.within_word and later < len(ids) and found.words[later] == found.words[position]:
-            ids[later] = mask
-            later += 1
-        yield Read(tuple(ids), ((position, found.ids[position]),))
+        if words:  # the rest of the word is hidden with its piece
+            while later < len(ids) and words[later] == words[position]:
+                later += 1
+            hidden = (mask,) * (later - position)
+        yield Read(ids[:position] + hidden + ids[later:], ((position, ids[position]),))
 
 
 def _alone(question: Fill) -> list[Fill]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from evenhand.errors import UnfitModel
-from evenhand.models.batching import Batch, Ids, Limit, Plan, Read, Reading, Values
+from evenhand.models.batching import Batch, Ids, Limit, Plan, Read, Reading, uncollected
 from evenhand.models.japanese import JapaneseTokenizer
-from evenhand.models.network import NetworkModel, padded
+from evenhand.models.network import NetworkModel, on_device, padded
 from evenhand.models.pieces import PairPieces, encode_pairs
 from evenhand.questions import Entail, Question, Span
 
@@ -38,6 +38,7 @@ class NliModel(NetworkModel):
         if not self._padding_changes_nothing():
             self.limit = replace(limit, alike=True)
 
+    @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
         pairs = [_answerable(question) for question in questions]
@@ -61,9 +62,11 @@ class NliModel(NetworkModel):
             ids = tuple(token + kind * self._size for token, kind in zip(ids, pieces.types, strict=True))
         return Reading((Read(ids, tuple((0, label) for label in self.order)),))
 
-    def _forward(self, batch: Batch) -> Values:
-        logps = self._logps(batch.inputs).tolist()
-        return [[row[label] for _, label in cells] for row, cells in zip(logps, batch.cells, strict=True)]
+    def _cells(self, batch: Batch) -> Tensor:
+        wanted = [(row, label) for row, cells in enumerate(batch.cells) for _, label in cells]
+        logps = self._logps(batch.inputs)
+        rows, labels = on_device(np.array(wanted), logps.device).unbind(dim=1)
+        return logps[rows, labels]
 
     @torch.inference_mode()
     def _logps(self, inputs: Sequence[Ids]) -> Tensor:
@@ -73,9 +76,7 @@ class NliModel(NetworkModel):
         if self._types > 1:
             named["token_type_ids"] = types
         device = self.network.device
-        logits: Tensor = self.network(
-            **{name: torch.from_numpy(array).to(device) for name, array in named.items()}
-        ).logits
+        logits: Tensor = self.network(**{name: on_device(array, device) for name, array in named.items()}).logits
         return logits.float().log_softmax(dim=-1)  # (inputs, labels)
 
     def _padding_changes_nothing(self) -> bool:

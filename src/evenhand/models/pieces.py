@@ -26,16 +26,21 @@ class Pieces:
 
     text: str
     ids: Ids
-    offsets: tuple[Span | None, ...]
-    """Characters of each piece as the tokenizer gives them; None for the special tokens around the text."""
-    words: tuple[int | None, ...]
-    """Which word each piece belongs to."""
+    added: Sequence[int]
+    """1 for the special tokens around the text, 0 for its own pieces."""
+    encoding: Any
+    """What the tokenizer knows besides; it is asked when somebody wants to know."""
     note: str = ""
 
     @cached_property
     def positions(self) -> list[int]:
         """Where the text's own pieces are."""
-        return [i for i, offset in enumerate(self.offsets) if offset is not None]
+        return [i for i, is_added in enumerate(self.added) if not is_added]
+
+    @cached_property
+    def words(self) -> Sequence[int | None]:
+        """Which word each piece belongs to."""
+        return tuple(self.encoding.word_ids)
 
     def inside(self, span: Span) -> list[int]:
         """The positions of the pieces that make up the span.
@@ -56,10 +61,10 @@ class Pieces:
     def _own(self) -> dict[int, Span]:
         """Characters of each piece without the white space around them; pieces of white space alone are left out."""
         own = {}
-        for position, offset in enumerate(self.offsets):
-            if offset is None:
-                continue
-            piece = self.text[offset.start : offset.stop]
+        offsets = self.encoding.offsets
+        for position in self.positions:
+            offset = Span(*offsets[position])
+            piece = offset.of(self.text)
             stripped = piece.strip()
             if len(stripped) == len(piece) > 0:  # most are
                 own[position] = offset
@@ -80,17 +85,14 @@ def encode(tokenizer: Any, texts: Sequence[str], longest: int) -> Iterator[Piece
             padding=False,
             return_offsets_mapping=True,
             return_special_tokens_mask=True,
+            return_attention_mask=False,
+            return_token_type_ids=False,
             verbose=False,
         )
         for row, text in enumerate(chunk):
             ids = tuple(encoded["input_ids"][row])
             added = encoded["special_tokens_mask"][row]
-            note = notes.of(ids, added)
-            offsets = tuple(
-                None if is_added else Span(*offset)
-                for offset, is_added in zip(encoded["offset_mapping"][row], added, strict=True)
-            )
-            yield Pieces(text, ids, offsets, tuple(encoded.word_ids(row)), note)
+            yield Pieces(text, ids, added, encoded.encodings[row], notes.of(ids, added))
 
 
 @dataclass(frozen=True, slots=True)

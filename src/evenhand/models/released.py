@@ -1,7 +1,7 @@
 """The inputs of BEC-Pro's released code, slips included: to set our numbers beside theirs, for nothing else."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from evenhand.errors import UnfitModel
 from evenhand.models.batching import Batch, Ids, Plan, Read, Reading, Values, work_through
@@ -28,7 +28,7 @@ class AsReleased:
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer for each question, in order."""
-        return work_through(self.plan(questions), self.run)
+        return work_through(self.plan(questions), self.stream)
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
@@ -38,9 +38,9 @@ class AsReleased:
         ids = dict(zip(texts, self._ids(texts), strict=True))
         return Plan([self._reading(ids[plain], ids[masked]) for plain, masked in pairs], self.model.limit)
 
-    def run(self, batch: Batch) -> Values:
-        """One batch through the model; inputs are all of one length, so that nothing else is padded."""
-        return self.model.run(batch)
+    def stream(self, batches: Iterable[Batch]) -> Iterator[Values]:
+        """The values of each batch; inputs are all of one length, so that nothing else is padded."""
+        return self.model.stream(batches)
 
     def _reading(self, plain: Ids, masked: Ids) -> Reading:
         tokenizer = self.model.tokenizer

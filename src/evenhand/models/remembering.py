@@ -5,13 +5,14 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from evenhand.errors import RunError
 from evenhand.models.base import Model, Planned
-from evenhand.models.batching import Batch, Values, paced
+from evenhand.models.batching import Batch, Values, paced, set_aside
 from evenhand.questions import Answer, Question, key
 
 log = logging.getLogger(__name__)
@@ -77,19 +78,18 @@ class Remembering:
     ) -> None:
         plan = model.plan(questions)
         needed = sorted({n for i, numbers in enumerate(plan.needs) if i not in answers for n in numbers})
-        ran = 0
         log.info(f"{len(questions):,} questions, {plan.inputs:,} distinct inputs, {len(needed):,} batches.")
         fresh = [(i, answer) for i, answer in plan.unanswerable() if i not in answers]
         self._keep(store, questions, fresh)
         answers.update(fresh)
-        for number, batch in paced(plan, needed):
-            values = self._finished(store, batch)
-            if values is None:
-                values, ran = model.run(batch), ran + 1
-            fresh = [(i, answer) for i, answer in plan.settle(number, values) if i not in answers]
-            self._keep(store, questions, fresh, batch, values)
-            answers.update(fresh)
-        self.work += Work(inputs=plan.inputs, batches=ran)
+        finished = {n: values for n in needed if (values := self._finished(store, plan.batches[n])) is not None}
+        open_ = [number for number in needed if number not in finished]
+        with set_aside():
+            for number, values in chain(finished.items(), zip(open_, model.stream(paced(plan, open_)), strict=True)):
+                fresh = [(i, answer) for i, answer in plan.settle(number, values) if i not in answers]
+                self._keep(store, questions, fresh, plan.batches[number], values)
+                answers.update(fresh)
+        self.work += Work(inputs=plan.inputs, batches=len(open_))
         with store:
             store.execute("DELETE FROM batches WHERE fingerprint = ?", (self.fingerprint,))
 
