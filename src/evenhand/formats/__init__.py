@@ -16,7 +16,6 @@ from evenhand.formats.latex import latex
 from evenhand.formats.model_card import inserted, model_card
 from evenhand.formats.tables import csv
 
-
 log = logging.getLogger(__name__)
 
 

@@ -12,7 +12,7 @@ from evenhand.formats.facts import Fact, headlines, interval, number, of_tasks, 
 BEGIN, END = "<!-- evenhand: begin -->", "<!-- evenhand: end -->"
 TITLE = "Bias, Risks, and Limitations"
 HEADING = re.compile(rf"##?#?\s+{TITLE}\s*#*\s*", re.IGNORECASE)
-FENCE = re.compile(r" {0,3}(```|~~~)")
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 LIMITS = (
     "Values describe predictions on these test sentences. Whether people are harmed depends on what the model is used "
     "for; a value near neutral clears it of one thing, measured in one way.",
@@ -62,15 +62,18 @@ def _between(lines: Sequence[str]) -> str:
 
 def _outside_code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """The lines outside of code blocks, with their numbers."""
-    fence = ""
+    fence, opened = "", 0
     for index, line in enumerate(lines):
-        found = FENCE.match(line)
-        if found and not fence:
-            fence = found[1]
-        elif found and found[1] == fence:
-            fence = ""
-        elif not fence:
+        found = FENCE.match(line.rstrip("\r\n"))
+        if fence:
+            if found and found[1].startswith(fence) and not found[2].strip():
+                fence = ""
+        elif found and not (found[1][0] == "`" and "`" in found[2]):
+            fence, opened = found[1], index + 1
+        else:
             yield index, line.strip()
+    if fence:
+        raise BadInput(f"The card's code block of line {opened} is never closed: what follows would be code. Close it.")
 
 
 def _body(runs: Sequence[Run]) -> Iterator[str]:
