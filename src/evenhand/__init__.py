@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from evenhand.auditing import audit, rescore
     from evenhand.errors import BadInput, EvenhandError, ModelError, RunError
     from evenhand.folder import Run
+    from evenhand.formats import export
     from evenhand.items import Blank, NliPair, Pair, Sentence
     from evenhand.linting import lint
     from evenhand.measures.association import Association
@@ -51,6 +52,7 @@ _HOME = {
     "Span": "questions",
     "Table": "models.table",
     "audit": "auditing",
+    "export": "formats",
     "lint": "linting",
     "load": "models",
     "macro_mean": "result",
@@ -85,6 +87,7 @@ __all__ = [
     "Span",
     "Table",
     "audit",
+    "export",
     "lint",
     "load",
     "macro_mean",

@@ -1,0 +1,112 @@
+"""A run in the formats that others read: one file for each, from the run folder alone."""
+
+import inspect
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import BadInput, UnknownName
+from evenhand.folder import Run, prepare, write_whole
+from evenhand.formats.bibtex import bibtex
+from evenhand.formats.eval_results import PLACE, eval_results
+from evenhand.formats.every_eval_ever import every_eval_ever
+from evenhand.formats.latex import latex
+from evenhand.formats.model_card import inserted, model_card
+from evenhand.formats.tables import csv
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How runs are written, the file's name in a folder, and whether several runs can share it."""
+
+    write: Callable[..., str]
+    file: str
+    several: bool = False
+
+    @property
+    def options(self) -> list[str]:
+        """What it takes beside runs."""
+        return list(inspect.signature(self.write).parameters)[1:]
+
+
+FORMATS = {
+    "bibtex": Format(bibtex, "evenhand.bib", several=True),
+    "csv": Format(csv, "evenhand.csv", several=True),
+    "eval-results": Format(eval_results, PLACE),
+    "every-eval-ever": Format(every_eval_ever, "evenhand.json"),
+    "latex": Format(latex, "evenhand.tex", several=True),
+    "model-card": Format(model_card, "bias.md"),
+}
+
+AnyRun = Run | str | Path
+
+
+def export(
+    runs: AnyRun | Sequence[AnyRun],
+    to: str,
+    *,
+    out: str | Path | None = None,
+    into: str | Path | None = None,
+    **options: Any,
+) -> str:
+    """The runs as text in the format `to`; also written to `out`, a file or a folder, where it is given.
+
+    `to` is bibtex, csv, eval-results, every-eval-ever, latex or model-card; bibtex, csv and latex take several runs.
+    `out` of eval-results is a folder, such as a model's repository: the file goes to its .eval_results. `into` is a
+    model card whose section is written or replaced. `options` are the format's own: see its function.
+    """
+    if to not in FORMATS:
+        raise UnknownName("format", to, FORMATS)
+    how = FORMATS[to]
+    for name in options:
+        if name not in how.options:
+            raise UnknownName(f"option of format '{to}'", name, how.options)
+    loaded = [run if isinstance(run, Run) else Run.load(run) for run in _listed(runs)]
+    if not loaded:
+        raise BadInput("There is nothing to export. Give a run folder.")
+    if len(loaded) > 1 and not how.several:
+        many = ", ".join(name for name, other in FORMATS.items() if other.several)
+        raise BadInput(f"{to} is of one run. Got {len(loaded)}: export them one by one. Several can share: {many}.")
+    if into is not None:
+        if to != "model-card" or out is not None:
+            raise BadInput("into is for a model card alone, and without out. Choose one.")
+        return _into(Path(into).expanduser(), loaded)
+    text = how.write(loaded, **options)
+    if out is not None:
+        _write(_place(Path(out).expanduser(), how), text)
+    return text
+
+
+def _listed(runs: AnyRun | Sequence[AnyRun]) -> list[AnyRun]:
+    return [runs] if isinstance(runs, Run | str | Path) else list(runs)
+
+
+def _place(out: Path, how: Format) -> Path:
+    """The file to write: in a folder the format's own, and always for one whose place in a repository is fixed."""
+    return out / how.file if out.is_dir() or how.file == PLACE else out
+
+
+def _into(card: Path, runs: Sequence[Run]) -> str:
+    try:
+        before = card.read_bytes()
+    except OSError as error:
+        raise BadInput(
+            f"The model card '{card}' cannot be read: {error.strerror}. Give one that is there, or out for a new file."
+        ) from error
+    # Bytes that are no UTF-8 come back as they were.
+    after = inserted(before.decode("utf-8", "surrogateescape"), runs)
+    if (encoded := after.encode("utf-8", "surrogateescape")) != before:
+        write_whole(card, lambda file: file.write(encoded))
+    return after
+
+
+def _write(path: Path, text: str) -> None:
+    prepare(path.parent)
+    if path.is_dir():
+        raise BadInput(f"'{path}' is a folder. Give the name of a file.")
+    write_whole(path, lambda file: file.write(text.encode("utf-8", "replace")))
+    log.info(f"Written: {path}")

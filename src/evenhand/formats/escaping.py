@@ -1,0 +1,50 @@
+"""Text that came from anywhere, made harmless: it reads the same, and commands nothing."""
+
+import re
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\textbraceleft{}",
+    "}": r"\textbraceright{}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    "[": "{[}",  # after \\ a bracket or a star would be an argument of it
+    "]": "{]}",
+    "*": "{*}",
+    "–": "--",
+}
+"""Braces by name: BibTeX counts even escaped ones. \\textquotedbl needs the T1 encoding."""
+MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$&])")
+UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+"""Line ends and control characters: a space in their place keeps a row a row."""
+
+
+def one_line(text: object) -> str:
+    """The text on one line, without control characters."""
+    return UNSEEN.sub(" ", str(text)).strip()
+
+
+def latex(text: object) -> str:
+    """The text as LaTeX prints it, letter by letter: no command, and no two signs joined into another."""
+    plain = re.sub(r"([-'])(?=\1)", "\\1\0", one_line(text))
+    return "".join(LATEX.get(letter, letter) for letter in plain).replace("\0", "{}")
+
+
+def markdown(text: object) -> str:
+    """The text as markdown shows it, also within a table: no markup, no HTML."""
+    return MARKDOWN.sub(r"\\\1", one_line(text))
+
+
+def slug(text: object) -> str:
+    """A name for files, labels and ids: letters, digits, dots, dashes and underscores alone."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", str(text)).strip("-.") or "unnamed"

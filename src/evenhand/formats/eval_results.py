@@ -1,0 +1,76 @@
+"""The Hub's `.eval_results/*.yaml`, by huggingface_hub's own classes."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from evenhand.errors import BadInput, UnknownName
+from evenhand.folder import Run
+from evenhand.formats.escaping import one_line, slug
+from evenhand.formats.facts import Fact, headlines, partial, short, tasks_of
+
+PLACE = ".eval_results/evenhand.yaml"
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
+
+
+def eval_results(runs: Sequence[Run], *, hub: Mapping[str, str] | None = None) -> str:
+    """An entry for each value over all items and by group: dataset id, task id, value, date, and the rest in the notes.
+
+    The format has no place for an interval, n, unscored, versions and fingerprint, so the notes hold them. The dataset
+    id must be a benchmark's on the Hub: `hub` gives it by dataset ({"tgb": "me/tgb"}); `evenhand/<dataset>` stands in
+    for it otherwise, and is no repository. The task id is the measure, with the group. Values that are none are left
+    out: the format knows no "not measured".
+    """
+    import yaml  # type: ignore[import-untyped]
+    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+
+    (run,) = runs
+    ids = _dataset_ids(run, hub or {})
+    entries = [
+        EvalResultEntry(
+            dataset_id=ids[fact.dataset],
+            task_id=_task_id(fact),
+            value=fact.value,
+            date=run.about.get("started"),
+            notes=_notes(run, fact),
+        )
+        for fact in headlines(run)
+        if fact.known
+    ]
+    return str(yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=120))
+
+
+def _dataset_ids(run: Run, hub: Mapping[str, str]) -> dict[str, str]:
+    names = list(dict.fromkeys(dataset for dataset, _ in tasks_of(run)))
+    for name, found in hub.items():
+        if name not in names:
+            raise UnknownName("dataset of the run", name, names)
+        if not HUB_ID.fullmatch(found):
+            raise BadInput(f"A dataset on the Hub is OWNER/NAME. Got '{found}' for '{name}'.")
+    ids = {name: hub.get(name, f"evenhand/{slug(name)}") for name in names}
+    for name, found in ids.items():
+        if list(ids.values()).count(found) > 1:
+            raise BadInput(f"Two datasets of the run would be '{found}'. Give '{name}' an id of its own: hub.")
+    return ids
+
+
+def _task_id(fact: Fact) -> str:
+    return "/".join([fact.measure, *(one_line(f"{group}={label}") for group, label in fact.groups.items())])
+
+
+def _notes(run: Run, fact: Fact) -> str:
+    """What the fields cannot say."""
+    reading = tasks_of(run)[fact.dataset, fact.measure]["reading"]
+    said = [
+        partial(run).rstrip("."),
+        f"95 % interval [{fact.low:.6g}, {fact.high:.6g}]",
+        f"n {fact.n}",
+        f"unscored {fact.unscored}",
+        f"neutral value {short(fact.neutral)}",
+        f"{fact.measure} version {fact.measure_version}",
+        f"{fact.dataset} version {fact.dataset_version}",
+        f"of {fact.of}",
+        f"model {fact.model}, fingerprint {fact.fingerprint}",
+        f"evenhand {run.about.get('evenhand', 'unknown')}",
+        f"how to read it: {reading}",
+    ]
+    return one_line("; ".join(part for part in said if part))

@@ -1,0 +1,181 @@
+"""Every Eval Ever, a shared format of evaluation results: one JSON record for each run."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from evenhand.errors import RunError, UnknownName
+from evenhand.folder import Run
+from evenhand.formats.facts import Fact, facts, partial, short, tasks_of
+
+SCHEMA = "0.3.0"
+RELATIONSHIPS = ("collaborative", "first_party", "other", "third_party")
+DIRECTIONS = {
+    "lower": "lower is less biased",
+    "higher": "higher is better",
+    "neutral": "neither: nearest to the neutral value is least biased",
+    "none": "neither: a level, of which no value is the unbiased one",
+    "": "not known",
+}
+
+
+def every_eval_ever(runs: Sequence[Run], *, organization: str = "unknown", relationship: str = "other") -> str:
+    """A record with the fields that version 0.3.0 of the schema documents (eval.schema.json of every-eval-ever 0.3.0).
+
+    It is not validated by that schema here: its package is no dependency of ours. A result for each value that there
+    is, parts of groups included, with its interval in `uncertainty`. A number is required there, so a value that is
+    none has no result; the record counts them. `lower_is_better` must be true or false: where neither is, it is false,
+    and `direction` in the additional details says so. Times are the run's, so that the same run gives the same record.
+    `organization` and `relationship` (to the model's maker) say who measured.
+    """
+    if relationship not in RELATIONSHIPS:
+        raise UnknownName("relationship", relationship, RELATIONSHIPS)
+    (run,) = runs
+    found = facts(run)
+    when = _when(run)
+    record = {
+        "schema_version": SCHEMA,
+        "evaluation_id": f"evenhand/{run.about['model'].replace('/', '_')}/{when}",
+        "evaluation_timestamp": str(run.about.get("started", "unknown")),
+        "retrieved_timestamp": when,
+        "source_metadata": {
+            "source_name": "evenhand",
+            "source_type": "evaluation_run",
+            "source_organization_name": organization,
+            "evaluator_relationship": relationship,
+            "additional_details": {
+                **_sample(run),
+                "values_left_out": str(sum(not fact.known for fact in found)),
+                "seed": str(run.about["seed"]),
+            },
+        },
+        "eval_library": {"name": "evenhand", "version": str(run.about.get("evenhand", "unknown"))},
+        "model_info": _model(run),
+        "evaluation_results": [_result(run, fact) for fact in found if fact.known],
+    }
+    return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+@cache
+def directions() -> dict[str, dict[str, str]]:
+    """Of each measure: which direction is better, its lowest and highest value, its unit."""
+    lines = (files("evenhand.formats") / "data" / "directions.tsv").read_text(encoding="utf-8").splitlines()
+    return {row["measure"]: row for row in csv.DictReader(lines, delimiter="\t")}
+
+
+def _when(run: Run) -> str:
+    """When the values were made, in seconds since 1970."""
+    text = run.about.get("rescored") or run.about.get("started")
+    try:
+        return str(datetime.fromisoformat(text).timestamp()) if text else "unknown"
+    except (TypeError, ValueError) as error:
+        raise RunError(
+            f"'{run.path}' has no time but '{text}'. Put it right with: evenhand rescore {run.path}"
+        ) from error
+
+
+def _sample(run: Run) -> dict[str, str]:
+    return {"partial": partial(run) or "no"}
+
+
+def _model(run: Run) -> dict[str, Any]:
+    loaded = run.about.get("loaded", {})
+    told = {key: str(value) for key, value in loaded.items() if value is not None}
+    owner, slash, _ = run.about["model"].partition("/")
+    return {
+        "name": run.about["model"],
+        "id": run.about["model"],
+        **({"developer": owner} if slash else {}),
+        **(
+            {"inference_engine": {"name": "transformers", "version": told["transformers"]}}
+            if "transformers" in told
+            else {}
+        ),
+        "additional_details": {
+            **told,
+            "deployment_type": "self_deployed",
+            "model_availability": "unknown",
+            "fingerprint": run.about["fingerprint"],
+        },
+    }
+
+
+def _result(run: Run, fact: Fact) -> dict[str, Any]:
+    task = tasks_of(run)[fact.dataset, fact.measure]
+    whole = [fact.dataset, fact.measure, *(f"{group}={label}" for group, label in fact.groups.items())]
+    return {
+        "evaluation_result_id": "/".join(whole),
+        "evaluation_name": fact.dataset,
+        "source_data": _data(task),
+        "metric_config": _measure(fact, task),
+        "score_details": {
+            "score": fact.value,
+            "details": {
+                "of": fact.of,
+                **{f"group_{group}": str(label) for group, label in fact.groups.items()},
+                "n": str(fact.n),
+                "unscored": str(fact.unscored),
+                "fingerprint": fact.fingerprint,
+                **_sample(run),
+            },
+            "uncertainty": {
+                "confidence_interval": {
+                    "lower": fact.low,
+                    "upper": fact.high,
+                    "confidence_level": 0.95,
+                    "method": _method(task),
+                },
+                "num_samples": fact.n,
+            },
+        },
+    }
+
+
+def _data(task: Mapping[str, Any]) -> dict[str, Any]:
+    told = {
+        "version": task["dataset_version"],
+        "options": json.dumps(task.get("dataset_options", {}), sort_keys=True, ensure_ascii=False),
+        **{key: task[key] for key in ("language", "source", "licence", "flaws") if task.get(key)},
+    }
+    details = {key: str(value) for key, value in told.items()}
+    return {"dataset_name": task["dataset"], "source_type": "other", "additional_details": details}
+
+
+def _measure(fact: Fact, task: Mapping[str, Any]) -> dict[str, Any]:
+    known = directions().get(fact.measure, {})
+    direction = known.get("direction", "")
+    return {
+        "evaluation_description": task["reading"],
+        "metric_id": f"evenhand.{fact.measure}",
+        "metric_name": fact.measure,
+        **({"metric_unit": known["unit"]} if known else {}),
+        "metric_parameters": {"version": fact.measure_version, **_plain(task.get("measure_options", {}))},
+        "lower_is_better": direction == "lower",
+        "score_type": "continuous",
+        "min_score": _bound(known.get("lowest", ""), "-Infinity"),
+        "max_score": _bound(known.get("highest", ""), "Infinity"),
+        "additional_details": {
+            "version": str(fact.measure_version),
+            "neutral": short(fact.neutral),
+            "direction": DIRECTIONS[direction],
+            **({"asks": task["asks"]} if task.get("asks") else {}),
+        },
+    }
+
+
+def _bound(text: str, unbounded: str) -> float | str:
+    return float(text) if text else unbounded
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as the format takes them: text, numbers, booleans, null."""
+    return {key: value if isinstance(value, str | int | float | None) else str(value) for key, value in options.items()}
+
+
+def _method(task: Mapping[str, Any]) -> str:
+    clusters = " and ".join(task[key] for key in ("cluster", "crossed") if task.get(key))
+    return f"clustered by {clusters}" if clusters else "each item stands for itself"

@@ -1,0 +1,85 @@
+"""LaTeX tables for papers: booktabs, a column for each model."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from evenhand.folder import Run
+from evenhand.formats.escaping import latex as escaped
+from evenhand.formats.escaping import slug
+from evenhand.formats.facts import Fact, check_alike, column_names, headlines, number, partial, tasks_of
+
+HEAD = (
+    r"% Needs \usepackage[T1]{fontenc} and \usepackage{booktabs}. Written by evenhand; change the run, not the numbers."
+)
+NONE = "--"
+
+
+def latex(runs: Sequence[Run]) -> str:
+    """A table for each dataset and measure: groups by models, each value with its interval, then n and unscored.
+
+    Nothing is bold: whether the best of two is better is a question for a paired test (`evenhand compare`), not for
+    the eye. Runs in one table must have been measured alike.
+    """
+    check_alike(runs)
+    found = [headlines(run) for run in runs]
+    tasks = {name: task for run in runs for name, task in tasks_of(run).items()}
+    return "\n".join([HEAD, *("\n".join(_table(runs, found, task)) for task in tasks.values())]) + "\n"
+
+
+def _table(runs: Sequence[Run], found: Sequence[Sequence[Fact]], task: Mapping[str, Any]) -> Iterator[str]:
+    mine = [{tuple(f.groups.items()): f for f in facts if _is_of(f, task)} for facts in found]
+    by = list(task["by"]) or ["items"]
+    names = [escaped(name) for name in column_names(runs)]
+    yield ""
+    yield r"\begin{table}"
+    yield r"\centering"
+    yield rf"\caption{{{_caption(runs, mine, task)}}}"
+    yield rf"\label{{tab:{slug(task['dataset'])}-{slug(task['measure'])}}}"
+    yield rf"\begin{{tabular}}{{{'l' * len(by)}{'r' * (len(runs) + 2)}}}"
+    yield r"\toprule"
+    yield _row([*map(escaped, by), *names, "$n$", "unscored"])
+    yield r"\midrule"
+    for groups in dict.fromkeys(groups for facts in mine for groups in facts):
+        cells = [facts.get(groups) for facts in mine]
+        labels = [escaped(dict(groups).get(group, "all")) for group in by]
+        yield _row([*labels, *map(_cell, cells), _shared(cells, "n"), _shared(cells, "unscored")])
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+    yield r"\end{table}"
+
+
+def _is_of(fact: Fact, task: Mapping[str, Any]) -> bool:
+    return (fact.dataset, fact.measure) == (task["dataset"], task["measure"])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _cell(fact: Fact | None) -> str:
+    if fact is None or not fact.known:
+        return NONE
+    return f"${number(fact.value)}$ $[{number(fact.low)}, {number(fact.high)}]$"
+
+
+def _shared(cells: Sequence[Fact | None], name: str) -> str:
+    """The models' n or unscored: once where all agree."""
+    counts = [NONE if fact is None else str(getattr(fact, name)) for fact in cells]
+    return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
+
+
+def _caption(
+    runs: Sequence[Run], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Fact]], task: Mapping[str, Any]
+) -> str:
+    prints = ", ".join(
+        f"{name} {run.about['fingerprint'][:12]}" for name, run in zip(column_names(runs), runs, strict=True)
+    )
+    notes = dict.fromkeys(f"{f.model}, {f.of}: {f.note}" for facts in mine for f in facts.values() if not f.known)
+    sentences = [
+        f"{task['measure']} (version {task['measure_version']}) on {task['dataset']} "
+        f"(version {task['dataset_version']}): value [95 % interval]; {task['reading']}.",
+        next((partial(run) for run in runs if partial(run)), ""),
+        f"No value: {'; '.join(notes)}." if notes else "",
+        f"Fingerprints: {prints}.",
+    ]
+    return escaped(" ".join(sentence for sentence in sentences if sentence))

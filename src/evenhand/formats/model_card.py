@@ -1,0 +1,133 @@
+"""The section "Bias, Risks, and Limitations" of a model card, in markdown."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from evenhand.errors import BadInput
+from evenhand.folder import Run
+from evenhand.formats.escaping import markdown
+from evenhand.formats.facts import Fact, headlines, interval, number, of_tasks, partial, short
+
+BEGIN, END = "<!-- evenhand: begin -->", "<!-- evenhand: end -->"
+TITLE = "Bias, Risks, and Limitations"
+HEADING = re.compile(rf"##?#?\s+{TITLE}\s*#*\s*", re.IGNORECASE)
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+LIMITS = (
+    "Values describe predictions on these test sentences. Whether people are harmed depends on what the model is used "
+    "for; a value near neutral clears it of one thing, measured in one way.",
+    "Where an interval includes the neutral value, the data do not decide.",
+    "The word lists know women and men. Nothing here says how the model treats people of other genders.",
+    "Test sentences state stereotypes so that a leaning towards them can be measured. They are no claims.",
+)
+
+
+def model_card(runs: Sequence[Run]) -> str:
+    """The section, between markers: each value with interval, n and unscored, how to read it, what it cannot show."""
+    return _between([f"## {TITLE}", "", *_body(runs)])
+
+
+def inserted(card: str, runs: Sequence[Run]) -> str:
+    """The card with the section in it; everything outside of the markers stays as it is.
+
+    In the place of an earlier one; otherwise below the card's own heading of that name; otherwise at the end.
+    """
+    lines = card.splitlines(keepends=True)
+    end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    plain = list(_outside_code(lines))
+    begins, ends = ([i for i, line in plain if line == marker] for marker in (BEGIN, END))
+    if (len(begins), len(ends)) not in ((0, 0), (1, 1)) or begins > ends:
+        raise BadInput(
+            f"The card must have '{BEGIN}' once, then '{END}' once, or neither. Got {len(begins)} and {len(ends)}"
+            f"{', the wrong way round' if len(begins) == len(ends) == 1 else ''}. Put the markers right."
+        )
+    first, last = (begins[0], ends[0]) if begins else (len(lines), len(lines) - 1)
+    heading = next((i for i, line in plain if HEADING.fullmatch(line) and not first < i < last), None)
+    section = _between([*_body(runs)]) if heading is not None else model_card(runs)
+    block = section.replace("\n", end)
+    if begins:
+        tail = "" if lines[last].endswith(("\n", "\r")) else end  # a card that ends with the marker, without a line end
+        return "".join(lines[:first]) + (block.removesuffix(end) if tail else block) + "".join(lines[last + 1 :])
+    if heading is not None:
+        before, after = "".join(lines[: heading + 1]), "".join(lines[heading + 1 :])
+        gap = "" if before.endswith(("\n", "\r")) else end
+        return before + gap + end + block + after
+    gap = "" if not card else end if card.endswith(("\n", "\r")) else end * 2
+    return card + gap + block
+
+
+def _between(lines: Sequence[str]) -> str:
+    return "\n".join([BEGIN, "", *lines, "", END, ""])
+
+
+def _outside_code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The lines outside of code blocks, with their numbers."""
+    fence, opened = "", 0
+    for index, line in enumerate(lines):
+        found = FENCE.match(line.rstrip("\r\n"))
+        if fence:
+            if found and found[1].startswith(fence) and not found[2].strip():
+                fence = ""
+        elif found and not (found[1][0] == "`" and "`" in found[2]):
+            fence, opened = found[1], index + 1
+        else:
+            yield index, line.strip()
+    if fence:
+        raise BadInput(f"The card's code block of line {opened} is never closed: what follows would be code. Close it.")
+
+
+def _body(runs: Sequence[Run]) -> Iterator[str]:
+    (run,) = runs
+    tool = f"evenhand {run.about.get('evenhand', '')}".rstrip()
+    yield f"Gender bias of {markdown(run.about['model'])}, measured with {markdown(tool)}: values with 95 % intervals."
+    if warning := partial(run):
+        yield from ("", f"**{markdown(warning)}**")
+    for warning in _careful(run):
+        yield from ("", f"Careful: {markdown(warning)}")
+    told = ""
+    for task, found in of_tasks(run, headlines(run)):
+        if task["dataset"] != told:
+            told = task["dataset"]
+            yield from _dataset(task)
+        yield from _values(task, found)
+    yield from ("", "What these numbers do not show:", "", *(f"- {line}" for line in LIMITS))
+    yield ""
+    yield f"Model fingerprint: {markdown(run.about['fingerprint'])}; seed {run.about['seed']}."
+
+
+def _careful(run: Run) -> Iterator[str]:
+    """What the run warns of, and what the doctor found before it."""
+    yield from run.about["warnings"]
+    for finding in run.about.get("doctor", []):
+        if finding["verdict"] != "fine" and finding["says"] not in run.about["warnings"]:
+            yield finding["says"]
+
+
+def _dataset(task: Mapping[str, Any]) -> Iterator[str]:
+    told = [f"**{markdown(task['dataset'])}** (version {task['dataset_version']}).", markdown(task.get("about", ""))]
+    if task.get("flaws"):
+        told.append(f"Known flaws: {markdown(task['flaws'])}")
+    yield from ("", " ".join(text for text in told if text))
+
+
+def _values(task: Mapping[str, Any], found: Sequence[Fact]) -> Iterator[str]:
+    by = task["by"] or ["items"]
+    neutral = short(found[0].neutral) if found else "none"
+    name = f"*{markdown(task['measure'])}* (version {task['measure_version']}; neutral value: {neutral})"
+    yield from ("", f"{name}: {markdown(task['reading'])}.", "")
+    yield _row([*map(markdown, by), "value", "95 % interval", "n", "unscored"])
+    yield _row(["---"] * len(by) + ["---:"] * 4)
+    for fact in found:
+        labels = [markdown(fact.groups.get(group, "all")) for group in by]
+        yield _row([*labels, number(fact.value), _interval(fact), str(fact.n), str(fact.unscored)])
+    for fact in found:
+        if not fact.known:
+            yield from ("", f"No value of {markdown(fact.of)}: {markdown(fact.note)}.")
+
+
+def _interval(fact: Fact) -> str:
+    return interval(fact).replace("[", "\\[").replace("]", "\\]")
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,99 @@
+"""BibTeX: what was run is cited, and every citation is a true one."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import evenhand
+from evenhand import BadInput
+from evenhand.datasets import BUILDERS
+from evenhand.datasets.fetch import RELEASES
+from evenhand.formats.references import cited, works
+from evenhand.measures import MEASURES
+from evenhand.result import MacroMean, share
+from made import HOSTILE, Made, task
+
+OWN_FILES = {"pairs", "templates"}
+REQUIRED = {
+    "article": {"author", "title", "journal", "year"},
+    "book": {"author", "title", "publisher", "year"},
+    "inproceedings": {"author", "title", "booktitle", "year"},
+    "mastersthesis": {"author", "title", "school", "year"},
+    "misc": {"author", "title", "note"},
+}
+
+
+def entries(text: str) -> dict[str, tuple[str, dict[str, str]]]:
+    """Type and fields by key, read as BibTeX does: what is outside entries is skipped, braces are counted."""
+    found, place = {}, 0
+    while (start := text.find("@", place)) >= 0:
+        head = re.compile(r"@(\w+)\{(\w+),").match(text, start)
+        assert head, text[start : start + 40]
+        depth, place = 1, head.end()
+        while depth:
+            depth += {"{": 1, "}": -1}.get(text[place], 0)
+            place += 1
+        fields = re.findall(r"^  (\w+) = \{(.*)\},$", text[head.end() : place], re.M)
+        assert head[2] not in found
+        found[head[2]] = (head[1], dict(fields))
+    return found
+
+
+def test_every_measure_dataset_and_corpus_has_its_citations() -> None:
+    names = cited()
+    assert all(names[("measure", name)] for name in MEASURES)
+    assert all(names[("dataset", name)] or name in OWN_FILES for name in BUILDERS)
+    assert all(names.get(("dataset", name)) or names[("corpus", name)] for name in RELEASES)
+    assert {key for keys in names.values() for key in keys} | {"evenhand"} == set(works())
+    shares = {
+        name
+        for name, how in MEASURES.items()
+        if share in (how.summarise, getattr(how.summarise, "within", None)) or isinstance(how.summarise, MacroMean)
+    }
+    assert {name for kind, name in names if kind == "interval"} == {"clustered", "crossed", *shares} - {
+        "nli-coal-weighted"  # its sets' means are of probabilities
+    }
+
+
+def test_the_papers_are_those_of_the_citation_file() -> None:
+    file = (Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    for key in ("evenhand", "bartl2020", "barza2023", "anantaprayoon2024"):
+        work = works()[key]
+        assert work["title"] in file
+        assert work.get("year", "") in file
+        assert all(name.partition(",")[0].strip("{}") in file for name in work["author"].split(" and "))
+
+
+def test_a_run_cites_its_measures_data_and_statistics_once(made: Made) -> None:
+    crossed = task("tbd", "pronoun", crossed="template")
+    within = task("tgb", "likelihood-lean", measure_options={"pll": "within-word"})
+    text = evenhand.export([made(tasks=[within, crossed]), made()], "bibtex")
+    found = entries(text)
+    assert list(found) == ["evenhand", "salazar2020", "barza2023", "kauf2023", "hesterberg2015", "owen2007"]
+    assert found["evenhand"][1]["note"] == "Version 0.1.0"
+    assert "% For pll=within-word of likelihood-lean\n@inproceedings{kauf2023," in text
+
+
+def test_every_entry_has_what_its_type_needs(made: Made) -> None:
+    tasks = [task(dataset, measure) for measure in MEASURES for dataset in BUILDERS]
+    tasks += [task("tgb", "likelihood-lean", measure_options={"pll": "within-word"}, crossed="x")]
+    found = entries(evenhand.export(made(tasks=tasks), "bibtex", cite=["gap"]))
+    assert set(found) == set(works())
+    for kind, fields in found.values():
+        assert REQUIRED[kind] <= set(fields)
+        assert all(re.fullmatch(r"10\.\d{4,9}/\S+", fields["doi"]) for _ in [0] if "doi" in fields)
+
+
+def test_corpora_that_a_run_cannot_know_are_asked_for(made: Made) -> None:
+    assert "webster2018" in entries(evenhand.export(made(), "bibtex", cite=["gap"]))
+    with pytest.raises(BadInput, match="Did you mean 'gap'"):
+        evenhand.export(made(), "bibtex", cite=["gapp"])
+
+
+def test_hostile_names_begin_no_entry(made: Made) -> None:
+    name = "@article{x,\n@book{" + HOSTILE
+    run = made(model=name, dataset=name, measure=name, evenhand="0.1{@" + HOSTILE)
+    text = evenhand.export(run, "bibtex")
+    assert list(entries(text)) == ["evenhand", "hesterberg2015"]
+    assert "no citation known" in text

@@ -1,0 +1,86 @@
+"""Every Eval Ever: the documented fields, and nothing that is no JSON."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+import evenhand
+from evenhand import BadInput
+from evenhand.formats.every_eval_ever import directions
+from evenhand.measures import MEASURES
+from made import HOSTILE, Made
+
+
+def record(run: evenhand.Run, **options: str) -> dict[str, Any]:
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    return json.loads(evenhand.export(run, "every-eval-ever", **options), parse_constant=refuse)
+
+
+def test_what_the_schema_requires_is_there(made: Made) -> None:
+    found = record(made(model="org/mini"), organization="Us", relationship="first_party")
+    assert found["schema_version"] == "0.3.0"
+    assert found["evaluation_id"] == "evenhand/org_mini/1767323045.0"
+    assert found["source_metadata"]["source_organization_name"] == "Us"
+    assert found["source_metadata"]["evaluator_relationship"] == "first_party"
+    assert found["eval_library"] == {"name": "evenhand", "version": "0.1.0"}
+    assert (found["model_info"]["id"], found["model_info"]["developer"]) == ("org/mini", "org")
+    assert found["model_info"]["additional_details"]["deployment_type"] == "self_deployed"
+    assert len(found["evaluation_results"]) == 3  # all items, a group, a part
+    assert found["source_metadata"]["additional_details"]["values_left_out"] == "2"
+
+
+def test_uncertainty_is_the_interval(made: Made) -> None:
+    _, group, _ = record(made())["evaluation_results"]
+    assert group["evaluation_result_id"] == "tgb/likelihood-lean/gender=female"
+    assert group["score_details"]["score"] == 0.25
+    assert group["score_details"]["uncertainty"] == {
+        "confidence_interval": {
+            "lower": 0.125,
+            "upper": 0.5,
+            "confidence_level": 0.95,
+            "method": "clustered by profession",
+        },
+        "num_samples": 3,
+    }
+    assert group["score_details"]["details"]["unscored"] == "0"
+    assert group["metric_config"]["lower_is_better"] is False
+    assert group["metric_config"]["additional_details"]["direction"].startswith("neither")
+
+
+def test_additional_details_are_text_whatever_they_were(made: Made) -> None:
+    def check(node: object) -> None:
+        if isinstance(node, dict):
+            for key, value in node.items():
+                if key in ("additional_details", "details"):
+                    assert all(isinstance(text, str) for text in value.values())
+                check(value)
+        elif isinstance(node, list):
+            for value in node:
+                check(value)
+
+    check(record(made(model=HOSTILE, dataset=HOSTILE, label=HOSTILE, partial=True, limit=60)))
+
+
+def test_directions_are_those_of_the_measures() -> None:
+    assert set(directions()) == set(MEASURES)
+    for name, how in MEASURES.items():
+        row = directions()[name]
+        low, high = getattr(how, "bounds", (0.0, 1.0) if row["unit"] == "proportion" else (-math.inf, math.inf))
+        assert (float(row["lowest"] or "-inf"), float(row["highest"] or "inf")) == (low, high)
+        best = {"lower": low, "higher": how.neutral, "neutral": how.neutral}.get(row["direction"], math.nan)
+        assert best == how.neutral or (math.isnan(best) and math.isnan(how.neutral))
+
+
+def test_a_measure_of_ones_own_has_no_known_direction(made: Made) -> None:
+    first = record(made(measure="mine"))["evaluation_results"][0]["metric_config"]
+    assert (first["min_score"], first["max_score"]) == ("-Infinity", "Infinity")
+    assert first["additional_details"]["direction"] == "not known"
+
+
+def test_a_relationship_is_one_of_four(made: Made) -> None:
+    with pytest.raises(BadInput, match="Did you mean 'first_party'"):
+        record(made(), relationship="firstparty")
