@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,7 @@ HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub"
 REPORT_MAY_NOT_SEE = {"models", "measures", "run", "suites", "datasets", "auditing"}
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     found = {}
     for path in sorted(SOURCE.rglob("*.py")):

@@ -1,7 +1,7 @@
 """From a question to masked inputs: which pieces are hidden, and where the answer is read."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -66,7 +66,8 @@ def _likelihood(question: Likelihood, pieces: Mapping[str, Pieces], mask: int) -
     asked = [p for p in found.positions if p not in skipped]
     if not asked:
         raise Unanswerable("nothing left outside the skipped spans")
-    ids, words = found.ids, found.words if question.within_word else ()
+    ids = found.ids
+    words: Sequence[int | None] = found.words if question.within_word else ()
     hidden = (mask,)
     for position in asked:
         later = position + 1
