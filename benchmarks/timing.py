@@ -118,7 +118,7 @@ class Shares:
         if share == 0:
             self.model.plan(self.ask())
         numbers = self.numbers[share]
-        for number, values in zip(numbers, self.model.stream([self.plan.batches[n] for n in numbers]), strict=True):
+        for number, values in self.model.stream([(n, self.plan.batches[n]) for n in numbers]):
             self.answers.update(self.plan.settle(number, values))
         return []
 

@@ -1,7 +1,7 @@
 """Answers are kept, a stopped run goes on, and its numbers are those of an undisturbed one."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -43,8 +43,8 @@ class Letters:
         flavour = sum(map(sum, batch.inputs)) / 1000
         return [[-flavour - position for position, _ in cells] for cells in batch.cells]
 
-    def stream(self, batches: Iterable[Batch]) -> Iterator[Values]:
-        return map(self.run, batches)
+    def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
+        return ((number, self.run(batch)) for number, batch in batches)
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         return work_through(self.plan(questions), self.stream)

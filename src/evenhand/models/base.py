@@ -1,6 +1,6 @@
 """What a model is to the rest: one method."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from evenhand.models.batching import Batch, Plan, Values
@@ -29,8 +29,8 @@ class Planned(Model, Protocol):
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
 
-    def stream(self, batches: Iterable[Batch]) -> Iterator[Values]:
-        """The values of each batch, in order, as they come."""
+    def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterable[tuple[int, Values]]:
+        """The values of each batch, with its number, as they come."""
 
 
 @runtime_checkable

@@ -162,16 +162,20 @@ class Plan:
         return tuple(row) if known == cells else tuple(row[known.index(cell)] for cell in cells)
 
 
-def paced(plan: Plan, numbers: Iterable[int]) -> Iterator[Batch]:
-    """These batches of the plan, with a progress bar on a terminal, and a word on how long it will take."""
-    batches = [plan.batches[number] for number in numbers]
-    total = sum(batch.tokens for batch in batches)
+Stream = Callable[[Sequence[tuple[int, Batch]]], Iterable[tuple[int, Values]]]
+"""Runs batches, each with its number; gives their values with the numbers, in whatever order they finish."""
+
+
+def paced(plan: Plan, numbers: Iterable[int], stream: Stream) -> Iterator[tuple[int, Values]]:
+    """Run these batches of the plan, with a progress bar on a terminal, and a word on how long it will take."""
+    batches = [(number, plan.batches[number]) for number in numbers]
+    total = sum(batch.tokens for _, batch in batches)
     done, told, start = 0, False, time.monotonic()
     with tqdm(total=total, unit=" tokens", disable=None, leave=False, dynamic_ncols=True) as bar:
-        for batch in batches:
-            yield batch
-            done += batch.tokens
-            bar.update(batch.tokens)
+        for number, values in stream(batches):
+            yield number, values
+            done += plan.batches[number].tokens
+            bar.update(plan.batches[number].tokens)
             taken = time.monotonic() - start
             if not told and taken > 1:
                 told, to_go = True, taken * (total - done) / done
@@ -179,11 +183,11 @@ def paced(plan: Plan, numbers: Iterable[int]) -> Iterator[Batch]:
                     log.info("About %s to go.", duration(to_go))
 
 
-def work_through(plan: Plan, stream: Callable[[Iterable[Batch]], Iterable[Values]]) -> list[Answer]:
+def work_through(plan: Plan, stream: Stream) -> list[Answer]:
     """Run every batch of the plan; the answers in the order of the questions."""
     answers = dict(plan.unanswerable())
     with set_aside():
-        for number, values in enumerate(stream(paced(plan, range(len(plan.batches))))):
+        for number, values in paced(plan, range(len(plan.batches)), stream):
             answers.update(plan.settle(number, values))
     return [answers[i] for i in range(len(plan.readings))]
 

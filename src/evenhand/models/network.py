@@ -76,14 +76,15 @@ class NetworkModel(ABC):
         """One batch through the network."""
         return self._begin(batch)()
 
-    def stream(self, batches: Iterable[Batch]) -> Iterator[Values]:
+    def stream(self, batches: Iterable[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
         """The values of each batch, in order. A GPU has the next one to work on while its last values are read."""
-        ahead: deque[Callable[[], Values]] = deque()
-        for batch in batches:
-            ahead.append(self._begin(batch))
+        ahead: deque[tuple[int, Callable[[], Values]]] = deque()
+        for number, batch in batches:
+            ahead.append((number, self._begin(batch)))
             if len(ahead) > (self.network.device.type == "cuda"):
-                yield ahead.popleft()()
-        yield from (finish() for finish in ahead)
+                first, finish = ahead.popleft()
+                yield first, finish()
+        yield from ((number, finish()) for number, finish in ahead)
 
     def _begin(self, batch: Batch) -> Callable[[], Values]:
         """Start a batch; in halves, and so from then on, where memory does not suffice. What is given waits for it."""

@@ -38,7 +38,7 @@ class AsReleased:
         ids = dict(zip(texts, self._ids(texts), strict=True))
         return Plan([self._reading(ids[plain], ids[masked]) for plain, masked in pairs], self.model.limit)
 
-    def stream(self, batches: Iterable[Batch]) -> Iterator[Values]:
+    def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterable[tuple[int, Values]]:
         """The values of each batch; inputs are all of one length, so that nothing else is padded."""
         return self.model.stream(batches)
 

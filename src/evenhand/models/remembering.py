@@ -83,13 +83,13 @@ class Remembering:
         self._keep(store, questions, fresh)
         answers.update(fresh)
         finished = {n: values for n in needed if (values := self._finished(store, plan.batches[n])) is not None}
-        open_ = [number for number in needed if number not in finished]
+        rest = [number for number in needed if number not in finished]
         with set_aside():
-            for number, values in chain(finished.items(), zip(open_, model.stream(paced(plan, open_)), strict=True)):
+            for number, values in chain(finished.items(), paced(plan, rest, model.stream)):
                 fresh = [(i, answer) for i, answer in plan.settle(number, values) if i not in answers]
                 self._keep(store, questions, fresh, plan.batches[number], values)
                 answers.update(fresh)
-        self.work += Work(inputs=plan.inputs, batches=len(open_))
+        self.work += Work(inputs=plan.inputs, batches=len(rest))
         with store:
             store.execute("DELETE FROM batches WHERE fingerprint = ?", (self.fingerprint,))
 
