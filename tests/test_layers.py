@@ -59,7 +59,7 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"training.loop"},
     {"training.mlm", "training.nli"},
     {"training"},
-    {"suites", "linting", "textfiles"},
+    {"suites", "linting", "precision", "textfiles"},
     {"swapping"},
     {"analysis.distribution", "analysis.draws", "analysis.paired", "analysis.samples", "analysis.side_by_side"},
     {"analysis.hypotheses", "analysis.workforce", "analysis.agreement", "analysis.equalising"},

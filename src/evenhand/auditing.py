@@ -22,6 +22,7 @@ from evenhand.models.base import Described, Model, Pieced
 from evenhand.models.names import DEFAULT, find
 from evenhand.models.names import kind as kind_of
 from evenhand.models.remembering import Kept, Remembering, fingerprints
+from evenhand.precision import deviations
 from evenhand.result import Result
 from evenhand.run import Task, measure_all
 
@@ -82,6 +83,7 @@ def audit(
     path = run_folder(model, out)
     folder.prepare(path)
     try:
+        named_model = model if isinstance(model, str) else ""
         model = models.load(model, **loading) if isinstance(model, str) else model
         whole = whole or chosen(getattr(model, "kind", "masked"))
         tasks = _limited(whole, limit, seed)
@@ -110,6 +112,18 @@ def audit(
         remembering = Remembering(model, path / folder.ANSWERS)
         results = measure_all(remembering, tasks, seed=seed)
         about = _about(model, remembering, earlier, seed, limit, partial, tasks)
+        if named_model and about["loaded"]["dtype"] != "float32":
+            exact = models.load(named_model, **{**loading, "dtype": "float32"})
+            found = deviations(remembering, exact, tasks, results, seed)
+            about["precision"] = {
+                "asked": loading.get("dtype", "float32"),
+                "overflowed": getattr(model, "overflowed", 0),
+                "deviations": [asdict(one) for one in found],
+            }
+            doubts = [line for one in found for line in one.warnings(about["loaded"]["dtype"])]
+            warnings += doubts
+            for line in doubts:
+                log.warning(line)
         about |= {
             "suite": None if dataset else suite,
             "pieces": {name: found.pieces for name, found in fits.items()},

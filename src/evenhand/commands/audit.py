@@ -38,7 +38,9 @@ def audit(
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     out: Annotated[Path, typer.Option(help="Runs go to OUT/<model>/.")] = Path("runs"),
     revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
-    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16.")] = "float32",
+    dtype: Annotated[
+        str, typer.Option(help="float32, bfloat16, float16, or auto: bfloat16 where it is native.")
+    ] = "float32",
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")] = None,
     batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs in a batch.")] = "auto",
     trust_remote_code: Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")] = False,

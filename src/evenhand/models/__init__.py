@@ -23,6 +23,7 @@ def load(
 ) -> "MaskedLM | NliModel":
     """A model by bundled name, folder or Hub id, ready to answer: a masked language model, or one of inference.
 
+    `dtype` is float32, bfloat16, float16 or auto: bfloat16 where the device computes in it natively, else float32.
     `labels` says what the three outputs of a classifier stand for, in their order, where its configuration does not.
     """
     found = find(name)

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from evenhand.models import japanese
 from evenhand.models.batching import Limit
 from evenhand.models.japanese import JapaneseTokenizer
 from evenhand.models.names import Found, out_of_reach
+
+log = logging.getLogger(__name__)
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 CPU_TOKENS = 2048  # throughput is flat from 512 on; larger batches would only lose more when a run is stopped
@@ -50,8 +53,11 @@ class Checkpoint:
             network.to(device)
         except torch.OutOfMemoryError as error:
             size = sum(p.numel() * p.element_size() for p in network.parameters()) / 2**30
+            free, total = (n / 2**30 for n in torch.cuda.mem_get_info(device)) if device.type == "cuda" else (0, 0)
+            room = f", which has {free:.1f} of {total:.1f} GiB free" if total else ""
             raise ModelError(
-                f"'{self.found.name}' ({size:.1f} GiB) does not fit on {device}. Use another --device."
+                f"'{self.found.name}' takes {size:.1f} GiB in {dtype} and does not fit on {device}{room}. Use another "
+                "--device, or --dtype bfloat16 for half the size."
             ) from error
         if device.type == "cpu":
             _lay_out(network)
@@ -72,6 +78,7 @@ class Checkpoint:
                 "attention": network.config._attn_implementation,
                 "batch_size": batch_size,
                 "threads": torch.get_num_threads(),
+                "float32_matmul": torch.get_float32_matmul_precision(),
                 "torch": version("torch"),
                 "transformers": version("transformers"),
             },
@@ -90,6 +97,8 @@ class Checkpoint:
         special = sorted(self.tokenizer.special_tokens_map.items()), _longest(self.network, self.tokenizer), READING
         digest.update(repr(special).encode())
         digest.update(f"{self.order} {self.beside}".encode() if self.order else b"")
+        if (shortened := torch.get_float32_matmul_precision()) != "highest":  # somebody has asked torch for tf32
+            digest.update(shortened.encode())
         for name, weights in sorted(self.weights.items()):
             digest.update(f"{name} {weights.dtype} {tuple(weights.shape)}".encode())
             digest.update(weights.detach().reshape(-1).view(torch.uint8).numpy())
@@ -189,6 +198,30 @@ def _tokens(network: Any) -> int:
     # By the whole memory, not by what is free just now, and to a power of two: a resumed run plans the same batches.
     fit = int(torch.cuda.get_device_properties(network.device).total_memory // 4 // a_token)
     return min(2**18, max(CPU_TOKENS, 1 << (fit.bit_length() - 1)))
+
+
+def chosen_dtype(asked: str, device: torch.device) -> str:
+    """The dtype by name; `auto`: bfloat16 where the device computes in it natively, else float32."""
+    if asked == "auto":
+        return "bfloat16" if _computes_bfloat16(device) else "float32"
+    if asked not in DTYPES:
+        raise BadInput(f"dtype must be one of {', '.join(DTYPES)} and auto. Got '{asked}'.")
+    if asked == "bfloat16" and device.type == "cpu" and not _computes_bfloat16(device):
+        log.warning("This processor does not compute in bfloat16: it is imitated, and slower than float32.")
+        warnings.filterwarnings("ignore", message="mkldnn_matmul failed")  # torch's own way to say it, a page long
+    return asked
+
+
+def _computes_bfloat16(device: torch.device) -> bool:
+    """Natively, not by imitation."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type == "cpu":
+        capabilities: dict[str, Any] = getattr(
+            torch.cpu, "get_capabilities", dict
+        )()  # older versions of torch cannot say
+        return any("bf16" in name and there is True for name, there in capabilities.items())
+    return False
 
 
 def device_of(device: str | None) -> torch.device:

@@ -26,9 +26,8 @@ def load(
 
     `named` are the labels of a classifier that does not name them itself.
     """
-    if dtype not in DTYPES:
-        raise BadInput(f"dtype must be one of {', '.join(DTYPES)}. Got '{dtype}'.")
     place = checkpoint.device_of(device)
+    dtype = checkpoint.chosen_dtype(dtype, place)
     with checkpoint.reading(found, revision, trust_remote_code) as options:
         if is_adapter(found):
             from evenhand.models.loading_adapter import read_adapter  # peft takes seconds to import

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from evenhand.errors import UnfitModel
-from evenhand.models.batching import Read, Reading
+from evenhand.models.batching import Ids, Read, Reading
 from evenhand.models.pieces import Pieces, Unanswerable
 from evenhand.questions import Fill, Likelihood, Question, Span
 
@@ -68,7 +68,7 @@ def _likelihood(question: Likelihood, pieces: Mapping[str, Pieces], mask: int) -
         raise Unanswerable("nothing left outside the skipped spans")
     ids = found.ids
     words: Sequence[int | None] = found.words if question.within_word else ()
-    hidden = (mask,)
+    hidden: Ids = (mask,)
     for position in asked:
         later = position + 1
         if words:  # the rest of the word is hidden with its piece
