@@ -55,7 +55,7 @@ def test_half_precision_and_batch_size_are_options(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dtype": "float8"}, "dtype must be one of float32, bfloat16, float16. Got 'float8'"),
+        ({"dtype": "float8"}, "dtype must be one of float32, bfloat16, float16 and auto. Got 'float8'"),
         ({"device": "gpu7"}, "Device 'gpu7' cannot be used here"),
         ({"device": "meta"}, "Device 'meta' cannot be used here"),
         ({"revision": "v2"}, "A revision is one of a Hub model"),
