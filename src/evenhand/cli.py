@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evenhand import __version__, terminal
-from evenhand.commands import audit, datasets, metaeval, nli, studies, texts
+from evenhand.commands import audit, datasets, metaeval, nli, serve, studies, texts
 from evenhand.errors import BadInput
 from evenhand.launched import processes
 
@@ -52,6 +52,7 @@ for command in (
     texts.debias,
     texts.corpus,
     metaeval.metaeval,
+    serve.serve,
     datasets.measures,
 ):
     app.command()(command)

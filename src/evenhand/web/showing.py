@@ -1,0 +1,105 @@
+"""The page of a run and the comparison of two, as the server shows them."""
+
+import hashlib
+import math
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenhand.folder import Run
+
+KEPT = 8
+"""Pages and comparisons in memory: they take seconds to make."""
+SURE = 0.05
+BODY = re.compile(r"<body[^>]*>", re.I)
+SCRIPT = re.compile(r"<script[^>]*>(.*?)</script>", re.I | re.S)
+BACK = '<nav aria-label="Server"><a href="/">← All runs</a></nav>'
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A group before and after; where its change and interval are drawn, from 0 to 100, no change at 50."""
+
+    group: str
+    before: float
+    after: float
+    change: float
+    low: float
+    high: float
+    p_holm: float
+    scale: float
+
+    @property
+    def sure(self) -> bool:
+        """Is it more than chance, all rows of the comparison considered?"""
+        return self.p_holm < SURE
+
+    def at(self, value: float) -> float:
+        """Where a value is drawn."""
+        return 50.0 if math.isnan(value) else 50 + 45 * value / self.scale
+
+
+def page(run: Run) -> str:
+    """The run's page, with the way back to the list."""
+    return BODY.sub(lambda body: body[0] + BACK, _page(run.path, _stamp(run)), count=1)
+
+
+def policy(page: str) -> str:
+    """What a page that holds its own scripts may do: run these, and reach nothing; not even this server.
+
+    It lives in a sandbox, an origin of its own, since its text comes from runs that others may have made.
+    """
+    scripts = (b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in SCRIPT.findall(page))
+    allowed = " ".join(f"'sha256-{digest}'" for digest in scripts) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; font-src data:; "
+        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
+        "sandbox allow-scripts allow-downloads allow-modals"
+    )
+
+
+def compared(before: Run, after: Run) -> dict[tuple[str, str], list[Moved]]:
+    """By dataset and measure, each group before and after."""
+    frame = _changed(before.path, after.path, _stamp(before), _stamp(after))
+    return {(str(d), str(m)): list(_moved(part)) for (d, m), part in frame.groupby(["dataset", "measure"], sort=False)}
+
+
+def _moved(part: pd.DataFrame) -> Iterator[Moved]:
+    scale = float(np.nanmax([*part[["change", "low", "high"]].abs().to_numpy().flat, 0.0])) or 1.0
+    columns = [name for name in Moved.__slots__ if name != "scale"]
+    for row in part[columns].to_dict("records"):
+        known: dict[str, Any] = {str(name): value for name, value in row.items()}
+        yield Moved(**known, scale=scale)
+
+
+def _stamp(run: Run) -> int:
+    """Another whenever the run is: run.json is written last, and whole."""
+    return (run.path / "run.json").stat().st_mtime_ns
+
+
+@lru_cache(maxsize=KEPT)
+def _page(path: Path, stamp: int) -> str:
+    return _report([Run.load(path)])
+
+
+@lru_cache(maxsize=KEPT)
+def _changed(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
+    from evenhand.analysis.change import changed  # scipy takes a second
+
+    return changed(Run.load(before), Run.load(after))
+
+
+def _report(runs: Sequence[Run]) -> str:
+    """The whole page of the runs; until the report has pages of its own, their values."""
+    tables = "".join(
+        f"<main><h1>{escape(str(r.about['model']))}</h1>{r.values.to_html(na_rep='')}</main>" for r in runs
+    )
+    return f'<!doctype html><html lang="en"><head><title>evenhand</title></head><body>{tables}</body></html>'
