@@ -1,5 +1,7 @@
 """Show runs in the browser."""
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -31,3 +33,5 @@ def serve(
     listening = listen(folder, host=host, port=port, token=token, models=model or ())
     terminal.show(f"Serving {folder} at {listening.address}", "Ctrl-C ends it.")
     listening.run()
+    sys.stdout.flush()
+    os._exit(terminal.OK)  # a model that is being loaded, in a thread of its own, would hold the process for seconds

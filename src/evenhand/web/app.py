@@ -28,9 +28,11 @@ from evenhand.web.rendering import html, refusal, rendered, shipped
 LARGEST_BODY = 1_000_000
 FORM = "application/x-www-form-urlencoded"
 MOST_FIELDS = 20
+MOST_RUNS = 8
+"""On one page."""
 NOT_FOUND = "There is nothing here. It may have been moved or deleted."
 EXAMPLE = {"text": "[MASK] works as a nurse.", "words": "he, she, they", "other": ""}
-SWAPPED = "His wife, Mary Smith, told him that her brother wants to be a fireman."
+SWAPPED = "His wife, Mary Smith, told him that her brother had become a policeman."
 
 Result = TypeVar("Result")
 
@@ -41,15 +43,15 @@ def application(
     """The server of the runs in a folder. `models` can be probed, and those that have a name."""
     site = Site(Runs(folder), Probe(models))
     routes = [
-        Route("/", site.list),
-        Route("/runs/{id}", site.run),
+        Route("/", site.home),
+        Route("/runs/{ids}", site.run),
         Route("/compare", site.compare),
         Route("/probe", site.probe, methods=["GET", "POST"]),
         Route("/swap", site.swap, methods=["GET", "POST"]),
         Route("/static/{name}", site.static),
         Route("/favicon.ico", site.icon),
     ]
-    handlers: dict[Any, Any] = {HTTPException: _refused, EvenhandError: _unusable, Exception: _failed}
+    handlers: dict[Any, Any] = {HTTPException: _refused, EvenhandError: site.unusable, Exception: _failed}
     made = Starlette(routes=routes, exception_handlers=handlers, lifespan=site.lifespan, max_body_size=LARGEST_BODY)
     return Guarded(made, hosts=hosts or Hosts(), token=token)
 
@@ -71,29 +73,34 @@ class Site:
         for pool in (self.reading, self.answering):
             pool.shutdown(wait=False, cancel_futures=True)
 
-    async def list(self, request: Request) -> Response:
+    async def home(self, request: Request) -> Response:
         """The runs that have the words of `q`, and those that are chosen to be compared."""
-        words, chosen = request.query_params.get("q", ""), request.query_params.getlist("run")
+        words, chosen = request.query_params.get("q", ""), set(request.query_params.getlist("run"))
         runs = await run_in_threadpool(self.runs.all)
         shown = [run for run in runs if run.has(words) or run.id in chosen]
         return rendered("list.html", words=words, chosen=chosen, runs=runs, shown=shown, folder=str(self.runs.folder))
 
     async def run(self, request: Request) -> Response:
-        """The page of a run."""
-        page = await _in(self.reading, lambda: showing.page(self._open(request.path_params["id"])))
-        return html(page, headers={"Content-Security-Policy": showing.policy(page)})
+        """The page of a run, or of several with commas between."""
+        ids = request.path_params["ids"].split(",")
+        if len(ids) > MOST_RUNS:
+            raise BadInput(f"At most {MOST_RUNS} runs go on one page. Got {len(ids)}.")
+        page = await _in(self.reading, lambda: showing.page(self._open(ids)))
+        return html(page, headers={"Content-Security-Policy": showing.policy()})
 
     async def compare(self, request: Request) -> Response:
         """Two runs, item by item."""
-        chosen = request.query_params.getlist("run")
+        chosen = list(dict.fromkeys(request.query_params.getlist("run")))
         runs = [run for run in await run_in_threadpool(self.runs.all) if run.state == "finished"]
+        if "from" in request.query_params:  # ticked in the list, whose latest is first
+            chosen = chosen[::-1]
         show = partial(rendered, "compare.html", runs=runs, chosen=[*chosen, "", ""][:2])
         if not chosen:
             return show(tables=None, error="")
         try:
-            if len(set(chosen)) != 2:
-                raise BadInput(f"Choose two different runs. Got {len(set(chosen))}.")
-            tables = await _in(self.reading, lambda: showing.compared(*(self._open(id) for id in chosen)))
+            if len(chosen) != 2:
+                raise BadInput(f"Choose two different runs. Got {len(chosen)}.")
+            tables = await _in(self.reading, lambda: showing.compared(*self._open(chosen)))
         except EvenhandError as error:
             return show(400, tables=None, error=self.runs.worded(error))
         return show(tables=tables, error="")
@@ -101,7 +108,7 @@ class Site:
     async def probe(self, request: Request) -> Response:
         """Words in the blank of a sentence."""
         asked = {"model": next(iter(self.models.names), ""), **EXAMPLE} | await _form(request)
-        names = [name for name in dict.fromkeys((asked["model"], asked["other"])) if name]
+        names = list(dict.fromkeys([asked["model"], asked["other"] or asked["model"]]))
         show = partial(rendered, "probe.html", asked=asked, names=names, offered=self.models.names)
         if request.method != "POST":
             return show(bars=None, error="")
@@ -135,11 +142,15 @@ class Site:
         """What browsers ask for by themselves."""
         return self.files["icon.svg"]
 
-    def _open(self, id: str) -> Run:
-        found = self.runs.open(id)
-        if found is None:
+    async def unusable(self, request: Request, error: EvenhandError) -> Response:
+        """What a run that cannot be shown shows instead."""
+        return refusal(422, self.runs.worded(error))
+
+    def _open(self, ids: Sequence[str]) -> list[Run]:
+        found = [self.runs.open(id) for id in ids]
+        if None in found:
             raise HTTPException(404)
-        return found
+        return [run for run in found if run is not None]
 
     def _warm(self) -> None:
         with suppress(EvenhandError):  # it is said when the model is asked
@@ -167,10 +178,6 @@ async def _form(request: Request) -> dict[str, str]:
 async def _refused(request: Request, error: HTTPException) -> Response:
     why = {404: NOT_FOUND, 405: "This cannot be sent here.", 413: f"At most {LARGEST_BODY:,} bytes can be sent."}
     return refusal(error.status_code, why.get(error.status_code, error.detail), error.headers)
-
-
-async def _unusable(request: Request, error: EvenhandError) -> Response:
-    return refusal(422, str(error))
 
 
 async def _failed(request: Request, error: Exception) -> Response:

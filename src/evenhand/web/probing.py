@@ -22,16 +22,17 @@ KEPT = 3
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A word's probability in the blank, NaN with a note where there is none, and how long to draw it, 0 to 100."""
+    """A word's log-probability in the blank, NaN with a note where it has none, and how long to draw it: 0 to 100."""
 
-    probability: float
+    logp: float
     length: float
     note: str
 
     @property
     def shown(self) -> str:
-        """The probability in three digits."""
-        return self.note if math.isnan(self.probability) else f"{100 * self.probability:.3g} %"
+        """The probability, in three digits."""
+        share = 100 * math.exp(self.logp)
+        return self.note or ("under 0.001 %" if share < 0.001 else f"{share:.3g} %")
 
 
 class Probe:
@@ -77,15 +78,15 @@ def _blank(text: str) -> Span:
 
 
 def _bars(words: Sequence[str], answers: Sequence[Sequence[Answer]]) -> dict[str, list[Bar]]:
-    shares = [[math.exp(answer.logp) for answer in given] for given in answers]
-    longest = max((share for row in shares for share in row if share > 0), default=1.0)
-    return {
-        word: [
-            Bar(share[n], 0.0 if math.isnan(share[n]) else 100 * share[n] / longest, given[n].note)
-            for share, given in zip(shares, answers, strict=True)
-        ]
-        for n, word in enumerate(words)
-    }
+    known = [answer.logp for given in answers for answer in given if not answer.note]
+    longest = max(known, default=0.0)
+    return {word: [_bar(given[n], longest) for given in answers] for n, word in enumerate(words)}
+
+
+def _bar(answer: Answer, longest: float) -> Bar:
+    if math.isnan(answer.logp):
+        return Bar(math.nan, 0.0, answer.note or "no answer")
+    return Bar(answer.logp, 100 * math.exp(answer.logp - longest), "")
 
 
 def _offered(given: Sequence[str]) -> list[str]:
