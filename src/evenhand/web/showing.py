@@ -73,8 +73,8 @@ def _moved(part: pd.DataFrame) -> Iterator[Moved]:
 
 
 def _stamp(run: Run) -> int:
-    """Another whenever the run is: run.json is written last, and whole."""
-    return (run.path / "run.json").stat().st_mtime_ns
+    """Another whenever something in the folder is: results written again, a gate's verdict."""
+    return max(path.stat().st_mtime_ns for path in run.path.iterdir())
 
 
 @lru_cache(maxsize=KEPT)
