@@ -337,6 +337,11 @@ def test_links_that_lead_out_are_not_followed(root: Path, tmp_path: Path) -> Non
         assert SECRET not in answer.text
 
 
+def test_the_record_above_a_run_may_not_be_a_link_out(root: Path, tmp_path: Path) -> None:
+    (root / "debias.json").symlink_to(tmp_path / "secret.txt")
+    assert send(application(root), "/").text.count("is a link that leads out") == 2
+
+
 def test_a_link_that_stays_inside_is_fine(root: Path) -> None:
     run = root / "before" / "plain"
     (run / "items.parquet").rename(root / "items.parquet")

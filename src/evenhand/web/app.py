@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -63,12 +64,12 @@ class Site:
         self.runs = runs
         self.models = models
         self.files = shipped()
+        self.warm = False
         self.reading, self.answering = (ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("runs", "models"))
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """The first model is loaded meanwhile, so that the first probe need not wait for it."""
-        self.answering.submit(self._warm)
+        """Nothing at the start; at the end, nobody waits for what nobody will read."""
         yield
         for pool in (self.reading, self.answering):
             pool.shutdown(wait=False, cancel_futures=True)
@@ -78,7 +79,8 @@ class Site:
         words, chosen = request.query_params.get("q", ""), set(request.query_params.getlist("run"))
         runs = await run_in_threadpool(self.runs.all)
         shown = [run for run in runs if run.has(words) or run.id in chosen]
-        return rendered("list.html", words=words, chosen=chosen, runs=runs, shown=shown, folder=str(self.runs.folder))
+        folder = str(self.runs.folder)
+        return self._soon(rendered("list.html", words=words, chosen=chosen, runs=runs, shown=shown, folder=folder))
 
     async def run(self, request: Request) -> Response:
         """The page of a run, or of several with commas between."""
@@ -111,7 +113,7 @@ class Site:
         names = list(dict.fromkeys([asked["model"], asked["other"] or asked["model"]]))
         show = partial(rendered, "probe.html", asked=asked, names=names, offered=self.models.names)
         if request.method != "POST":
-            return show(bars=None, error="")
+            return self._soon(show(bars=None, error=""))
         try:
             words = listed(asked["words"])
             bars = await _in(self.answering, lambda: self.models.ask(names, asked["text"], words))
@@ -152,7 +154,14 @@ class Site:
             raise HTTPException(404)
         return [run for run in found if run is not None]
 
-    def _warm(self) -> None:
+    def _soon(self, response: Response) -> Response:
+        """The first page: once it is out, the first model is loaded, so that the first probe need not wait for it."""
+        if not self.warm:
+            self.warm = True
+            response.background = BackgroundTask(self.answering.submit, self._load)
+        return response
+
+    def _load(self) -> None:
         with suppress(EvenhandError):  # it is said when the model is asked
             self.models.load(next(iter(self.models.names)))
 

@@ -19,6 +19,9 @@ MOST = 20_000
 LARGEST = 20_000_000
 """Bytes of a run.json; that of the longest suite has 10,000."""
 
+RECORD = "debias.json"
+"""What a page reads from a folder that two runs are in."""
+
 State = Literal["finished", "unfinished", "damaged", "newer"]
 
 
@@ -107,13 +110,13 @@ class Runs:
             return Listed(**known, state="damaged", why=self.worded(error))
 
     def _check(self, folder: Path) -> None:
-        """Whatever is in the folder is in it: no link out, no pipe that would never end."""
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if not Path(os.path.realpath(entry.path)).is_relative_to(self.root):
-                    raise RunError(f"{entry.name} is a link that leads out of the folder that is served.")
-                if not (entry.is_file() or entry.is_dir()):
-                    raise RunError(f"{entry.name} is no file. An audit did not leave it here.")
+        """Whatever a page may read is in the folder that is served: no link out, no pipe that would never end."""
+        above = [path for path in folder.parents if path.is_relative_to(self.root)]
+        for path in (*folder.iterdir(), *(path / RECORD for path in above if (path / RECORD).is_symlink())):
+            if path.is_symlink() and not path.resolve().is_relative_to(self.root):
+                raise RunError(f"{path.name} is a link that leads out of the folder that is served.")
+            if not (path.is_file() or path.is_dir()):
+                raise RunError(f"{path.name} is no file. An audit did not leave it here.")
 
     def worded(self, error: Exception) -> str:
         """What went wrong, with paths as whoever started the server would write them."""
