@@ -110,6 +110,7 @@ def test_a_list_of_large_runs_reads_their_records_alone(
     ("harm", "badge", "why"),
     [
         (lambda run: (run / "run.json").unlink(), "unfinished", "The same command again goes on"),
+        (lambda run: (run / "run.json").rename(run / ".lock"), "unfinished", "The audit is at work, or was killed"),
         (lambda run: os.truncate(run / "run.json", 400), "damaged", "cannot be read"),
         (lambda run: (run / "run.json").write_text("[" * 10**5), "damaged", "recursion"),
         (lambda run: (run / "run.json").write_bytes(b"\xff\xfe"), "damaged", "cannot be read"),

@@ -64,8 +64,9 @@ def test_a_port_that_is_taken_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_a_host_or_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="--host must be"):
-        listen(tmp_path, host="no such host", port=0)
+    for host in ("no such host", "192.0.2.1"):  # the second is nobody's
+        with pytest.raises(BadInput, match="--host must be"):
+            listen(tmp_path, host=host, port=0)
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match="is a file"):
         listen(tmp_path / "file", host="127.0.0.1", port=0)

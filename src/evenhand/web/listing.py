@@ -101,7 +101,9 @@ class Runs:
             known["started"] = datetime.fromtimestamp(folder.stat().st_mtime, UTC).isoformat(timespec="seconds")
             self._check(folder)
             if not (folder / "run.json").exists():
-                why = "The audit was stopped before its end. The same command again goes on."
+                working = (folder / ".lock").exists()
+                why = "The audit is at work, or was killed." if working else "The audit was stopped before its end."
+                why += " The same command again goes on."
                 return Listed(**known, state="unfinished", why=why)
             return Listed(**known | _about(folder), state="finished")
         except NewerRun as error:
@@ -115,7 +117,7 @@ class Runs:
         for path in (*folder.iterdir(), *(path / RECORD for path in above if (path / RECORD).is_symlink())):
             if path.is_symlink() and not path.resolve().is_relative_to(self.root):
                 raise RunError(f"{path.name} is a link that leads out of the folder that is served.")
-            if not (path.is_file() or path.is_dir()):
+            if not (path.is_file() or path.is_dir()) and os.path.lexists(path):  # a file of the moment may be gone
                 raise RunError(f"{path.name} is no file. An audit did not leave it here.")
 
     def worded(self, error: Exception) -> str:

@@ -1,6 +1,8 @@
 """The address that the server listens on, and the loop that serves it."""
 
+import errno
 import ipaddress
+import os
 import re
 import secrets
 import socket
@@ -41,7 +43,7 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
     local = _is_local(host)
     token = token or (None if local else secrets.token_urlsafe(32))
     if token is not None and not TOKEN.fullmatch(token):
-        raise BadInput("A token has 16 to 200 letters, digits, - and _. Leave it out, and one is made up.")
+        raise BadInput(f"A token has 16 to 200 letters, digits, - and _. Got one of {len(token)} characters.")
     hosts = Hosts() if local else Hosts({*LOOPBACK, host.lower(), socket.gethostname().lower()}, addresses=True)
     app = application(folder, models=models, hosts=hosts, token=token)
     taken = _bound(host, port)
@@ -71,10 +73,11 @@ def _bound(host: str, port: int) -> socket.socket:
     except socket.gaierror as error:
         raise BadInput(f"--host must be a name or address of this machine. '{host}': {error.strerror}.") from error
     except OSError as error:
-        raise BadInput(
-            f"Port {port} of {host} cannot be had: {error.strerror}. Choose another with --port, or any free one "
-            "with --port 0."
-        ) from error
+        why = os.strerror(error.errno or 0)
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            do = "Choose another with --port, or any free one with --port 0"
+            raise BadInput(f"Port {port} of {host} cannot be had: {why}. {do}.") from error
+        raise BadInput(f"--host must be a name or address of this machine. '{host}': {why}.") from error
 
 
 def _address(host: str, port: int, token: str | None) -> str:
