@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evenhand import __version__, terminal
-from evenhand.commands import audit, datasets, export, metaeval, nli, studies, texts
+from evenhand.commands import audit, datasets, export, metaeval, nli, serve, studies, texts
 from evenhand.errors import BadInput
 from evenhand.launched import processes
 
@@ -53,6 +53,7 @@ for command in (
     texts.debias,
     texts.corpus,
     metaeval.metaeval,
+    serve.serve,
     datasets.measures,
 ):
     app.command()(command)

@@ -7,6 +7,7 @@ EvenhandError
 │   ├── ModelNotFound   neither bundled, nor a folder, nor in the cache, nor on a Hub within reach
 │   └── UnfitModel      loaded, but its numbers would mean nothing (no trained head, another kind of model)
 └── RunError            a run folder that cannot be read or written
+    └── NewerRun        one that a newer evenhand wrote
 """
 
 from collections.abc import Iterable
@@ -45,3 +46,7 @@ class UnfitModel(ModelError):
 
 class RunError(EvenhandError):
     """A run folder that cannot be read or written."""
+
+
+class NewerRun(RunError):
+    """A run folder that a newer evenhand wrote."""

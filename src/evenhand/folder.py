@@ -24,7 +24,7 @@ from typing import IO, Any
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from evenhand.errors import RunError
+from evenhand.errors import NewerRun, RunError
 from evenhand.items import Item, texts
 from evenhand.result import Result
 
@@ -144,7 +144,7 @@ def read_about(path: Path) -> dict[str, Any] | None:
     if not isinstance(about, dict) or not isinstance(about.get("schema"), int):
         raise RunError(f"'{path / 'run.json'}' is no run's record. Give the folder that an audit wrote.")
     if about["schema"] > SCHEMA:
-        raise RunError(
+        raise NewerRun(
             f"The run in '{path}' has schema {about['schema']}, this evenhand reads up to {SCHEMA}: "
             "a newer one wrote it. Upgrade evenhand."
         )

@@ -1,0 +1,1 @@
+"""The server: browse runs, compare two, probe a sentence, swap a text."""

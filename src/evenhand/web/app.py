@@ -1,0 +1,193 @@
+"""The pages of the server: which address shows what."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from evenhand.errors import BadInput, EvenhandError
+from evenhand.folder import Run
+from evenhand.web import marking, showing
+from evenhand.web.guarding import Guarded, Hosts
+from evenhand.web.listing import Runs
+from evenhand.web.probing import Probe, listed
+from evenhand.web.rendering import html, refusal, rendered, shipped
+
+LARGEST_BODY = 1_000_000
+FORM = "application/x-www-form-urlencoded"
+MOST_FIELDS = 20
+MOST_RUNS = 8
+"""On one page."""
+NOT_FOUND = "There is nothing here. It may have been moved or deleted."
+EXAMPLE = {"text": "[MASK] works as a nurse.", "words": "he, she, they", "other": ""}
+SWAPPED = "His wife, Mary Smith, told him that her brother had become a policeman."
+
+Result = TypeVar("Result")
+
+
+def application(
+    folder: Path, *, models: Sequence[str] = (), hosts: Hosts | None = None, token: str | None = None
+) -> ASGIApp:
+    """The server of the runs in a folder. `models` can be probed, and those that have a name."""
+    site = Site(Runs(folder), Probe(models))
+    routes = [
+        Route("/", site.home),
+        Route("/runs/{ids}", site.run),
+        Route("/compare", site.compare),
+        Route("/probe", site.probe, methods=["GET", "POST"]),
+        Route("/swap", site.swap, methods=["GET", "POST"]),
+        Route("/static/{name}", site.static),
+        Route("/favicon.ico", site.icon),
+    ]
+    handlers: dict[Any, Any] = {HTTPException: _refused, EvenhandError: site.unusable, Exception: _failed}
+    made = Starlette(routes=routes, exception_handlers=handlers, lifespan=site.lifespan, max_body_size=LARGEST_BODY)
+    return Guarded(made, hosts=hosts or Hosts(), token=token)
+
+
+class Site:
+    """Every page. Models answer in one thread, runs are read in another: whoever comes later waits."""
+
+    def __init__(self, runs: Runs, models: Probe) -> None:
+        self.runs = runs
+        self.models = models
+        self.files = shipped()
+        self.warm = False
+        self.reading, self.answering = (ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("runs", "models"))
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        """Nothing at the start; at the end, nobody waits for what nobody will read."""
+        yield
+        for pool in (self.reading, self.answering):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    async def home(self, request: Request) -> Response:
+        """The runs that have the words of `q`, and those that are chosen to be compared."""
+        words, chosen = request.query_params.get("q", ""), set(request.query_params.getlist("run"))
+        runs = await run_in_threadpool(self.runs.all)
+        shown = [run for run in runs if run.has(words) or run.id in chosen]
+        folder = str(self.runs.folder)
+        return self._soon(rendered("list.html", words=words, chosen=chosen, runs=runs, shown=shown, folder=folder))
+
+    async def run(self, request: Request) -> Response:
+        """The page of a run, or of several with commas between."""
+        ids = request.path_params["ids"].split(",")
+        if len(ids) > MOST_RUNS:
+            raise BadInput(f"At most {MOST_RUNS} runs go on one page. Got {len(ids)}.")
+        page = await _in(self.reading, lambda: showing.page(self._open(ids)))
+        return html(page, headers={"Content-Security-Policy": showing.policy()})
+
+    async def compare(self, request: Request) -> Response:
+        """Two runs, item by item."""
+        chosen = list(dict.fromkeys(request.query_params.getlist("run")))
+        runs = [run for run in await run_in_threadpool(self.runs.all) if run.state == "finished"]
+        if "from" in request.query_params:  # ticked in the list, whose latest is first
+            chosen = chosen[::-1]
+        show = partial(rendered, "compare.html", runs=runs, chosen=[*chosen, "", ""][:2])
+        if not chosen:
+            return show(tables=None, error="")
+        try:
+            if len(chosen) != 2:
+                raise BadInput(f"Choose two different runs. Got {len(chosen)}.")
+            tables = await _in(self.reading, lambda: showing.compared(*self._open(chosen)))
+        except EvenhandError as error:
+            return show(400, tables=None, error=self.runs.worded(error))
+        return show(tables=tables, error="")
+
+    async def probe(self, request: Request) -> Response:
+        """Words in the blank of a sentence."""
+        asked = {"model": next(iter(self.models.names), ""), **EXAMPLE} | await _form(request)
+        names = list(dict.fromkeys([asked["model"], asked["other"] or asked["model"]]))
+        show = partial(rendered, "probe.html", asked=asked, names=names, offered=self.models.names)
+        if request.method != "POST":
+            return self._soon(show(bars=None, error=""))
+        try:
+            words = listed(asked["words"])
+            bars = await _in(self.answering, lambda: self.models.ask(names, asked["text"], words))
+        except EvenhandError as error:
+            return show(400, bars=None, error=str(error))
+        return show(bars=bars, error="")
+
+    async def swap(self, request: Request) -> Response:
+        """The other gender for a text."""
+        asked = await _form(request)
+        names = "names" in asked or request.method != "POST"
+        show = partial(rendered, "swap.html", text=asked.get("text", SWAPPED), names=names, rules=marking.RULES)
+        if request.method != "POST":
+            return show(marked=None, error="")
+        try:
+            marked = await run_in_threadpool(marking.marked, asked.get("text", ""), names=names)
+        except EvenhandError as error:
+            return show(400, marked=None, error=str(error))
+        return show(marked=marked, error="")
+
+    async def static(self, request: Request) -> Response:
+        """A file that pages need."""
+        if request.path_params["name"] not in self.files:
+            raise HTTPException(404)
+        return self.files[request.path_params["name"]]
+
+    async def icon(self, request: Request) -> Response:
+        """What browsers ask for by themselves."""
+        return self.files["icon.svg"]
+
+    async def unusable(self, request: Request, error: EvenhandError) -> Response:
+        """What a run that cannot be shown shows instead."""
+        return refusal(422, self.runs.worded(error))
+
+    def _open(self, ids: Sequence[str]) -> list[Run]:
+        found = [self.runs.open(id) for id in ids]
+        if None in found:
+            raise HTTPException(404)
+        return [run for run in found if run is not None]
+
+    def _soon(self, response: Response) -> Response:
+        """The first page: once it is out, the first model is loaded, so that the first probe need not wait for it."""
+        if not self.warm:
+            self.warm = True
+            response.background = BackgroundTask(self.answering.submit, self._load)
+        return response
+
+    def _load(self) -> None:
+        with suppress(EvenhandError):  # it is said when the model is asked
+            self.models.load(next(iter(self.models.names)))
+
+
+async def _in(pool: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
+    return await asyncio.get_running_loop().run_in_executor(pool, work)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """What was sent, by field; of several of a name, the last."""
+    if request.method != "POST":
+        return {}
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+        raise HTTPException(415, f"Only forms can be sent here: {FORM}.")
+    try:
+        body = (await request.body()).decode("utf-8", "replace")
+        fields = parse_qs(body, keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError as error:
+        raise HTTPException(400, f"A form here has at most {MOST_FIELDS} fields.") from error
+    return {name: values[-1].replace("\r\n", "\n") for name, values in fields.items()}
+
+
+async def _refused(request: Request, error: HTTPException) -> Response:
+    why = {404: NOT_FOUND, 405: "This cannot be sent here.", 413: f"At most {LARGEST_BODY:,} bytes can be sent."}
+    return refusal(error.status_code, why.get(error.status_code, error.detail), error.headers)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return refusal(500, "This is a fault of evenhand's own. The terminal that it was started in says more.")

@@ -1,0 +1,116 @@
+"""What every request must have before anything is done for it, and what every response says to the browser."""
+
+import hmac
+import ipaddress
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evenhand.web.rendering import refusal, rendered
+
+COOKIE = "evenhand-token"
+HOST = re.compile(r"(?:\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::\d{1,5})?", re.I)
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # with no-referrer, browsers would send Origin: null along with our own forms
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """By which names the server may be called: other names are what a rebinding of DNS would use.
+
+    With `addresses` any address in numbers is right as well: no name is looked up for one.
+    """
+
+    names: Collection[str] = LOOPBACK
+    addresses: bool = False
+
+    def __contains__(self, header: str) -> bool:
+        match = HOST.fullmatch(header)
+        name = (match["ipv6"] or match["name"]).lower() if match else ""
+        return name in self.names or (self.addresses and _is_address(name))
+
+
+class Guarded:
+    """An application that only requests from its own pages, and from whoever has the token, get through to."""
+
+    def __init__(self, app: ASGIApp, *, hosts: Hosts, token: str | None) -> None:
+        self.app = app
+        self.hosts = hosts
+        self.token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request, or say why not."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        answer = self._refused(Request(scope)) or self.app
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await answer(scope, receive, with_headers)
+
+    def _refused(self, request: Request) -> Response | None:
+        hosts = request.headers.getlist("host")
+        if len(hosts) != 1 or hosts[0] not in self.hosts:
+            return refusal(421, "This server does not go by that name. Open the address that it printed.")
+        if request.method not in ("GET", "HEAD") and not _from_here(request.headers.getlist("origin"), hosts[0]):
+            return refusal(403, "A form of another page sent this. Send it from the pages of this server.")
+        if self.token is None or request.scope["path"].startswith("/static/"):
+            return None
+        return self._without_token(request)
+
+    def _without_token(self, request: Request) -> Response | None:
+        if self._right(request.headers.get("authorization", "").removeprefix("Bearer ")):
+            return None
+        if self._right(_cookie(request.headers.get("cookie", ""))):
+            return None
+        if self._right(request.query_params.get("token", "")):
+            # The address bar, the history and what is copied from it go on without the token.
+            entered = RedirectResponse("/", status_code=303)
+            entered.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax")
+            return entered
+        return rendered("token.html", 401, {"WWW-Authenticate": "Bearer"}, wrong="token" in request.query_params)
+
+    def _right(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode("utf-8", "replace"), (self.token or "").encode())
+
+
+def _from_here(origins: list[str], host: str) -> bool:
+    return len(origins) == 1 and origins[0].lower() in (f"http://{host}".lower(), f"https://{host}".lower())
+
+
+def _cookie(header: str) -> str:
+    try:
+        found = SimpleCookie(header).get(COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found else ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

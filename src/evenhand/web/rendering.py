@@ -1,0 +1,46 @@
+"""Templates to responses, and the files that pages need. Whatever a template is given is escaped."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import Response
+
+from evenhand import __version__
+
+TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+_environment = Environment(
+    loader=PackageLoader("evenhand.web"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_environment.globals["version"] = __version__
+
+
+def rendered(template: str, status: int = 200, headers: Mapping[str, str] | None = None, **known: Any) -> Response:
+    """The template with what it is given."""
+    return html(_environment.get_template(template).render(known), status, headers)
+
+
+def html(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A page; half a character, which files may hold, becomes a question mark."""
+    return Response(text.encode("utf-8", "replace"), status, headers, media_type="text/html")
+
+
+def refusal(status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:
+    """The page for what cannot be had."""
+    return rendered("refusal.html", status, headers, title=HTTPStatus(status).phrase, why=why)
+
+
+def shipped() -> dict[str, Response]:
+    """The files of the package that pages refer to, by name: what is not in here cannot be asked for."""
+    return {
+        file.name: Response(file.read_bytes(), media_type=TYPES[file.name.rpartition(".")[2]])
+        for file in (files("evenhand.web") / "static").iterdir()
+        if file.is_file()
+    }

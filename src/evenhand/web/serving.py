@@ -1,0 +1,85 @@
+"""The address that the server listens on, and the loop that serves it."""
+
+import errno
+import ipaddress
+import os
+import re
+import secrets
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from evenhand.errors import BadInput
+from evenhand.web.app import application
+from evenhand.web.guarding import LOOPBACK, Hosts
+
+TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
+PATIENCE = 3
+"""Seconds that requests under way have after Ctrl-C."""
+
+
+@dataclass(frozen=True)
+class Listening:
+    """A server that has its port: `run` answers until it is interrupted."""
+
+    address: str
+    socket: socket.socket
+    server: uvicorn.Server
+
+    def run(self) -> None:
+        """Answer requests until Ctrl-C."""
+        with suppress(KeyboardInterrupt):  # how uvicorn hands Ctrl-C on, once everything is closed
+            self.server.run(sockets=[self.socket])
+
+
+def listen(folder: Path, *, host: str, port: int, token: str | None = None, models: Sequence[str] = ()) -> Listening:
+    """Take the port. On a host that others can reach a token is made up if none is given."""
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(f"evenhand serve takes a folder of runs. '{folder}' is a file.")
+    local = _is_local(host)
+    token = token or (None if local else secrets.token_urlsafe(32))
+    if token is not None and not TOKEN.fullmatch(token):
+        raise BadInput(f"A token has 16 to 200 letters, digits, - and _. Got one of {len(token)} characters.")
+    hosts = Hosts() if local else Hosts({*LOOPBACK, host.lower(), socket.gethostname().lower()}, addresses=True)
+    app = application(folder, models=models, hosts=hosts, token=token)
+    taken = _bound(host, port)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,  # it would hold the token
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        timeout_graceful_shutdown=PATIENCE,
+    )
+    return Listening(_address(host, taken.getsockname()[1], token), taken, uvicorn.Server(config))
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    try:
+        family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server((str(place[0]), port), family=family)
+    except socket.gaierror as error:
+        raise BadInput(f"--host must be a name or address of this machine. '{host}': {error.strerror}.") from error
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            do = "Choose another with --port, or any free one with --port 0"
+            raise BadInput(f"Port {port} of {host} cannot be had: {why}. {do}.") from error
+        raise BadInput(f"--host must be a name or address of this machine. '{host}': {why}.") from error
+
+
+def _address(host: str, port: int, token: str | None) -> str:
+    named = socket.gethostname() if host in ("", "0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    return f"http://{named}:{port}/" + (f"?token={token}" if token else "")

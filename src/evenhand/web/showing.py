@@ -1,0 +1,102 @@
+"""The page of a run and the comparison of two, as the server shows them."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenhand.folder import Run
+
+KEPT = 8
+"""Pages and comparisons in memory: they take seconds to make."""
+SURE = 0.05
+BODY = re.compile(r"<body[^>]*>", re.I)
+BACK = '<nav aria-label="Server"><a href="/">← All runs</a></nav>'
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A group before and after; where its change and interval are drawn, from 0 to 100, no change at 50."""
+
+    group: str
+    before: float
+    after: float
+    change: float
+    low: float
+    high: float
+    p_holm: float
+    scale: float
+
+    @property
+    def sure(self) -> bool:
+        """Is it more than chance, all rows of the comparison considered?"""
+        return self.p_holm < SURE
+
+    def at(self, value: float) -> float:
+        """Where a value is drawn."""
+        return 50.0 if math.isnan(value) else 50 + 45 * value / self.scale
+
+
+def page(runs: Sequence[Run]) -> str:
+    """The page of the runs, one or more, with the way back to the list."""
+    made = _page(tuple(run.path for run in runs), tuple(_stamp(run) for run in runs))
+    return BODY.sub(lambda body: body[0] + BACK, made, count=1)
+
+
+def policy() -> str:
+    """What that page may do: be drawn, and reach nothing; not even this server.
+
+    It lives in a sandbox, an origin of its own, since its text comes from runs that others may have made.
+    """
+    return f"{_own_policy()}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
+
+
+def compared(before: Run, after: Run) -> dict[tuple[str, str], list[Moved]]:
+    """By dataset and measure, each group before and after."""
+    frame = _changed(before.path, after.path, _stamp(before), _stamp(after))
+    return {(str(d), str(m)): list(_moved(part)) for (d, m), part in frame.groupby(["dataset", "measure"], sort=False)}
+
+
+def _moved(part: pd.DataFrame) -> Iterator[Moved]:
+    scale = float(np.nanmax([*part[["change", "low", "high"]].abs().to_numpy().flat, 0.0])) or 1.0
+    columns = [name for name in Moved.__slots__ if name != "scale"]
+    for row in part[columns].to_dict("records"):
+        known: dict[str, Any] = {str(name): value for name, value in row.items()}
+        yield Moved(**known, scale=scale)
+
+
+def _stamp(run: Run) -> int:
+    """Another whenever something in the folder is: results written again, a gate's verdict."""
+    return max(path.stat().st_mtime_ns for path in run.path.iterdir())
+
+
+@lru_cache(maxsize=KEPT)
+def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> str:
+    return _report([Run.load(path) for path in paths])
+
+
+@lru_cache(maxsize=KEPT)
+def _changed(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
+    from evenhand.analysis.change import changed  # scipy takes a second
+
+    return changed(Run.load(before), Run.load(after))
+
+
+def _report(runs: Sequence[Run]) -> str:
+    """The whole page of the runs; until the report has pages of its own, their values."""
+    tables = "".join(f"<h1>{escape(str(r.about['model']))}</h1>{r.values.to_html(na_rep='')}" for r in runs)
+    tables = tables.replace(' style="text-align: right;"', "")
+    return (
+        f'<!doctype html><html lang="en"><head><title>evenhand</title></head><body><main>{tables}</main></body></html>'
+    )
+
+
+def _own_policy() -> str:
+    return "default-src 'none'; base-uri 'none'; form-action 'none'"
