@@ -1,0 +1,154 @@
+"""Causal language models (GPT-2, Llama and their kin): answers to `Likelihood`, and to `Fill` among candidates."""
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, islice
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from evenhand.errors import UnfitModel
+from evenhand.models import continuing
+from evenhand.models.batching import Batch, Ids, Plan, Read, Reading, Values
+from evenhand.models.branching import Forest, Place, seen
+from evenhand.models.continuing import Asking, Words
+from evenhand.models.network import NetworkModel, padded
+from evenhand.models.picking import Picking
+from evenhand.models.pieces import encode
+from evenhand.questions import Question
+
+NODES = 256  # of a tree: more would share little more, and each node's attention is over all of them
+
+
+class CausalLM(NetworkModel):
+    """A causal language model that answers in nats.
+
+    Inputs are trees: sentences that begin alike go through the network together, their beginning once. Only the pieces
+    that somebody asked about are projected onto the vocabulary. `start` is the token that stands before the first
+    piece, `words` are those that stand for the labels of inference, if it is to answer `Entail`.
+    """
+
+    kind: ClassVar[str] = "causal"
+
+    def __init__(self, network: Any, tokenizer: Any, *, start: int, words: Words | None = None, **known: Any) -> None:
+        super().__init__(network, tokenizer, **known)
+        self.start = start
+        self.words = words
+        self.fingerprint = continuing.fingerprint(self.fingerprint, words)
+        self.about = {**self.about, "start": tokenizer.convert_ids_to_tokens(start)}
+        self._size = network.get_input_embeddings().weight.shape[0]
+        self._picking = Picking(network)
+        self._picks = False
+        self._nodes = 0
+        self._try_out()
+
+    def plan(self, questions: Sequence[Question]) -> Plan:
+        """The batches that answer these questions."""
+        asked = [continuing.answerable(question, self.words) for question in questions]
+        texts = list(dict.fromkeys(text for question in asked for text in continuing.texts(question, self.words)))
+        pieces = dict(zip(texts, encode(self.tokenizer, texts, 2**31), strict=True))  # its length is without the start
+        sequences = continuing.Sequences(pieces, self.start, self.longest, self.words)
+        return Plan(list(self._readings([sequences.asking(question) for question in asked])), self.limit)
+
+    def _readings(self, asked: Sequence[Asking]) -> Iterator[Reading]:
+        parts = dict.fromkeys(part for asking in asked for part in asking.parts)
+        forest = Forest((part.ids[: max(part.asked)] for part in parts if part.asked), self._size, self._nodes)
+        reads = {part: forest.reads(part.ids, part.asked) for part in parts}
+        for asking in asked:
+            yield _reading(asking, [reads[part] for part in asking.parts])
+
+    def _forward(self, batch: Batch) -> Values:
+        joined, attention = padded(batch.inputs, 0)
+        places: dict[Place, int] = {}
+        wanted = [
+            (places.setdefault((row, node), len(places)), token)
+            for row, cells in enumerate(batch.cells)
+            for node, token in cells
+        ]
+        logits = self._logits(joined, attention, list(places))  # (places, vocabulary)
+        where, tokens = torch.tensor(wanted, device=logits.device).unbind(dim=1)
+        logps = iter((logits[where, tokens] - logits.logsumexp(dim=-1)[where]).tolist())
+        return [[next(logps) for _ in cells] for cells in batch.cells]
+
+    @torch.inference_mode()
+    def _logits(self, joined: NDArray[np.int64], attention: NDArray[np.int64], places: list[Place]) -> Tensor:
+        device = self.network.device
+        parents, ids = np.divmod(joined, self._size)
+        inputs: dict[str, Any] = {"input_ids": torch.from_numpy(ids).to(device), "use_cache": False}
+        if self._nodes:
+            sees = torch.from_numpy(seen(parents)).to(device)  # (rows, nodes, nodes)
+            inputs["position_ids"] = sees.sum(dim=-1) - 1
+            lowest = torch.finfo(self.network.dtype).min
+            mask = torch.zeros(sees.shape, dtype=self.network.dtype, device=device)
+            inputs["attention_mask"] = mask.masked_fill_(~sees, lowest).unsqueeze(1)
+        else:
+            inputs["attention_mask"] = torch.from_numpy(attention).to(device)
+        rows, nodes = torch.tensor(places, device=device).unbind(dim=1)
+        if self._picks:
+            return self._picking.logits(rows, nodes, **inputs).float()
+        logits: Tensor = self.network(**inputs).logits[rows, nodes]
+        return logits.float()
+
+    def _try_out(self) -> None:
+        """Refuse a network that looks ahead. Pick positions and let inputs branch where that changes nothing.
+
+        It does not with attention over positions, whichever kind they are of, but with recurrent networks, and those
+        that make a bias of their own from the order of the input.
+        """
+        a, b, c, d = islice((t for t in range(self._size) if t not in self.tokenizer.all_special_ids), 4)
+        sequences = [(self.start, a, b, c), (self.start, a, d, b)]
+        alone = self._tried(sequences)
+        if alone is None or not self._alike(alone[:2], alone[4:6]):
+            raise UnfitModel(
+                f"Model '{self.name}' ({type(self.network).__name__}) looks ahead: what comes later in a text changes "
+                "its predictions before. A causal language model does not. If it is a masked one, its config.json "
+                "names the wrong architecture."
+            )
+        self._picks = True
+        self._picks = self._alike(alone, self._tried(sequences))
+        self._nodes = NODES
+        if not self._alike(alone, self._tried(sequences)):
+            self._nodes = 0
+        elif window := _window(self.network.config):
+            self.longest = min(self.longest, window)  # a tree says itself what each node sees, near or far
+
+    def _tried(self, sequences: Sequence[Ids]) -> Tensor | None:
+        """The log-probabilities after every piece of the sequences; None where the network does not take the input."""
+        forest = Forest(sequences, self._size, self._nodes)
+        rows = sorted(forest.rows, key=len, reverse=True)
+        joined, attention = padded(rows, 0)
+        places = [(rows.index(row), node) for ids in sequences for row, node in forest.path(ids)]
+        try:
+            return self._logits(joined, attention, places).log_softmax(dim=-1)
+        except (RuntimeError, IndexError, TypeError, ValueError):
+            if not self._picks:
+                raise
+            return None
+
+    def _alike(self, one: Tensor | None, other: Tensor | None) -> bool:
+        close = 1e-3 if self.network.dtype == torch.float32 else 0.2
+        return (
+            one is not None
+            and other is not None
+            and one.shape == other.shape
+            and torch.allclose(one, other, atol=close, rtol=0)
+        )
+
+
+def _reading(asking: Asking, reads: Sequence[tuple[Read, ...]]) -> Reading:
+    """The reads of all parts in a row, and the way back: values by part."""
+    stops = list(accumulate(map(len, reads)))
+
+    def finish(values: list[tuple[float, ...]]) -> tuple[float, ...]:
+        return asking.finish(
+            [tuple(chain(*values[start:stop])) for start, stop in zip([0, *stops], stops, strict=False)]
+        )
+
+    return Reading(tuple(chain(*reads)), asking.note, finish)
+
+
+def _window(config: Any) -> int | None:
+    """How far back some layer of the network looks, where that is not to the beginning."""
+    return getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None
