@@ -12,6 +12,9 @@ from evenhand.models.checkpoint import Checkpoint, read_tokenizer, some
 from evenhand.models.continuing import Words
 from evenhand.models.names import Found, names_causal
 
+TURN, BETWEEN = "<|im_start|>", "<|endoftext|>"
+"""What opens a turn in models tuned for chat, and what stood between the texts that they were trained on before."""
+
 
 def is_causal(config: Any) -> bool:
     """Was the checkpoint saved as a causal language model, or can it be nothing else?"""
@@ -39,9 +42,12 @@ def read_causal(found: Found, config: Any, dtype: torch.dtype, options: dict[str
 def start_of(read: Checkpoint) -> int:
     """The token that every text begins with: the tokenizer's or the model's own, else the one that ends texts.
 
-    Models that have no token for the beginning were trained on texts with the end's between them, as GPT-2 was.
+    Models that have no token for the beginning were trained on texts with the end's between them, as GPT-2 was. A token
+    that opens a turn of a chat is none either: after it comes somebody's role, not a text.
     """
-    config = read.network.config
+    config, vocabulary = read.network.config, read.tokenizer.get_vocab()
+    if read.tokenizer.bos_token == TURN and BETWEEN in vocabulary:
+        return int(vocabulary[BETWEEN])
     for name in ("bos_token_id", "eos_token_id"):
         for whose in (read.tokenizer, config):
             token = getattr(whose, name, None)
