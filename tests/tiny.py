@@ -172,8 +172,6 @@ CAUSAL: dict[str, tuple[Callable[[], PreTrainedTokenizerFast], str, dict[str, An
     "bloom": (lambda: continuing_bytes(), "Bloom", {}),
     "mamba": (lambda: continuing_bytes(), "Mamba", {"state_size": 4}),
 }
-ATTENDING = ("gpt2", "llama", "mistral", "gpt-neox")
-"""Those whose inputs can branch."""
 
 
 def continuing_bytes() -> PreTrainedTokenizerFast:
@@ -205,7 +203,9 @@ def continuing_pieces() -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names)
 
 
-def save_causal(family: str, folder: Path, *, tokenizer: PreTrainedTokenizerFast | None = None, **more: Any) -> Path:
+def save_causal(
+    family: str, folder: Path, *, tokenizer: PreTrainedTokenizerFast | None = None, head: str = "", **more: Any
+) -> Path:
     """A checkpoint of a causal family in a folder."""
     make_tokenizer, name, extra = CAUSAL[family]
     tokenizer = tokenizer or make_tokenizer()
@@ -213,7 +213,7 @@ def save_causal(family: str, folder: Path, *, tokenizer: PreTrainedTokenizerFast
     settings |= {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id, "pad_token_id": None}
     config = getattr(transformers, f"{name}Config")(**settings | more)
     torch.manual_seed(0)
-    head = {"GPT2": "GPT2LMHeadModel"}.get(name, f"{name}ForCausalLM")
+    head = head or {"GPT2": "GPT2LMHeadModel"}.get(name, f"{name}ForCausalLM")
     return _saved(getattr(transformers, head)(config), tokenizer, folder)
 
 

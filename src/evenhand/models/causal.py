@@ -99,42 +99,39 @@ class CausalLM(NetworkModel):
         """
         a, b, c, d = islice((t for t in range(self._size) if t not in self.tokenizer.all_special_ids), 4)
         sequences = [(self.start, a, b, c), (self.start, a, d, b)]
-        alone = self._tried(sequences)
-        if alone is None or not self._alike(alone[:2], alone[4:6]):
+        one, other = (self._tried([ids]) for ids in sequences)
+        if not self._close(one[:2], other[:2]):
             raise UnfitModel(
                 f"Model '{self.name}' ({type(self.network).__name__}) looks ahead: what comes later in a text changes "
                 "its predictions before. A causal language model does not. If it is a masked one, its config.json "
                 "names the wrong architecture."
             )
+        alone = torch.cat([one, other])
         self._picks = True
-        self._picks = self._alike(alone, self._tried(sequences))
+        self._picks = self._same(alone, sequences)
         self._nodes = NODES
-        if not self._alike(alone, self._tried(sequences)):
+        if not self._same(alone, sequences):
             self._nodes = 0
-        elif window := _window(self.network.config):
+        elif window := _window(self.network.config.get_text_config()):
             self.longest = min(self.longest, window)  # a tree says itself what each node sees, near or far
 
-    def _tried(self, sequences: Sequence[Ids]) -> Tensor | None:
-        """The log-probabilities after every piece of the sequences; None where the network does not take the input."""
+    def _tried(self, sequences: Sequence[Ids]) -> Tensor:
+        """The log-probabilities after every piece of the sequences."""
         forest = Forest(sequences, self._size, self._nodes)
         rows = sorted(forest.rows, key=len, reverse=True)
         joined, attention = padded(rows, 0)
         places = [(rows.index(row), node) for ids in sequences for row, node in forest.path(ids)]
-        try:
-            return self._logits(joined, attention, places).log_softmax(dim=-1)
-        except (RuntimeError, IndexError, TypeError, ValueError):
-            if not self._picks:
-                raise
-            return None
+        return self._logits(joined, attention, places).log_softmax(dim=-1)
 
-    def _alike(self, one: Tensor | None, other: Tensor | None) -> bool:
+    def _same(self, alone: Tensor, sequences: Sequence[Ids]) -> bool:
+        try:
+            return self._close(alone, self._tried(sequences))
+        except (RuntimeError, IndexError, TypeError, ValueError):  # it takes no such input
+            return False
+
+    def _close(self, one: Tensor, other: Tensor) -> bool:
         close = 1e-3 if self.network.dtype == torch.float32 else 0.2
-        return (
-            one is not None
-            and other is not None
-            and one.shape == other.shape
-            and torch.allclose(one, other, atol=close, rtol=0)
-        )
+        return one.shape == other.shape and torch.allclose(one, other, atol=close, rtol=0)
 
 
 def _reading(asking: Asking, reads: Sequence[tuple[Read, ...]]) -> Reading:
