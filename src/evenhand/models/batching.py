@@ -94,14 +94,16 @@ class Plan:
 
     def __init__(self, readings: Sequence[Reading], limit: Limit) -> None:
         wanted: dict[Ids, dict[Cell, None]] = {}
-        for reading in readings:
-            for read in reading.reads:
+        distinct = {id(reading.reads): reading.reads for reading in readings}  # candidates of a blank share theirs
+        for reads in distinct.values():
+            for read in reads:
                 wanted.setdefault(read.ids, {}).update(dict.fromkeys(read.cells))
         self.readings = readings
         self.inputs = len(wanted)
         self.batches = [Batch(inputs, tuple(tuple(wanted[ids]) for ids in inputs)) for inputs in _split(wanted, limit)]
         home = {ids: number for number, batch in enumerate(self.batches) for ids in batch.inputs}
-        self.needs = [sorted({home[read.ids] for read in reading.reads}) for reading in readings]
+        needs = {number: sorted({home[read.ids] for read in reads}) for number, reads in distinct.items()}
+        self.needs = [needs[id(reading.reads)] for reading in readings]
         """For each question, the numbers of the batches it waits for."""
         self._waiting: list[list[int]] = [[] for _ in self.batches]
         for question, numbers in enumerate(self.needs):
@@ -109,6 +111,7 @@ class Plan:
                 self._waiting[number].append(question)
         self._open = [len(numbers) for numbers in self.needs]
         self._values: dict[Ids, dict[Cell, float]] = {}
+        self._found: dict[int, list[tuple[float, ...]]] = {}
 
     def unanswerable(self) -> Iterator[tuple[int, Answer]]:
         """The questions that no batch can answer, by index."""
@@ -127,7 +130,10 @@ class Plan:
                 yield question, self._answer(self.readings[question])
 
     def _answer(self, reading: Reading) -> Answer:
-        found = [tuple(self._values[read.ids][cell] for cell in read.cells) for read in reading.reads]
+        found = self._found.get(id(reading.reads))
+        if found is None:
+            found = [tuple(map(self._values[read.ids].__getitem__, read.cells)) for read in reading.reads]
+            self._found[id(reading.reads)] = found
         logps = reading.finish(found)
         return Answer(logps) if np.isfinite(logps).all() else Answer.none("not a finite number")
 

@@ -19,7 +19,7 @@ from evenhand.models.picking import Picking
 from evenhand.models.pieces import encode
 from evenhand.questions import Question
 
-NODES = 256  # of a tree: more would share little more, and each node's attention is over all of them
+NODES = 128  # of a tree: more would share little more, and attention is over all of them
 
 
 class CausalLM(NetworkModel):
@@ -47,17 +47,20 @@ class CausalLM(NetworkModel):
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
         asked = [continuing.answerable(question, self.words) for question in questions]
-        texts = list(dict.fromkeys(text for question in asked for text in continuing.texts(question, self.words)))
+        distinct = {continuing.frame(question): question for question in asked}.values()
+        texts = list(dict.fromkeys(text for question in distinct for text in continuing.texts(question, self.words)))
         pieces = dict(zip(texts, encode(self.tokenizer, texts, 2**31), strict=True))  # its length is without the start
         sequences = continuing.Sequences(pieces, self.start, self.longest, self.words)
         return Plan(list(self._readings([sequences.asking(question) for question in asked])), self.limit)
 
     def _readings(self, asked: Sequence[Asking]) -> Iterator[Reading]:
-        parts = dict.fromkeys(part for asking in asked for part in asking.parts)
+        alike = {id(asking.parts): asking.parts for asking in asked}
+        parts = dict.fromkeys(part for found in alike.values() for part in found)
         forest = Forest((part.ids[: max(part.asked)] for part in parts if part.asked), self._size, self._nodes)
         reads = {part: forest.reads(part.ids, part.asked) for part in parts}
+        joined = {number: _Joined([reads[part] for part in found]) for number, found in alike.items()}
         for asking in asked:
-            yield _reading(asking, [reads[part] for part in asking.parts])
+            yield joined[id(asking.parts)].reading(asking)
 
     def _forward(self, batch: Batch) -> Values:
         joined, attention = padded(batch.inputs, 0)
@@ -134,16 +137,19 @@ class CausalLM(NetworkModel):
         return one.shape == other.shape and torch.allclose(one, other, atol=close, rtol=0)
 
 
-def _reading(asking: Asking, reads: Sequence[tuple[Read, ...]]) -> Reading:
-    """The reads of all parts in a row, and the way back: values by part."""
-    stops = list(accumulate(map(len, reads)))
+class _Joined:
+    """The reads of several parts in a row, and the way back: values by part."""
 
-    def finish(values: list[tuple[float, ...]]) -> tuple[float, ...]:
-        return asking.finish(
-            [tuple(chain(*values[start:stop])) for start, stop in zip([0, *stops], stops, strict=False)]
-        )
+    def __init__(self, reads: Sequence[tuple[Read, ...]]) -> None:
+        self.reads = tuple(chain(*reads))
+        stops = list(accumulate(map(len, reads)))
+        self.slices = [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
 
-    return Reading(tuple(chain(*reads)), asking.note, finish)
+    def reading(self, asking: Asking) -> Reading:
+        return Reading(self.reads, asking.note, lambda values: asking.finish(self._by_part(values)))
+
+    def _by_part(self, values: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
+        return [tuple(chain(*values[part])) for part in self.slices]
 
 
 def _window(config: Any) -> int | None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +64,15 @@ def texts(question: Question, words: Words | None) -> list[str]:
     return [question.text]
 
 
+def frame(question: Question) -> Hashable:
+    """What the questions for each of a blank's candidates have in common; of another question, itself."""
+    if not isinstance(question, Fill):
+        return question
+    before, after = question.text[: question.blank.start], question.text[question.blank.stop :]
+    hidden = tuple(span.shift(-question.blank.stop) for span in question.hidden)
+    return before, after, hidden, question.among
+
+
 class Sequences:
     """Turns questions into sequences; `pieces` by text, `start` the token before the first piece of every one."""
 
@@ -72,7 +81,7 @@ class Sequences:
         self.start = start
         self.longest = longest
         self.words = words
-        self._compared: dict[object, tuple[Part, ...] | str] = {}
+        self._compared: dict[Hashable, tuple[Part, ...] | str] = {}
 
     def asking(self, question: Question) -> Asking:
         """The question as sequences, or a note saying why it has no answer."""
@@ -98,15 +107,13 @@ class Sequences:
 
     def _fill(self, question: Fill) -> tuple[Part, ...]:
         """The same for all candidates of a blank, however many questions ask for one of them."""
-        before, after = question.text[: question.blank.start], question.text[question.blank.stop :]
-        hidden = tuple(span.shift(-question.blank.stop) for span in question.hidden)
-        frame = before, after, hidden, question.among
-        if frame not in self._compared:
+        key = frame(question)
+        if key not in self._compared:
             try:
-                self._compared[frame] = self._differing([self._filled(question, c) for c in question.among])
+                self._compared[key] = self._differing([self._filled(question, c) for c in question.among])
             except Unanswerable as reason:
-                self._compared[frame] = str(reason)
-        found = self._compared[frame]
+                self._compared[key] = str(reason)
+        found = self._compared[key]
         if isinstance(found, str):
             raise Unanswerable(found)
         return found
