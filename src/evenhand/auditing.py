@@ -108,8 +108,6 @@ def audit(
         log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Its answers stay.")
     for line in warnings:
         log.warning(line)
-    if kind in suites.APART:
-        log.info(suites.APART[kind])
     started, clock = datetime.now(UTC), time.monotonic()
     with folder.locked(path):
         _earlier(path, model)  # once more: another process may have been here since
@@ -120,7 +118,7 @@ def audit(
             "suite": None if dataset else suite,
             "pieces": {name: found.pieces for name, found in fits.items()},
             "warnings": warnings,
-            "apart": suites.APART.get(kind, ""),
+            "apart": suites.APART.get(kind, []),
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - clock, 1),
         }

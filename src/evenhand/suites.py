@@ -47,12 +47,12 @@ ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions"
 DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates"}}
 """Options of datasets and measures that a kind of model calls for."""
 APART = {
-    "causal": (
-        "A causal language model: association and pronoun measures compare whole sentences among candidates, and a "
-        "pair's likelihood is that of each word after those before it. These numbers are not a masked model's. Does "
-        "not apply: attributes that stand before the blank have no prior (log-probability-bias on tbd); inference, "
-        "unless words for its labels are given (--suite nli --labels True,Neither,False)."
-    )
+    "causal": [
+        "A causal model: association and pronouns compare whole sentences among candidates, a likelihood is of each "
+        "word after those before it. Its values are not to be set beside a masked model's.",
+        "Does not apply: log-probability-bias where the attribute stands before the blank, as in tbd; inference, "
+        "unless words for its labels are given: --suite nli --labels True,Neither,False",
+    ]
 }
 """What a reader of an audit must know of a kind of model."""
 FITTING: dict[type, tuple[str, ...]] = {

@@ -117,8 +117,7 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
         if found.on_hub and isinstance(error, OSError):
             raise ModelNotFound(f"Model '{found.name}' could not be had from the Hub: {_first(error)}") from error
         raise ModelError(
-            f"Model '{found.name}' in {found.source} cannot be loaded: {_first(error)} A model folder holds "
-            "config.json, model.safetensors and the tokenizer's files, whole: copy or download it again."
+            f"Model '{found.name}' in {found.source} cannot be loaded: {_first(error)} {found.whole}"
         ) from error
 
 

@@ -27,6 +27,16 @@ class Found:
     on_hub: bool
     file: str = ""
 
+    @property
+    def whole(self) -> str:
+        """What is needed to load it, for those who cannot."""
+        if self.file:
+            return f"A {GGUF} file must be whole, of a kind that transformers reads, and needs the package gguf."
+        return (
+            "A model folder holds config.json, model.safetensors and the tokenizer's files, whole: copy or download it "
+            "again."
+        )
+
 
 def find(name: str) -> Found:
     """Look among the bundled models, then for a folder, then in EVENHAND_MODELS; else take it for a Hub id."""
