@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 
+from evenhand.models.causal import CausalLM
 from evenhand.models.masked import MaskedLM
 from evenhand.models.nli import NliModel
 from evenhand.questions import Span
@@ -54,3 +55,22 @@ def entail(model: NliModel, premise: str, hypothesis: str) -> list[float]:
         found = model.network(**{name: encoded[name] for name in known}).logits[0].log_softmax(-1)
     outputs = {name.lower(): output for output, name in model.network.config.id2label.items()}
     return [float(found[outputs[label]]) for label in ("entailment", "neutral", "contradiction")]
+
+
+def following(model: CausalLM, text: str) -> tuple[list[float], list[tuple[int, int]]]:
+    """The log-probability of each piece after those before it, and its characters."""
+    encoded = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    ids = encoded["input_ids"]
+    with torch.no_grad():
+        found = model.network(input_ids=torch.tensor([[model.start, *ids]])).logits[0].log_softmax(-1)
+    return [float(found[n, token]) for n, token in enumerate(ids)], encoded["offset_mapping"]
+
+
+def compared(model: CausalLM, texts: list[str], until: list[int] | None = None) -> list[float]:
+    """Log-probabilities of whole texts, or of their pieces that start before a character, normalised among them."""
+    totals = []
+    for n, text in enumerate(texts):
+        logps, offsets = following(model, text)
+        stop = until[n] if until else len(text)
+        totals.append(sum(p for p, (start, _) in zip(logps, offsets, strict=True) if start < stop))
+    return torch.tensor(totals, dtype=torch.float64).log_softmax(0).tolist()

@@ -243,7 +243,10 @@ def test_options_reach_datasets_and_measures(tmp_path: Path) -> None:
     assert {q.masks for q in table.asked if q.hidden} == {"words"}
     assert any(" an electric" in q.text for q in table.asked)
     task = run.about["tasks"][0]
-    assert (task["dataset_options"], task["measure_options"]) == ({"articles": "agree"}, {"masks": "words"})
+    assert (task["dataset_options"], task["measure_options"]) == (
+        {"articles": "agree"},
+        {"masks": "words", "among": "vocabulary"},
+    )
     asked = len(table.asked)
     evenhand.rescore(run.path)
     assert len(table.asked) == asked

@@ -24,6 +24,8 @@ LAYERS = [  # low to high; a module may import from lower rows only
     {"mitigation.pronouns", "mitigation.titles"},
     {
         "models.japanese",
+        "models.branching",
+        "models.continuing",
         "models.masking",
         "models.picking",
         "models.network",
@@ -47,11 +49,12 @@ LAYERS = [  # low to high; a module may import from lower rows only
         "measures.nli",
         "measures.pronoun",
         "models.remembering",
+        "models.causal",
         "models.masked",
         "models.nli",
         "models.checkpoint",
     },
-    {"datasets.stereotyped", "models.loading_masked", "models.loading_nli"},
+    {"datasets.stereotyped", "models.loading_causal", "models.loading_masked", "models.loading_nli"},
     {"models.loading_adapter"},
     {"datasets", "measures", "models.loading"},
     {"models", "run", "fitness"},
@@ -115,9 +118,11 @@ LAYERS = [  # low to high; a module may import from lower rows only
 RANK = {module: rank for rank, layer in enumerate(LAYERS) for module in layer}
 MAY_IMPORT_TORCH = {
     "formats.eval_results",  # for the Hub's own classes
+    "models.causal",
     "models.japanese",
     "models.checkpoint",
     "models.loading_adapter",
+    "models.loading_causal",
     "models.loading_masked",
     "models.loading_nli",
     "models.masked",

@@ -151,7 +151,10 @@ def save(family: str, folder: Path, *, head: str | None = None, **more: Any) -> 
     settings |= {"bos_token_id": None, "eos_token_id": None, "cls_token_id": None, "sep_token_id": None} | more
     config = getattr(transformers, config_name)(**settings)
     torch.manual_seed(0)
-    network = getattr(transformers, head or network_name)(config)
+    return _saved(getattr(transformers, head or network_name)(config), tokenizer, folder)
+
+
+def _saved(network: Any, tokenizer: PreTrainedTokenizerFast, folder: Path) -> Path:
     with torch.no_grad():
         for weights in network.parameters():
             if weights.dim() > 1:  # far from uniform, so that a wrong input or position shows in every answer
@@ -159,6 +162,59 @@ def save(family: str, folder: Path, *, head: str | None = None, **more: Any) -> 
     network.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+CAUSAL: dict[str, tuple[Callable[[], PreTrainedTokenizerFast], str, dict[str, Any]]] = {
+    "gpt2": (lambda: continuing_bytes(), "GPT2", {"n_inner": 48}),
+    "llama": (lambda: continuing_pieces(), "Llama", {"num_key_value_heads": 1}),
+    "mistral": (lambda: continuing_pieces(), "Mistral", {"num_key_value_heads": 1, "sliding_window": 40}),
+    "gpt-neox": (lambda: continuing_bytes(), "GPTNeoX", {}),
+    "bloom": (lambda: continuing_bytes(), "Bloom", {}),
+    "mamba": (lambda: continuing_bytes(), "Mamba", {"state_size": 4}),
+}
+
+
+def continuing_bytes() -> PreTrainedTokenizerFast:
+    """As GPT-2's: bytes, no token but the one between texts, nothing put around a text."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    tokenizer.train_from_iterator(
+        TEXTS * 5,
+        trainers.BpeTrainer(
+            vocab_size=330, special_tokens=["<|endoftext|>"], initial_alphabet=alphabet, show_progress=False
+        ),
+    )
+    tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
+    names = dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>")
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names)
+
+
+def continuing_pieces() -> PreTrainedTokenizerFast:
+    """As Llama's: SentencePiece, a start token put before every text, no padding."""
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=110, special_tokens=["<unk>", "<s>", "</s>"], unk_token="<unk>", show_progress=False
+    )
+    tokenizer.train_from_iterator(TEXTS * 5, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    names = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names)
+
+
+def save_causal(
+    family: str, folder: Path, *, tokenizer: PreTrainedTokenizerFast | None = None, head: str = "", **more: Any
+) -> Path:
+    """A checkpoint of a causal family in a folder."""
+    make_tokenizer, name, extra = CAUSAL[family]
+    tokenizer = tokenizer or make_tokenizer()
+    settings = SIZE | {"vocab_size": len(tokenizer), "max_position_embeddings": 64} | extra
+    settings |= {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id, "pad_token_id": None}
+    config = getattr(transformers, f"{name}Config")(**settings | more)
+    torch.manual_seed(0)
+    head = head or {"GPT2": "GPT2LMHeadModel"}.get(name, f"{name}ForCausalLM")
+    return _saved(getattr(transformers, head)(config), tokenizer, folder)
 
 
 CLASSIFIERS: dict[str, tuple[str, dict[str, Any]]] = {

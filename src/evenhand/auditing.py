@@ -73,7 +73,9 @@ def audit(
         model = str(model)
 
     def chosen(kind: str) -> list[Task]:
-        return suites.tasks_on(dataset, named, options) if dataset else suites.tasks(suite, lang, options, kind)
+        if dataset:
+            return suites.tasks_on(dataset, named, options, kind)
+        return suites.tasks(suite, lang, options, kind)
 
     # Before minutes are spent on loading, but for a Hub model whose kind nobody knows yet.
     kind = kind_of(find(model)) if isinstance(model, str) else getattr(model, "kind", "masked")
@@ -85,7 +87,9 @@ def audit(
     try:
         named_model = model if isinstance(model, str) else ""
         model = models.load(model, **loading) if isinstance(model, str) else model
-        whole = whole or chosen(getattr(model, "kind", "masked"))
+        if not whole or kind != getattr(model, "kind", "masked"):
+            kind = getattr(model, "kind", "masked")
+            whole = chosen(kind)
         tasks = _limited(whole, limit, seed)
         earlier = _earlier(path, model)
         partial = tasks != whole
@@ -128,6 +132,7 @@ def audit(
             "suite": None if dataset else suite,
             "pieces": {name: found.pieces for name, found in fits.items()},
             "warnings": warnings,
+            "apart": suites.APART.get(kind, []),
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - clock, 1),
         }

@@ -25,13 +25,19 @@ class Item(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence with two spans marked: the target word, and the attribute it may be associated with."""
+    """A sentence with two spans marked: the target word, and the attribute it may be associated with.
+
+    `phrase` is the target with its determiner ("my mother"), `candidates` are the phrases that the dataset puts in its
+    place: for models that can only compare whole sentences.
+    """
 
     id: str
     text: str
     target: Span
     attribute: Span
     groups: Groups = field(default_factory=dict)
+    phrase: Span | None = None
+    candidates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,9 @@ from evenhand.errors import BadInput
 
 Masks = Literal["pieces", "words"]
 MASKS: tuple[Masks, ...] = ("pieces", "words")
+Among = Literal["vocabulary", "candidates"]
+AMONG: tuple[Among, ...] = ("vocabulary", "candidates")
+"""What a probability in a blank is normalised over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,8 @@ class Fill:
     Answered by one log-probability for each piece of `answer`. The blank gets as many masks as `answer` has
     pieces; a hidden span gets one for each piece, or for each word with `masks="words"`. With `among`, answered
     by a single one: of the whole answer, normalised over these candidates instead of the vocabulary.
+
+    A causal model has no masks: it compares the whole sentences of the candidates, up to the first hidden span.
     """
 
     text: str
@@ -77,9 +82,9 @@ class Fill:
         if self.among and self.answer not in self.among:
             raise BadInput(f"The answer must be one of the candidates. Got {self.answer!r} among {self.among}.")
 
-    def filled(self) -> tuple[str, Span, tuple[Span, ...]]:
-        """The text with the answer in the blank, and where the blank and the hidden spans then are."""
-        text = self.text[: self.blank.start] + self.answer + self.text[self.blank.stop :]
+    def filled(self, answer: str = "") -> tuple[str, Span, tuple[Span, ...]]:
+        """The text with the answer, or another one, in the blank, and where the blank and the hidden spans then are."""
+        text = self.text[: self.blank.start] + (answer or self.answer) + self.text[self.blank.stop :]
         longer = len(text) - len(self.text)
         hidden = tuple(s.shift(longer) if s.start >= self.blank.stop else s for s in self.hidden)
         return text, Span(self.blank.start, self.blank.stop + longer), hidden
@@ -91,7 +96,7 @@ class Likelihood:
 
     Answered by one log-probability for each piece outside `skip`, each masked in turn (Salazar et al. 2020). With
     `within_word`, the later pieces of the same word are masked too (Kauf & Ivanova 2023), so that a word of
-    several pieces does not give itself away.
+    several pieces does not give itself away. A causal model gives each piece after those before it, in both cases.
     """
 
     text: str
@@ -126,6 +131,12 @@ def key(question: Question) -> str:
     fields = {name: value for name, value in asdict(question).items() if value not in ((), False)}
     kind = type(question).__name__.lower()
     return json.dumps({"ask": kind, **fields}, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=int)
+
+
+def check_among(among: str) -> None:
+    """An error if it is nothing to normalise over."""
+    if among not in AMONG:
+        raise BadInput(f"among must be 'vocabulary' or 'candidates'. Got {among!r}.")
 
 
 def _check_text(question: object, text: str) -> None:

@@ -42,8 +42,19 @@ SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
     "nli": {language: [(f"nli-{language}", measure) for measure in OF_INFERENCE] for language in ("en", "ja", "zh")},
 }
 """By suite and language: (dataset, measure)."""
-ALL = {"masked": ("becpro", "emotions", "gbef"), "nli": ("nli",)}
+ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions", "gbef"), "nli": ("nli",)}
 """What an audit runs unless told otherwise, by kind of model."""
+DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates"}}
+"""Options of datasets and measures that a kind of model calls for."""
+APART = {
+    "causal": [
+        "A causal model: association and pronouns compare whole sentences among candidates, a likelihood is of each "
+        "word after those before it. Its values are not to be set beside a masked model's.",
+        "Does not apply: log-probability-bias where the attribute stands before the blank, as in tbd; inference, "
+        "unless words for its labels are given: --suite nli --labels True,Neither,False",
+    ]
+}
+"""What a reader of an audit must know of a kind of model."""
 FITTING: dict[type, tuple[str, ...]] = {
     Sentence: ("association",),
     Pair: OF_PAIRS,
@@ -65,10 +76,12 @@ def tasks(
     pairs = [pair for by_language in chosen for pair in by_language.get(language, [])]
     if not pairs:
         raise UnknownName("language", language, {known for by_language in chosen for known in by_language})
-    return chosen_tasks(pairs, options)
+    return chosen_tasks(pairs, options, kind)
 
 
-def chosen_tasks(pairs: Sequence[tuple[str, str]], options: Mapping[str, Any] | None = None) -> list[Task]:
+def chosen_tasks(
+    pairs: Sequence[tuple[str, str]], options: Mapping[str, Any] | None = None, kind: str = "masked"
+) -> list[Task]:
     """The tasks for these (dataset, measure) pairs. An option goes to every dataset and measure that has it."""
     options = dict(options or {})
     known = {
@@ -77,30 +90,34 @@ def chosen_tasks(pairs: Sequence[tuple[str, str]], options: Mapping[str, Any] | 
     for name in options:
         if name not in known:
             raise UnknownName("option", name, known)
+    options = DEFAULTS.get(kind, {}) | options
     built = {name: _built(name, options) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
     return [_task(built[dataset], measure, options) for dataset, measure in pairs]
 
 
-def tasks_on(dataset: str, which: Sequence[str] = (), options: Mapping[str, Any] | None = None) -> list[Task]:
+def tasks_on(
+    dataset: str, which: Sequence[str] = (), options: Mapping[str, Any] | None = None, kind: str = "masked"
+) -> list[Task]:
     """The tasks for one dataset: with the measures named, or with all that suit its items."""
     options = dict(options or {})
     built = _built(dataset, options)
-    kind = type(built.items[0])
-    called_for = kind is Blank and all(item.groups.get("gender") for item in built.items)
+    sort = type(built.items[0])
+    called_for = sort is Blank and all(item.groups.get("gender") for item in built.items)
     left_out = ASKED_FOR - {"gender-agreement"} if called_for else ASKED_FOR
-    chosen = list(dict.fromkeys(which)) or [measure for measure in FITTING[kind] if measure not in left_out]
+    chosen = list(dict.fromkeys(which)) or [measure for measure in FITTING[sort] if measure not in left_out]
     for measure in chosen:
         if measure not in measures.MEASURES:
             raise UnknownName("measure", measure, measures.MEASURES)
-        if measure not in FITTING[kind]:
+        if measure not in FITTING[sort]:
             raise BadInput(
-                f"'{measure}' cannot measure '{dataset}', which has items of the kind {kind.__name__}. "
-                f"Those that can: {', '.join(FITTING[kind])}."
+                f"'{measure}' cannot measure '{dataset}', which has items of the kind {sort.__name__}. "
+                f"Those that can: {', '.join(FITTING[sort])}."
             )
     known = {*datasets.options_of(dataset), *(name for measure in chosen for name in measures.options_of(measure))}
     for name in options:
         if name not in known:
             raise UnknownName("option", name, known)
+    options = DEFAULTS.get(kind, {}) | options
     return [_task(built, measure, options) for measure in chosen]
 
 

@@ -126,8 +126,8 @@ def test_a_checkpoint_of_older_transformers_has_its_head(folder: Path) -> None:
 
 
 def test_another_kind_of_model_is_refused(folder: Path) -> None:
-    (folder / "config.json").write_text(json.dumps({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}))
-    with pytest.raises(UnfitModel, match="of the kind 'gpt2', which is no masked language model"):
+    (folder / "config.json").write_text(json.dumps({"model_type": "vit", "architectures": ["ViTModel"]}))
+    with pytest.raises(UnfitModel, match="of the kind 'vit', which is no masked language model and no causal one"):
         evenhand.load(str(folder))
 
 

@@ -14,13 +14,15 @@ from evenhand.errors import BadInput
 def audit(
     models: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MODEL", help="Bundled names, folders or Hub ids. Default: the bundled mini-en."),
+        typer.Argument(
+            metavar="MODEL", help="Bundled names, folders, .gguf files or Hub ids. Default: the bundled mini-en."
+        ),
     ] = None,
     suite: Annotated[
         str,
         typer.Option(
             help="becpro, emotions, gbef, kinds, nli, or all: nli for a model of inference, "
-            "for a masked one the others without kinds."
+            "for a masked or causal one the others without kinds."
         ),
     ] = "all",
     lang: Annotated[str, typer.Option(help="Language of the suite: en or de; nli: en, ja or zh.")] = "en",
@@ -47,7 +49,9 @@ def audit(
     labels: Annotated[
         str,
         typer.Option(
-            metavar="A,B,C", help="What a classifier's outputs stand for, if it does not say: entailment,neutral,..."
+            metavar="A,B,C",
+            help="What a classifier's outputs stand for, if it does not say: entailment,neutral,... Of a causal model: "
+            "words for the three, for the suite nli.",
         ),
     ] = "",
     as_json: Json = False,

@@ -45,6 +45,8 @@ def metaeval(
     given |= {"measures": _listed(measures) or None, "rates": [_number(r) for r in _listed(rates)] or None}
     theirs = {"lang": lang, "order": order, "epochs": epochs, "learning_rate": rate}
     kind = models.load(model).kind
+    if kind == "causal":
+        raise BadInput(f"'{model}' is a causal model, which metaeval cannot train. Start from a masked one.")
     wrong = {"recipe": recipe} if kind == "nli" else theirs
     if named := [name for name, value in wrong.items() if value is not None]:
         raise BadInput(f"'{model}' is a {kind} model, which has no option {named[0]}.")

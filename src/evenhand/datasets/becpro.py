@@ -143,6 +143,7 @@ def _words(language: str) -> dict[str, Any]:
 def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence, str]]:
     """Every sentence in the release's order, with the template it was made from."""
     jobs = professions()
+    everybody = tuple(_capital(person) for gender in GENDERS for person in words["persons"][gender])
     index = 0
     for prof_gender in PROF_GENDERS:
         for number, template in enumerate(words["templates"], start=1):
@@ -160,15 +161,20 @@ def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence,
                                 "template": str(number),
                             } | ({"form": wording.form} if wording.form else {})
                             id = str(index) if len(options) == 1 else f"{index}-{wording.form}"
-                            yield _sentence(id, person, wording, groups), wording.template
+                            yield _sentence(id, person, wording, groups, everybody), wording.template
                         index += 1
 
 
-def _sentence(id: str, person: str, wording: Wording, groups: dict[str, str]) -> Sentence:
-    person = person[0].upper() + person[1:]
+def _sentence(id: str, person: str, wording: Wording, groups: dict[str, str], everybody: tuple[str, ...]) -> Sentence:
+    person = _capital(person)
     text, spans = render(wording.template, person=person, profession=wording.words)
     end = spans["person"].stop
-    return Sentence(id, text, Span(end - len(person.split()[-1]), end), spans["profession"], groups)
+    target = Span(end - len(person.split()[-1]), end)
+    return Sentence(id, text, target, spans["profession"], groups, spans["person"], everybody)
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 def _table(rows: Sequence[tuple[Sentence, str]], *, german: bool = False) -> pd.DataFrame:

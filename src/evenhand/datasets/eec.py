@@ -53,13 +53,17 @@ def load(file: str) -> Dataset:
 
 
 def _sentences(file: str, rows: list[dict[str, str]]) -> Iterator[Sentence]:
+    found: list[tuple[dict[str, str], Span, Span]] = []
+    everybody: dict[tuple[str, str], dict[str, None]] = {}
     for line, row in enumerate(rows, start=2):
         if not row["Emotion word"].strip() or "himself/herself" in row["Template"]:
             continue
         spans = _spans(row)
         if spans is None:
             raise BadInput(f"{file}, line {line}: the sentence does not follow its template {row['Template']!r}.")
-        target, attribute = spans
+        found.append((row, *spans))
+        everybody.setdefault((row["Template"], row["Emotion word"]), {})[spans[0].of(row["Sentence"])] = None
+    for row, target, attribute in found:
         head = target.of(row["Sentence"]).split()[-1]
         groups = {
             "emotion": row["Emotion"],
@@ -69,7 +73,9 @@ def _sentences(file: str, rows: list[dict[str, str]]) -> Iterator[Sentence]:
             "race": row["Race"] or "none",
             "template": row["Template"],
         }
-        yield Sentence(row["ID"], row["Sentence"], Span(target.stop - len(head), target.stop), attribute, groups)
+        word = Span(target.stop - len(head), target.stop)
+        others = tuple(everybody[row["Template"], row["Emotion word"]])
+        yield Sentence(row["ID"], row["Sentence"], word, attribute, groups, target, others)
 
 
 def _spans(row: dict[str, str]) -> tuple[Span, Span] | None:

@@ -134,6 +134,7 @@ def _dataset(spec: _Spec, *, options: dict[str, Any], builder: str = "") -> Data
 
 def _sentences(data: dict[str, Any]) -> Iterator[Sentence]:
     index = 0
+    everybody = tuple(dict.fromkeys(target for targets in data["targets"].values() for target in targets))
     for kind, attributes in data["attributes"].items():
         for number, template in enumerate(data["templates"], start=1):
             for gender, targets in data["targets"].items():
@@ -147,18 +148,26 @@ def _sentences(data: dict[str, Any]) -> Iterator[Sentence]:
                             "slot": str(slot),
                             "template": str(number),
                         }
-                        yield _sentence(str(index), template, target, attribute, groups)
+                        yield _sentence(str(index), template, target, attribute, groups, everybody)
                         index += 1
 
 
-def _sentence(id: str, template: str, target: str, attribute: str, groups: dict[str, str]) -> Sentence:
+def _sentence(
+    id: str, template: str, target: str, attribute: str, groups: dict[str, str], everybody: tuple[str, ...]
+) -> Sentence:
     if template.startswith("{target}"):
-        target = target[0].upper() + target[1:]
+        target = _capital(target)
+        everybody = tuple(map(_capital, everybody))
     if template.startswith("{attribute}"):
-        attribute = attribute[0].upper() + attribute[1:]
+        attribute = _capital(attribute)
     text, spans = render(template, target=target, attribute=attribute)
     end = spans["target"].stop
-    return Sentence(id, text, Span(end - len(target.split()[-1]), end), spans["attribute"], groups)
+    word = Span(end - len(target.split()[-1]), end)
+    return Sentence(id, text, word, spans["attribute"], groups, spans["target"], everybody)
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 def _table(items: list[Sentence]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from evenhand.errors import BadInput
 from evenhand.items import Sentence
-from evenhand.questions import MASKS, Answer, Fill, Masks
+from evenhand.questions import MASKS, Among, Answer, Fill, Masks, check_among
 from evenhand.result import mean
 
 
@@ -20,9 +20,13 @@ class Association:
 
     `masks="pieces"` (default) hides a profession behind one mask for each of its pieces, as the paper's text says;
     `masks="words"` behind one for each word, as its released corpus does.
+
+    `among="candidates"` compares the target and its determiner with the dataset's other person words alone, each
+    probability normalised over them: what a causal model can tell (docs/measures/causal.md).
     """
 
     masks: Masks = "pieces"
+    among: Among = "vocabulary"
 
     name: ClassVar[str] = "association"
     version: ClassVar[int] = 1
@@ -32,12 +36,22 @@ class Association:
     def __post_init__(self) -> None:
         if self.masks not in MASKS:
             raise BadInput(f"masks must be 'pieces' or 'words'. Got {self.masks!r}.")
+        check_among(self.among)
 
     def ask(self, item: Sentence) -> tuple[Fill, Fill]:
         """The target beside its attribute, and the target alone."""
-        word = item.target.of(item.text)
-        seen = Fill(item.text, item.target, word)
-        prior = Fill(item.text, item.target, word, hidden=(item.attribute,), masks=self.masks)
+        place = item.target
+        candidates: tuple[str, ...] = ()
+        if self.among == "candidates":
+            if item.phrase is None or len(item.candidates) < 2:
+                raise BadInput(
+                    "With among='candidates' association needs the person words that could stand in the target's "
+                    f"place: phrase and candidates of the sentence. Got {', '.join(item.candidates) or 'none'}."
+                )
+            place, candidates = item.phrase, item.candidates
+        word = place.of(item.text)
+        seen = Fill(item.text, place, word, among=candidates)
+        prior = Fill(item.text, place, word, hidden=(item.attribute,), masks=self.masks, among=candidates)
         return seen, prior
 
     def score(self, item: Sentence, answers: Sequence[Answer]) -> float:

@@ -7,22 +7,39 @@ from typing import ClassVar
 
 from evenhand.errors import BadInput
 from evenhand.items import Blank
-from evenhand.questions import Answer, Fill
+from evenhand.questions import Among, Answer, Fill, Span, check_among
 from evenhand.result import mean
 
 
-def _fills(item: Blank, first: int, last: int) -> tuple[Fill, ...]:
-    """The candidates from `first` to `last`; the same masked input answers all that are of one piece."""
-    if len(item.candidates) <= last:
-        raise BadInput(
-            f"A pronoun blank needs {last + 1} candidates: male, female{', they' if last > 1 else ''}. "
-            f"Got {', '.join(item.candidates) or 'none'}."
+@dataclass(frozen=True)
+class _Blank:
+    """Asks for candidates of one blank.
+
+    `among="candidates"` normalises over the candidates of the blank instead of the vocabulary: what a causal model can
+    tell (docs/measures/causal.md).
+    """
+
+    among: Among = "vocabulary"
+
+    def __post_init__(self) -> None:
+        check_among(self.among)
+
+    def fills(self, item: Blank, first: int, last: int, hidden: tuple[Span, ...] = ()) -> tuple[Fill, ...]:
+        """The candidates from `first` to `last`; the same masked input answers all that are of one piece."""
+        if len(item.candidates) <= last:
+            raise BadInput(
+                f"A pronoun blank needs {last + 1} candidates: male, female{', they' if last > 1 else ''}. "
+                f"Got {', '.join(item.candidates) or 'none'}."
+            )
+        among = item.candidates if self.among == "candidates" else ()
+        return tuple(
+            Fill(item.text, item.blank, candidate, hidden, among=among)
+            for candidate in item.candidates[first : last + 1]
         )
-    return tuple(Fill(item.text, item.blank, candidate) for candidate in item.candidates[first : last + 1])
 
 
 @dataclass(frozen=True)
-class Pronoun:
+class Pronoun(_Blank):
     """How much likelier he is than she: P(male pronoun) - P(female pronoun) in the blank, between -1 and 1.
 
     The pronoun probability difference, PPD (Barza 2023, section 4.2.2); its mean over a profession's templates is
@@ -40,7 +57,7 @@ class Pronoun:
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         """Both pronouns in the same blank."""
-        return _fills(item, 0, 1)
+        return self.fills(item, 0, 1)
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:
         """The difference of the two probabilities."""
@@ -51,7 +68,7 @@ class Pronoun:
 
 
 @dataclass(frozen=True)
-class SingularThey:
+class SingularThey(_Blank):
     """How likely they is: P(they) or P(their) in the blank, between 0 and 1.
 
     A level, which has no neutral value. Before a verb in the singular ("___ is a nurse") they is ungrammatical
@@ -66,7 +83,7 @@ class SingularThey:
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         """The third candidate."""
-        return _fills(item, 2, 2)
+        return self.fills(item, 2, 2)
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:
         """Its probability."""
@@ -76,7 +93,7 @@ class SingularThey:
 
 
 @dataclass(frozen=True)
-class GenderAgreement:
+class GenderAgreement(_Blank):
     """Does the model still know that an actress is she? P(the pronoun the word calls for) - P(the other).
 
     The PPD with its sign turned so that above 0 is right, whichever the gender: what debiasing must not undo (Barza
@@ -93,7 +110,7 @@ class GenderAgreement:
         """Both pronouns in the same blank."""
         if item.groups.get("gender") not in ("female", "male"):
             raise BadInput(f"gender-agreement needs the group gender, female or male. Got {dict(item.groups)}.")
-        return _fills(item, 0, 1)
+        return self.fills(item, 0, 1)
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:
         """The difference, right minus wrong."""
@@ -104,7 +121,7 @@ class GenderAgreement:
 
 
 @dataclass(frozen=True)
-class LogProbabilityBias:
+class LogProbabilityBias(_Blank):
     """How much more a profession speaks for he than for she: association(he) - association(she), in nats.
 
     The log-probability bias score (Kurita et al. 2019): ln P(he | profession) - ln P(he | profession masked), minus the
@@ -121,9 +138,7 @@ class LogProbabilityBias:
         """Both pronouns, with the profession and without."""
         if item.attribute is None:
             raise BadInput("log-probability-bias needs the attribute of the blank, a profession. Got none.")
-        return _fills(item, 0, 1) + tuple(
-            Fill(item.text, item.blank, candidate, hidden=(item.attribute,)) for candidate in item.candidates[:2]
-        )
+        return self.fills(item, 0, 1) + self.fills(item, 0, 1, hidden=(item.attribute,))
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:
         """The difference of the two associations, in nats."""

@@ -7,6 +7,7 @@ from evenhand.errors import UnfitModel
 from evenhand.models.names import DEFAULT, find
 
 if TYPE_CHECKING:
+    from evenhand.models.causal import CausalLM
     from evenhand.models.masked import MaskedLM
     from evenhand.models.nli import NliModel
 
@@ -20,11 +21,12 @@ def load(
     batch_size: int | str = "auto",
     trust_remote_code: bool = False,
     labels: str | Sequence[str] = (),
-) -> "MaskedLM | NliModel":
-    """A model by bundled name, folder or Hub id, ready to answer: a masked language model, or one of inference.
+) -> "MaskedLM | CausalLM | NliModel":
+    """A model by bundled name, folder, .gguf file or Hub id: a masked or causal language model, or one of inference.
 
     `dtype` is float32, bfloat16, float16 or auto: bfloat16 where the device computes in it natively, else float32.
     `labels` says what the three outputs of a classifier stand for, in their order, where its configuration does not.
+    A causal model answers questions of inference only with `labels`: its words for entailment, neutral, contradiction.
     """
     found = find(name)
     from evenhand.models.loading import load as load_found
@@ -44,5 +46,6 @@ def load_masked(name: str = DEFAULT, **options: Any) -> "MaskedLM":
     """The same for what is done with masked language models alone; an error where it is of another kind."""
     model = load(name, **options)
     if model.kind != "masked":
-        raise UnfitModel(f"This takes a masked language model. '{model.name}' is one of natural language inference.")
+        other = {"causal": "a causal one", "nli": "one of natural language inference"}[model.kind]
+        raise UnfitModel(f"This takes a masked language model. '{model.name}' is {other}.")
     return cast("MaskedLM", model)

@@ -18,12 +18,15 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from evenhand.questions import Answer
 
 log = logging.getLogger(__name__)
 
+Numbers = NDArray[np.int64]
 Ids = tuple[int, ...]
 Cell = tuple[int, int]
 """A position in an input, and the token (or label) whose log-probability is read there."""
@@ -66,6 +69,14 @@ class Batch:
     def key(self) -> str:
         """Names the batch by its content."""
         return hashlib.sha256(repr((self.inputs, self.cells)).encode()).hexdigest()
+
+    def places(self) -> tuple[Numbers, Numbers, Numbers]:
+        """The distinct places to read (row and position), and for each cell in turn: which of them, and the token."""
+        rows = np.repeat(np.arange(len(self.cells)), [len(cells) for cells in self.cells])
+        positions, tokens = np.array(list(chain.from_iterable(self.cells))).T
+        length = len(self.inputs[0])
+        places, which = np.unique(rows * length + positions, return_inverse=True)
+        return np.stack(np.divmod(places, length), axis=1), which, tokens
 
     def only(self, rows: Iterable[int]) -> "Batch":
         """The work for these of its inputs."""
@@ -120,16 +131,20 @@ class Plan:
 
     def __init__(self, readings: Sequence[Reading], limit: Limit) -> None:
         wanted: dict[Ids, tuple[Cell, ...]] = {}
-        for reading in readings:
-            for ids, cells in reading.reads:
+        more: dict[Ids, dict[Cell, None]] = {}  # of inputs that are read at several places
+        distinct = {id(reading.reads): reading.reads for reading in readings}  # candidates of a blank share theirs
+        for reads in distinct.values():
+            for ids, cells in reads:
                 known = wanted.setdefault(ids, cells)
-                if known is not cells and not set(cells) <= set(known):
-                    wanted[ids] = tuple(dict.fromkeys((*known, *cells)))
+                if known != cells:
+                    more.setdefault(ids, dict.fromkeys(known)).update(dict.fromkeys(cells))
+        wanted.update((ids, tuple(cells)) for ids, cells in more.items())
         self.readings = readings
         self.inputs = len(wanted)
         self.batches = [Batch(inputs, tuple(wanted[ids] for ids in inputs)) for inputs in _split(wanted, limit)]
         home = {ids: number for number, batch in enumerate(self.batches) for ids in batch.inputs}
-        self.needs = [sorted({home[ids] for ids, _ in reading.reads}) for reading in readings]
+        needs = {number: sorted({home[ids] for ids, _ in reads}) for number, reads in distinct.items()}
+        self.needs = [needs[id(reading.reads)] for reading in readings]
         """For each question, the numbers of the batches it waits for."""
         self._waiting: list[list[int]] = [[] for _ in self.batches]
         for question, numbers in enumerate(self.needs):
@@ -137,6 +152,7 @@ class Plan:
                 self._waiting[number].append(question)
         self._open = [len(numbers) for numbers in self.needs]
         self._values: dict[Ids, tuple[tuple[Cell, ...], Sequence[float]]] = {}
+        self._found: dict[int, list[tuple[float, ...]]] = {}
 
     def unanswerable(self) -> Iterator[tuple[int, Answer]]:
         """The questions that no batch can answer, by index."""
@@ -154,12 +170,15 @@ class Plan:
                 yield question, self._answer(self.readings[question])
 
     def _answer(self, reading: Reading) -> Answer:
-        logps = reading.finish([self._read(*read) for read in reading.reads])
+        found = self._found.get(id(reading.reads))
+        if found is None:
+            found = self._found[id(reading.reads)] = [self._read(*read) for read in reading.reads]
+        logps = reading.finish(found)
         return Answer(logps) if all(map(math.isfinite, logps)) else Answer.none("not a finite number")
 
     def _read(self, ids: Ids, cells: tuple[Cell, ...]) -> tuple[float, ...]:
         known, row = self._values[ids]
-        return tuple(row) if known == cells else tuple(row[known.index(cell)] for cell in cells)
+        return tuple(row) if known == cells else tuple(map(dict(zip(known, row, strict=True)).__getitem__, cells))
 
 
 Stream = Callable[[Sequence[tuple[int, Batch]]], Iterable[tuple[int, Values]]]

@@ -112,7 +112,7 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
         raise BadInput(
             f"A revision is one of a Hub model. '{found.name}' is in a folder, {found.source}: leave it out."
         )
-    options: dict[str, Any] = {"trust_remote_code": trust}
+    options: dict[str, Any] = {"trust_remote_code": trust} | ({"gguf_file": found.file} if found.file else {})
     if found.on_hub:
         options |= {"revision": revision or "main", "local_files_only": not _hub_within_reach()}
     try:
@@ -126,8 +126,7 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
         if found.on_hub and isinstance(error, OSError):
             raise ModelNotFound(f"Model '{found.name}' could not be had from the Hub: {_first(error)}") from error
         raise ModelError(
-            f"Model '{found.name}' in {found.source} cannot be loaded: {_first(error)} A model folder holds "
-            "config.json, model.safetensors and the tokenizer's files, whole: copy or download it again."
+            f"Model '{found.name}' in {found.source} cannot be loaded: {_first(error)} {found.whole}"
         ) from error
 
 

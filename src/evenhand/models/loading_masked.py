@@ -13,10 +13,15 @@ from evenhand.models.names import Found
 
 def read_masked(found: Found, config: Any, dtype: torch.dtype, options: dict[str, Any]) -> Checkpoint:
     """The checkpoint, if its numbers mean something."""
+    if not _is_masked(config) and getattr(config, "is_encoder_decoder", False):
+        raise UnfitModel(
+            f"Model '{found.name}' is of the kind '{config.model_type}', an encoder-decoder: it reads one text and "
+            "writes another, and has no probability of a text by itself. Use a masked or a causal language model."
+        )
     if not _is_masked(config):
         raise UnfitModel(
-            f"Model '{found.name}' is of the kind '{config.model_type}', which is no masked language model. "
-            "Use one that is: BERT, DistilBERT, RoBERTa, XLM-R, ALBERT, DeBERTa, ModernBERT and the like."
+            f"Model '{found.name}' is of the kind '{config.model_type}', which is no masked language model and "
+            "no causal one. Use one that is: BERT, RoBERTa, ALBERT, DeBERTa, ModernBERT; GPT-2, Llama and the like."
         )
     tokenizer = read_tokenizer(found.source, options)
     network, missing = _weights(found, config, dtype, options)

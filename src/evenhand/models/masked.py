@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,12 +43,10 @@ class MaskedLM(NetworkModel):
 
     def _cells(self, batch: Batch) -> Tensor:
         ids, attention = padded(batch.inputs, self.tokenizer.pad_token_id or 0)
-        rows = np.repeat(np.arange(len(batch.cells)), [len(cells) for cells in batch.cells])
-        positions, tokens = np.array(list(chain.from_iterable(batch.cells))).T
-        places, where = np.unique(rows * ids.shape[1] + positions, return_inverse=True)
-        logits = self._logits(ids, attention, np.stack(np.divmod(places, ids.shape[1]), axis=1))  # (places, vocabulary)
-        which, token = on_device(np.stack([where, tokens]), logits.device)
-        return logits[which, token] - logits.logsumexp(dim=-1)[which]
+        places, which, tokens = batch.places()
+        logits = self._logits(ids, attention, places)  # (places, vocabulary)
+        where, token = on_device(np.stack([which, tokens]), logits.device)
+        return logits[where, token] - logits.logsumexp(dim=-1)[where]
 
     @torch.inference_mode()
     def _logits(self, ids: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:

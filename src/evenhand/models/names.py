@@ -13,16 +13,29 @@ BUNDLED = Path(__file__).parent / "bundled"
 DEFAULT = "mini-en"
 ADAPTER = "adapter_config.json"
 """What a folder holds, beside the weights, that is an adapter (peft) to another model."""
+GGUF = ".gguf"
+"""How a file ends that is a whole model: causal, with its configuration and tokenizer."""
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A model's name, and the folder or Hub id to load it from."""
+    """A model's name, and the folder or Hub id to load it from; `file` names the one in it that is all of the model."""
 
     name: str
     source: str
     on_hub: bool
+    file: str = ""
+
+    @property
+    def whole(self) -> str:
+        """What is needed to load it, for those who cannot."""
+        if self.file:
+            return f"A {GGUF} file must be whole, of a kind that transformers reads, and needs the package gguf."
+        return (
+            "A model folder holds config.json, model.safetensors and the tokenizer's files, whole: copy or download it "
+            "again."
+        )
 
 
 def find(name: str) -> Found:
@@ -36,8 +49,12 @@ def find(name: str) -> Found:
         raise ModelNotFound(f"'{name}' cannot be looked at: {error.strerror}. Give a folder or a Hub id.") from error
     if is_folder:
         return Found(folder.resolve().name, str(folder), on_hub=False)
+    if is_file and folder.suffix.lower() == GGUF:
+        return Found(folder.stem, str(folder.parent), on_hub=False, file=folder.name)
     if is_file:
-        raise ModelNotFound(f"A model is a folder with config.json, weights and tokenizer. Got the file '{name}'.")
+        raise ModelNotFound(
+            f"A model is a folder with config.json, weights and tokenizer, or a {GGUF} file. Got the file '{name}'."
+        )
     if not HUB_ID.fullmatch(name) or name.startswith("."):
         raise ModelNotFound(
             f"There is no folder '{name}', and it cannot be a Hub id (owner/name). "
@@ -66,26 +83,38 @@ def named() -> dict[str, Path]:
 
 
 def kind(found: Found) -> str:
-    """What an audit of it runs, "masked" or "nli"; "" where loading alone can tell."""
+    """What an audit of it runs, "masked", "causal" or "nli"; "" where loading alone can tell."""
     if found.on_hub:
         return ""
+    if found.file:
+        return "causal"
     if is_adapter(found):
         return "nli"
     try:
         config = json.loads((Path(found.source) / "config.json").read_text(encoding="utf-8"))
-        return "nli" if is_classifier(config.get("architectures")) else "masked"
+        architectures = config.get("architectures")
+        if is_classifier(architectures):
+            return "nli"
+        if names_causal(architectures):
+            return "causal"
+        return "masked" if any(name.endswith("ForMaskedLM") for name in architectures or ()) else ""
     except (OSError, ValueError, AttributeError):  # broken: the loader says so
         return ""
 
 
 def is_adapter(found: Found) -> bool:
     """Does the folder hold an adapter to another model?"""
-    return not found.on_hub and (Path(found.source) / ADAPTER).is_file()
+    return not (found.on_hub or found.file) and (Path(found.source) / ADAPTER).is_file()
 
 
 def is_classifier(architectures: Sequence[str] | None) -> bool:
     """Was the checkpoint saved as a classifier of texts?"""
     return any(name.endswith("ForSequenceClassification") for name in architectures or ())
+
+
+def names_causal(architectures: Sequence[str] | None) -> bool:
+    """Was the checkpoint saved as a causal language model? (GPT2LMHeadModel is one, XLMWithLMHeadModel is not.)"""
+    return any(re.search(r"(ForCausalLM|(?<!With)LMHeadModel)$", name) for name in architectures or ())
 
 
 def out_of_reach(found: Found, why: str) -> ModelNotFound:

@@ -175,7 +175,7 @@ def attention_for(length: int, device: torch.device) -> AbstractContextManager[N
     return cast("AbstractContextManager[None]", sdpa_kernel(kernels))
 
 
-def on_device(array: NDArray[np.int64], device: torch.device) -> Tensor:
+def on_device(array: NDArray[Any], device: torch.device) -> Tensor:
     """The array there; a GPU copies it while the host goes on."""
     tensor = torch.from_numpy(array)
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)

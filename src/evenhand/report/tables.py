@@ -32,6 +32,7 @@ UNSIGNED = {
 def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
     """Every value of a run with its interval, n and unscored, and what follows from them; then what it took."""
     parts: list[RenderableType] = [_line(f"Careful: {text}", "yellow") for text in run.about["warnings"]]
+    parts += [_line(text, "dim") for text in run.about.get("apart", ())]
     told = {found.dataset: found for found in findings}
     results = run.results
     for dataset in dict.fromkeys(task["dataset"] for task in run.about["tasks"]):
@@ -69,7 +70,7 @@ def _heading(run: Run, tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, 
         title.append(f"  (partial: a sample of {run.about['limit']} items)", "yellow")
     for task in tasks:
         title.append(f"\n{task['measure']}: {task['reading']}" if len(tasks) > 1 else f"\n{task['reading']}", "dim")
-        if known := followed(task["measure"]):
+        if (known := followed(task["measure"])) and not run.about.get("apart"):  # known of masked models and of NLI
             title.append(f"; {known}", "dim")
     if tasks[0].get("flaws"):
         title.append(f"\nKnown flaws: {tasks[0]['flaws']}", "dim")
