@@ -1,6 +1,6 @@
 """What a model is to the rest: one method."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from evenhand.models.batching import Batch, Plan, Values
@@ -31,6 +31,14 @@ class Planned(Model, Protocol):
 
     def run(self, batch: Batch) -> Values:
         """One batch through the model."""
+
+
+@runtime_checkable
+class Shared(Planned, Protocol):
+    """A model whose batches several workers run at once."""
+
+    def run_all(self, batches: Sequence[tuple[int, Batch]]) -> Iterable[tuple[int, Values]]:
+        """The values of each batch, with its number, as they come."""
 
 
 @runtime_checkable

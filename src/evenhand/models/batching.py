@@ -132,28 +132,42 @@ class Plan:
         return Answer(logps) if np.isfinite(logps).all() else Answer.none("not a finite number")
 
 
-def paced(plan: Plan, numbers: Iterable[int]) -> Iterator[tuple[int, Batch]]:
-    """These batches of the plan, with a progress bar on a terminal, and a word on how long it will take."""
+RunAll = Callable[[Sequence[tuple[int, Batch]]], Iterable[tuple[int, Values]]]
+"""Runs batches, each with its number; gives their values with the numbers, in whatever order they finish."""
+
+
+def in_turn(run: Callable[[Batch], Values]) -> RunAll:
+    """One batch after another."""
+    return lambda batches: ((number, run(batch)) for number, batch in batches)
+
+
+def paced(plan: Plan, numbers: Iterable[int], run_all: RunAll) -> Iterator[tuple[int, Values]]:
+    """Run these batches of the plan, with a progress bar on a terminal, and a word on how long it will take."""
     batches = [(number, plan.batches[number]) for number in numbers]
     total = sum(batch.tokens for _, batch in batches)
     done, told, start = 0, False, time.monotonic()
     with tqdm(total=total, unit=" tokens", disable=None, leave=False, dynamic_ncols=True) as bar:
-        for number, batch in batches:
-            yield number, batch
-            done += batch.tokens
-            bar.update(batch.tokens)
+        for number, values in run_all(batches):
+            yield number, values
+            done += plan.batches[number].tokens
+            bar.update(plan.batches[number].tokens)
             taken = time.monotonic() - start
-            if not told and taken > 1:  # a batch that was kept takes no time, and says nothing about the others
+            if not told and taken > 1:
                 told, to_go = True, taken * (total - done) / done
                 if to_go > WORTH_SAYING:
                     log.info("About %s to go.", duration(to_go))
 
 
 def work_through(plan: Plan, run: Callable[[Batch], Values]) -> list[Answer]:
-    """Run every batch of the plan; the answers in the order of the questions."""
+    """Run every batch of the plan, one after another; the answers in the order of the questions."""
+    return gather(plan, in_turn(run))
+
+
+def gather(plan: Plan, run_all: RunAll) -> list[Answer]:
+    """The answers in the order of the questions, in whatever order the batches finish."""
     answers = dict(plan.unanswerable())
-    for number, batch in paced(plan, range(len(plan.batches))):
-        answers.update(plan.settle(number, run(batch)))
+    for number, values in paced(plan, range(len(plan.batches)), run_all):
+        answers.update(plan.settle(number, values))
     return [answers[i] for i in range(len(plan.readings))]
 
 

@@ -5,13 +5,14 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from evenhand.errors import RunError
-from evenhand.models.base import Model, Planned
-from evenhand.models.batching import Batch, Values, paced
+from evenhand.models.base import Model, Planned, Shared
+from evenhand.models.batching import Batch, Values, in_turn, paced
 from evenhand.questions import Answer, Question, key
 
 log = logging.getLogger(__name__)
@@ -77,19 +78,18 @@ class Remembering:
     ) -> None:
         plan = model.plan(questions)
         needed = sorted({n for i, numbers in enumerate(plan.needs) if i not in answers for n in numbers})
-        ran = 0
         log.info(f"{len(questions):,} questions, {plan.inputs:,} distinct inputs, {len(needed):,} batches.")
         fresh = [(i, answer) for i, answer in plan.unanswerable() if i not in answers]
         self._keep(store, questions, fresh)
         answers.update(fresh)
-        for number, batch in paced(plan, needed):
-            values = self._finished(store, batch)
-            if values is None:
-                values, ran = model.run(batch), ran + 1
+        finished = {n: values for n in needed if (values := self._finished(store, plan.batches[n])) is not None}
+        rest = [n for n in needed if n not in finished]
+        run_all = model.run_all if isinstance(model, Shared) else in_turn(model.run)
+        for number, values in chain(finished.items(), paced(plan, rest, run_all)):
             fresh = [(i, answer) for i, answer in plan.settle(number, values) if i not in answers]
-            self._keep(store, questions, fresh, batch, values)
+            self._keep(store, questions, fresh, plan.batches[number], values)
             answers.update(fresh)
-        self.work += Work(inputs=plan.inputs, batches=ran)
+        self.work += Work(inputs=plan.inputs, batches=len(rest))
         with store:
             store.execute("DELETE FROM batches WHERE fingerprint = ?", (self.fingerprint,))
 
