@@ -12,7 +12,7 @@ import evenhand
 SOURCE = Path(evenhand.__file__).parent
 LAYERS = [  # low to high; a module may import from lower rows only
     {"errors", "launched"},
-    {"questions", "cluster", "models.crew"},
+    {"questions", "cluster", "models.crew", "streaming"},
     {"words"},
     {"items", "stats", "terminal"},
     {"strata"},
@@ -107,6 +107,7 @@ MAY_IMPORT_TORCH = {
     "models.picking",
     "cluster",
     "models.spread",
+    "streaming",
     "training.batches",
     "training.gelu",
     "training.loop",

@@ -15,22 +15,28 @@ from evenhand.errors import BadInput, ClusterError, UnknownName
 ENGINES = ("local", "ray")
 KNOCKING, ANSWERING = 5.0, 20.0  # seconds until nobody is there, and until whoever is there is no cluster
 STORE = 256 * 2**20  # bytes of shared memory of a Ray of our own: what workers exchange is small
-QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
-"""Ray reports to nobody, and does not warn of what a later version of it will do."""
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
+}
+"""Ray reports to nobody, warns of no later version of itself, and prints no lost machine's log among our results."""
 
 
 def check_engine(engine: str, address: str | None, workers: int | None) -> None:
-    """Say what is wrong with these before anything is done."""
+    """Say what is wrong with these before anything is done, and tell Ray to be quiet before it is imported."""
     if engine not in ENGINES:
         raise UnknownName("engine", engine, ENGINES)
     if engine == "local" and (address is not None or workers is not None):
         raise BadInput("An address and a number of workers are Ray's: add --engine ray, or leave them out.")
     if workers is not None and workers < 1:
         raise BadInput(f"workers must be at least 1. Got {workers}.")
-    if engine == "ray" and find_spec("ray") is None:
-        raise BadInput(
-            "The engine 'ray' needs Ray, which is not installed. Install it with: pip install 'evenhand[ray]'."
-        )
+    if engine == "ray":
+        if find_spec("ray") is None:
+            raise BadInput(
+                "The engine 'ray' needs Ray, which is not installed. Install it with: pip install 'evenhand[ray]'."
+            )
+        os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
 
 
 @contextmanager
@@ -39,8 +45,7 @@ def connected(address: str | None = None, cpus: int | None = None) -> Iterator[N
 
     A process that is connected to Ray already stays so.
     """
-    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
-    import ray  # only now: it reads them
+    import ray
 
     if ray.is_initialized():
         yield
@@ -85,8 +90,8 @@ def _knock(address: str) -> None:
 
 def _not_there(address: str, why: str) -> ClusterError:
     return ClusterError(
-        f"There is no Ray cluster to work on at {address}: {why.rstrip('.')}. Start one with `ray start --head`, and on "
-        "more machines `ray start --address HOST:PORT`, and run this on one of them; or leave --address out to use this "
+        f"There is no Ray cluster to work on at {address}: {why.rstrip('.')}. Start one with `ray start --head`, on "
+        "more machines `ray start --address HOST:PORT`, and run this on one of them; or leave --address out, for this "
         "machine alone."
     )
 
