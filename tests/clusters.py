@@ -9,20 +9,22 @@ from typing import Any
 
 import pytest
 
+from evenhand.cluster import check_engine
 from evenhand.errors import ModelError
-from evenhand.models.batching import Batch, Limit, Plan, Read, Reading, Values
-from evenhand.questions import Question
+from evenhand.models.batching import Batch, Limit, Plan, Read, Reading, Values, work_through
+from evenhand.questions import Answer, Question, Span
 
 STORE = {"object_store_memory": 100 * 2**20}
 
 
 @contextmanager
 def two_nodes() -> Iterator[Any]:
-    """Each with a CPU."""
-    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'evenhand[ray]'")
+    """Each with a CPU, and as many threads."""
+    check_engine("ray", None, None)  # which keeps it quiet
+    import ray
     from ray.cluster_utils import Cluster
 
-    with pytest.MonkeyPatch.context() as patch:  # workers find this file, and have as many threads as we
+    with pytest.MonkeyPatch.context() as patch:  # so that workers find this file
         patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False, **STORE})
         try:
@@ -35,15 +37,19 @@ def two_nodes() -> Iterator[Any]:
 
 
 class Letters:
-    """Each letter masked in turn, its value made from the whole batch: any other batching shows."""
+    """Each letter masked in turn, its value made from the whole batch: batches that are not the planned ones show.
+
+    `at` names a letter, and `then` what happens at it.
+    """
 
     name = "letters"
     kind = "masked"
 
-    def __init__(self, seconds: float = 0.0, fingerprint: str = "one", poison: str = "") -> None:
+    def __init__(self, *, seconds: float = 0.0, fingerprint: str = "one", at: str = "", then: str = "") -> None:
         self.seconds = seconds
         self.fingerprint = fingerprint
-        self.poison = poison
+        self.at = at
+        self.then = then
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         return Plan([self._reading(question.text) for question in questions], Limit(10**6, 4, 10**6))
@@ -54,7 +60,15 @@ class Letters:
 
     def run(self, batch: Batch) -> Values:
         time.sleep(self.seconds)
-        if self.poison and any(ord(self.poison) in ids for ids in batch.inputs):
+        if self.at and any(ord(self.at) in ids for ids in batch.inputs):
+            if self.then == "die":
+                os._exit(1)
             raise ModelError("a letter that nobody knows")
         flavour = sum(map(sum, batch.inputs)) / 1000
         return [[-flavour - position for position, _ in cells] for cells in batch.cells]
+
+    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        return [span.stop - span.start for _, span in places]
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        return work_through(self.plan(questions), self.run)
