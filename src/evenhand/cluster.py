@@ -55,7 +55,7 @@ def connected(address: str | None = None, cpus: int | None = None) -> Iterator[N
         options |= {"address": "local", "include_dashboard": False, "num_cpus": cpus, "object_store_memory": STORE}
     else:
         if address != "auto":
-            _knock(address)
+            knock(address)
         options["address"] = address
     try:
         ray.init(**options)
@@ -67,7 +67,7 @@ def connected(address: str | None = None, cpus: int | None = None) -> Iterator[N
         ray.shutdown()
 
 
-def _knock(address: str) -> None:
+def knock(address: str) -> None:
     """Is a cluster at the address? Ray itself would try for minutes, and then end the process."""
     host, _, port = address.rpartition(":")
     if not host or "//" in host or not port.isdecimal():
