@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evenhand.questions import Answer, Entail, Fill, Likelihood, Span
     from evenhand.result import Result, Score, macro_mean, mean
     from evenhand.run import measure, measure_all
+    from evenhand.sweeping import sweep
 
 _HOME = {
     "Answer": "questions",
@@ -58,6 +59,7 @@ _HOME = {
     "measure": "run",
     "measure_all": "run",
     "rescore": "auditing",
+    "sweep": "sweeping",
 }
 
 __all__ = [
@@ -92,6 +94,7 @@ __all__ = [
     "measure",
     "measure_all",
     "rescore",
+    "sweep",
 ]
 
 

@@ -10,6 +10,7 @@ from evenhand.models.loading_nli import read_nli
 from evenhand.models.masked import MaskedLM
 from evenhand.models.names import Found, is_adapter, is_classifier
 from evenhand.models.nli import NliModel
+from evenhand.models.room import check_room
 
 
 def load(
@@ -30,6 +31,7 @@ def load(
         raise BadInput(f"dtype must be one of {', '.join(DTYPES)}. Got '{dtype}'.")
     place = checkpoint.device_of(device)
     with checkpoint.reading(found, revision, trust_remote_code) as options:
+        check_room(found, DTYPES[dtype])
         if is_adapter(found):
             from evenhand.models.loading_adapter import read_adapter  # peft takes seconds to import
 
