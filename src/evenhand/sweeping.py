@@ -1,5 +1,7 @@
 """Several models, one call: one after another here, or side by side on a cluster."""
 
+import logging
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -7,6 +9,8 @@ from typing import Any
 from evenhand.auditing import LOADING, audit
 from evenhand.cluster import check_engine, connected
 from evenhand.folder import Run
+
+log = logging.getLogger(__name__)
 
 
 def sweep(
@@ -34,6 +38,11 @@ def _side_by_side(
     from evenhand.models.spread import crew, spread, threads
 
     loading = {name: how.pop(name) for name in LOADING if name in how}
+    if address is None and workers and workers * threads() > (cores := os.cpu_count() or 1):
+        log.warning(
+            f"{workers} workers with {threads()} threads each share {cores} cores, which is slower than fewer would be. "
+            "OMP_NUM_THREADS=1 gives each of them one."
+        )
     with connected(address, cpus=workers and workers * threads()):
         ours = crew(workers, loading.get("device"), len(models))
 
