@@ -23,9 +23,9 @@ import torch
 from benchmarks import page, timing
 from benchmarks.rows import Row
 
-GROUPS = ("becpro", "likelihood", "pronouns", "memory", "growth", "startup", "swap")
+GROUPS = ("becpro", "likelihood", "pronouns", "memory", "growth", "startup", "swap", "workers")
 RESULTS = Path(__file__).parent / "results"
-PEERS = ("torch", "transformers", "minicons", "HanTa", "numpy")
+PEERS = ("torch", "transformers", "minicons", "HanTa", "numpy", "ray")
 
 
 def main() -> None:

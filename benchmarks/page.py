@@ -14,7 +14,7 @@ from benchmarks.rows import Row
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "performance.md"
 START, STOP = "<!-- written by make bench -->", "<!-- to here -->"
-ORDER = ("becpro", "likelihood", "pronouns", "memory", "startup", "swap")
+ORDER = ("becpro", "likelihood", "pronouns", "memory", "startup", "swap", "workers")
 MET = {True: "met", False: "**not met**", None: ""}
 CLOCK = {"wall": "wall time", "cpu": "CPU time"}
 BLUE, ORANGE = "#0072B2", "#D55E00"

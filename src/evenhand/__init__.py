@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evenhand.questions import Answer, Entail, Fill, Likelihood, Span
     from evenhand.result import Result, Score, macro_mean, mean
     from evenhand.run import measure, measure_all
+    from evenhand.sweeping import sweep
 
 _HOME = {
     "Answer": "questions",
@@ -60,6 +61,7 @@ _HOME = {
     "measure": "run",
     "measure_all": "run",
     "rescore": "auditing",
+    "sweep": "sweeping",
 }
 
 __all__ = [
@@ -95,6 +97,7 @@ __all__ = [
     "measure",
     "measure_all",
     "rescore",
+    "sweep",
 ]
 
 

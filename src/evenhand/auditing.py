@@ -1,5 +1,6 @@
 """The main command: measure a model on suites, and leave a run folder."""
 
+import functools
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -85,7 +86,10 @@ def audit(
     path = run_folder(model, out)
     folder.prepare(path)
     try:
-        named_model = model if isinstance(model, str) else ""
+        exact = (
+            functools.partial(models.load, model, **{**loading, "dtype": "float32"}) if isinstance(model, str) else None
+        )
+        exact = exact or getattr(model, "exact", None)
         model = models.load(model, **loading) if isinstance(model, str) else model
         if not whole or kind != getattr(model, "kind", "masked"):
             kind = getattr(model, "kind", "masked")
@@ -116,9 +120,8 @@ def audit(
         remembering = Remembering(model, path / folder.ANSWERS)
         results = measure_all(remembering, tasks, seed=seed)
         about = _about(model, remembering, earlier, seed, limit, partial, tasks)
-        if named_model and about["loaded"]["dtype"] != "float32":
-            exact = models.load(named_model, **{**loading, "dtype": "float32"})
-            found = deviations(remembering, exact, tasks, results, seed)
+        if exact and about["loaded"].get("dtype") != "float32":
+            found = deviations(remembering, exact(), tasks, results, seed)
             about["precision"] = {
                 "asked": loading.get("dtype", "float32"),
                 "overflowed": getattr(model, "overflowed", 0),

@@ -6,8 +6,9 @@ EvenhandError
 ├── ModelError          a model that cannot be had or must not be measured
 │   ├── ModelNotFound   neither bundled, nor a folder, nor in the cache, nor on a Hub within reach
 │   └── UnfitModel      loaded, but its numbers would mean nothing (no trained head, another kind of model)
-└── RunError            a run folder that cannot be read or written
-    └── NewerRun        one that a newer evenhand wrote
+├── RunError            a run folder that cannot be read or written
+│   └── NewerRun        one that a newer evenhand wrote
+└── ClusterError        a Ray cluster that is not there, or whose workers cannot be used
 """
 
 from collections.abc import Iterable
@@ -31,6 +32,9 @@ class UnknownName(BadInput):
         suggestion = f" Did you mean '{near[0]}'?" if near else ""
         super().__init__(f"Unknown {kind} '{name}'.{suggestion} Available: {', '.join(known) or 'none'}.")
 
+    def __reduce__(self) -> tuple[type[BadInput], tuple[object, ...]]:
+        return BadInput, self.args  # out of another process it comes as its parent, with the same words
+
 
 class ModelError(EvenhandError):
     """A model that cannot be had or must not be measured."""
@@ -50,3 +54,7 @@ class RunError(EvenhandError):
 
 class NewerRun(RunError):
     """A run folder that a newer evenhand wrote."""
+
+
+class ClusterError(EvenhandError):
+    """A Ray cluster that is not there, or whose workers cannot be used."""

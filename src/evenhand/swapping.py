@@ -5,11 +5,11 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from itertools import islice
 from multiprocessing import get_context, parent_process
@@ -20,6 +20,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
+from evenhand.cluster import check_engine, connected
 from evenhand.datasets.rows import SUFFIXES, check_text
 from evenhand.errors import BadInput, RunError
 from evenhand.folder import prepare, write_whole
@@ -27,6 +28,8 @@ from evenhand.mitigation import names as naming
 from evenhand.mitigation.swap import Edit, Swapper, applied
 from evenhand.textfiles import TEXT, read_texts, write_texts
 
+Edits = list[list[list[Any]]]
+"""For each document its edits, as they are kept."""
 PORTION = 200
 """Documents handed to a worker at a time."""
 LONGEST = 2_000_000
@@ -56,13 +59,20 @@ def swap(
     trail: bool = False,
     seed: int = 0,
     jobs: int | None = None,
+    engine: str = "local",
+    address: str | None = None,
+    workers: int | None = None,
 ) -> Swapped:
     """Write the texts of `file` with the other gender to `out` (FILE.swapped.EXT); everything else stays as it is.
 
     A document is a line of a .txt file or a row of a csv, tsv, jsonl or parquet file, whose texts are in `column`.
     `share` of the documents are rewritten, chosen by `seed`; with `augment` each is there as it was and rewritten.
-    `trail` writes every edit to OUT.trail.jsonl. The same call again goes on where it was stopped.
+    `trail` writes every edit to OUT.trail.jsonl. The same call again goes on where it was stopped. With the engine
+    `ray` the workers of the cluster at `address`, or of this machine, do the work; the result is the same.
     """
+    check_engine(engine, address, workers)
+    if engine == "ray" and jobs is not None:
+        raise BadInput("jobs are processes of this machine. With the engine 'ray', give workers.")
     source = Path(file).expanduser()
     target = Path(out).expanduser() if out else source.with_name(f"{source.stem}.swapped{source.suffix}")
     _check(source, target, share, seed, jobs)
@@ -73,8 +83,12 @@ def swap(
     listed = Path(name_list).expanduser().read_bytes() if name_list else b""
     settings = [str(source.resolve()), _size(source), column, share, names, listed, seed, version("evenhand")]
     part = target.with_name(f".{target.name}.{hashlib.sha256(repr(settings).encode()).hexdigest()[:8]}.part")
+    if engine == "ray":
+        rewritten = partial(_on_cluster, source, column, names, name_list, share, seed, address, workers)
+    else:
+        rewritten = partial(_here, source, column, names, name_list, share, seed, jobs)
     with _alone(part):
-        return _swap(source, target, part, column, share, augment, names, name_list, trail, seed, jobs)
+        return _swap(source, target, part, column, augment, trail, rewritten)
 
 
 @contextmanager
@@ -97,21 +111,14 @@ def _swap(
     target: Path,
     part: Path,
     column: str,
-    share: float,
     augment: bool,
-    names: bool,
-    name_list: str | None,
     trail: bool,
-    seed: int,
-    jobs: int | None,
+    rewritten: Callable[[int], Generator[Edits]],
 ) -> Swapped:
     done = _finished(part)
-    texts = enumerate(read_texts(source, column))
-    work = partial(_rewritten, share=share, seed=seed)
     try:
-        with part.open("a", encoding="utf-8") as file_of_edits, _workers(jobs, names, name_list) as pool:
-            portions = _portions(islice(texts, done, None))
-            for edits in _progress(_ahead(pool, work, portions), done):
+        with part.open("a", encoding="utf-8") as file_of_edits, closing(rewritten(done)) as portions:
+            for edits in _progress(portions, done):
                 file_of_edits.write("".join(json.dumps(one) + "\n" for one in edits))
                 file_of_edits.flush()
         if not _finished(part):
@@ -122,6 +129,42 @@ def _swap(
         raise
     part.unlink()
     return swapped
+
+
+def _here(
+    source: Path,
+    column: str,
+    names: bool,
+    name_list: str | None,
+    share: float,
+    seed: int,
+    jobs: int | None,
+    done: int,
+) -> Generator[Edits]:
+    """The edits of the documents that are not done yet, portion by portion, by processes of this machine."""
+    texts = enumerate(read_texts(source, column))
+    with _workers(jobs, names, name_list) as pool:
+        yield from _ahead(pool, partial(_rewritten, share=share, seed=seed), _portions(islice(texts, done, None)))
+
+
+def _on_cluster(
+    source: Path,
+    column: str,
+    names: bool,
+    name_list: str | None,
+    share: float,
+    seed: int,
+    address: str | None,
+    workers: int | None,
+    done: int,
+) -> Generator[Edits]:
+    """The same by the workers of a Ray cluster."""
+    table = tuple(naming.own(name_list).items()) if name_list else None  # the file is on this machine alone
+    work = partial(_rewritten_there, names=names, table=table, share=share, seed=seed)
+    with connected(address, workers):
+        from evenhand.streaming import streamed
+
+        yield from streamed(partial(read_texts, source, column), work, start=done, workers=workers)
 
 
 def _check(source: Path, target: Path, share: float, seed: int, jobs: int | None) -> None:
@@ -161,13 +204,30 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _rewritten(portion: Sequence[tuple[int, str]], *, share: float, seed: int) -> list[list[list[Any]]]:
+def _rewritten(portion: Sequence[tuple[int, str]], *, share: float, seed: int, swapper: Swapper | None = None) -> Edits:
     """The edits of each document; none where the coin says so. Runs in a worker."""
     found = []
     for number, text in portion:
         chosen = share == 1 or np.random.default_rng([seed, number]).random() < share
-        found.append([[e.start, e.old, e.new, e.rule] for e in _edits(_swapper, text)] if chosen else [])
+        found.append([[e.start, e.old, e.new, e.rule] for e in _edits(swapper or _swapper, text)] if chosen else [])
     return found
+
+
+@cache
+def _swapper_there(names: bool, table: tuple[tuple[str, naming.Name], ...] | None) -> Swapper:
+    return Swapper(names=naming.Naming(dict(table) if table else None) if names else None)
+
+
+def _rewritten_there(
+    portion: Sequence[tuple[int, str]],
+    *,
+    names: bool,
+    table: tuple[tuple[str, naming.Name], ...] | None,
+    share: float,
+    seed: int,
+) -> Edits:
+    """The same in a worker of a cluster, which nobody has set up."""
+    return _rewritten(portion, share=share, seed=seed, swapper=_swapper_there(names, table))
 
 
 def _edits(swapper: Swapper, text: str) -> Iterator[Edit]:
@@ -190,7 +250,7 @@ def _portions(texts: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]
 
 def _ahead(
     pool: ProcessPoolExecutor | None, work: Callable[[Any], Any], portions: Iterator[list[tuple[int, str]]]
-) -> Iterator[list[list[list[Any]]]]:
+) -> Iterator[Edits]:
     """The results in order; with a pool, a few portions ahead of what is written, so that memory stays flat."""
     if pool is None:
         yield from map(work, portions)
@@ -220,7 +280,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _progress(results: Iterator[list[list[list[Any]]]], done: int) -> Iterator[list[list[list[Any]]]]:
+def _progress(results: Iterator[Edits], done: int) -> Iterator[Edits]:
     with tqdm(initial=done, unit=" documents", disable=None, leave=False, dynamic_ncols=True) as bar:
         for edits in results:
             yield edits

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from evenhand import terminal
-from evenhand.commands.common import Json, Options, parsed, print_json
+from evenhand.commands.common import Address, Engine, Json, Options, Workers, parsed, print_json
 from evenhand.errors import BadInput
 
 
@@ -54,12 +54,15 @@ def audit(
             "words for the three, for the suite nli.",
         ),
     ] = "",
+    engine: Engine = "local",
+    address: Address = None,
+    workers: Workers = None,
     as_json: Json = False,
 ) -> None:
     """Measure models and print their scorecards. The same command again goes on where it was stopped."""
-    from evenhand.auditing import audit as audit_one
     from evenhand.auditing import run_folder
     from evenhand.models.names import DEFAULT
+    from evenhand.sweeping import sweep
 
     models = models or [DEFAULT]
     folders = [run_folder(model, out) for model in models]
@@ -67,26 +70,28 @@ def audit(
         raise BadInput(f"Two models would share a run folder: {', '.join(map(str, folders))}. Audit them apart.")
     runs = []
     try:
-        for model in models:
-            run = audit_one(
-                model,
-                suite=suite,
-                lang=lang,
-                templates=templates,
-                pairs=pairs,
-                dataset=dataset,
-                measure=measure or (),
-                options=parsed(option),
-                limit=limit,
-                seed=seed,
-                out=out,
-                revision=revision,
-                dtype=dtype,
-                device=device,
-                batch_size=batch_size if batch_size == "auto" else _whole(batch_size),
-                trust_remote_code=trust_remote_code,
-                labels=labels,
-            )
+        for run in sweep(
+            models,
+            engine=engine,
+            address=address,
+            workers=workers,
+            suite=suite,
+            lang=lang,
+            templates=templates,
+            pairs=pairs,
+            dataset=dataset,
+            measure=measure or (),
+            options=parsed(option),
+            limit=limit,
+            seed=seed,
+            out=out,
+            revision=revision,
+            dtype=dtype,
+            device=device,
+            batch_size=batch_size if batch_size == "auto" else _whole(batch_size),
+            trust_remote_code=trust_remote_code,
+            labels=labels,
+        ):
             runs.append(run)
             if not as_json:
                 _print_scorecard(run)

@@ -11,6 +11,12 @@ from evenhand.errors import BadInput
 Json = Annotated[bool, typer.Option("--json", help="Print results as JSON, for machines.")]
 
 
+Engine = Annotated[str, typer.Option(metavar="local|ray", help="ray: on the workers of a Ray cluster.")]
+Address = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="With ray: the cluster, or auto. Default: one is started on this machine."),
+]
+Workers = Annotated[int | None, typer.Option(help="With ray: at most so many. Default: as many as there is room for.")]
 Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of a dataset or measure: masks=words. Repeatable."),

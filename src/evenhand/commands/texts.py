@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from evenhand import terminal
-from evenhand.commands.common import Json, print_json
+from evenhand.commands.common import Address, Engine, Json, Workers, print_json
 
 
 def swap(
@@ -20,6 +20,9 @@ def swap(
     trail: Annotated[bool, typer.Option(help="Write every edit to OUT.trail.jsonl.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of the choice of documents.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Processes. Default: one for each core.")] = None,
+    engine: Engine = "local",
+    address: Address = None,
+    workers: Workers = None,
 ) -> None:
     """Swap the gender of texts: he and she, her to him or his as grammar wants, nouns, titles, first names."""
     from evenhand.swapping import swap as swap_file
@@ -35,6 +38,9 @@ def swap(
         trail=trail,
         seed=seed,
         jobs=jobs,
+        engine=engine,
+        address=address,
+        workers=workers,
     )
     edits = ", ".join(f"{rule} {n:,}" for rule, n in done.edits.items())
     terminal.show(f"{done.rewritten:,} of {done.documents:,} documents rewritten. Edits: {edits or 'none'}.")
@@ -102,16 +108,18 @@ def corpus(
         "runs/corpus"
     ),
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    engine: Engine = "local",
+    address: Address = None,
+    workers: Workers = None,
     as_json: Json = False,
 ) -> None:
     """Count who is in a corpus, beside which professions, in what company; with --train, also what it teaches."""
-    from evenhand.corpus.counting import count
+    from evenhand.corpus.counting import count_all
     from evenhand.corpus.learning import learned, named
-    from evenhand.datasets.texts import documents
     from evenhand.report.tables import counted, learned_table
 
     corpora = named(files)
-    found = {name: count(documents(file), seed=seed) for name, file in corpora.items()}
+    found = count_all(corpora, seed=seed, engine=engine, address=address, workers=workers)
     if not as_json:
         for name, one in found.items():
             terminal.show(counted(name, one.summary, one.beside, one.contexts))

@@ -4,18 +4,20 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
+from evenhand.cluster import check_engine, connected
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.blanks import tbd
 from evenhand.datasets.gendered import gender
-from evenhand.datasets.texts import split
+from evenhand.datasets.texts import documents, split
 from evenhand.errors import BadInput
 from evenhand.stats import Floats
 
@@ -66,6 +68,51 @@ class Counted:
         return float(self.beside["ratio"].abs().mean()) if len(self.beside) else math.nan
 
 
+@dataclass
+class Tally:
+    """Counts over some documents: what is added up, whoever has counted which."""
+
+    totals: list[tuple[int, int]] = field(default_factory=list)
+    """For each document, its female and male words."""
+    sentences: int = 0
+    found: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
+    """For each profession, the sentences beside it: number of the document, female, male."""
+    company: dict[str, Counter[str]] = field(default_factory=lambda: {"female": Counter(), "male": Counter()})
+    """Words of female and of male sentences."""
+
+    def add(self, other: "Tally") -> None:
+        """The counts of later documents."""
+        self.totals += other.totals
+        self.sentences += other.sentences
+        for word, places in other.found.items():
+            self.found.setdefault(word, []).extend(places)
+        for side, words in other.company.items():
+            self.company[side].update(words)
+
+
+def tally(texts: Iterable[tuple[int, str]], words: Sequence[str] | None = None) -> Tally:
+    """Count numbered documents."""
+    wanted = sorted({w.lower() for w in (words or _professions())}, key=len, reverse=True)
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, wanted))})s?\b")
+    counts = Tally()
+    for number, text in texts:
+        female = male = 0
+        for sentence in split(text):
+            counts.sentences += 1
+            tokens = [token.lower() for token in WORD.findall(sentence)]
+            genders = Counter(g for token in tokens if (g := gender(token)))
+            female, male = female + genders["female"], male + genders["male"]
+            if len(genders) != 1:
+                continue
+            side = next(iter(genders))
+            counts.company[side].update({token for token in tokens if not gender(token)})
+            for match in set(pattern.findall(sentence.lower())):
+                word = match if match in wanted else match[:-1]
+                counts.found.setdefault(word, []).append((number, side == "female", side == "male"))
+        counts.totals.append((female, male))
+    return counts
+
+
 def count(texts: Iterable[str], *, words: Sequence[str] | None = None, seed: int = 0) -> Counted:
     """Count gendered words, and sentences with a gendered word beside a profession.
 
@@ -73,43 +120,54 @@ def count(texts: Iterable[str], *, words: Sequence[str] | None = None, seed: int
     counts as female if it has female words only, as male if male ones only; those with both say nothing.
     Intervals resample documents.
     """
-    wanted = sorted({w.lower() for w in (words or _professions())}, key=len, reverse=True)
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, wanted))})s?\b")
-    totals: list[tuple[int, int]] = []
-    found: dict[str, list[tuple[int, int, int]]] = {}
-    company: dict[str, Counter[str]] = {"female": Counter(), "male": Counter()}
-    sentences = 0
-    for number, text in enumerate(tqdm(texts, unit=" documents", disable=None, leave=False)):
-        female = male = 0
-        for sentence in split(text):
-            sentences += 1
-            tokens = [token.lower() for token in WORD.findall(sentence)]
-            genders = Counter(g for token in tokens if (g := gender(token)))
-            female, male = female + genders["female"], male + genders["male"]
-            if len(genders) != 1:
-                continue
-            side = next(iter(genders))
-            company[side].update({token for token in tokens if not gender(token)})
-            for match in set(pattern.findall(sentence.lower())):
-                word = match if match in wanted else match[:-1]
-                found.setdefault(word, []).append((number, side == "female", side == "male"))
-        totals.append((female, male))
-    if not totals:
+    return counted(tally(enumerate(tqdm(texts, unit=" documents", disable=None, leave=False)), words), seed=seed)
+
+
+def count_all(
+    corpora: Mapping[str, str],
+    *,
+    seed: int = 0,
+    engine: str = "local",
+    address: str | None = None,
+    workers: int | None = None,
+) -> dict[str, Counted]:
+    """The counts of each corpus, by its name; with the engine `ray`, by the workers of a cluster: the same numbers."""
+    check_engine(engine, address, workers)
+    if engine == "local":
+        return {name: count(documents(source), seed=seed) for name, source in corpora.items()}
+    with connected(address, workers):
+        return {name: _count_on_cluster(source, workers, seed) for name, source in corpora.items()}
+
+
+def _count_on_cluster(source: str, workers: int | None, seed: int) -> Counted:
+    from evenhand.streaming import streamed
+
+    counts = Tally()
+    with tqdm(unit=" documents", disable=None, leave=False) as bar:
+        for portion in streamed(partial(documents, source), tally, workers=workers):
+            counts.add(portion)
+            bar.update(len(portion.totals))
+    return counted(counts, seed=seed)
+
+
+def counted(counts: Tally, *, seed: int = 0) -> Counted:
+    """What the counts say."""
+    if not counts.totals:
         raise BadInput("The corpus has no texts.")
-    table = np.array(totals, dtype=np.float64)  # (documents, 2)
+    table = np.array(counts.totals, dtype=np.float64)  # (documents, 2)
     rng = np.random.default_rng(seed)
     lean, low, high = _ratio(table, rng)
-    beside = _beside(found, lean, rng)
+    beside = _beside(counts.found, lean, rng)
     return Counted(
-        len(totals),
-        sentences,
+        len(counts.totals),
+        counts.sentences,
         int(table[:, 0].sum()),
         int(table[:, 1].sum()),
         lean,
         low,
         high,
         beside,
-        _contexts(company),
+        _contexts(counts.company),
     )
 
 
@@ -158,7 +216,7 @@ def _contexts(company: dict[str, Counter[str]], n: int = 15) -> pd.DataFrame:
     both = company["female"] + company["male"]
     total = sum(both.values())
     rows = []
-    for word, count_of in both.items():
+    for word, count_of in sorted(both.items()):  # words alike in z then always come in the same order
         if count_of < FEWEST:
             continue
         prior = PRIOR * count_of / total
@@ -169,5 +227,7 @@ def _contexts(company: dict[str, Counter[str]], n: int = 15) -> pd.DataFrame:
             variance += 1 / mine
         z = (odds[0] - odds[1]) / math.sqrt(variance)
         rows.append({"word": word, "female": company["female"][word], "male": company["male"][word], "z": z})
-    frame = pd.DataFrame(rows, columns=["word", "female", "male", "z"]).sort_values("z", ignore_index=True)
+    frame = pd.DataFrame(rows, columns=["word", "female", "male", "z"]).sort_values(
+        "z", ignore_index=True, kind="stable"
+    )
     return frame if len(frame) <= 2 * n else pd.concat([frame.head(n), frame.tail(n)], ignore_index=True)

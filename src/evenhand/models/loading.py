@@ -13,6 +13,7 @@ from evenhand.models.loading_nli import read_nli
 from evenhand.models.masked import MaskedLM
 from evenhand.models.names import Found, is_adapter, is_classifier
 from evenhand.models.nli import NliModel
+from evenhand.models.room import check_room
 
 
 def load(
@@ -33,6 +34,7 @@ def load(
     dtype = checkpoint.chosen_dtype(dtype, place)
     causal: dict[str, Any] = {}
     with checkpoint.reading(found, revision, trust_remote_code) as options:
+        check_room(found, DTYPES[dtype])
         if is_adapter(found):
             from evenhand.models.loading_adapter import read_adapter  # peft takes seconds to import
 

@@ -1,0 +1,77 @@
+"""Two single-threaded workers on Ray beside one, on the same batches, once they hold the model."""
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from statistics import median
+from typing import TYPE_CHECKING
+
+import torch
+
+from benchmarks.rows import Row
+from benchmarks.timing import Side, largest, ratios
+from evenhand import datasets
+from evenhand.cluster import check_engine, connected
+from evenhand.models.batching import Batch
+from evenhand.models.crew import Crew
+from evenhand.questions import Likelihood
+
+if TYPE_CHECKING:
+    from evenhand.models.spread import Spread
+
+NAME = "PLL on Ray, mini-en, two single-threaded workers: one worker"
+SENTENCES = 100
+INPUTS = 16  # in a batch: small ones, so that the last of a part keeps nobody waiting for long
+PARTS = 3
+
+
+def rows() -> Iterator[Row]:
+    """One row; its time is the clock's on the wall, since the work is other processes'."""
+    if find_spec("ray") is None:
+        yield Row(NAME, ours=math.nan, note="not run: Ray is not installed")
+        return
+    check_engine("ray", None, None)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # a worker has as many as we
+    try:
+        with connected(cpus=3):
+            yield _row()
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _row() -> Row:
+    from evenhand.models.spread import spread
+
+    questions = [Likelihood(item.stereotype) for item in datasets.load("tgb").items[:SENTENCES]]
+    with (
+        spread("mini-en", Crew(1), batch_size=INPUTS) as one,
+        spread("mini-en", Crew(2), batch_size=INPUTS) as two,
+    ):
+        batches = list(enumerate(one.plan(questions).batches))
+        for model, n in ((one, 1), (two, 2)):
+            while model.at_work < n:
+                list(model.run_all(batches[: 2 * n]))
+        peer, ours = Side(), Side()
+        for n in range(PARTS):
+            for side, model in ((peer, one), (ours, two)):
+                _time(side, model, batches[n::PARTS])
+    found = ratios(peer, ours, [1.0] * PARTS)
+    return Row(
+        NAME,
+        ours=ours.total,
+        peer=peer.total,
+        ratio=median(found),
+        spread=found,
+        goal=1.8,
+        difference=largest(ours.answers, peer.answers),
+        note=f"{len(questions)} sentences in {len(batches)} batches, once they hold the model; wall time",
+    )
+
+
+def _time(side: Side, model: "Spread", batches: Sequence[tuple[int, Batch]]) -> None:
+    start = time.perf_counter()
+    values = dict(model.run_all(batches))
+    side.seconds.append(time.perf_counter() - start)
+    side.answers += [value for number in sorted(values) for row in values[number] for value in row]

@@ -1,0 +1,100 @@
+"""A Ray cluster to work on: one that is there already, or one started on this machine for as long as it is needed."""
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+from evenhand.errors import BadInput, ClusterError, UnknownName
+
+ENGINES = ("local", "ray")
+KNOCKING, ANSWERING = 5.0, 20.0  # seconds until nobody is there, and until whoever is there is no cluster
+STORE = 256 * 2**20  # bytes of shared memory of a Ray of our own: what workers exchange is small
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
+}
+"""Ray reports to nobody, warns of no later version of itself, and prints no lost machine's log among our results."""
+
+
+def check_engine(engine: str, address: str | None, workers: int | None) -> None:
+    """Say what is wrong with these before anything is done, and tell Ray to be quiet before it is imported."""
+    if engine not in ENGINES:
+        raise UnknownName("engine", engine, ENGINES)
+    if engine == "local" and (address is not None or workers is not None):
+        raise BadInput("An address and a number of workers are Ray's: add --engine ray, or leave them out.")
+    if workers is not None and workers < 1:
+        raise BadInput(f"workers must be at least 1. Got {workers}.")
+    if engine == "ray":
+        if find_spec("ray") is None:
+            raise BadInput(
+                "The engine 'ray' needs Ray, which is not installed. Install it with: pip install 'evenhand[ray]'."
+            )
+        os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
+
+
+@contextmanager
+def connected(address: str | None = None, cpus: int | None = None) -> Iterator[None]:
+    """Ray is there while it lasts: the cluster at `address`, or one of our own with so many CPUs, by default all.
+
+    A process that is connected to Ray already stays so.
+    """
+    import ray
+
+    if ray.is_initialized():
+        yield
+        return
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if address is None:
+        options |= {"address": "local", "include_dashboard": False, "num_cpus": cpus, "object_store_memory": STORE}
+    else:
+        if address != "auto":
+            knock(address)
+        options["address"] = address
+    try:
+        ray.init(**options)
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        raise _not_there(address or "this machine", _last(str(error))) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def knock(address: str) -> None:
+    """Is a cluster at the address? Ray itself would try for minutes, and then end the process."""
+    host, _, port = address.rpartition(":")
+    if not host or "//" in host or not port.isdecimal():
+        raise BadInput(
+            f"An address is HOST:PORT, as `ray start --head` prints it, or 'auto' for the cluster on this machine. "
+            f"Got '{address}'."
+        )
+    try:
+        socket.create_connection((host, int(port)), KNOCKING).close()
+    except (OSError, OverflowError) as error:
+        raise _not_there(address, getattr(error, "strerror", None) or str(error)) from error
+    command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
+    try:
+        subprocess.run(command, capture_output=True, text=True, check=True, timeout=ANSWERING)
+    except subprocess.TimeoutExpired as error:
+        raise _not_there(address, f"something listens there, but did not answer in {ANSWERING:.0f} s") from error
+    except subprocess.CalledProcessError as error:
+        raise _not_there(address, _last(error.stderr)) from error
+
+
+def _not_there(address: str, why: str) -> ClusterError:
+    return ClusterError(
+        f"There is no Ray cluster to work on at {address}: {why.rstrip('.')}. Start one with `ray start --head`, on "
+        "more machines `ray start --address HOST:PORT`, and run this on one of them; or leave --address out, for this "
+        "machine alone."
+    )
+
+
+def _last(text: str) -> str:
+    return (text.strip().splitlines() or ["no reason given"])[-1]

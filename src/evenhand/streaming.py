@@ -1,0 +1,81 @@
+"""Texts through a Ray cluster (Ray Data): read here, worked on anywhere, results in the order of the texts."""
+
+import logging
+import os
+import pickle
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import ray
+import ray.data
+from ray.exceptions import RayTaskError
+
+from evenhand.errors import EvenhandError
+
+Portion = list[tuple[int, str]]
+"""Texts with their numbers."""
+T = TypeVar("T")
+
+PORTION = 500
+"""Texts handed to a worker at a time."""
+
+
+def streamed(
+    texts: Callable[[], Iterator[str]],
+    work: Callable[[Portion], T],
+    *,
+    start: int = 0,
+    workers: int | None = None,
+) -> Iterator[T]:
+    """What `work` makes of each portion of the texts, numbered from 0; those before `start` are left out.
+
+    We are connected to a cluster already. A process on this machine reads, no further ahead than memory allows: files
+    need not be anywhere else.
+    """
+    folder, data = Path.cwd(), os.environ.get("EVENHAND_DATA")
+
+    def read(_: Any) -> Iterator[dict[str, Any]]:
+        os.chdir(folder)
+        if data:
+            os.environ["EVENHAND_DATA"] = data
+        numbered = islice(enumerate(texts()), start, None)
+        while portion := list(islice(numbered, PORTION)):
+            yield {"portion": [pickle.dumps(portion)]}
+
+    def worked(rows: dict[str, Any]) -> dict[str, Any]:
+        return {"result": [pickle.dumps(work(pickle.loads(portion))) for portion in rows["portion"]]}
+
+    with _in_order():
+        here = {f"node:{ray.util.get_node_ip_address()}": 0.001}
+        portions = ray.data.from_items([0], override_num_blocks=1).map_batches(
+            read, batch_size=1, num_cpus=0, resources=here
+        )
+        results = portions.map_batches(worked, batch_size=1, num_cpus=1, concurrency=workers)
+        try:
+            for row in results.iter_rows():
+                yield pickle.loads(row["result"])
+        except RayTaskError as error:
+            if isinstance(error.cause, EvenhandError):
+                raise error.cause from None
+            raise
+
+
+@contextmanager
+def _in_order() -> Iterator[None]:
+    """Ray Data without its bars and log lines, every portion by itself and in its place."""
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of options of its own, which it sets itself
+        context = ray.data.DataContext.get_current()
+        before = context.enable_progress_bars, context.target_max_block_size, context.execution_options.preserve_order
+        context.enable_progress_bars, context.target_max_block_size = False, 1  # bytes
+        context.execution_options.preserve_order = True
+        try:
+            yield
+        finally:
+            context.enable_progress_bars, context.target_max_block_size = before[:2]
+            context.execution_options.preserve_order = before[2]

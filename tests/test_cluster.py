@@ -1,0 +1,106 @@
+"""Finding a cluster, or saying at once that there is none; who gets how many of its workers."""
+
+import importlib.util
+import json
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evenhand import BadInput, cluster
+from evenhand.cli import app
+from evenhand.cluster import check_engine, connected
+from evenhand.errors import ClusterError, UnknownName
+from evenhand.models.crew import Crew, Stopped
+from evenhand.terminal import run as run_command
+
+needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
+
+
+@needs_ray
+@pytest.mark.parametrize("command", [["audit"], ["swap", "a.txt"], ["corpus", "a.txt"]])
+def test_a_cluster_that_is_not_there_is_an_error_at_once(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text("He left.\n")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    start = time.monotonic()
+    assert run_command(app, [*command, "--engine", "ray", "--address", address]) == 2
+    assert time.monotonic() - start < 20
+    assert f"no Ray cluster to work on at {address}: Connection refused" in capsys.readouterr().err
+
+
+@needs_ray
+def test_whoever_listens_but_is_no_cluster_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "ANSWERING", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(ClusterError, match="did not answer in 1 s"), connected(address):
+            pass
+
+
+@pytest.mark.parametrize("address", ["ray://head:10001", "6379", "head:", ":6379"])
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    with pytest.raises(BadInput, match="HOST:PORT"):
+        cluster.knock(address)
+
+
+def test_what_only_ray_knows_needs_ray() -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'ray'"):
+        check_engine("rya", None, None)
+    with pytest.raises(BadInput, match="add --engine ray"):
+        check_engine("local", None, 2)
+    with pytest.raises(BadInput, match="at least 1. Got 0"):
+        check_engine("ray", None, 0)
+
+
+def test_without_ray_the_error_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cluster, "find_spec", lambda _: None)
+    assert run_command(app, ["audit", "--engine", "ray"]) == 2
+    assert "evenhand[ray]" in capsys.readouterr().err
+
+
+@needs_ray
+def test_a_cluster_of_our_own_works_in_silence(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("The nurse washed her hands.\n" * 20)
+    command = [sys.executable, "-m", "evenhand", "corpus", "--json", "--engine", "ray", "--workers", "1", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["a.txt"]["female"] == 20
+
+
+def test_models_share_places_and_the_last_may_have_all() -> None:
+    crew = Crew(4, models=2)
+    assert [crew.take("a", own) for own in range(3)] == [True, True, False]
+    assert [crew.take("b", own) for own in range(3)] == [True, True, False]
+    crew.give_back()
+    crew.give_back()
+    crew.done("b")
+    assert [crew.take("a", own) for own in (2, 3, 4)] == [True, True, False]
+
+
+def test_who_waits_for_a_first_place_is_known_until_there_is_one() -> None:
+    crew = Crew(1, models=2)
+    assert crew.take("a", 0)
+    assert not crew.wanted
+    assert not crew.take("b", 0)
+    assert crew.wanted
+    crew.give_back()
+    assert crew.take("b", 0)
+    assert not crew.wanted
+
+
+def test_everybody_stops_together() -> None:
+    crew = Crew(1)
+    crew.check()
+    crew.stop()
+    with pytest.raises(Stopped, match="kept"):
+        crew.check()
