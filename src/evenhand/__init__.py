@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from evenhand.auditing import audit, rescore
+    from evenhand.comparing import compare
     from evenhand.errors import BadInput, EvenhandError, ModelError, RunError
     from evenhand.folder import Run
     from evenhand.items import Blank, NliPair, Pair, Sentence
@@ -51,6 +52,7 @@ _HOME = {
     "Span": "questions",
     "Table": "models.table",
     "audit": "auditing",
+    "compare": "comparing",
     "lint": "linting",
     "load": "models",
     "macro_mean": "result",
@@ -85,6 +87,7 @@ __all__ = [
     "Span",
     "Table",
     "audit",
+    "compare",
     "lint",
     "load",
     "macro_mean",
