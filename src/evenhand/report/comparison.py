@@ -10,9 +10,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from evenhand.analysis.change import FEMALE_MALE
 from evenhand.comparing import Comparison
 from evenhand.report.markdown import table as markdown_table
 from evenhand.report.plots import PALETTE
+from evenhand.report.tables import UNSIGNED
 
 WORDS = ("run", "group", "moved")
 HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "left out", "moved")
@@ -31,7 +33,7 @@ def terminal(comparison: Comparison) -> RenderableType:
             shown.add_row(*(Text(cells[name]) for name in heads))
         parts += [
             _line(f"\n{dataset} · {measure}", "bold"),
-            _line(_reading(comparison, dataset, measure), "dim"),
+            _line(_reading(comparison, str(dataset), str(measure)), "dim"),
             shown,
         ]
     return Group(*parts, *(_line(text, "dim") for text in _notes(comparison)))
@@ -49,7 +51,7 @@ def markdown(comparison: Comparison) -> str:
 
 
 def chart(comparison: Comparison) -> alt.TopLevelMixin:
-    """The change of each value with its interval, a panel for each dataset and measure; the baseline is the line at 0."""
+    """The change of each value with its interval, a panel for each dataset and measure; the baseline is at 0."""
     runs = comparison.names[1:]
     panels = []
     for (dataset, measure), rows in comparison.frame.groupby(["dataset", "measure"], sort=False):
@@ -59,13 +61,14 @@ def chart(comparison: Comparison) -> alt.TopLevelMixin:
         base = alt.Chart(rows[["run", "group", "before", "after", "change", "low", "high", "moved"]]).encode(
             y=alt.Y("group:N", sort=list(dict.fromkeys(rows["group"])), title=None, axis=alt.Axis(labelLimit=240)),
             color=colour,
-            **({"yOffset": alt.YOffset("run:N", sort=runs)} if len(runs) > 1 else {}),
         )
-        title = f"change of {measure}"
-        lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")
+        if len(runs) > 1:
+            base = base.encode(yOffset=alt.YOffset("run:N", sort=runs))
+        axis = f"change of {measure}"
+        lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=axis), x2="high:Q")
         numbers = [alt.Tooltip(f"{name}:Q", format="+.3f") for name in ("before", "after", "change", "low", "high")]
         dots = base.mark_point(filled=True, size=60).encode(
-            x=alt.X("change:Q", title=title), tooltip=["run", "group", *numbers, "moved"]
+            x=alt.X("change:Q", title=axis), tooltip=["run", "group", *numbers, "moved"]
         )
         zero = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(color="#999999", strokeDash=[4, 3]).encode(x="x:Q")
         panels.append((zero + lines + dots).properties(width=300, height=alt.Step(18), title=str(dataset)))
@@ -86,7 +89,7 @@ def _heads(comparison: Comparison) -> list[str]:
 
 
 def _cells(row: dict[Any, Any]) -> dict[str, str]:
-    signed = row["neutral"] == 0
+    signed = row["neutral"] == 0 and row["measure"] not in UNSIGNED
     span = "–" if pd.isna(row["low"]) else f"[{row['low']:+.3f}, {row['high']:+.3f}]"
     return {
         "run": str(row["run"]),
@@ -94,7 +97,7 @@ def _cells(row: dict[Any, Any]) -> dict[str, str]:
         **{name: _number(row[name], "+.3f" if signed else ".3f") for name in ("before", "after")},
         "change": _number(row["change"], "+.3f"),
         "95 % interval": span,
-        "p_holm": _number(row["p_holm"], ".4f"),
+        "p_holm": "<0.0001" if row["p_holm"] < 0.0001 else _number(row["p_holm"], ".4f"),
         "detectable": _number(row["detectable"], ".3f"),
         "n": f"{row['n']:,}",
         "left out": f"{row['left_out']:,}",
@@ -106,16 +109,21 @@ def _number(value: float, form: str) -> str:
     return "–" if pd.isna(value) else format(value, form)
 
 
-def _reading(comparison: Comparison, dataset: object, measure: object) -> str:
-    for task in comparison.runs[0].about["tasks"]:
-        if task["dataset"] == dataset and str(measure).split(",")[0] == task["measure"]:
-            return str(task["reading"])
-    return ""
+def _reading(comparison: Comparison, dataset: str, measure: str) -> str:
+    if measure.endswith(FEMALE_MALE):
+        return (
+            f"{measure.removesuffix(FEMALE_MALE)} of female words minus that of male ones, pair by pair; neutral at 0"
+        )
+    tasks = comparison.runs[0].about["tasks"]
+    return next(str(t["reading"]) for t in tasks if (t["dataset"], t["measure"]) == (dataset, measure))
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
-    yield "Change: the later run minus the baseline, item by item. p_holm: adjusted over all rows."
+    first, *others = comparison.names
+    after = others[0] if len(others) == 1 else "the run named"
+    yield f"Before is {first}, after is {after}; change = after - before, item by item. p_holm: adjusted over all rows."
     yield "Detectable: the smallest change that such data would show four times in five."
+    yield "Moved: only where the interval of the distance leaves out 0; each row by itself, p_holm knows of the others."
     if comparison.frame["left_out"].any():
         yield "Left out: items that one of the two runs could not score."
     for missing in comparison.left_out:

@@ -13,4 +13,4 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collecti
 
 def escaped(text: str) -> str:
     """The text with nothing in it that markdown or HTML would take for its own."""
-    return re.sub(r"([\\`*_|<>\[\]#~&])", r"\\\1", re.sub(r"\s+", " ", text))
+    return re.sub(r"([\\`*_|<>~&]|(?<=\])\()", r"\\\1", re.sub(r"\s+", " ", text))
