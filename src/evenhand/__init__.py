@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from evenhand.comparing import compare
     from evenhand.errors import BadInput, EvenhandError, ModelError, RunError
     from evenhand.folder import Run
+    from evenhand.gating import Gate
     from evenhand.items import Blank, NliPair, Pair, Sentence
     from evenhand.linting import lint
     from evenhand.measures.association import Association
@@ -35,6 +36,7 @@ _HOME = {
     "Entail": "questions",
     "EvenhandError": "errors",
     "Fill": "questions",
+    "Gate": "gating",
     "Likelihood": "questions",
     "LikelihoodDifference": "measures.likelihood",
     "Measure": "measures.base",
@@ -70,6 +72,7 @@ __all__ = [
     "Entail",
     "EvenhandError",
     "Fill",
+    "Gate",
     "Likelihood",
     "LikelihoodDifference",
     "Measure",

@@ -18,6 +18,7 @@ from evenhand.datasets.base import Dataset
 from evenhand.errors import BadInput, RunError
 from evenhand.fitness import fit, flawed
 from evenhand.folder import Run
+from evenhand.gating import Gate
 from evenhand.models.base import Described, Model, Pieced
 from evenhand.models.names import DEFAULT, find
 from evenhand.models.names import kind as kind_of
@@ -44,6 +45,7 @@ def audit(
     limit: int | None = None,
     seed: int = 0,
     out: str | Path = "runs",
+    gate: Gate | str | Path | None = None,
     **loading: Any,
 ) -> Run:
     """Measure a model and keep the run in `out/<model>`; the same call again goes on where it stopped.
@@ -52,7 +54,7 @@ def audit(
     measured: a `suite` in a language (`all` are those that suit the kind of model), or a `dataset` by name, or your own
     file of `templates` or sentence `pairs`, with the measures that suit it or the `measure` named. `options` go to the
     datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit` each dataset
-    is a random sample of so many items, and the run is marked partial.
+    is a random sample of so many items, and the run is marked partial. A `gate`, or policy file, judges it: gate.json.
     """
     if limit is not None and limit < 1:
         raise BadInput(f"limit must be at least 1. Got {limit}.")
@@ -70,16 +72,20 @@ def audit(
         raise BadInput("A measure is named together with a dataset, templates or pairs; a suite has its own.")
     if isinstance(model, Path):
         model = str(model)
+    path = run_folder(model, out)
+    gate = Gate.load(gate) if isinstance(gate, str | Path) else gate
 
     def chosen(kind: str) -> list[Task]:
-        return suites.tasks_on(dataset, named, options) if dataset else suites.tasks(suite, lang, options, kind)
+        tasks = suites.tasks_on(dataset, named, options) if dataset else suites.tasks(suite, lang, options, kind)
+        if gate:
+            gate.check(tasks, path)
+        return tasks
 
     # Before minutes are spent on loading, but for a Hub model whose kind nobody knows yet.
     kind = kind_of(find(model)) if isinstance(model, str) else getattr(model, "kind", "masked")
     whole = chosen(kind) if kind or dataset or suite != "all" else []
     if unknown := set(loading) - set(LOADING if isinstance(model, str) else ()):
         raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
-    path = run_folder(model, out)
     folder.prepare(path)
     try:
         model = models.load(model, **loading) if isinstance(model, str) else model
@@ -117,7 +123,10 @@ def audit(
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - clock, 1),
         }
-        return _finish(path, about, tasks, results)
+        run = _finish(path, about, tasks, results)
+        if gate:
+            gate.judge(run).save(run.path)
+        return run
 
 
 def rescore(path: str | Path) -> Run:

@@ -8,6 +8,7 @@ import typer
 
 from evenhand import terminal
 from evenhand.commands.common import Json, Options, parsed, print_json
+from evenhand.commands.verdicts import GithubSummary, Junit, Outlets
 from evenhand.errors import BadInput
 
 
@@ -48,6 +49,11 @@ def audit(
             metavar="A,B,C", help="What a classifier's outputs stand for, if it does not say: entailment,neutral,..."
         ),
     ] = "",
+    gate: Annotated[
+        Path | None, typer.Option(help="Judge by a policy (TOML): exit code 0 pass, 1 fail, 3 undecided.")
+    ] = None,
+    junit: Junit = None,
+    github_summary: GithubSummary = False,
     as_json: Json = False,
 ) -> None:
     """Measure models and print their scorecards. The same command again goes on where it was stopped."""
@@ -59,6 +65,7 @@ def audit(
     folders = [run_folder(model, out) for model in models]
     if len(set(folders)) < len(folders):
         raise BadInput(f"Two models would share a run folder: {', '.join(map(str, folders))}. Audit them apart.")
+    outlets = Outlets.of(gate, junit, github_summary)
     runs = []
     try:
         for model in models:
@@ -74,6 +81,7 @@ def audit(
                 limit=limit,
                 seed=seed,
                 out=out,
+                gate=gate,
                 revision=revision,
                 dtype=dtype,
                 device=device,
@@ -89,6 +97,10 @@ def audit(
     finally:
         if as_json and runs:  # also those that were done before a later one failed
             print_json([row for run in runs for row in run.results])
+    if gate is not None:
+        from evenhand.verdicts import Verdict
+
+        raise typer.Exit(outlets.give([Verdict.load(run.path) for run in runs], printed=not as_json))
 
 
 def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json: Json = False) -> None:
