@@ -115,7 +115,7 @@ class Gate:
             there = found.get(group, evidence.NONE)
             reason = _reason(there, most)
             verdict = "undecided" if reason else decided(there.low, there.high, *rule.tolerated)
-            yield Judged(f"{dataset} · {rule.measure} · {group} · {rule.bound}", verdict, _says(there, reason))
+            yield Judged(f"{dataset} · {rule.measure} · {group} · {rule.bound}", verdict, _says(there, reason, rule))
 
 
 def _reason(found: Evidence, most: float) -> str:
@@ -130,7 +130,8 @@ def _reason(found: Evidence, most: float) -> str:
     return "no interval: too few clusters" if math.isnan(found.low) or math.isnan(found.high) else ""
 
 
-def _says(found: Evidence, reason: str) -> str:
-    span = "" if math.isnan(found.low) else f" [{found.low:+.3f}, {found.high:+.3f}]"
-    counted = "" if math.isnan(found.value) else f"{found.value:+.3f}{span}, {found.n:,} items"
+def _says(found: Evidence, reason: str, rule: Rule) -> str:
+    form = "+.3f" if rule.neutral == 0 or rule.worse_by_at_most is not None else ".3f"
+    span = "" if math.isnan(found.low) else f" [{found.low:{form}}, {found.high:{form}}]"
+    counted = "" if math.isnan(found.value) else f"{found.value:{form}}{span}, {found.n:,} items"
     return "; ".join(filter(None, (counted, reason)))
