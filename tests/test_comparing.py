@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import evenhand
 from evenhand import Answer, BadInput, Entail, Run, Table
-from evenhand.analysis.twice import Twice
+from evenhand.analysis.twice import Twice, _farther
 from evenhand.cli import app
 from evenhand.comparing import Comparison
 from evenhand.report import comparison as shown
@@ -176,6 +176,22 @@ def test_a_distance_changes_by_no_more_than_the_value(before: list[float], shift
     reach = max(abs(found["low"]), abs(found["high"])) + 1e-9
     assert -reach <= found["worse_low"] <= found["worse_high"] <= reach
     assert abs(found["worse"]) <= abs(found["change"]) + 1e-9
+
+
+@given(st.floats(-9, 9), st.floats(-9, 9))
+def test_a_distance_from_sum_and_difference(a: float, b: float) -> None:
+    assert _farther(a + b, a - b) == pytest.approx(abs(a) - abs(b), abs=1e-9)
+
+
+def test_near_neutral_nearer_and_farther_are_seldom_claimed_wrongly() -> None:
+    """The side of neutral is as uncertain as the value: from +0.1 to -0.1 is no nearer and no farther."""
+    claimed = 0
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        jobs = rng.normal(0, 0.3, 20)
+        found = twice((jobs + 0.1).tolist(), (jobs - 0.1 + rng.normal(0, 0.15, 20)).tolist())
+        claimed += found["moved"] != ""
+    assert claimed <= 10
 
 
 def test_where_clusters_cross_p_goes_with_the_interval() -> None:

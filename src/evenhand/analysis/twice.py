@@ -100,22 +100,31 @@ class Twice:
     def _worse(
         self, before: float, after: float, low: float, high: float, rng: np.random.Generator
     ) -> tuple[float, float, float]:
-        """How much farther from where it should be, and the interval of that."""
+        """How much farther from where it should be, and the interval of that.
+
+        With c = after - before and u = before + after - 2 neutral, the distance |after - neutral| grows by sign(u c)
+        min(|u|, |c|). Both have intervals, and the interval is all that they allow: which side of neutral a value is on
+        is as uncertain as the value.
+        """
         if math.isnan(self.better) or math.isnan(self.neutral):
             return math.nan, math.nan, math.nan
-        there = float(np.sign(after - self.neutral))
-        here = float(np.sign(before - self.neutral)) or there or 1.0
-        there = there or here
-        sign = here if self.better == 0 else -self.better
-        if self.better or here == there:
-            ends = sorted((sign * low, sign * high))
-            return sign * (after - before), ends[0], ends[1]
-        # From one side of neutral to the other: |after - neutral| - |before - neutral| is no mere change of sign.
-        values = there * (self.after - self.neutral) - here * (self.before - self.neutral)
-        least, most = self._interval(values, rng, signed=False)
-        reach = max(abs(low), abs(high))  # no distance changes by more than the value does
-        return self._mean(values), max(least, -reach), min(most, reach)
+        if self.better:
+            ends = sorted((-self.better * low, -self.better * high))
+            return -self.better * (after - before), ends[0], ends[1]
+        least, most = self._interval((self.before + self.after) / 2, rng, signed=False)
+        ends = [_farther(2 * (middle - self.neutral), end) for middle in (least, most) for end in (low, high)]
+        whole = _farther(before + after - 2 * self.neutral, after - before)
+        return whole, float(np.min(ends)), float(np.max(ends))
 
     def _moved(self, low: float, high: float) -> str:
         goal = "what is right" if self.better else "neutral"
         return f"towards {goal}" if high < 0 else f"away from {goal}" if low > 0 else ""
+
+
+def _farther(total: float, difference: float) -> float:
+    """|a| - |b|, from a + b and a - b."""
+    if difference == 0 or total == 0:
+        return 0.0
+    if math.isnan(total) or math.isnan(difference):
+        return math.nan
+    return min(abs(total), abs(difference)) * (1 if (total > 0) == (difference > 0) else -1)
