@@ -83,12 +83,12 @@ def test_a_run_in_half_precision_says_so(tmp_path: Path, caplog: pytest.LogCaptu
     run = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "runs", dtype="bfloat16")
     precision = run.about["precision"]
     assert precision["asked"] == "bfloat16"
-    assert {d["dataset"] for d in precision["deviations"]} == {"tgb", "tbd", "tbd-gendered"}
+    assert {d["dataset"] for d in precision["deviations"]} <= {"tgb", "tbd", "tbd-gendered"}
     exact = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "exact")
     assert "precision" not in exact.about
     both = run.scores.merge(exact.scores, on=["dataset", "measure", "id"])
     both["apart"] = (both["score_x"] - both["score_y"]).abs()
     largest = both.groupby(["dataset", "measure"])["apart"].max()
     for found in precision["deviations"]:  # a sample of 30 is smaller than that of the deviation: all are in it
-        if found["items"] and found["measure"] != "likelihood-difference":
+        if found["measure"] != "likelihood-difference":
             assert found["largest"] == pytest.approx(largest[found["dataset"], found["measure"]], abs=1e-6)

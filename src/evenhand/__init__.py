@@ -10,9 +10,11 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from evenhand.auditing import audit, rescore
+    from evenhand.comparing import compare
     from evenhand.errors import BadInput, EvenhandError, ModelError, RunError
     from evenhand.folder import Run
     from evenhand.formats import export
+    from evenhand.gating import Gate
     from evenhand.items import Blank, NliPair, Pair, Sentence
     from evenhand.linting import lint
     from evenhand.measures.association import Association
@@ -36,6 +38,7 @@ _HOME = {
     "Entail": "questions",
     "EvenhandError": "errors",
     "Fill": "questions",
+    "Gate": "gating",
     "Likelihood": "questions",
     "LikelihoodDifference": "measures.likelihood",
     "Measure": "measures.base",
@@ -54,6 +57,7 @@ _HOME = {
     "Table": "models.table",
     "audit": "auditing",
     "export": "formats",
+    "compare": "comparing",
     "lint": "linting",
     "load": "models",
     "macro_mean": "result",
@@ -72,6 +76,7 @@ __all__ = [
     "Entail",
     "EvenhandError",
     "Fill",
+    "Gate",
     "Likelihood",
     "LikelihoodDifference",
     "Measure",
@@ -89,6 +94,7 @@ __all__ = [
     "Span",
     "Table",
     "audit",
+    "compare",
     "export",
     "lint",
     "load",

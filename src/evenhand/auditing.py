@@ -3,7 +3,7 @@
 import functools
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ from evenhand.datasets.base import Dataset
 from evenhand.errors import BadInput, RunError
 from evenhand.fitness import fit, flawed
 from evenhand.folder import Run
+from evenhand.gating import Gate
 from evenhand.models.base import Described, Model, Pieced
 from evenhand.models.names import DEFAULT, find
 from evenhand.models.names import kind as kind_of
@@ -46,6 +47,7 @@ def audit(
     limit: int | None = None,
     seed: int = 0,
     out: str | Path = "runs",
+    gate: Gate | str | Path | None = None,
     **loading: Any,
 ) -> Run:
     """Measure a model and keep the run in `out/<model>`; the same call again goes on where it stopped.
@@ -54,7 +56,7 @@ def audit(
     measured: a `suite` in a language (`all` are those that suit the kind of model), or a `dataset` by name, or your own
     file of `templates` or sentence `pairs`, with the measures that suit it or the `measure` named. `options` go to the
     datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit` each dataset
-    is a random sample of so many items, and the run is marked partial.
+    is a random sample of so many items, and the run is marked partial. A `gate`, or policy file, judges it: gate.json.
     """
     if limit is not None and limit < 1:
         raise BadInput(f"limit must be at least 1. Got {limit}.")
@@ -72,24 +74,25 @@ def audit(
         raise BadInput("A measure is named together with a dataset, templates or pairs; a suite has its own.")
     if isinstance(model, Path):
         model = str(model)
+    path = run_folder(model, out)
+    gate = Gate.load(gate) if isinstance(gate, str | Path) else gate
 
     def chosen(kind: str) -> list[Task]:
-        if dataset:
-            return suites.tasks_on(dataset, named, options, kind)
-        return suites.tasks(suite, lang, options, kind)
+        tasks = suites.tasks_on(dataset, named, options, kind) if dataset else suites.tasks(suite, lang, options, kind)
+        if gate:
+            gate.check(tasks, path)
+        return tasks
 
     # Before minutes are spent on loading, but for a Hub model whose kind nobody knows yet.
     kind = kind_of(find(model)) if isinstance(model, str) else getattr(model, "kind", "masked")
     whole = chosen(kind) if kind or dataset or suite != "all" else []
     if unknown := set(loading) - set(LOADING if isinstance(model, str) else ()):
         raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
-    path = run_folder(model, out)
     folder.prepare(path)
     try:
-        exact = (
-            functools.partial(models.load, model, **{**loading, "dtype": "float32"}) if isinstance(model, str) else None
-        )
-        exact = exact or getattr(model, "exact", None)
+        exact = getattr(model, "exact", None)
+        if isinstance(model, str):
+            exact = functools.partial(models.load, model, **{**loading, "dtype": "float32"})
         model = models.load(model, **loading) if isinstance(model, str) else model
         if not whole or kind != getattr(model, "kind", "masked"):
             kind = getattr(model, "kind", "masked")
@@ -108,12 +111,11 @@ def audit(
     fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, Pieced)}
     warnings = [line for found in fits.values() for line in found.warnings(model.name)]
     warnings += [line for dataset in data.values() for line in flawed(dataset)]
+    _told(warnings)
     if partial:
         log.warning(f"A sample of {limit} items: results are partial.")
     if earlier and earlier["tasks"] != [suites.record(task) for task in tasks]:
         log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Its answers stay.")
-    for line in warnings:
-        log.warning(line)
     started, clock = datetime.now(UTC), time.monotonic()
     with folder.locked(path):
         _earlier(path, model)  # once more: another process may have been here since
@@ -122,15 +124,13 @@ def audit(
         about = _about(model, remembering, earlier, seed, limit, partial, tasks)
         if exact and about["loaded"].get("dtype") != "float32":
             found = deviations(remembering, exact(), tasks, results, seed)
+            asked, overflowed = loading.get("dtype", "float32"), getattr(model, "overflowed", 0)
             about["precision"] = {
-                "asked": loading.get("dtype", "float32"),
-                "overflowed": getattr(model, "overflowed", 0),
+                "asked": asked,
+                "overflowed": overflowed,
                 "deviations": [asdict(one) for one in found],
             }
-            doubts = [line for one in found for line in one.warnings(about["loaded"]["dtype"])]
-            warnings += doubts
-            for line in doubts:
-                log.warning(line)
+            warnings += _told(line for one in found for line in one.warnings(about["loaded"]["dtype"]))
         about |= {
             "suite": None if dataset else suite,
             "pieces": {name: found.pieces for name, found in fits.items()},
@@ -139,7 +139,10 @@ def audit(
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - clock, 1),
         }
-        return _finish(path, about, tasks, results)
+        run = _finish(path, about, tasks, results)
+        if gate:
+            gate.judge(run).save(run.path)
+        return run
 
 
 def rescore(path: str | Path) -> Run:
@@ -188,6 +191,13 @@ def _about(
         "tasks": [suites.record(task) for task in tasks],
         "work": asdict(remembering.work),
     }
+
+
+def _told(lines: Iterable[str]) -> list[str]:
+    told = list(lines)
+    for line in told:
+        log.warning(line)
+    return told
 
 
 def _described(model: Model) -> dict[str, Any]:

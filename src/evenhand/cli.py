@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evenhand import __version__, terminal
-from evenhand.commands import audit, datasets, export, metaeval, nli, serve, studies, texts
+from evenhand.commands import audit, compare, datasets, export, gate, metaeval, nli, serve, studies, texts
 from evenhand.errors import BadInput
 from evenhand.launched import processes
 
@@ -48,6 +48,8 @@ for command in (
     audit.show,
     audit.figures,
     export.export,
+    compare.compare,
+    gate.gate,
     studies.reproduce,
     texts.swap,
     texts.debias,

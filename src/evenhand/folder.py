@@ -5,6 +5,7 @@
     scores.parquet   one row for each item and measure
     items.parquet    how each item reads: its text, and the other one of a pair
     answers.sqlite   the model's answers, by question
+    gate.json        what a policy says of the results, where there is one
 
 A kill at any moment leaves each file either as it was or new and whole.
 """
@@ -30,6 +31,7 @@ from evenhand.result import Result
 
 SCHEMA = 1
 ANSWERS = "answers.sqlite"
+GATE = "gate.json"
 ABOUT = ("model", "fingerprint", "tasks", "seed", "limit", "partial", "work", "seconds", "warnings", "pieces", "sha256")
 """What run.json must have for its run to be read."""
 VOUCHED = ("results.json", "scores.parquet", "items.parquet")
@@ -126,6 +128,7 @@ def locked(path: Path) -> Iterator[None]:
 def write(path: Path, about: Mapping[str, Any], results: Sequence[Result], items: Mapping[str, Sequence[Item]]) -> Run:
     """Save the results and, by dataset, the items; then the provenance that vouches for them."""
     rows = [row for result in results for row in _rows(result)]
+    (path / GATE).unlink(missing_ok=True)  # a verdict on what was there before
     write_whole(path / "results.json", lambda file: file.write(_json(rows)))
     frame = _frame(results)
     write_whole(path / "scores.parquet", lambda file: frame.to_parquet(file, index=False))

@@ -46,13 +46,14 @@ class Deviation:
 def deviations(
     half: Model, exact: Model, tasks: Sequence[Task], results: Sequence[Result], seed: int
 ) -> list[Deviation]:
-    """How far `half` is from `exact`, the same model in float32, for each task and what came of it."""
+    """How far `half` is from `exact`, the same model in float32, for each task and what came of it; none where nothing could be scored."""
     sampled = [replace(task, dataset=replace(task.dataset, items=_sample(task, seed))) for task in tasks]
     pairs = zip(measure_all(half, sampled, seed=seed), measure_all(exact, sampled, seed=seed), strict=True)
-    return [
+    found = (
         _deviation(task, one.scores, other.scores, result, seed)
         for task, (one, other), result in zip(tasks, pairs, results, strict=True)
-    ]
+    )
+    return [deviation for deviation in found if deviation is not None]
 
 
 def _sample(task: Task, seed: int) -> list[Item]:
@@ -61,12 +62,14 @@ def _sample(task: Task, seed: int) -> list[Item]:
     return [items[i] for i in sorted(chosen)]
 
 
-def _deviation(task: Task, half: Sequence[Score], exact: Sequence[Score], result: Result, seed: int) -> Deviation:
+def _deviation(
+    task: Task, half: Sequence[Score], exact: Sequence[Score], result: Result, seed: int
+) -> Deviation | None:
     of = FAST.get(task.measure.summarise, np.asarray)
     both = [(a, b) for a, b in zip(half, exact, strict=True) if not np.isnan([a.value, b.value]).any()]
-    differences = of(np.array([a.value for a, _ in both])) - of(np.array([b.value for _, b in both]))
     if not both:
-        return Deviation(result.dataset, result.measure, 0, np.nan, np.nan, np.nan, np.nan, ())
+        return None
+    differences = of(np.array([a.value for a, _ in both])) - of(np.array([b.value for _, b in both]))
     clusters = [a.groups.get(task.dataset.cluster, a.id) for a, _ in both]
     low, high = clustered_interval(differences, clusters, generator(seed, {"precision": result.measure}))
     doubtful = [_named(value) for value in result.values if _decides(value, result.neutral, low, high)]

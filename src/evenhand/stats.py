@@ -66,6 +66,17 @@ def proportion_interval(count: float, n: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def agreed_interval(value: float, n: int, *, signed: bool = False) -> tuple[float, float]:
+    """The interval of a share of n clusters that all have the same value, 0 or 1: Wilson's, since a bootstrap has none.
+
+    With `signed`, of a difference of two shares, which may be -1 too: 0 then has a width on both sides.
+    """
+    low, high = proportion_interval(abs(value) * n, n)
+    if not signed:
+        return low, high
+    return (-high, high) if value == 0 else (low, high) if value > 0 else (-high, -low)
+
+
 def _crossed_interval(
     values: Floats, one: tuple[int, Indices], other: tuple[int, Indices], rng: np.random.Generator, level: float
 ) -> tuple[float, float]:
@@ -215,6 +226,32 @@ def detectable(differences: Floats, clusters: Sequence[str], *, level: float = 0
     residuals = sums - sizes * differences.mean()
     error = math.sqrt(g / (g - 1) * float((residuals**2).sum())) / len(differences)
     return float((stats.t.ppf((1 + level) / 2, g - 1) + stats.t.ppf(power, g - 1)) * error)
+
+
+def detectable_within(low: float, high: float, g: int, *, level: float = 0.95, power: float = 0.8) -> float:
+    """The same, from an interval of g clusters: its half width x (1 + t(power; g - 1) / t(1 - alpha / 2; g - 1)).
+
+    For intervals that are more than a mean over clusters: two sets of clusters that cross, sets that count alike.
+    """
+    if g < 2:
+        return math.nan
+    return float((high - low) / 2 * (1 + stats.t.ppf(power, g - 1) / stats.t.ppf((1 + level) / 2, g - 1)))
+
+
+def interval_test(value: float, low: float, high: float, g: int, *, level: float = 0.95) -> float:
+    """Two-sided p of a value against 0 that goes with its interval: below 1 - level where the interval leaves out 0.
+
+    t = value / standard error with g - 1 degrees of freedom, the error from the end of the interval that is nearer
+    to 0. For values of crossed clusters, of which no signs can be flipped. NaN without an interval.
+    """
+    if g < 2 or math.isnan(low) or math.isnan(high):
+        return math.nan
+    if value == 0:
+        return 1.0
+    error = value - low if value > 0 else high - value
+    if error <= 0:
+        return 0.0
+    return float(2 * stats.t.sf(abs(value) / error * stats.t.ppf((1 + level) / 2, g - 1), g - 1))
 
 
 def holm(ps: Sequence[float]) -> list[float]:

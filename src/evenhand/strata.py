@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evenhand.stats import DRAWS, FEW, FEW_CROSSED, MANY, Floats, Indices, numbered, percentiles, proportion_interval
+from evenhand.stats import DRAWS, FEW, FEW_CROSSED, MANY, Floats, Indices, agreed_interval, numbered, percentiles
 
 
 def macro_interval(
@@ -17,6 +17,7 @@ def macro_interval(
     rng: np.random.Generator,
     *,
     crossed: Sequence[str] | None = None,
+    signed: bool = False,
     level: float = 0.95,
 ) -> tuple[float, float]:
     """An interval for the mean over sets of each set's mean; clusters are resampled whole, within strata.
@@ -29,7 +30,7 @@ def macro_interval(
     variances of both sides added, t. Both ends NaN where a stratum of `clusters` is a single one.
 
     A set whose values are all 0 or all 1 has no spread to resample. Wilson's interval over its clusters stands in for
-    it, joined to the rest as root of the sum of squares.
+    it, joined to the rest as root of the sum of squares. `signed` values are differences of shares, from -1 to 1.
     """
     _, which = numbered(sets)
     sides = [_Side.of(clusters, which)]
@@ -48,7 +49,7 @@ def macro_interval(
         low, high = value - t * error, value + t * error
     else:
         low, high = percentiles(tables.value([side.draws(rng) for side in sides]), fewest, level)
-    return _widened(values, which, sides[0].index, low, high)
+    return _widened(values, which, sides[0].index, low, high, signed)
 
 
 @dataclass(frozen=True)
@@ -121,15 +122,16 @@ class _Tables:
         return np.asarray(first if len(drawn) == 1 else (first * drawn[1]).sum(axis=1))
 
 
-def _widened(values: Floats, which: Indices, index: Indices, low: float, high: float) -> tuple[float, float]:
+def _widened(
+    values: Floats, which: Indices, index: Indices, low: float, high: float, signed: bool
+) -> tuple[float, float]:
     """The interval with what sets add that have no spread because all their values are 0, or 1."""
     parts = [values[which == s] for s in range(which.max() + 1)]
     value = float(np.mean([part.mean() for part in parts]))
     below, above = value - low, high - value
     for s, part in enumerate(parts):
-        if np.ptp(part) == 0 and part[0] in (0.0, 1.0):
-            n = len(np.unique(index[which == s]))
-            least, most = proportion_interval(part[0] * n, n)
+        if np.ptp(part) == 0 and part[0] in ((-1.0, 0.0, 1.0) if signed else (0.0, 1.0)):
+            least, most = agreed_interval(part[0], len(np.unique(index[which == s])), signed=signed)
             below = math.hypot(below, (part[0] - least) / len(parts))
             above = math.hypot(above, (most - part[0]) / len(parts))
     return value - below, value + above

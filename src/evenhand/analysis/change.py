@@ -1,84 +1,116 @@
-"""A model before and after: what changed, measure by measure, item by item."""
+"""A model before and after, or two models: what differs, measure by measure, item by item."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from evenhand.analysis.alike import in_common, same_task
 from evenhand.analysis.findings import of_dataset
-from evenhand.analysis.paired import changes, compared, pairs
-from evenhand.analysis.side_by_side import same_task
+from evenhand.analysis.paired import pairs
+from evenhand.analysis.twice import Twice
+from evenhand.errors import UnknownName
 from evenhand.folder import Run
 from evenhand.measures import MEASURES
-from evenhand.result import FAST, Summarise, generator
-from evenhand.stats import clustered_interval, holm, sign_flip_test
+from evenhand.result import FAST, MacroMean, Summarise, generator, share
+from evenhand.stats import holm
 
-COLUMNS = ("dataset", "measure", "group", "before", "after", "change", "low", "high", "p", "p_holm")
+COLUMNS = (
+    *("dataset", "measure", "group", "before", "after", "change", "low", "high", "p", "p_holm"),
+    *("detectable", "n", "left_out", "neutral", "worse", "worse_low", "worse_high", "moved"),
+)
+FEMALE_MALE = ", female - male"
+"""Added to the name of a measure whose female and male items are compared as pairs."""
+SIDES = {"she": -1.0, "he": 1.0}
+"""Where P(he) - P(she) should be for words that call for one gender."""
 
 
 def changed(before: Run, after: Run) -> pd.DataFrame:
-    """For each measure and group: value before and after, their difference with its 95 % interval, and p.
+    """For each measure and group that both runs have: both values, their difference with its 95 % interval, and p.
 
-    Differences are item by item, clustered as the values themselves; `p` flips the signs of whole clusters, `p_holm` is
-    adjusted over all rows. Of associations the difference female - male is compared, by profession group.
+    `change` = after - before, item by item, with an interval clustered as the values' own. Of associations the
+    difference female - male is compared, by profession group. `p` flips the signs of whole clusters, or goes with the
+    interval where clusters cross; `p_holm` is adjusted over all rows. `detectable` is the smallest change that such
+    data would show four times in five. Items (of associations: pairs) that one run could not score are `left_out`.
+
+    `worse` is the change of the distance from `neutral`, below 0 if it shrank, with its interval; for words that call
+    for one gender, from what they call for. `moved` says so in words where that interval leaves out 0.
     """
-    rows: list[dict[str, Any]] = []
-    for task in before.about["tasks"]:
-        same_task([before, after], task["dataset"], task["measure"])
-        one, other = (of_dataset(run, task["dataset"], task["measure"]) for run in (before, after))
-        find = _associations if {"gender", "slot"} <= set(one) else _values
-        rows += find(one, other, {"within": "", "crossed": ""} | task, before.about["seed"])
-    for row, adjusted in zip(rows, holm([1.0 if math.isnan(r["p"]) else r["p"] for r in rows]), strict=True):
-        row["p_holm"] = adjusted
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    rows = [row for task in in_common([before, after]) for row in differences(before, after, *task) if row["n"]]
+    return adjusted(rows)
 
 
-def _associations(one: pd.DataFrame, other: pd.DataFrame, task: dict[str, Any], seed: int) -> Iterator[dict[str, Any]]:
-    by, cluster = task["by"][0], task["cluster"]
-    first, second, moved = (
-        compared(pairs(frame), by=by, cluster=cluster, seed=seed).set_index(by)
-        for frame in (one, other, changes(one, other))
-    )
-    for label in moved.index:
-        found = moved.loc[label]
-        yield {
-            "dataset": task["dataset"],
-            "measure": "association, female - male",
-            "group": str(label),
-            "before": first.loc[label, "difference"],
-            "after": second.loc[label, "difference"],
-            "change": found["difference"],
-            "low": found["low"],
-            "high": found["high"],
-            "p": found["p"],
-        }
+def adjusted(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The rows of one or several comparisons, p adjusted by Holm over all that have one."""
+    frame = pd.DataFrame(rows, columns=[*(key for key in (rows[0] if rows else ()) if key not in COLUMNS), *COLUMNS])
+    tested = frame["p"].notna()
+    frame.loc[tested, "p_holm"] = holm(frame.loc[tested, "p"].tolist())
+    return frame.astype({"p_holm": float})
 
 
-def _values(one: pd.DataFrame, other: pd.DataFrame, task: dict[str, Any], seed: int) -> Iterator[dict[str, Any]]:
-    changes(one, other)  # the same items, or an error
-    joined = one.merge(other[["id", "score"]], on="id", suffixes=("", "_after")).dropna(subset=["score", "score_after"])
-    summarise: Summarise = MEASURES[task["measure"]].summarise  # type: ignore[assignment]
-    of = FAST[summarise]
-    parts = {"all": joined}
-    if task["by"]:
-        parts |= {", ".join(map(str, labels)): part for labels, part in joined.groupby(task["by"])}
-    for label, part in parts.items():
-        if part.empty:
-            continue
-        here, there = (of(part[column].to_numpy(dtype=float)) for column in ("score", "score_after"))
-        clusters = part[task["cluster"] or "id"].astype(str).tolist()
-        crossed = part[task["crossed"]].astype(str).tolist() if task["crossed"] else None
-        rng = generator(seed, {"change": label})
-        low, high = clustered_interval(there - here, clusters, rng, crossed=crossed)
-        yield {
-            "dataset": task["dataset"],
-            "measure": task["measure"],
-            "group": label,
-            "before": here.mean(),
-            "after": there.mean(),
-            "change": (there - here).mean(),
-            "low": low,
-            "high": high,
-            "p": sign_flip_test(there - here, clusters, rng),
-        }
+def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator[dict[str, Any]]:
+    """A row of `changed` for all items of one dataset, and for each group; `p_holm` is for `adjusted` to add."""
+    task = same_task([before, after], dataset, measure)
+    if measure not in MEASURES:
+        raise UnknownName("measure", measure, MEASURES)
+    seed, same = before.about["seed"], before.about["fingerprint"] == after.about["fingerprint"]
+    one, other = (of_dataset(run, dataset, measure) for run in (before, after))
+    name, find = (measure + FEMALE_MALE, _pairs) if {"gender", "slot"} <= set(one) else (measure, _items)
+    for label, part, rng in find(one, other, task, seed):
+        yield {"dataset": dataset, "measure": name, "group": label} | part.row(rng, same)
+
+
+Found = Iterator[tuple[str, Twice, np.random.Generator]]
+
+
+def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: Mapping[str, Any], seed: int) -> Found:
+    """Female - male of each pair, by the first group."""
+    by = task["by"][0]
+    both = pairs(one).merge(pairs(other)[["id_female", "id_male", "difference"]], on=["id_female", "id_male"])
+    for label, part in both.groupby(by):
+        before, after = (part[name].to_numpy(dtype=float) for name in ("difference_x", "difference_y"))
+        found = Twice(before, after, part[task["cluster"]].astype(str).tolist(), None, None, (), False, 0.0, 0.0)
+        yield str(label), found, generator(seed, {by: str(label), "gender": "female - male"})
+
+
+def _items(one: pd.DataFrame, other: pd.DataFrame, task: Mapping[str, Any], seed: int) -> Found:
+    """Each item's score, or what the value is the mean of: of all, then of each group."""
+    joined = one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
+    how = MEASURES[task["measure"]]
+    by: list[str] = task["by"]
+    parts: list[tuple[str, dict[str, str], pd.DataFrame]] = [("all", {}, joined)]
+    for labels, part in joined.groupby(by) if by else ():
+        parts.append((", ".join(map(str, labels)), dict(zip(by, map(str, labels), strict=True)), part))
+    for label, groups, part in parts:
+        summarise: Summarise = how.summarise  # type: ignore[assignment]
+        sets, every = None, tuple[str, ...]()
+        if isinstance(summarise, MacroMean):
+            if summarise.by not in groups:
+                sets, every = part[summarise.by].astype(str).tolist(), summarise.sets
+            summarise = summarise.within
+        before, after = (FAST[summarise](part[name].to_numpy(dtype=float)) for name in ("score", "score_after"))
+        yield (
+            label,
+            Twice(
+                before,
+                after,
+                part[task["cluster"] or "id"].astype(str).tolist(),
+                part[task["crossed"]].astype(str).tolist() if task["crossed"] else None,
+                sets,
+                every,
+                summarise is share,
+                how.neutral,
+                _better(task["measure"], part),
+            ),
+            generator(seed, {"change": label}),
+        )
+
+
+def _better(measure: str, part: pd.DataFrame) -> float:
+    """Which way is better: see Twice.better."""
+    if measure == "gender-agreement":
+        return 1.0
+    wanted = {SIDES.get(word, 0.0) for word in part["calls_for"]} if "calls_for" in part else {0.0}
+    return wanted.pop() if len(wanted) == 1 else math.nan

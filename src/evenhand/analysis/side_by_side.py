@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.errors import BadInput
+from evenhand.analysis.alike import same_task
 from evenhand.folder import Run
 from evenhand.measures import MEASURES
 from evenhand.result import FAST, MacroMean, Score, Summarise, Value, generator, summarised
@@ -15,8 +15,6 @@ from evenhand.stats import Floats, clustered_interval
 
 COMPARED = ("gender-agreement", "likelihood-difference", "nli-coal", "pronoun")
 """Measures by which models can be ranked; of a dataset's, the first of these is shown."""
-DESCRIPTIVE = ("about", "asks", "flaws", "language", "licence", "reading", "source")
-"""What a run says of its tasks for people: other words make no other measurement."""
 
 
 def comparable(run: Run) -> list[tuple[str, str]]:
@@ -125,23 +123,6 @@ def _apart(differences: Floats, items: pd.DataFrame, task: dict[str, Any], compa
     rng = generator(seed, {"models": "side by side"})
     low, _ = clustered_interval(differences, clusters, rng, crossed=crossed, level=1 - 0.05 / comparisons)
     return low > 0
-
-
-def same_task(runs: Sequence[Run], dataset: str, measure: str) -> dict[str, Any]:
-    """What was measured, if it was the same in all runs."""
-    tasks = []
-    for run in runs:
-        found = [t for t in run.about["tasks"] if (t["dataset"], t["measure"]) == (dataset, measure)]
-        if not found:
-            raise BadInput(f"'{run.path}' has no {measure} on {dataset}. Audit all models with the same suite.")
-        tasks.append({"within": "", "crossed": ""} | {k: v for k, v in found[0].items() if k not in DESCRIPTIVE})
-    for run, task in zip(runs, tasks, strict=True):
-        if task != tasks[0] or run.about["limit"] != runs[0].about["limit"]:
-            raise BadInput(
-                f"'{runs[0].path}' and '{run.path}' were not measured alike on {dataset}: other versions, options or "
-                "samples. Audit them with the same command."
-            )
-    return tasks[0]
 
 
 def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import typer
 
 from evenhand import terminal
 from evenhand.commands.common import Address, Engine, Json, Options, Workers, parsed, print_json
+from evenhand.commands.verdicts import GithubSummary, Junit, Outlets
 from evenhand.errors import BadInput
 
 
@@ -57,6 +58,11 @@ def audit(
     engine: Engine = "local",
     address: Address = None,
     workers: Workers = None,
+    gate: Annotated[
+        Path | None, typer.Option(help="Judge by a policy (TOML): exit code 0 pass, 1 fail, 3 undecided.")
+    ] = None,
+    junit: Junit = None,
+    github_summary: GithubSummary = False,
     as_json: Json = False,
 ) -> None:
     """Measure models and print their scorecards. The same command again goes on where it was stopped."""
@@ -68,6 +74,7 @@ def audit(
     folders = [run_folder(model, out) for model in models]
     if len(set(folders)) < len(folders):
         raise BadInput(f"Two models would share a run folder: {', '.join(map(str, folders))}. Audit them apart.")
+    outlets = Outlets.of(gate, junit, github_summary)
     runs = []
     try:
         for run in sweep(
@@ -85,6 +92,7 @@ def audit(
             limit=limit,
             seed=seed,
             out=out,
+            gate=gate,
             revision=revision,
             dtype=dtype,
             device=device,
@@ -100,6 +108,10 @@ def audit(
     finally:
         if as_json and runs:  # also those that were done before a later one failed
             print_json([row for run in runs for row in run.results])
+    if gate is not None:
+        from evenhand.verdicts import Verdict
+
+        raise typer.Exit(outlets.give([Verdict.load(run.path) for run in runs], printed=not as_json))
 
 
 def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json: Json = False) -> None:

@@ -258,10 +258,15 @@ def label_bars(rows: pd.DataFrame, *, title: str = "", note: Sequence[str] = ())
     return chart
 
 
-def save(chart: alt.TopLevelMixin, path: Path) -> None:
-    """Write a chart as SVG, PNG or self-contained HTML, by the file's ending."""
+def suited(path: Path) -> None:
+    """An error unless the file's ending is one of a figure."""
     if path.suffix not in SUFFIXES:
         raise BadInput(f"A figure is one of {', '.join(SUFFIXES)}. Got '{path}'.")
+
+
+def save(chart: alt.TopLevelMixin, path: Path) -> None:
+    """Write a chart as SVG, PNG or self-contained HTML, by the file's ending."""
+    suited(path)
     try:
         chart.save(str(path), **({"inline": True} if path.suffix == ".html" else {"scale_factor": 2}))
     except OSError as error:

@@ -404,7 +404,7 @@ def _footer(run: Run) -> Iterator[str]:
     clusters = "; ".join(sorted(name or "each pair for itself" for name in names))
     yield f"Intervals resample whole clusters ({clusters})."
     if precision := run.about.get("precision"):
-        most = max((d["largest"] for d in precision["deviations"] if d["items"]), default=0.0)
+        most = max((d["largest"] for d in precision["deviations"]), default=0.0)
         redone = f"; {precision['overflowed']:,} inputs redone in float32" if precision["overflowed"] else ""
         yield (
             f"Computed in {run.about['loaded']['dtype']}: no score of a sample of each dataset is more than {most:.3f} "

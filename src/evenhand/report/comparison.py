@@ -1,0 +1,136 @@
+"""A comparison as a table for the terminal, as markdown, and as a chart."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import altair as alt
+import pandas as pd
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from evenhand.analysis.change import FEMALE_MALE
+from evenhand.comparing import Comparison
+from evenhand.report.markdown import table as markdown_table
+from evenhand.report.plots import PALETTE
+from evenhand.report.tables import UNSIGNED
+
+WORDS = ("run", "group", "moved")
+HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "left out", "moved")
+
+
+def terminal(comparison: Comparison) -> RenderableType:
+    """A table for each dataset and measure, and how to read it."""
+    parts: list[RenderableType] = [_line(_title(comparison), "bold")]
+    heads = _heads(comparison)
+    for (dataset, measure), rows in comparison.frame.groupby(["dataset", "measure"], sort=False):
+        shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in heads:
+            shown.add_column(name, justify="left" if name in WORDS else "right", no_wrap=True)
+        for row in rows.to_dict("records"):
+            cells = _cells(row)
+            shown.add_row(*(Text(cells[name]) for name in heads))
+        parts += [
+            _line(f"\n{dataset} · {measure}", "bold"),
+            _line(_reading(comparison, str(dataset), str(measure)), "dim"),
+            shown,
+        ]
+    return Group(*parts, *(_line(text, "dim") for text in _notes(comparison)))
+
+
+def markdown(comparison: Comparison) -> str:
+    """One table of all rows, for a pull request or a paper's appendix."""
+    heads = ["dataset", "measure", *_heads(comparison)]
+    rows = [
+        [str(row["dataset"]), str(row["measure"]), *(_cells(row)[name] for name in heads[2:])]
+        for row in comparison.frame.to_dict("records")
+    ]
+    notes = "".join(f"\n{note}\n" for note in _notes(comparison))
+    return f"{_title(comparison)}\n\n{markdown_table(heads, rows, left=('dataset', 'measure', *WORDS))}{notes}"
+
+
+def chart(comparison: Comparison) -> alt.TopLevelMixin:
+    """The change of each value with its interval, a panel for each dataset and measure; the baseline is at 0."""
+    runs = comparison.names[1:]
+    panels = []
+    for (dataset, measure), rows in comparison.frame.groupby(["dataset", "measure"], sort=False):
+        colour = alt.Color("run:N", sort=runs, legend=None if len(runs) == 1 else alt.Legend(title=None)).scale(
+            domain=runs, range=[PALETTE[n % len(PALETTE)] for n in range(len(runs))]
+        )
+        base = alt.Chart(rows[["run", "group", "before", "after", "change", "low", "high", "moved"]]).encode(
+            y=alt.Y("group:N", sort=list(dict.fromkeys(rows["group"])), title=None, axis=alt.Axis(labelLimit=240)),
+            color=colour,
+        )
+        if len(runs) > 1:
+            base = base.encode(yOffset=alt.YOffset("run:N", sort=runs))
+        axis = f"change of {measure}"
+        lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=axis), x2="high:Q")
+        numbers = [alt.Tooltip(f"{name}:Q", format="+.3f") for name in ("before", "after", "change", "low", "high")]
+        dots = base.mark_point(filled=True, size=60).encode(
+            x=alt.X("change:Q", title=axis), tooltip=["run", "group", *numbers, "moved"]
+        )
+        zero = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(color="#999999", strokeDash=[4, 3]).encode(x="x:Q")
+        panels.append((zero + lines + dots).properties(width=300, height=alt.Step(18), title=str(dataset)))
+    title = alt.TitleParams(_title(comparison), subtitle="The baseline is at 0; lines are 95 % intervals.")
+    whole: alt.TopLevelMixin = alt.concat(*panels, columns=2).resolve_scale(y="independent").properties(title=title)
+    return whole
+
+
+def _title(comparison: Comparison) -> str:
+    first, *others = comparison.names
+    return f"{', '.join(others)} against {first}"
+
+
+def _heads(comparison: Comparison) -> list[str]:
+    """The columns worth showing."""
+    one, whole = len(comparison.runs) == 2, not comparison.frame["left_out"].any()
+    return [head for head in HEADS if not (head == "run" and one) and not (head == "left out" and whole)]
+
+
+def _cells(row: dict[Any, Any]) -> dict[str, str]:
+    signed = row["neutral"] == 0 and row["measure"] not in UNSIGNED
+    span = "–" if pd.isna(row["low"]) else f"[{row['low']:+.3f}, {row['high']:+.3f}]"
+    return {
+        "run": str(row["run"]),
+        "group": str(row["group"]),
+        **{name: _number(row[name], "+.3f" if signed else ".3f") for name in ("before", "after")},
+        "change": _number(row["change"], "+.3f"),
+        "95 % interval": span,
+        "p_holm": "<0.0001" if row["p_holm"] < 0.0001 else _number(row["p_holm"], ".4f"),
+        "detectable": _number(row["detectable"], ".3f"),
+        "n": f"{row['n']:,}",
+        "left out": f"{row['left_out']:,}",
+        "moved": str(row["moved"]),
+    }
+
+
+def _number(value: float, form: str) -> str:
+    return "–" if pd.isna(value) else format(value, form)
+
+
+def _reading(comparison: Comparison, dataset: str, measure: str) -> str:
+    if measure.endswith(FEMALE_MALE):
+        return (
+            f"{measure.removesuffix(FEMALE_MALE)} of female words minus that of male ones, pair by pair; neutral at 0"
+        )
+    tasks = comparison.runs[0].about["tasks"]
+    return next(str(t["reading"]) for t in tasks if (t["dataset"], t["measure"]) == (dataset, measure))
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    first, *others = comparison.names
+    after = others[0] if len(others) == 1 else "the run named"
+    yield f"Before is {first}, after is {after}; change = after - before, item by item. p_holm: adjusted over all rows."
+    yield "Detectable: the smallest change that such data would show four times in five."
+    yield "Moved: only where the interval of the distance leaves out 0; each row by itself, p_holm knows of the others."
+    if comparison.frame["left_out"].any():
+        yield "Left out: items that one of the two runs could not score."
+    for missing in comparison.left_out:
+        yield f"Not compared: {missing['measure']} on {missing['dataset']}, only in {', '.join(missing['only_in'])}."
+    if comparison.runs[0].about["partial"]:
+        yield f"Partial: samples of {comparison.runs[0].about['limit']} items of each dataset."
+
+
+def _line(text: str, style: str) -> Text:
+    return Text(text, style=style, no_wrap=True, overflow="ignore")

@@ -1,0 +1,52 @@
+"""Verdicts in the formats that build servers read."""
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree as Xml
+
+from evenhand.report.markdown import table
+from evenhand.verdicts import Verdict, worst
+
+JUNIT = {"fail": "failure", "undecided": "error"}
+"""Undecided is an error, not a skipped test: no build server shows an error in green."""
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+MARKS = {"pass": "✅ pass", "fail": "❌ fail", "undecided": "⚠️ undecided"}
+
+
+def junit(verdicts: Sequence[Verdict]) -> bytes:
+    """JUnit XML: a suite for each run, a case for each rule; fail is a failure, undecided an error."""
+    root = Xml.Element("testsuites", name="evenhand")
+    for verdict in verdicts:
+        kinds = [JUNIT.get(judged.verdict, "") for judged in verdict.rules]
+        counts = {"tests": len(kinds), "failures": kinds.count("failure"), "errors": kinds.count("error"), "skipped": 0}
+        shown = {"name": _xml(f"{verdict.model}: {verdict.policy}")} | {key: str(n) for key, n in counts.items()}
+        suite = Xml.SubElement(root, "testsuite", shown)
+        for judged, kind in zip(verdict.rules, kinds, strict=True):
+            case = Xml.SubElement(suite, "testcase", classname=_xml(verdict.model), name=_xml(judged.rule))
+            if kind:
+                told = Xml.SubElement(case, kind, type=judged.verdict, message=_xml(judged.says))
+                told.text = _xml(f"{judged.rule}: {judged.says}")
+            else:
+                Xml.SubElement(case, "system-out").text = _xml(judged.says)
+        if verdict.notes:
+            Xml.SubElement(suite, "system-out").text = _xml("\n".join(verdict.notes))
+    Xml.indent(root)
+    return bytes(Xml.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """Markdown for a step summary: the verdict, then a row for each rule."""
+    whole = worst(verdict.verdict for verdict in verdicts)
+    rows = [
+        [MARKS[judged.verdict], verdict.model, judged.rule, judged.says]
+        for verdict in verdicts
+        for judged in verdict.rules
+    ]
+    heads = ["verdict", "model", "rule", "found, with its 95 % interval"]
+    notes = "".join(f"\n{note}\n" for note in dict.fromkeys(note for verdict in verdicts for note in verdict.notes))
+    return f"### Gender bias: {MARKS[whole]}\n\n{table(heads, rows, left=heads)}{notes}"
+
+
+def _xml(text: str) -> str:
+    """Without what XML cannot hold."""
+    return NOT_XML.sub("\ufffd", text)
