@@ -46,7 +46,7 @@ class Deviation:
 def deviations(
     half: Model, exact: Model, tasks: Sequence[Task], results: Sequence[Result], seed: int
 ) -> list[Deviation]:
-    """How far `half` is from `exact`, the same model in float32, for each task and what came of it; none where nothing could be scored."""
+    """How far `half` is from `exact`, the same model in float32, for each task of which something could be scored."""
     sampled = [replace(task, dataset=replace(task.dataset, items=_sample(task, seed))) for task in tasks]
     pairs = zip(measure_all(half, sampled, seed=seed), measure_all(exact, sampled, seed=seed), strict=True)
     found = (
