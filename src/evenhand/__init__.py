@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from evenhand.auditing import audit, rescore
+    from evenhand.doctoring import doctor
     from evenhand.errors import BadInput, EvenhandError, ModelError, RunError
     from evenhand.folder import Run
     from evenhand.items import Blank, NliPair, Pair, Sentence
@@ -51,6 +52,7 @@ _HOME = {
     "Span": "questions",
     "Table": "models.table",
     "audit": "auditing",
+    "doctor": "doctoring",
     "lint": "linting",
     "load": "models",
     "macro_mean": "result",
@@ -85,6 +87,7 @@ __all__ = [
     "Span",
     "Table",
     "audit",
+    "doctor",
     "lint",
     "load",
     "macro_mean",

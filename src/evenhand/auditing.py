@@ -15,6 +15,7 @@ import numpy as np
 
 from evenhand import folder, models, suites
 from evenhand.datasets.base import Dataset
+from evenhand.doctoring import look_over
 from evenhand.errors import BadInput, RunError
 from evenhand.fitness import fit, flawed
 from evenhand.folder import Run
@@ -104,6 +105,11 @@ def audit(
         log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Its answers stay.")
     for line in warnings:
         log.warning(line)
+    same = earlier and earlier["tasks"] == [suites.record(task) for task in tasks]
+    doctored = look_over(model, list(data.values()), earlier if same else None)
+    for found in doctored:
+        if found["verdict"] != "fine" and not found["says"].startswith(tuple(warnings)):
+            log.warning(f"{found['check'].capitalize()}, {found['verdict']}: {found['says']} {found['do']}")
     started, clock = datetime.now(UTC), time.monotonic()
     with folder.locked(path):
         _earlier(path, model)  # once more: another process may have been here since
@@ -114,6 +120,7 @@ def audit(
             "suite": None if dataset else suite,
             "pieces": {name: found.pieces for name, found in fits.items()},
             "warnings": warnings,
+            "doctor": doctored,
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - clock, 1),
         }

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evenhand import __version__, terminal
-from evenhand.commands import audit, datasets, metaeval, nli, studies, texts
+from evenhand.commands import audit, datasets, doctor, metaeval, nli, studies, texts
 from evenhand.errors import BadInput
 from evenhand.launched import processes
 
@@ -53,6 +53,7 @@ for command in (
     texts.corpus,
     metaeval.metaeval,
     datasets.measures,
+    doctor.doctor,
 ):
     app.command()(command)
 

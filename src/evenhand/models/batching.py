@@ -28,6 +28,7 @@ Cell = tuple[int, int]
 Values = Sequence[Sequence[float]]
 """For each input of a batch, the log-probabilities of its cells."""
 
+NOT_FINITE = "not a finite number"
 WORTH_SAYING = 5.0  # seconds: work shorter than this needs no announcement
 
 
@@ -129,7 +130,7 @@ class Plan:
     def _answer(self, reading: Reading) -> Answer:
         found = [tuple(self._values[read.ids][cell] for cell in read.cells) for read in reading.reads]
         logps = reading.finish(found)
-        return Answer(logps) if np.isfinite(logps).all() else Answer.none("not a finite number")
+        return Answer(logps) if np.isfinite(logps).all() else Answer.none(NOT_FINITE)
 
 
 def paced(plan: Plan, numbers: Iterable[int]) -> Iterator[tuple[int, Batch]]:

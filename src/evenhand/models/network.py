@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand.errors import ModelError
 from evenhand.models.batching import Batch, Ids, Limit, Plan, Values, work_through
+from evenhand.models.examining import cast
 from evenhand.models.pieces import count, encode
 from evenhand.questions import Answer, Question, Span
 
@@ -40,6 +41,15 @@ class NetworkModel(ABC):
         self.limit = limit
         self.about = about
         self._too_large = math.inf  # tokens of the smallest batch that ran out of memory
+
+    @property
+    def mask(self) -> str:
+        """The token that stands for a hidden word; empty where there is none."""
+        return self.tokenizer.mask_token or ""
+
+    def cast(self, dtype: str) -> Self:
+        """A copy in another precision: float32, bfloat16 or float16."""
+        return cast(self, dtype)  # type: ignore[no-any-return]
 
     @abstractmethod
     def plan(self, questions: Sequence[Question]) -> Plan:
