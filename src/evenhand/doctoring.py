@@ -45,14 +45,13 @@ def doctor(
         if loading:
             raise TypeError(f"doctor() got an unexpected keyword argument '{min(loading)}'")
         return examine(model, chosen(suite, lang, getattr(model, "kind", "masked")), lang)
-    kind = kind_of(find(str(model)))
-    if kind:  # before minutes are spent on loading
-        chosen(suite, lang, kind)
+    kind = kind_of(find(str(model)))  # where a folder tells, names are checked before minutes are spent on loading
+    data = chosen(suite, lang, kind) if kind else []
     try:
         loaded = models.load(str(model), **loading)
     except UnfitModel as error:
         return [_refused(error)]
-    return examine(loaded, chosen(suite, lang, loaded.kind), lang)
+    return examine(loaded, data if loaded.kind == kind else chosen(suite, lang, loaded.kind), lang)
 
 
 def examine(model: Model, datasets: Sequence[Dataset], language: str, *, thorough: bool = True) -> list[Finding]:
@@ -67,7 +66,8 @@ def examine(model: Model, datasets: Sequence[Dataset], language: str, *, thoroug
     examined = isinstance(model, Examined)
     for check in (*LOOKING[case.kind], *ASKING[case.kind], half_precision) if examined else ASKING[case.kind]:
         try:
-            findings += check(case)
+            for finding in check(case):  # one by one: what was found before the rest was left out, stays
+                findings.append(finding)
         except LeftOut as out:
             left.append(str(out))
         except UnfitModel as error:

@@ -49,13 +49,18 @@ def head_and_language(case: Case) -> Iterator[Finding]:
         yield Finding("language", FINE, here.reads)
         return
     tried = [code for code in plain.LANGUAGES if code != case.language] if case.thorough or here is None else []
-    found = {code: there for code in tried if (there := evidence(case, code)) is not None}
-    home = next((code for code, there in found.items() if there.learnt == FINE), None)
-    if home is not None:
-        yield Finding("head", FINE, found[home].says)
+    found: list[str] = []
+    home = ""
+    for code in tried:
+        if (there := evidence(case, code)) is not None:
+            found.append(code)
+            if there.learnt == FINE:
+                home = code
+                yield Finding("head", FINE, there.says)
+                break
     if here is None:
         raise LeftOut("language" if home else "head and language", f"we have no plain texts of '{case.language}'")
-    if home is not None:
+    if home:
         yield Finding(
             "language",
             here.learnt,

@@ -1,8 +1,8 @@
 """What the tokenizer does to words: the mask, where a word begins, capitals."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, Finding
+from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, Finding, LeftOut
 from evenhand.datasets import plain
 from evenhand.fitness import Place, asked_about
 from evenhand.models.base import Examined, Planned
@@ -72,8 +72,10 @@ def casing(case: Case) -> Iterator[Finding]:
     """Are capitals seen? If so, is a word with one cut where it is whole without?"""
     if not isinstance(case.model, Examined) or case.language not in CAPITALS:
         return
-    text = plain.sentences(case.language)[0]
-    if _same(case.model, case.kind, text, text.lower()):
+    seen = _sees_capitals(case.model, case.kind, plain.sentences(case.language))
+    if seen is None:
+        raise LeftOut("casing", f"it cannot read plain sentences of '{case.language}'")
+    if not seen:
         yield Finding(
             "casing",
             CAREFUL if case.language == "de" else FINE,
@@ -120,11 +122,14 @@ def _pieces(model: Planned, word: str, at: int) -> tuple[int, ...]:
     return tuple(token for read in reads for _, token in read.cells)
 
 
-def _same(model: Planned, kind: str, one: str, other: str) -> bool:
-    """Are these two texts the same to the tokenizer?"""
-    asked: list[Question] = [Entail(t, t) if kind == "nli" else Likelihood(t) for t in (one, other)]
-    first, second = (_read(model, question).reads for question in asked)
-    return bool(first) and first == second
+def _sees_capitals(model: Planned, kind: str, texts: Sequence[str]) -> bool | None:
+    """Is a text another one to the tokenizer in small letters? None where it can read none of them."""
+    for text in texts:
+        asked: list[Question] = [Entail(t, t) if kind == "nli" else Likelihood(t) for t in (text, text.lower())]
+        as_is, small = (_read(model, question).reads for question in asked)
+        if as_is:
+            return as_is != small
+    return None
 
 
 def _blank(place: Place) -> Fill:

@@ -27,6 +27,7 @@ def doctor(
 ) -> None:
     """Is a model fit to be measured? For each check a verdict and what to do. Ends with 1 where something is unfit."""
     from evenhand.doctoring import doctor as look
+    from evenhand.models.names import find
     from evenhand.report.tables import doctored
 
     found = look(
@@ -44,6 +45,6 @@ def doctor(
         print_json(findings)
     else:
         width = min(WIDE, max(NARROW, shutil.get_terminal_size((WIDE, 24)).columns))
-        terminal.show(doctored(model, findings, width))
+        terminal.show(doctored(find(model).name, findings, width))
     if any(finding["verdict"] == "unfit" for finding in findings):
         raise typer.Exit(1)

@@ -9,7 +9,7 @@ from evenhand.datasets.nli_examples import Example
 from evenhand.datasets.rows import rows
 from evenhand.words import words
 
-LANGUAGES = ("de", "en", "ja", "zh")
+LANGUAGES = ("en", "de", "ja", "zh")
 SPACELESS = ("ja", "zh")
 
 
