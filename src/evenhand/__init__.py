@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from evenhand.auditing import audit, rescore
     from evenhand.comparing import compare
+    from evenhand.doctoring import doctor
     from evenhand.errors import BadInput, EvenhandError, ModelError, RunError
     from evenhand.folder import Run
     from evenhand.formats import export
@@ -58,6 +59,7 @@ _HOME = {
     "audit": "auditing",
     "export": "formats",
     "compare": "comparing",
+    "doctor": "doctoring",
     "lint": "linting",
     "load": "models",
     "macro_mean": "result",
@@ -95,6 +97,7 @@ __all__ = [
     "Table",
     "audit",
     "compare",
+    "doctor",
     "export",
     "lint",
     "load",

@@ -16,6 +16,7 @@ import numpy as np
 
 from evenhand import folder, models, suites
 from evenhand.datasets.base import Dataset
+from evenhand.doctoring import look_over
 from evenhand.errors import BadInput, RunError
 from evenhand.fitness import fit, flawed
 from evenhand.folder import Run
@@ -116,6 +117,11 @@ def audit(
         log.warning(f"A sample of {limit} items: results are partial.")
     if earlier and earlier["tasks"] != [suites.record(task) for task in tasks]:
         log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Its answers stay.")
+    same = earlier and earlier["tasks"] == [suites.record(task) for task in tasks]
+    doctored = look_over(model, list(data.values()), earlier if same else None)
+    for found in doctored:
+        if found["verdict"] != "fine" and not found["says"].startswith(tuple(warnings)):
+            log.warning(f"{found['check'].capitalize()}, {found['verdict']}: {found['says']} {found['do']}")
     started, clock = datetime.now(UTC), time.monotonic()
     with folder.locked(path):
         _earlier(path, model)  # once more: another process may have been here since
@@ -123,19 +129,20 @@ def audit(
         results = measure_all(remembering, tasks, seed=seed)
         about = _about(model, remembering, earlier, seed, limit, partial, tasks)
         if exact and about["loaded"].get("dtype") != "float32":
-            found = deviations(remembering, exact(), tasks, results, seed)
+            apart = deviations(remembering, exact(), tasks, results, seed)
             asked, overflowed = loading.get("dtype", "float32"), getattr(model, "overflowed", 0)
             about["precision"] = {
                 "asked": asked,
                 "overflowed": overflowed,
-                "deviations": [asdict(one) for one in found],
+                "deviations": [asdict(one) for one in apart],
             }
-            warnings += _told(line for one in found for line in one.warnings(about["loaded"]["dtype"]))
+            warnings += _told(line for one in apart for line in one.warnings(about["loaded"]["dtype"]))
         about |= {
             "suite": None if dataset else suite,
             "pieces": {name: found.pieces for name, found in fits.items()},
             "warnings": warnings,
             "apart": suites.APART.get(kind, []),
+            "doctor": doctored,
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - clock, 1),
         }

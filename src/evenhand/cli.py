@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evenhand import __version__, terminal
-from evenhand.commands import audit, compare, datasets, export, gate, metaeval, nli, serve, studies, texts
+from evenhand.commands import audit, compare, datasets, doctor, export, gate, metaeval, nli, serve, studies, texts
 from evenhand.errors import BadInput
 from evenhand.launched import processes
 
@@ -57,6 +57,7 @@ for command in (
     metaeval.metaeval,
     serve.serve,
     datasets.measures,
+    doctor.doctor,
 ):
     app.command()(command)
 

@@ -45,7 +45,11 @@ class ModelNotFound(ModelError):
 
 
 class UnfitModel(ModelError):
-    """Loaded, but its numbers would mean nothing."""
+    """Loaded, but its numbers would mean nothing; `check` is what the doctor calls it."""
+
+    def __init__(self, message: str, check: str = "kind of model") -> None:
+        super().__init__(message)
+        self.check = check
 
 
 class RunError(EvenhandError):

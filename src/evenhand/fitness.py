@@ -7,13 +7,18 @@ from typing import TypeVar
 
 from evenhand.datasets.base import Dataset
 from evenhand.datasets.faults import faults
+from evenhand.datasets.gendered import gender as gender_of
 from evenhand.items import Blank, Item, NliPair, Pair, Sentence
 from evenhand.models.base import Pieced
 from evenhand.questions import Fill, Span
+from evenhand.words import changes, words
 
 TOO_MANY = 0.5
 TRIED = 3
 LOOKED_AT = 5_000
+
+TYPED = ("prof_gender", "type")
+"""Groups that say which gender an attribute is thought of with."""
 
 Place = tuple[str, Span]
 Name = TypeVar("Name")
@@ -55,7 +60,7 @@ def fit(model: Pieced, dataset: Dataset) -> Fit:
     attributes: dict[tuple[str, str], list[Place]] = {}
     texts: dict[str, list[Place]] = {}
     for item in dataset.items:
-        for word, place in _targets(item):
+        for word, place in asked_about(item):
             targets.setdefault(word, []).append(place)
         if isinstance(item, Sentence):
             named = item.groups[dataset.cluster], item.attribute.of(item.text)
@@ -71,17 +76,7 @@ def fit(model: Pieced, dataset: Dataset) -> Fit:
     return Fit(dataset.name, dataset.language, _counted(model, targets), pieces, _counted(model, texts))
 
 
-def flawed(dataset: Dataset) -> Iterator[str]:
-    """A sentence where pairs of a user's dataset differ in more than gendered words."""
-    pairs = [(i.id, i.stereotype, i.counterpart) for i in dataset.items[:LOOKED_AT] if isinstance(i, Pair)]
-    if pairs and (found := {fault.id for fault in faults(pairs)}):
-        yield (
-            f"{len(found):,} of {len(pairs):,} pairs of {dataset.name} differ in more than gendered words, or are "
-            "otherwise flawed. Look at them with: evenhand datasets lint"
-        )
-
-
-def _targets(item: Item) -> Iterator[tuple[str, Place]]:
+def asked_about(item: Item) -> Iterator[tuple[str, Place]]:
     """The words whose probability will be read, each in its sentence."""
     if isinstance(item, Sentence):
         yield item.target.of(item.text), (item.text, item.target)
@@ -92,6 +87,60 @@ def _targets(item: Item) -> Iterator[tuple[str, Place]]:
     elif isinstance(item, Pair):
         for text, spans in zip((item.stereotype, item.counterpart), item.changed, strict=True):
             yield from ((span.of(text), (text, span)) for span in spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A word to be measured: target or attribute, its gender, and its pieces; 0 pieces: unknown."""
+
+    role: str
+    gender: str
+    text: str
+    pieces: int
+
+    @property
+    def split(self) -> bool:
+        """Has it more pieces than words?"""
+        return self.pieces > len(words(self.text))
+
+
+def cuts(model: Pieced, dataset: Dataset) -> list[Cut]:
+    """The words of the dataset that have a gender, or are thought of with one, and into how many pieces each is cut."""
+    found: dict[tuple[str, str, str], list[Place]] = {}
+    for item in dataset.items:
+        for role, gender, (text, span) in _gendered(item):
+            found.setdefault((role, gender, span.of(text)), []).append((text, span))
+    return [Cut(*named, pieces) for named, pieces in _counted(model, found).items()]
+
+
+def flawed(dataset: Dataset) -> Iterator[str]:
+    """A sentence where pairs of a user's dataset differ in more than gendered words."""
+    pairs = [(i.id, i.stereotype, i.counterpart) for i in dataset.items[:LOOKED_AT] if isinstance(i, Pair)]
+    if pairs and (found := {fault.id for fault in faults(pairs)}):
+        yield (
+            f"{len(found):,} of {len(pairs):,} pairs of {dataset.name} differ in more than gendered words, or are "
+            "otherwise flawed. Look at them with: evenhand datasets lint"
+        )
+
+
+def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:
+    """Role and gender of what an item asks about, each in its sentence."""
+    typed = next((item.groups[name] for name in TYPED if name in item.groups), "")
+    if isinstance(item, Sentence):
+        yield "target", item.groups.get("gender", ""), (item.text, item.target)
+        yield "attribute", typed, (item.text, item.attribute)
+    elif isinstance(item, Blank):
+        for gender, (_, place) in zip(("male", "female"), asked_about(item), strict=False):
+            yield "target", gender, place
+    elif isinstance(item, Pair):
+        for word, place in asked_about(item):
+            yield "target", gender_of(word) or "", place
+    elif isinstance(item, NliPair):
+        for change in changes(item.premise, item.hypothesis):
+            if change.here and change.there:
+                yield "attribute", typed, (item.premise, Span(change.here[0].start, change.here[-1].stop))
+                person = Span(change.there[0].start, change.there[-1].stop)
+                yield "target", item.groups.get("gender", ""), (item.hypothesis, person)
 
 
 def _counted(model: Pieced, places: Mapping[Name, list[Place]]) -> dict[Name, int]:

@@ -48,3 +48,23 @@ class Described(Protocol):
     @property
     def about(self) -> Mapping[str, object]:
         """Where it came from and how it runs: source, revision, dtype, device, ..."""
+
+
+@runtime_checkable
+class Examined(Planned, Pieced, Described, Protocol):
+    """A model that lets itself be looked into, so that a doctor can say whether its numbers will mean something."""
+
+    @property
+    def kind(self) -> str:
+        """What an audit runs on it, by suites.ALL."""
+
+    @property
+    def longest(self) -> int:
+        """How many pieces an input may have, special tokens included."""
+
+    @property
+    def mask(self) -> str:
+        """The token that stands for a hidden word; empty where there is none."""
+
+    def cast(self, dtype: str) -> Model:
+        """A copy in another precision: float32, bfloat16 or float16."""

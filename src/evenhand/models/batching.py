@@ -34,6 +34,7 @@ Cell = tuple[int, int]
 Values = Sequence[Sequence[float]]
 """For each input of a batch, the log-probabilities of its cells."""
 
+NOT_FINITE = "not a finite number"
 WORTH_SAYING = 5.0  # seconds: work shorter than this needs no announcement
 
 
@@ -174,7 +175,7 @@ class Plan:
         if found is None:
             found = self._found[id(reading.reads)] = [self._read(*read) for read in reading.reads]
         logps = reading.finish(found)
-        return Answer(logps) if all(map(math.isfinite, logps)) else Answer.none("not a finite number")
+        return Answer(logps) if all(map(math.isfinite, logps)) else Answer.none(NOT_FINITE)
 
     def _read(self, ids: Ids, cells: tuple[Cell, ...]) -> tuple[float, ...]:
         known, row = self._values[ids]

@@ -153,13 +153,15 @@ def _check_tokenizer(found: Found, tokenizer: Any, network: Any) -> None:
     if not tokenizer.is_fast:
         raise UnfitModel(
             f"The tokenizer of '{found.name}' ({type(tokenizer).__name__}) does not say which characters a piece "
-            "stands for. Use a checkpoint with a tokenizer.json."
+            "stands for. Use a checkpoint with a tokenizer.json.",
+            check="tokenizer",
         )
     rows = network.get_input_embeddings().weight.shape[0]
     if not LEAST * rows <= len(tokenizer) <= rows:
         raise UnfitModel(
             f"The tokenizer of '{found.name}' has {len(tokenizer)} pieces, its model knows {rows}: its files are "
-            "missing, or they do not belong together. A model folder holds both, whole."
+            "missing, or they do not belong together. A model folder holds both, whole.",
+            check="tokenizer",
         )
 
 

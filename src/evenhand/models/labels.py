@@ -21,14 +21,16 @@ def order(model: str, names: Mapping[int, str], given: str | Sequence[str] = ())
     if len(outputs) != len(LABELS):
         raise UnfitModel(
             f"Model '{model}' is a classifier of {len(outputs)} labels ({_some(outputs)}). A model of natural language "
-            f"inference has three: {', '.join(LABELS)}. Use one that was fine-tuned on SNLI, MNLI or the like."
+            f"inference has three: {', '.join(LABELS)}. Use one that was fine-tuned on SNLI, MNLI or the like.",
+            check="labels",
         )
     found = _found(outputs)
     wanted = _given(given) if given else None
     if found is None and wanted is None:
         raise UnfitModel(
             f"The three labels of '{model}' are called {', '.join(outputs)}, which does not tell entailment, neutral "
-            f"and contradiction. {NEXT}"
+            f"and contradiction. {NEXT}",
+            check="labels",
         )
     if found and wanted and found != wanted:
         raise BadInput(

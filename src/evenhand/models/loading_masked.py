@@ -29,10 +29,13 @@ def read_masked(found: Found, config: Any, dtype: torch.dtype, options: dict[str
         raise UnfitModel(
             f"Model '{found.name}' has no trained masked-language-model head: {', '.join(config.architectures or ())}"
             f" lacks {some(missing)}, which would be random. Its numbers would mean nothing. "
-            "Use a checkpoint that was saved as a masked language model."
+            "Use a checkpoint that was saved as a masked language model.",
+            check="head",
         )
     if tokenizer.mask_token_id is None:
-        raise UnfitModel(f"The tokenizer of '{found.name}' has no mask token. Use a masked language model's own.")
+        raise UnfitModel(
+            f"The tokenizer of '{found.name}' has no mask token. Use a masked language model's own.", check="mask token"
+        )
     return Checkpoint(found, network, tokenizer, network.state_dict())
 
 

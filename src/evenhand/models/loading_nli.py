@@ -30,5 +30,6 @@ def check_head(found: Found, missing: set[str]) -> None:
     if missing:
         raise UnfitModel(
             f"Model '{found.name}' has no trained classifier: it lacks {some(missing)}, which would be random. Its "
-            "numbers would mean nothing. Use a checkpoint that was fine-tuned on natural language inference."
+            "numbers would mean nothing. Use a checkpoint that was fine-tuned on natural language inference.",
+            check="head",
         )

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain, groupby, islice
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from evenhand.errors import ModelError
 from evenhand.models.batching import Batch, Ids, Limit, Plan, Values, work_through
+from evenhand.models.examining import cast
 from evenhand.models.pieces import count, encode
 from evenhand.questions import Answer, Question, Span
 
@@ -50,6 +51,15 @@ class NetworkModel(ABC):
         self.overflowed = 0
         """Inputs that half precision could not hold, and float32 did."""
         self._too_large = math.inf  # tokens of the smallest batch that ran out of memory
+
+    @property
+    def mask(self) -> str:
+        """The token that stands for a hidden word; empty where there is none."""
+        return self.tokenizer.mask_token or ""
+
+    def cast(self, dtype: str) -> Self:
+        """A copy in another precision: float32, bfloat16 or float16."""
+        return cast(self, dtype)  # type: ignore[no-any-return]
 
     @abstractmethod
     def plan(self, questions: Sequence[Question]) -> Plan:
@@ -172,7 +182,7 @@ def attention_for(length: int, device: torch.device) -> AbstractContextManager[N
     if device.type != "cuda" or length >= LONG:
         return nullcontext()
     kernels = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-    return cast("AbstractContextManager[None]", sdpa_kernel(kernels))
+    return sdpa_kernel(kernels)
 
 
 def on_device(array: NDArray[Any], device: torch.device) -> Tensor:

@@ -1,5 +1,6 @@
 """Tables for people, on a terminal."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
     """Every value of a run with its interval, n and unscored, and what follows from them; then what it took."""
     parts: list[RenderableType] = [_line(f"Careful: {text}", "yellow") for text in run.about["warnings"]]
     parts += [_line(text, "dim") for text in run.about.get("apart", ())]
+    parts += [_alarm(found) for found in run.about.get("doctor", ()) if _news(found, run.about["warnings"])]
     told = {found.dataset: found for found in findings}
     results = run.results
     for dataset in dict.fromkeys(task["dataset"] for task in run.about["tasks"]):
@@ -48,6 +50,34 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
         if dataset in told:
             parts += list(_findings(told[dataset]))
     return Group(*parts, *(_line(text, "dim") for text in _footer(run)))
+
+
+VERDICTS = {"fine": "green", "careful": "yellow", "unfit": "bold red"}
+
+
+def doctored(model: str, findings: Sequence[Mapping[str, str]], width: int) -> RenderableType:
+    """What the doctor found, one row for each check, and how many are how; no wider than `width`."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, width=width)
+    table.add_column("check", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("what it says, what to do", ratio=1)
+    for found in findings:
+        cell = Text(found["says"]).append(f"\n→ {found['do']}" if found["do"] else "", "italic")
+        table.add_row(found["check"], Text(found["verdict"], VERDICTS[found["verdict"]]), cell)
+    counts = Counter(found["verdict"] for found in findings)
+    summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    return Group(table, _line(f"{model}: {summary}.", "bold"))
+
+
+def _alarm(found: Mapping[str, str]) -> Text:
+    return _line(
+        f"{found['verdict'].capitalize()}, {found['check']}: {found['says']} {found['do']}", VERDICTS[found["verdict"]]
+    )
+
+
+def _news(found: Mapping[str, str], said: Sequence[str]) -> bool:
+    """Is something wrong that has not been said?"""
+    return found["verdict"] != "fine" and not found["says"].startswith(tuple(said))
 
 
 def _line(text: str, style: str) -> Text:

@@ -1,0 +1,1 @@
+"""What the doctor looks at, one function for each thing: a case in, findings out."""

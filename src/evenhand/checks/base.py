@@ -1,0 +1,106 @@
+"""What a check is given, and what it finds."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from evenhand.datasets import plain
+from evenhand.datasets.base import Dataset
+from evenhand.models.base import Described, Model
+from evenhand.models.batching import NOT_FINITE
+from evenhand.questions import Answer, Entail, Fill, Question
+from evenhand.words import words
+
+Verdict = Literal["fine", "careful", "unfit"]
+FINE: Verdict = "fine"
+CAREFUL: Verdict = "careful"
+UNFIT: Verdict = "unfit"
+
+AT_ONCE = 6
+"""Ordinary questions that a check asks."""
+
+
+class LeftOut(Exception):
+    """A check that cannot be made, and why."""
+
+    def __init__(self, check: str, why: str) -> None:
+        super().__init__(f"{check} ({why})")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: is it fine, and if not, what to do."""
+
+    check: str
+    verdict: Verdict
+    says: str
+    do: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """The model, the language it is asked in, and the datasets it is to be measured on.
+
+    A `thorough` doctor tries other languages and precisions too; an audit has no time for that.
+    """
+
+    model: Model
+    language: str
+    datasets: Sequence[Dataset] = field(default_factory=list)
+    thorough: bool = True
+    _kept: dict[Question, Answer] = field(default_factory=dict)
+
+    def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """The model's answers, each question asked once."""
+        fresh = [question for question in questions if question not in self._kept]
+        if fresh:
+            self._kept.update(zip(fresh, self.model.answer(fresh), strict=True))
+        return [self._kept[question] for question in questions]
+
+    @property
+    def kind(self) -> str:
+        """Of masked words or of inference, as an audit tells."""
+        return getattr(self.model, "kind", "masked")
+
+    @property
+    def dtype(self) -> str:
+        """The precision the model works in."""
+        about = self.model.about if isinstance(self.model, Described) else {}
+        return str(about.get("dtype", "float32"))
+
+    @cached_property
+    def ordinary(self) -> tuple[list[Question], list[Answer]]:
+        """A few questions of unequal length that the model can answer, and its answers to all of them at once."""
+        for language in dict.fromkeys((self.language, *plain.LANGUAGES)):
+            questions = list(_inferences(language) if self.kind == "nli" else _blanks(language))
+            answers = self.model.answer(questions) if questions else []
+            answered = [q for q, a in zip(questions, answers, strict=True) if is_number(a) or a.note == NOT_FINITE]
+            if len(answered) == len(questions) > 0:
+                return questions, list(answers)
+            if len(answered) > 2:
+                return answered, list(self.model.answer(answered))
+        raise LeftOut("batching and precision", "it answers none of our plain questions")
+
+
+def is_number(answer: Answer) -> bool:
+    """Is there a number for all that was asked?"""
+    return math.isfinite(answer.logp)
+
+
+def _blanks(language: str) -> Iterator[Question]:
+    """The longest word of a sentence hidden: of one sentence, and of two and three together."""
+    texts = plain.sentences(language)
+    space = "" if language in plain.SPACELESS else " "
+    for n in range(AT_ONCE if texts else 0):
+        text = space.join(texts[(n + k) % len(texts)] for k in range(1 + n % 3))
+        word = max(words(text), key=lambda span: span.stop - span.start)
+        yield Fill(text, word, word.of(text))
+
+
+def _inferences(language: str) -> Iterator[Question]:
+    """Some inferences, some of them with a premise said twice."""
+    found = plain.inferences(language)
+    for n, example in enumerate(found[:: max(1, len(found) // AT_ONCE)][:AT_ONCE]):
+        yield Entail(" ".join([example.premise] * (1 + n % 2)), example.hypothesis)
