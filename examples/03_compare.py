@@ -6,7 +6,7 @@ import evenhand
 
 blank = evenhand.Table(lambda question: [-1.0] * len(question.text.split()), name="blank", fingerprint="blank")
 before, after = (  # on a sample; without `limit` it is the whole dataset
-    evenhand.audit(model, dataset="tgb", limit=30, out="runs/example") for model in (blank, evenhand.load())
+    evenhand.audit(model, dataset="tgb", limit=18, out="runs/example") for model in (blank, evenhand.load())
 )
 
 compared = evenhand.compare(before, after)
