@@ -30,7 +30,7 @@ from evenhand.errors import ClusterError, EvenhandError
 from evenhand.models.base import Described, Planned
 from evenhand.models.batching import Batch, Plan, Values, gather
 from evenhand.models.crew import Crew
-from evenhand.models.names import BUNDLED, find
+from evenhand.models.names import BUNDLED, find, named
 from evenhand.models.names import kind as kind_of
 from evenhand.questions import Answer, Question, Span
 
@@ -266,8 +266,8 @@ def spread(name: str, crew: Crew, **loading: Any) -> Spread:
     Bundled models and Hub ids are found wherever evenhand is; a folder must be on every machine, at the same path.
     """
     found = find(name)
-    bundled = found.on_hub or Path(found.source).parent == BUNDLED
-    source = found.name if bundled else str(Path(found.source).absolute())
+    path = Path(found.source if name in named() else name).expanduser().absolute()
+    source = name if found.on_hub or path.parent == BUNDLED else str(path)
     load = partial(_loaded, source, threads(), loading)
     return Spread(load, crew, name=found.name, kind=kind_of(found))
 
