@@ -15,7 +15,7 @@ from evenhand.datasets import plain
 from evenhand.datasets.base import Dataset
 from evenhand.errors import BadInput, UnfitModel, UnknownName
 from evenhand.items import NliPair
-from evenhand.models.base import Examined, Model
+from evenhand.models.base import Elsewhere, Examined, Model
 from evenhand.models.names import DEFAULT, find
 from evenhand.models.names import kind as kind_of
 
@@ -95,6 +95,9 @@ def look_over(
     """
     if earlier and "doctor" in earlier:
         return list(earlier["doctor"])
+    if isinstance(model, Elsewhere):
+        found: list[dict[str, str]] = model.ask(look_over, datasets)
+        return found
     if not isinstance(model, Examined):
         return []
     findings: dict[Finding, None] = {}

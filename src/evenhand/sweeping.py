@@ -40,8 +40,8 @@ def _side_by_side(
     loading = {name: how.pop(name) for name in LOADING if name in how}
     if address is None and workers and workers * threads() > (cores := os.cpu_count() or 1):
         log.warning(
-            f"{workers} workers with {threads()} threads each share {cores} cores, slower than fewer would be. "
-            "OMP_NUM_THREADS=1 gives each of them one."
+            f"{workers} workers with {threads()} threads each share {cores} cores, which is slower than fewer would "
+            "be. OMP_NUM_THREADS=1 gives each of them one."
         )
     with connected(address, cpus=workers and workers * threads()):
         ours = crew(workers, loading.get("device"), len(models))

@@ -1,7 +1,7 @@
 """What a model is to the rest: one method."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from evenhand.models.batching import Batch, Plan, Values
 from evenhand.questions import Answer, Question, Span
@@ -31,6 +31,14 @@ class Planned(Model, Protocol):
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterable[tuple[int, Values]]:
         """The values of each batch, with its number, as they come."""
+
+
+@runtime_checkable
+class Elsewhere(Protocol):
+    """A model that is not in this process."""
+
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What `function(model, *arguments)` gives where the model is: for whatever must look into it."""
 
 
 @runtime_checkable

@@ -30,7 +30,7 @@ from evenhand.errors import ClusterError, EvenhandError
 from evenhand.models.base import Described, Model, Planned
 from evenhand.models.batching import Batch, Plan, Values, work_through
 from evenhand.models.crew import Crew
-from evenhand.models.names import BUNDLED, find
+from evenhand.models.names import BUNDLED, find, named
 from evenhand.models.names import kind as kind_of
 from evenhand.questions import Answer, Question, Span
 
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 AHEAD = 2  # batches handed to a worker before it has given back the first: one to work on, one at hand
 TRIES = 3  # how many workers a batch may cost, and each place without anything being finished
-PATIENCE = 120.0  # seconds until somebody must have found a machine for the first worker
+PATIENCE = 120.0  # seconds that a model may be without any worker on any machine
 TICK = 0.5  # seconds between looks at places that have become free
 LOST = (RayActorError, WorkerCrashedError, NodeDiedError, OutOfMemoryError, ObjectLostError)
 ALIKE = ("device", "dtype", "attention", "threads", "torch", "transformers")
@@ -54,7 +54,6 @@ class _Worker:
 
     actor: Any
     step: Any
-    hired: float
     where: str = ""
     placed: bool = False
 
@@ -84,6 +83,7 @@ class Spread:
         self._workers: list[_Worker] = []
         self._said: dict[str, Any] = {}
         self._lost = 0
+        self._alone_since = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -153,6 +153,7 @@ class Spread:
         waiting = deque(jobs)
         under_way: dict[Any, tuple[_Worker, int, Job]] = {}
         tries: Counter[int] = Counter()
+        self._alone_since = time.monotonic()
         while waiting or under_way:
             self._crew.check()
             self._hire(len(waiting) + len(under_way))
@@ -189,7 +190,7 @@ class Spread:
         """As many as there is work for, and places."""
         while len(self._workers) < jobs and self._crew.take(self, len(self._workers)):
             actor = _holder().options(scheduling_strategy="SPREAD", **self._crew.needs).remote()
-            self._workers.append(_Worker(actor, actor.hello.remote(), time.monotonic()))
+            self._workers.append(_Worker(actor, actor.hello.remote()))
 
     def _hand_out(self, waiting: deque[tuple[int, Job]], under_way: dict[Any, tuple[_Worker, int, Job]]) -> None:
         """A few jobs to each worker, the idlest first."""
@@ -237,8 +238,8 @@ class Spread:
 
     def _check_patience(self) -> None:
         if any(worker.placed for worker in self._workers) or not self._workers:
-            return
-        if time.monotonic() - self._workers[0].hired > PATIENCE:
+            self._alone_since = time.monotonic()
+        elif time.monotonic() - self._alone_since > PATIENCE:
             there = {name: n for name, n in ray.cluster_resources().items() if name in ("CPU", "GPU")}
             raise ClusterError(
                 f"No machine of the cluster has had room for a worker in {PATIENCE:.0f} s. A worker needs "
@@ -271,9 +272,10 @@ def spread(name: str, crew: Crew, **loading: Any) -> Spread:
     Bundled models and Hub ids are found wherever evenhand is; a folder must be on every machine, at the same path.
     """
     found = find(name)
-    bundled = found.on_hub or Path(found.source).parent == BUNDLED
-    source = found.name if bundled else str(Path(found.source).absolute())
-    load = partial(_loaded, source, threads(), loading)
+    path = Path(found.source if name in named() else name).expanduser().absolute()
+    source = name if found.on_hub or path.parent == BUNDLED else str(path)
+    device = loading.get("device") or ("cuda" if "num_gpus" in crew.needs else "cpu")
+    load = partial(_loaded, source, threads(), {**loading, "device": device})
     exact = partial(models.load, source, **{**loading, "dtype": "float32"})
     return Spread(load, crew, name=found.name, kind=kind_of(found), exact=exact)
 
