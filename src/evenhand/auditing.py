@@ -141,7 +141,11 @@ def run_folder(model: str | Model, out: str | Path) -> Path:
 def _finish(path: Path, about: dict[str, Any], tasks: Sequence[Task], results: Sequence[Result]) -> Run:
     about["unscored"] = {f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results}
     about["versions"] = {"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")}
-    return folder.write(path, about, results, {task.dataset.name: task.dataset.items for task in tasks})
+    run = folder.write(path, about, results, {task.dataset.name: task.dataset.items for task in tasks})
+    from evenhand.report import page  # here, so that drawing is loaded when there is something to draw
+
+    page.write([run], run.path / page.FILE)
+    return run
 
 
 def _about(

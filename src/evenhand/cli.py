@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evenhand import __version__, terminal
-from evenhand.commands import audit, datasets, metaeval, nli, studies, texts
+from evenhand.commands import audit, datasets, metaeval, nli, report, studies, texts
 from evenhand.errors import BadInput
 from evenhand.launched import processes
 
@@ -47,6 +47,7 @@ for command in (
     audit.rescore,
     audit.show,
     audit.figures,
+    report.report,
     studies.reproduce,
     texts.swap,
     texts.debias,

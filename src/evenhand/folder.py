@@ -5,6 +5,7 @@
     scores.parquet   one row for each item and measure
     items.parquet    how each item reads: its text, and the other one of a pair
     answers.sqlite   the model's answers, by question
+    report.html      the page, for people; made from the others, which are whole without it
 
 A kill at any moment leaves each file either as it was or new and whole.
 """

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -53,13 +54,14 @@ def page(runs: Sequence[Run]) -> str:
     )  # fmt: skip
 
 
-def write(run: Run) -> None:
-    """Leave the page in the run's folder. A page that fails is only said: the run itself is whole without it."""
+def write(runs: Sequence[Run], path: Path) -> None:
+    """Leave the page beside what it shows. One that fails is only said, since the runs are whole without it."""
     try:
-        html = page([run]).encode()
-        write_whole(run.path / FILE, lambda file: file.write(html))
+        html = page(runs).encode()
+        write_whole(path, lambda file: file.write(html))
     except Exception as error:
-        log.warning(f"The page could not be written: {error}. The run is whole; try: evenhand report {run.path}")
+        again = " ".join(str(run.path) for run in runs)
+        log.warning(f"The page '{path}' could not be written: {error}. All else is there; try: evenhand report {again}")
 
 
 def policy() -> str:

@@ -68,11 +68,22 @@ class Changed:
         return [move for move in rows if move.group == "all" or move.way == "lost"]
 
     @property
+    def says(self) -> str:
+        """How many main numbers went which way."""
+        gained, lost, same = self.gained, self.lost, self.same
+        sure = sum(move.sure for move in gained)
+        return (
+            f"Of {len(gained) + len(lost) + len(same)} main numbers, {len(gained)} came nearer to neutral "
+            f"({sure} beyond chance among all comparisons), {len(lost)} went farther away, "
+            f"and {len(same)} show no change."
+        )
+
+    @property
     def language(self) -> Language | None:
         """What happened to its language, if the record has it."""
         found = dict((self.record or {}).get("language") or {})
         try:
-            change = Number(*(float(found[name]) for name in ("change", "low", "high")))
+            change = Number(float(found["change"]), float(found["low"]), float(found["high"]))
             return Language(
                 float(found["before"]), float(found["after"]), change, float(found["p"]), int(found["sentences"])
             )
@@ -83,8 +94,6 @@ class Changed:
         found = [
             move
             for move in self.moves.values()
-            if move.way == way
-            and move.measure in MAIN
-            and (move.group == "all" or move.measure == readings.DIFFERENCE)
+            if move.way == way and move.measure in MAIN and (move.group == "all" or move.measure == readings.DIFFERENCE)
         ]
         return sorted(found, key=lambda move: not move.sure)

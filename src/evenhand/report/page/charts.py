@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
-from evenhand.report.page.numbers import Number
 from evenhand.report.page.drawings import ACCENT, colours
+from evenhand.report.page.numbers import Number
 from evenhand.report.plots import COLOURS
 
 MOST = 40
@@ -51,32 +52,27 @@ def dots(values: Sequence[Dot], *, neutral: float, unit: str, between: tuple[flo
     )
     bars = base.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", title=unit, scale=scale), x2="high:Q")
     points = base.mark_circle(size=70, opacity=1).encode(x=alt.X("value:Q", title=unit, scale=scale))
-    layers = bars + points
-    if not math.isnan(neutral):
-        rule = alt.Chart(pd.DataFrame({"x": [neutral]})).mark_rule(color="black", strokeDash=[2, 3]).encode(x="x:Q")
-        layers = rule + layers
+    layers = bars + points if math.isnan(neutral) else _rule(neutral) + bars + points
     chart: alt.TopLevelMixin = layers.properties(width=260, height=alt.Step(max(13, 24 // len(series))))
     return chart
 
 
 def histogram(scores: pd.Series, *, neutral: float, unit: str) -> alt.TopLevelMixin:
     """How many items have which score."""
-    counted = pd.cut(scores, bins=BINS) if scores.nunique() > BINS else scores.astype(float)
-    if isinstance(counted.dtype, pd.CategoricalDtype):
-        sizes = counted.value_counts(sort=False)
-        rows = pd.DataFrame({"low": [i.left for i in sizes.index], "high": [i.right for i in sizes.index], "items": sizes})
-    else:
-        sizes = counted.value_counts().sort_index()
-        rows = pd.DataFrame({"low": sizes.index - 0.02, "high": sizes.index + 0.02, "items": sizes})
+    sizes, edges = np.histogram(scores[np.isfinite(scores)], bins=BINS)
+    rows = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "items": sizes})
     bars = (
-        alt.Chart(rows.reset_index(drop=True))
+        alt.Chart(rows)
         .mark_bar(color=ACCENT)
-        .encode(x=alt.X("low:Q", title=unit, scale=alt.Scale(zero=False)), x2="high:Q", y=alt.Y("items:Q", title="items"))
+        .encode(
+            x=alt.X("low:Q", title=unit, scale=alt.Scale(zero=False)), x2="high:Q", y=alt.Y("items:Q", title="items")
+        )
     )
-    layers: alt.LayerChart = alt.layer(bars)
-    if not math.isnan(neutral):
-        rule = alt.Chart(pd.DataFrame({"x": [neutral]})).mark_rule(color="black", strokeDash=[2, 3]).encode(x="x:Q")
-        layers = bars + rule
+    layers = bars if math.isnan(neutral) else bars + _rule(neutral)
     chart: alt.TopLevelMixin = layers.properties(width=330, height=160)
     return chart
 
+
+def _rule(neutral: float) -> alt.Chart:
+    rule: alt.Chart = alt.Chart(pd.DataFrame({"x": [neutral]})).mark_rule(color="black", strokeDash=[2, 3])
+    return rule.encode(x="x:Q")

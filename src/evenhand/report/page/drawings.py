@@ -26,10 +26,11 @@ COLOURS = {
     "#f0e442": "var(--yellow)",
 }
 SHAPES = {"svg", "g", "path", "rect", "line", "circle", "text", "tspan"}
-ATTRIBUTES = set(
-    "viewBox transform d x y x1 y1 x2 y2 dx dy width height r cx cy rx ry points opacity fill fill-opacity stroke "
-    "stroke-width stroke-opacity stroke-dasharray stroke-linecap stroke-linejoin font-size font-weight text-anchor".split()
-)
+ATTRIBUTES = {
+    *("viewBox", "transform", "d", "x", "y", "x1", "y1", "x2", "y2", "dx", "dy", "width", "height", "r", "cx", "cy"),
+    *("opacity", "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray"),
+    *("stroke-linecap", "stroke-linejoin", "font-size", "font-weight", "text-anchor"),
+}
 """All that a chart may hold: no scripts, links, styles or foreign elements, whatever its labels say."""
 
 _TEXT = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
@@ -72,7 +73,7 @@ def _cleaned(svg: str, caption: str) -> Markup:
     return Markup("").join(_element(root, Markup(' role="img" aria-label="{}"').format(caption)))
 
 
-def _element(element: ElementTree.Element, more: Markup = Markup("")) -> Iterator[Markup]:
+def _element(element: ElementTree.Element, more: str = "") -> Iterator[Markup]:
     """The element as markup, everything in it escaped once more; what is no drawing is left out."""
     name = element.tag.rpartition("}")[2]
     if name not in SHAPES or element.get("display") == "none":
@@ -84,7 +85,7 @@ def _element(element: ElementTree.Element, more: Markup = Markup("")) -> Iterato
         return
     if name == "path" and attributes.get("d", "") in ("", "M0,0h0v0h0Z"):
         return
-    yield Markup("<{}").format(name) + more
+    yield Markup("<{}").format(name) + Markup(more)
     for attribute, value in attributes.items():
         yield Markup(' {}="{}"').format(attribute, value)
     yield Markup(">") + text

@@ -52,6 +52,11 @@ class Table:
     rows: tuple[Row, ...]
     left_out: int = 0
 
+    @property
+    def moved(self) -> bool:
+        """Is there a change in any row?"""
+        return any(row.move for row in self.rows)
+
 
 class Measured:
     """What one task of the runs gave; the runs have measured the same."""
@@ -164,19 +169,30 @@ class Measured:
         """The values by group, all items first; then what lies within groups."""
         within = str(self.task.get("within") or "")
         levels: dict[tuple[str, ...], list[Row]] = {}
-        for groups in dict.fromkeys(key for found in self._results for key in found):
-            numbers = tuple(found.get(groups, Number(math.nan)) for found in self._results)
-            names, labels = tuple(name for name, _ in groups), tuple(label for _, label in groups)
+        for key in dict.fromkeys(key for found in self._results for key in found):
+            numbers = tuple(found.get(key, Number(math.nan)) for found in self._results)
+            names, labels = tuple(name for name, _ in key), tuple(label for _, label in key)
             move = None if self.paired or (within and within in names) else self._move(", ".join(labels) or "all")
             levels.setdefault(names, []).append(Row(labels, numbers, move))
         whole = levels.pop((), [])
         groups = next((names for names in levels if within not in names or not within), tuple(self.by) or ("items",))
         first = [Row(("all", *("",) * (len(groups) - 1)), row.numbers, row.move) for row in whole]
         first += levels.pop(groups, [])
-        tables = [Table("By group" if self.by else "All items", groups, tuple(first[:ROWS]), len(first[ROWS:]))]
+        tables = [] if not self.paired else [self._women_minus_men()]
+        caption = ("Values by group" if self.paired else "By group") if self.by else "All items"
+        tables.append(Table(caption, groups, tuple(first[:ROWS]), len(first[ROWS:])))
         for names, rows in levels.items():
             tables.append(Table(f"By {names[-1]}", names, tuple(rows[:ROWS]), len(rows[ROWS:])))
         return tables
+
+    def _women_minus_men(self) -> Table:
+        rows = tuple(Row((label,), numbers, self._move(label)) for label, numbers, _ in self._differences)
+        return Table("Women minus men, partner by partner", (self.by[0],), rows)
+
+    @property
+    def values_by_group(self) -> Table:
+        """The table that starts with the value of all items."""
+        return self.tables[1 if self.paired else 0]
 
     @cached_property
     def strongest(self) -> list[tuple[str, list[items.Shown], list[items.Shown]]]:
@@ -225,12 +241,12 @@ class Measured:
 
     @property
     def leaning(self) -> list[str]:
-        """The groups of the last run whose interval leaves out the neutral value, in words, where all items' does not."""
+        """The groups of the last run that lean, where all items together do not."""
         if self.paired or self.values.kind != "lean" or self._all[-1].side != 0:
             return []
         return list(self._leaning())
 
     def _leaning(self) -> Iterator[str]:
-        for row in self.tables[0].rows[1:]:
+        for row in self.values_by_group.rows[1:]:
             if side := row.numbers[-1].side:
                 yield f"{', '.join(filter(None, row.labels))}: {self.values.leans[(side + 1) // 2]}"

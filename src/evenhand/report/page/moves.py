@@ -28,17 +28,20 @@ class Move:
     """gained, lost, changed (a level that moved), or same (no change shown)."""
 
     @property
-    def says(self) -> str:
+    def short(self) -> str:
         """What happened, in a few words."""
         if self.way == "same":
-            return "no change shown: the interval includes 0"
+            return "no change shown"
         if self.measure == "gender-agreement":
-            words = "knows more than before" if self.way == "gained" else "knows less than before"
-        elif self.way == "changed":
-            words = "rose" if self.change.value > 0 else "fell"
-        else:
-            words = "nearer to neutral" if self.way == "gained" else "farther from neutral"
-        return f"{words}: the interval of the change leaves out 0"
+            return "knows more than before" if self.way == "gained" else "knows less than before"
+        if self.way == "changed":
+            return "rose" if self.change.value > 0 else "fell"
+        return "nearer to neutral" if self.way == "gained" else "farther from neutral"
+
+    @property
+    def says(self) -> str:
+        """The same with its ground."""
+        return f"{self.short}: the interval {'includes' if self.way == 'same' else 'leaves out'} 0"
 
     @property
     def sure(self) -> bool:
@@ -56,10 +59,10 @@ def moves(changes: pd.DataFrame, neutral: Mapping[tuple[str, str], float]) -> di
 
     `neutral` has the neutral value of each dataset and measure; NaN where nearer and farther have no meaning.
     """
-    found = {}
+    found: dict[tuple[str, ...], Move] = {}
     for row in changes.to_dict("records"):
         key = (str(row["dataset"]), str(row["measure"]), str(row["group"]))
-        change = Number(*(float(row[name]) for name in ("change", "low", "high")))
+        change = Number(float(row["change"]), float(row["low"]), float(row["high"]))
         zero = neutral.get(key[:2], math.nan)
         signed = zero != 0.5 and key[1] not in UNSIGNED
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))

@@ -47,7 +47,7 @@ def _groups(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
 
 
 def _by_group(m: Measured) -> Iterator[Dot]:
-    table = m.tables[0]
+    table = m.values_by_group
     split = m.paired and "gender" in table.groups
     place = table.groups.index("gender") if split else -1
     shown = [i for i, _ in enumerate(table.groups) if i != place and len({r.labels[i] for r in table.rows[1:]}) > 1]

@@ -1,4 +1,4 @@
-"""How the page speaks of measures, datasets and groups: readings.toml, and what a run says of those it does not have."""
+"""How the page speaks of measures, datasets and groups: readings.toml, or the run itself where that has nothing."""
 
 import math
 import tomllib
@@ -48,8 +48,8 @@ def reading(task: Mapping[str, Any], *, mixed: bool = False) -> Reading:
     found = _known()["measures"].get(task["measure"])
     if found is None:
         return Reading(str(task["measure"]), str(task.get("asks") or task["reading"]), "lean")
-    made = Reading(**{name: tuple(value) if isinstance(value, list) else value for name, value in found.items()})
-    return made if not mixed else Reading(**{**made.__dict__, "kind": "mixed"})
+    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
+    return Reading(**(fields | {"kind": "mixed"} if mixed else fields))
 
 
 def harmless(dataset: str) -> dict[str, str]:

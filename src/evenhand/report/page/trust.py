@@ -49,9 +49,7 @@ def trust(run: Run, task: Mapping[str, Any], reading: Reading, number: Number, c
     return Trust(tuple(_reasons(run, task, reading, number, clusters)))
 
 
-def _reasons(
-    run: Run, task: Mapping[str, Any], reading: Reading, number: Number, clusters: int
-) -> Iterator[Reason]:
+def _reasons(run: Run, task: Mapping[str, Any], reading: Reading, number: Number, clusters: int) -> Iterator[Reason]:
     items = number.n + number.unscored
     share = number.unscored / items if items else 1.0
     level = "unfit" if share >= UNSCORED["unfit"] else "careful" if share >= UNSCORED["careful"] else "fine"
