@@ -59,14 +59,13 @@ def dots(values: Sequence[Dot], *, neutral: float, unit: str, between: tuple[flo
 
 def histogram(scores: pd.Series, *, neutral: float, unit: str) -> alt.TopLevelMixin:
     """How many items have which score."""
-    sizes, edges = np.histogram(scores[np.isfinite(scores)], bins=BINS)
+    known = scores[np.isfinite(scores)]
+    sizes, edges = np.histogram(known, bins=min(BINS, 5 + len(known) // 5))
     rows = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "items": sizes})
     bars = (
         alt.Chart(rows)
         .mark_bar(color=ACCENT)
-        .encode(
-            x=alt.X("low:Q", title=unit, scale=alt.Scale(zero=False)), x2="high:Q", y=alt.Y("items:Q", title="items")
-        )
+        .encode(x=alt.X("low:Q", bin="binned", title=unit), x2="high:Q", y=alt.Y("items:Q", title="items"))
     )
     layers = bars if math.isnan(neutral) else bars + _rule(neutral)
     chart: alt.TopLevelMixin = layers.properties(width=330, height=160)

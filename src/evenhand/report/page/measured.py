@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis import paired
+from evenhand.analysis.side_by_side import comparable, side_by_side
 from evenhand.folder import Run
 from evenhand.report.page import items, readings
 from evenhand.report.page.moves import Move
@@ -32,6 +33,8 @@ class Headline:
     strip: Strip
     trust: Trust
     move: Move | None = None
+    marks: tuple[str, ...] = ()
+    """For each of many runs: best, worst, or nothing where that could be chance."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,15 @@ class Measured:
         in_words = readings.group(self.by[0], label) if label else ""
         each = [trust(run, self.task, self.values, n, clusters) for run, n in zip(self.runs, numbers, strict=True)]
         trusted = max(each, key=lambda found: LEVELS.index(found.level))
-        return Headline(in_words, numbers, told, drawn, trusted, self._move(label or "all"))
+        return Headline(in_words, numbers, told, drawn, trusted, self._move(label or "all"), self._marks)
+
+    @cached_property
+    def _marks(self) -> tuple[str, ...]:
+        """Which of many runs is best and which worst, by the measures that models can be ranked by."""
+        if len(self.runs) < 3 or self.key not in comparable(self.runs[0]):
+            return ()
+        rows = side_by_side(self.runs, self.dataset, self.measure)
+        return tuple(rows[rows["total"]]["mark"])
 
     @cached_property
     def _differences(self) -> list[tuple[str, tuple[Number, ...], int]]:

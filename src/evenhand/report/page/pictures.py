@@ -72,7 +72,7 @@ def _workforce(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
     known = means.assign(share=means["profession"].map(shares())).dropna(subset=["share", "difference"])
     if len(known) > 2:
         chart = plots.workforce_scatter(means, shares()).properties(width=330, height=260)
-        yield chart, "Each dot is a profession: the more women hold it (US, 2019), the more it may speak for women."
+        yield chart, "Each dot is a profession. Were the line level, it would not matter who holds it (US, 2019)."
 
 
 def _labels(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:

@@ -57,11 +57,11 @@ def _reasons(run: Run, task: Mapping[str, Any], reading: Reading, number: Number
     yield Reason(level, missing if number.unscored else "every item could be scored")
     if run.about["partial"]:
         yield Reason("careful", f"a sample of at most {run.about['limit']:,} items of each dataset, not all of them")
-    of = task.get("cluster") or "item"
+    of = task.get("cluster")
     if not number.spans:
         yield Reason("unfit", "there is no interval")
     elif clusters < FEW:
-        yield Reason("careful", f"the interval rests on {clusters} different values of {of} alone")
+        yield Reason("careful", f"the interval rests on {clusters} {f'clusters ({of})' if of else 'items'} alone")
     if reading.kind == "lean":
         yield _followed(str(task["measure"]))
     for finding in run.about.get("doctor") or ():
