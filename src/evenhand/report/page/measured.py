@@ -187,14 +187,11 @@ class Measured:
             levels.setdefault(names, []).append(Row(labels, numbers, move))
         whole = levels.pop((), [])
         groups = next((names for names in levels if within not in names or not within), tuple(self.by) or ("items",))
-        first = [Row(("all", *("",) * (len(groups) - 1)), row.numbers, row.move) for row in whole]
-        first += levels.pop(groups, [])
+        first = [Row(("all",) * len(groups), row.numbers, row.move) for row in whole] + levels.pop(groups, [])
         tables = [] if not self.paired else [self._women_minus_men()]
         caption = ("Values by group" if self.paired else "By group") if self.by else "All items"
-        tables.append(Table(caption, groups, tuple(first[:ROWS]), len(first[ROWS:])))
-        for names, rows in levels.items():
-            tables.append(Table(f"By {names[-1]}", names, tuple(rows[:ROWS]), len(rows[ROWS:])))
-        return tables
+        tables.append(_table(caption, groups, first))
+        return tables + [_table(f"By {names[-1]}", names, rows) for names, rows in levels.items()]
 
     def _women_minus_men(self) -> Table:
         rows = tuple(Row((label,), numbers, self._move(label)) for label, numbers, _ in self._differences)
@@ -261,3 +258,13 @@ class Measured:
         for row in self.values_by_group.rows[1:]:
             if side := row.numbers[-1].side:
                 yield f"{', '.join(filter(None, row.labels))}: {self.values.leans[(side + 1) // 2]}"
+
+
+def _table(caption: str, groups: Sequence[str], rows: Sequence[Row]) -> Table:
+    """A table of as many rows as fit; a group with one label alone is in the caption, not in a column."""
+    labels = [{row.labels[place] for row in rows} - {"all"} for place in range(len(groups))]
+    shown = [place for place, found in enumerate(labels) if len(found) != 1] or [0]
+    alone = [f"{groups[place]}: {min(found)}" for place, found in enumerate(labels) if place not in shown]
+    cut = tuple(Row(tuple(row.labels[place] for place in shown), row.numbers, row.move) for row in rows[:ROWS])
+    names = tuple(groups[place] for place in shown)
+    return Table(", ".join([caption, *alone]), names, cut, max(0, len(rows) - ROWS))

@@ -81,6 +81,7 @@ def _labels(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
     frames = [distribution(run.results, m.dataset).assign(model=n) for n, run in zip(m.names, m.runs, strict=True)]
     if all(len(frame) and frame["value"].notna().all() for frame in frames):
         chart = _untitled(plots.label_bars(pd.concat(frames)))
+        chart.spec = chart.spec.properties(width=300)  # type: ignore[attr-defined]
         yield chart, "Labels by set. A dot marks those that a stereotype would give; “neutral” is always right."
 
 
@@ -96,7 +97,7 @@ def _words(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
     chart = plots.pronoun_scatter(words, {"profession": (line.slope, line.intercept)}, title="", note=[])
     spread = f"{told.spread.value:.2f} [{told.spread.low:.2f}, {told.spread.high:.2f}]"
     yield (
-        _untitled(chart),
+        _untitled(chart).properties(width=300, height=300),  # type: ignore[attr-defined]
         "Each dot is a profession; on the grey line nothing changed, on the level of 0 it is even. "
         f"The professions lie {spread} times as far apart as before.",
     )
