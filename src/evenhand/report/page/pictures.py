@@ -97,7 +97,7 @@ def _words(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
     chart = plots.pronoun_scatter(words, {"profession": (line.slope, line.intercept)}, title="", note=[])
     spread = f"{told.spread.value:.2f} [{told.spread.low:.2f}, {told.spread.high:.2f}]"
     yield (
-        _untitled(chart).properties(width=300, height=300),  # type: ignore[attr-defined]
+        _untitled(chart).properties(width=300, height=300),
         "Each dot is a profession; on the grey line nothing changed, on the level of 0 it is even. "
         f"The professions lie {spread} times as far apart as before.",
     )
