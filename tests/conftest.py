@@ -1,5 +1,7 @@
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the Hub's client: tests never look for a network
 
@@ -13,6 +15,23 @@ def mini_en() -> MaskedLM:
     import evenhand
 
     return evenhand.load()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def without_pages() -> Iterator[Any]:
+    """A page takes seconds to draw, and few tests of audits look at one."""
+    from evenhand.report import page
+
+    with pytest.MonkeyPatch.context() as patch:
+        write = page.write
+        patch.setattr(page, "write", lambda runs, path: None)
+        yield write
+
+
+@pytest.fixture
+def pages(without_pages: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that ask for it, audits write their pages."""
+    monkeypatch.setattr("evenhand.report.page.write", without_pages)
 
 
 @pytest.fixture(scope="session")

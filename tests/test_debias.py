@@ -17,6 +17,7 @@ from evenhand.datasets.gendered import gender
 from evenhand.datasets.texts import reminders, sentences
 from evenhand.debiasing import Debiased, balance, debias
 from evenhand.mitigation.swap import Swapper
+from evenhand.report.page.record import debiasing
 from evenhand.terminal import run as run_command
 from evenhand.training.saving import CHECKPOINT
 
@@ -107,6 +108,15 @@ def test_what_was_lost_is_there_too(done: Debiased) -> None:
         {"before": 10.0, "after": 12.0, "change": 0.2, "low": 0.1, "high": 0.3},
     )  # fmt: skip
     assert [alarm.split(":")[0] for alarm in lost.alarms] == ["Over-debiased", "Its language got worse"]
+
+
+def test_what_the_page_needs_is_kept(done: Debiased) -> None:
+    kept = debiasing([done.before, done.after])
+    assert kept is not None
+    assert kept["language"] == done.language
+    assert kept["alarms"] == done.alarms
+    assert [row["corpus"] for row in kept["balance"]] == ["before", "after"]
+    assert debiasing([done.after, done.before]) is None
 
 
 def test_the_same_call_trains_nothing_again(done: Debiased, monkeypatch: pytest.MonkeyPatch) -> None:

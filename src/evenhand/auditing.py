@@ -146,10 +146,7 @@ def audit(
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - clock, 1),
         }
-        run = _finish(path, about, tasks, results)
-        if gate:
-            gate.judge(run).save(run.path)
-        return run
+        return _finish(path, about, tasks, results, gate)
 
 
 def rescore(path: str | Path) -> Run:
@@ -170,10 +167,19 @@ def run_folder(model: str | Model, out: str | Path) -> Path:
     return Path(out).expanduser() / name.replace("/", "--")
 
 
-def _finish(path: Path, about: dict[str, Any], tasks: Sequence[Task], results: Sequence[Result]) -> Run:
+def _finish(
+    path: Path, about: dict[str, Any], tasks: Sequence[Task], results: Sequence[Result], gate: Gate | None = None
+) -> Run:
+    """Write the run, judge it, and draw its page: each is whole without the next."""
     about["unscored"] = {f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results}
     about["versions"] = {"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")}
-    return folder.write(path, about, results, {task.dataset.name: task.dataset.items for task in tasks})
+    run = folder.write(path, about, results, {task.dataset.name: task.dataset.items for task in tasks})
+    if gate:
+        gate.judge(run).save(run.path)
+    from evenhand.report import page  # here, so that drawing is loaded when there is something to draw
+
+    page.write([run], run.path / page.FILE)
+    return run
 
 
 def _about(

@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from evenhand import __version__, terminal
-from evenhand.commands import audit, compare, datasets, doctor, export, gate, metaeval, nli, serve, studies, texts
+from evenhand.commands import (
+    audit,
+    compare,
+    datasets,
+    doctor,
+    export,
+    gate,
+    metaeval,
+    nli,
+    report,
+    serve,
+    studies,
+    texts,
+)
 from evenhand.errors import BadInput
 from evenhand.launched import processes
 
@@ -50,6 +63,7 @@ for command in (
     export.export,
     compare.compare,
     gate.gate,
+    report.report,
     studies.reproduce,
     texts.swap,
     texts.debias,

@@ -28,6 +28,7 @@ from evenhand.models.base import Model
 from evenhand.models.names import DEFAULT
 from evenhand.models.remembering import Remembering
 from evenhand.questions import Likelihood
+from evenhand.report import page
 from evenhand.stats import clustered_interval, sign_flip_test
 from evenhand.teaching import recipe_of
 
@@ -123,7 +124,9 @@ def debias(
         done = Debiased(folder, before, after, balance(text.before, text.after), changed(before, after), language)
         rows = done.changes.to_json(orient="records", indent=1).encode()
         write_whole(out / "changes.json", lambda file: file.write(rows))
+        _record(out, done, corpus, text.share, extra)
         _complete_card(done, corpus, text.share, extra)
+        page.write([before, after], out / page.FILE)
         return done
 
 
@@ -137,7 +140,24 @@ def _claim(out: Path, made_of: str) -> None:
             known = ""
         if known != made_of:
             raise BadInput(f"'{out}' holds another debiasing: other model, texts or settings. Choose another --out.")
+        return
     write_whole(path, lambda file: file.write(json.dumps({"sha256": made_of}).encode()))
+
+
+def _record(out: Path, done: Debiased, corpus: str, share: float, extra: Sequence[str]) -> None:
+    """Keep beside the claim what the page shows: whose runs these are, what was trained on, what was lost."""
+    path = out / "debias.json"
+    record = json.loads(path.read_text(encoding="utf-8")) | {
+        "before": done.before.about["fingerprint"],
+        "after": done.after.about["fingerprint"],
+        "corpus": corpus,
+        "share": share,
+        "reminders": len(extra),
+        "balance": done.balance.to_dict("records"),
+        "language": done.language,
+        "alarms": done.alarms,
+    }
+    write_whole(path, lambda file: file.write(json.dumps(record, indent=1).encode()))
 
 
 def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:

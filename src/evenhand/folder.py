@@ -6,6 +6,7 @@
     items.parquet    how each item reads: its text, and the other one of a pair
     answers.sqlite   the model's answers, by question
     gate.json        what a policy says of the results, where there is one
+    report.html      the page, for people; made from the others, which are whole without it
 
 A kill at any moment leaves each file either as it was or new and whole.
 """

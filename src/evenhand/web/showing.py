@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,9 @@ def policy() -> str:
 
     It lives in a sandbox, an origin of its own, since its text comes from runs that others may have made.
     """
-    return f"{_own_policy()}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
+    from evenhand.report.page import policy
+
+    return f"{policy()}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
 
 
 def compared(before: Run, after: Run) -> dict[tuple[str, str], list[Moved]]:
@@ -79,24 +80,13 @@ def _stamp(run: Run) -> int:
 
 @lru_cache(maxsize=KEPT)
 def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> str:
-    return _report([Run.load(path) for path in paths])
+    from evenhand.report.page import page  # drawing takes seconds to import
+
+    return page([Run.load(path) for path in paths])
 
 
 @lru_cache(maxsize=KEPT)
 def _changed(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
-    from evenhand.analysis.change import changed  # scipy takes a second
+    from evenhand.comparing import compare  # scipy takes a second
 
-    return changed(Run.load(before), Run.load(after))
-
-
-def _report(runs: Sequence[Run]) -> str:
-    """The whole page of the runs; until the report has pages of its own, their values."""
-    tables = "".join(f"<h1>{escape(str(r.about['model']))}</h1>{r.values.to_html(na_rep='')}" for r in runs)
-    tables = tables.replace(' style="text-align: right;"', "")
-    return (
-        f'<!doctype html><html lang="en"><head><title>evenhand</title></head><body><main>{tables}</main></body></html>'
-    )
-
-
-def _own_policy() -> str:
-    return "default-src 'none'; base-uri 'none'; form-action 'none'"
+    return compare(Run.load(before), Run.load(after)).frame

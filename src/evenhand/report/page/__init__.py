@@ -1,0 +1,144 @@
+"""The page: one HTML file that shows a run, or several, to people, and opens from disk with no network."""
+
+import base64
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from evenhand.analysis.side_by_side import same_task
+from evenhand.errors import BadInput
+from evenhand.folder import Run, write_whole
+from evenhand.report.page import provenance, readings, record
+from evenhand.report.page.changed import Changed
+from evenhand.report.page.measured import Measured
+from evenhand.report.page.numbers import probability
+from evenhand.report.page.pictures import pictures
+from evenhand.report.page.summary import summary
+
+log = logging.getLogger(__name__)
+
+FILE = "report.html"
+
+
+def page(runs: Sequence[Run]) -> str:
+    """The page of a run; of two, before and after; of more, side by side. The runs must have measured the same."""
+    if not runs:
+        raise BadInput("A page needs at least one run. Got none.")
+    tasks = runs[0].about["tasks"]
+    for task in tasks:
+        same_task(runs, task["dataset"], task["measure"])
+    names = _names(runs)
+    changed = Changed(runs, _neutral(runs[0]), record.debiasing(runs)) if len(runs) == 2 else None
+    results = [run.results for run in runs]
+    sections = [Measured(runs, names, results, task, changed.moves if changed else {}) for task in tasks]
+    datasets: dict[str, list[Measured]] = {}
+    for section in sections:
+        datasets.setdefault(section.dataset, []).append(section)
+    return _environment().get_template("page.html.j2").render(
+        runs=list(zip(names, runs, strict=True)),
+        title=_title(runs, changed),
+        datasets=datasets,
+        sections=sections,
+        numbers={section.key: place for place, section in enumerate(sections, 1)},
+        summary=summary(sections),
+        changed=changed,
+        gates=[(name, found) for name, run in zip(names, runs, strict=True) if (found := record.gate(run))],
+        policy=policy(),
+    )  # fmt: skip
+
+
+def write(runs: Sequence[Run], path: Path) -> None:
+    """Leave the page beside what it shows. One that fails is only said, since the runs are whole without it."""
+    try:
+        html = page(runs).encode()
+        write_whole(path, lambda file: file.write(html))
+    except Exception as error:
+        again = " ".join(str(run.path) for run in runs)
+        log.warning(f"The page '{path}' could not be written: {error}. All else is there; try: evenhand report {again}")
+
+
+def policy() -> str:
+    """The page's Content-Security-Policy: its own style and script by their hashes, and nothing from anywhere else."""
+    style, script = (_hash(_look(name)) for name in ("style.css", "sort.js"))
+    return (
+        f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    """What to call each run: before and after, or its model, told apart where two have one name."""
+    models = [str(run.about["model"]) for run in runs]
+    if len(runs) == 2:
+        return [f"{when}: {model}" for when, model in zip(("before", "after"), models, strict=True)]
+    return [
+        model if models.count(model) == 1 else f"{model} ({place}, {run.about['fingerprint'][:8]})"
+        for place, (model, run) in enumerate(zip(models, runs, strict=True), 1)
+    ]
+
+
+def _title(runs: Sequence[Run], changed: Changed | None) -> str:
+    models = [str(run.about["model"]) for run in runs]
+    if changed is not None:
+        return f"{models[0]}, before and after" + (" debiasing" if changed.record else "")
+    return models[0] if len(models) == 1 else f"{len(models)} models side by side"
+
+
+def _neutral(run: Run) -> dict[tuple[str, str], float]:
+    """By dataset and measure, the value that nearer and farther refer to."""
+    found: dict[tuple[str, str], float] = {}
+    gendered = {str(name) for name in run.scores["dataset"].unique() if _mixed(run, str(name))}
+    for row in run.results:
+        if row["neutral"] is not None and not (row["measure"] == "pronoun" and row["dataset"] in gendered):
+            found[row["dataset"], row["measure"]] = row["neutral"]
+            found[row["dataset"], readings.DIFFERENCE] = 0.0
+    return found
+
+
+def _mixed(run: Run, dataset: str) -> bool:
+    if "calls_for" not in run.scores:
+        return False
+    return bool(run.scores[run.scores["dataset"] == dataset]["calls_for"].nunique() > 1)
+
+
+def _look(name: str) -> str:
+    return (files("evenhand.report.page") / "look" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("evenhand.report.page", "look"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= _words()
+    return made
+
+
+def _words() -> Mapping[str, Any]:
+    """What templates may call."""
+    return {
+        "pictures": pictures,
+        "facts": provenance.facts,
+        "sources": provenance.sources,
+        "dataset_title": readings.dataset,
+        "reading_of": lambda measure: readings.reading({"measure": measure, "reading": ""}),
+        "group_words": readings.group,
+        "probability": probability,
+        "style": Markup(_look("style.css")),  # our own files, the only text that is not escaped
+        "script": Markup(_look("sort.js")),
+    }

@@ -1,0 +1,58 @@
+"""Where the numbers come from: enough to get them again, and to cite them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from evenhand.folder import Run
+
+
+def facts(run: Run) -> list[tuple[str, str]]:
+    """What to know of one run: name and value."""
+    return [(name, str(value)) for name, value in _facts(run) if value not in (None, "", [])]
+
+
+def _facts(run: Run) -> Iterator[tuple[str, Any]]:
+    about = run.about
+    yield "model", about["model"]
+    yield "fingerprint (weights, tokenizer, dtype)", about["fingerprint"]
+    loaded: Mapping[str, Any] = about.get("loaded") or {}
+    for name in ("source", "revision", "architecture", "dtype", "device", "attention", "batch_size", "threads"):
+        yield name.replace("_", " "), loaded.get(name)
+    if loaded.get("parameters"):
+        yield "parameters", f"{loaded['parameters']:,}"
+    yield "suite", about.get("suite")
+    yield "items of each dataset", f"a sample of at most {about['limit']:,}" if about["limit"] else "all"
+    yield "seed", about["seed"]
+    work = about["work"]
+    yield "questions", f"{work['questions']:,}, {work['inputs']:,} distinct inputs"
+    yield "measured", f"{about.get('started', '')}, in {about['seconds']} s"
+    yield "scored again", about.get("rescored")
+    versions = {"evenhand": about.get("evenhand"), **(about.get("versions") or {})}
+    versions |= {name: loaded.get(name) for name in ("torch", "transformers")}
+    yield "versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value)
+    yield "run folder", run.path
+
+
+def sources(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """The datasets: name, version, measures with theirs, options, source, licence."""
+    found: dict[str, dict[str, str]] = {}
+    for task in tasks:
+        row = found.setdefault(
+            task["dataset"],
+            {
+                "dataset": f"{task['dataset']}, version {task['dataset_version']}",
+                "about": str(task.get("about") or ""),
+                "options": _options(task.get("dataset_options") or {}),
+                "source": str(task.get("source") or ""),
+                "licence": str(task.get("licence") or ""),
+                "measures": "",
+            },
+        )
+        options = _options(task.get("measure_options") or {})
+        named = f"{task['measure']}, version {task['measure_version']}" + (f" ({options})" if options else "")
+        row["measures"] = f"{row['measures']}; {named}" if row["measures"] else named
+    return list(found.values())
+
+
+def _options(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in options.items() if value not in ("", None))

@@ -1,0 +1,77 @@
+"""How the page speaks of measures, datasets and groups: readings.toml, or the run itself where that has nothing."""
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+DIFFERENCE = "association, female - male"
+"""The reading of associations that compares partners; analysis.change calls it so, too."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a newcomer must know to read one measure; readings.toml says what each field is."""
+
+    title: str
+    asks: str
+    kind: str
+    ends: tuple[str, str] = ("below", "above")
+    leans: tuple[str, str] = ("below the neutral value", "above the neutral value")
+    much: str = ""
+    scale: tuple[float, float] | None = None
+    items: tuple[str, str] = ("Lowest", "Highest")
+    sentences: tuple[str, str] = ("sentence", "")
+    offends: bool = False
+    ranked: str = ""
+    unit: str = ""
+    does_not_show: tuple[str, ...] = ()
+
+    def how_much(self, value: float) -> str:
+        """The size of a value in everyday words."""
+        times = math.exp(min(value, 300.0))  # beyond, a model is broken, and a float would overflow
+        return self.much.format(
+            times=f"{times:.2f}" if times < 10 else f"{times:,.3g}",
+            points=f"{100 * abs(value):.0f}",
+            percent=f"{100 * value:.0f}",
+        )
+
+
+def reading(task: Mapping[str, Any], *, mixed: bool = False) -> Reading:
+    """How to read a task of a run; one that is not known here speaks for itself.
+
+    `mixed`: its items should lie on either side, so that the value of all of them has no reading.
+    """
+    found = _known()["measures"].get(task["measure"])
+    if found is None:
+        return Reading(str(task["measure"]), str(task.get("asks") or task["reading"]), "lean")
+    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
+    return Reading(**(fields | {"kind": "mixed"} if mixed else fields))
+
+
+def harmless(dataset: str) -> dict[str, str]:
+    """The groups of a dataset that offends whose sentences do not; none where that is not known."""
+    return dict(_known()["harmless"].get(dataset, {}))
+
+
+def difference() -> Reading:
+    """How to read female minus male."""
+    return reading({"measure": DIFFERENCE})
+
+
+def dataset(name: str) -> str:
+    """A dataset's name for people; its own where it has no other."""
+    return str(_known()["datasets"].get(name, name))
+
+
+def group(name: str, label: str) -> str:
+    """A group's label in words."""
+    return str(_known()["groups"].get(name, {}).get(label, label))
+
+
+@cache
+def _known() -> dict[str, Any]:
+    return tomllib.loads((files("evenhand.report.page") / "readings.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,95 @@
+"""An interval on its scale, with the neutral point: where to draw what, in units of the SVG."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evenhand.report.page.numbers import Number
+
+WIDTH, MARGIN, LINE, FOOT = 320.0, 10.0, 18.0, 20.0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A value, as a dot at x, with its interval from `left` to `right`."""
+
+    x: float
+    left: float
+    right: float
+    y: float
+    spans: bool
+    number: int
+    """Which of the runs it is of, from 1."""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """What the template draws, and its text for those who do not see it."""
+
+    marks: tuple[Mark, ...]
+    neutral: float | None
+    at: str
+    ends: tuple[str, str]
+    height: float
+    alt: str
+    width: float = WIDTH
+
+    @property
+    def base(self) -> float:
+        """Where the scale's line is."""
+        return self.height - FOOT
+
+    @property
+    def anchor(self) -> str:
+        """Which way the neutral value's label goes from its place."""
+        if self.neutral is None:
+            return "middle"
+        return "start" if self.neutral < WIDTH / 4 else "end" if self.neutral > WIDTH * 3 / 4 else "middle"
+
+
+def domain(numbers: Sequence[Number], scale: tuple[float, float] | None, neutral: float) -> tuple[float, float]:
+    """The ends of the scale: the measure's own, or round numbers that hold every interval, alike on both sides."""
+    if scale is not None:
+        return scale
+    middle = 0.0 if math.isnan(neutral) else neutral
+    known = [v for n in numbers for v in (n.value, n.low, n.high) if math.isfinite(v)]
+    reach = _round_up(max((abs(v - middle) for v in known), default=1.0))
+    return (middle if known and min(known) >= middle and _one_sided(numbers) else middle - reach), middle + reach
+
+
+def strip(numbers: Sequence[Number], ends: tuple[str, str], between: tuple[float, float], alt: str) -> Strip:
+    """The values of one or more runs on one scale."""
+    low, high = between
+
+    def x(value: float) -> float:
+        share = min(max((value - low) / (high - low), 0.0), 1.0)
+        return round(MARGIN + share * (WIDTH - 2 * MARGIN), 1)
+
+    marks = []
+    for row, number in enumerate(numbers):
+        if number.known and math.isfinite(number.value):
+            y = LINE * row + LINE / 2
+            left, right = (x(number.low), x(number.high)) if number.spans else (x(number.value), x(number.value))
+            marks.append(Mark(x(number.value), left, right, y, number.spans, row + 1))
+    neutral = next((n.neutral for n in numbers if not math.isnan(n.neutral)), math.nan)
+    inside = low <= neutral <= high
+    return Strip(
+        tuple(marks),
+        x(neutral) if inside else None,
+        f"{neutral:g}" if inside else "",
+        ends,
+        LINE * len(numbers) + FOOT,
+        alt,
+    )
+
+
+def _one_sided(numbers: Sequence[Number]) -> bool:
+    return not any(n.signed for n in numbers)
+
+
+def _round_up(value: float) -> float:
+    """The next of 1, 2, 3, 5, 8 with zeros: 0.37 gives 0.5."""
+    if value <= 0 or not math.isfinite(value):
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 3, 5, 8, 10) if step * power >= value * (1 - 1e-9))

@@ -1,0 +1,78 @@
+"""How far to trust a value: what speaks for it and against it, each with its weight."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.analysis.followed import followed
+from evenhand.folder import Run
+from evenhand.report.page.numbers import Number
+from evenhand.report.page.readings import Reading
+
+LEVELS = ("fine", "careful", "unfit")
+"""The doctor's own words, from good to bad."""
+UNSCORED = {"careful": 0.01, "unfit": 0.5}
+"""From which share of unscored items on."""
+FEW = 8
+"""With fewer clusters an interval rests on little (stats.clustered_interval changes its method there, too)."""
+FOLLOWS = 0.5
+"""The least correlation with bias, at the low end of its interval, that speaks for a measure."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One thing that was looked at."""
+
+    level: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The worst of the reasons, and all of them."""
+
+    reasons: tuple[Reason, ...]
+
+    @property
+    def level(self) -> str:
+        """fine, careful or unfit."""
+        return max((reason.level for reason in self.reasons), key=LEVELS.index, default="fine")
+
+    @property
+    def why(self) -> str:
+        """The first of the worst reasons; nothing where all is fine."""
+        return "" if self.level == "fine" else next(r.says for r in self.reasons if r.level == self.level)
+
+
+def trust(run: Run, task: Mapping[str, Any], reading: Reading, number: Number, clusters: int) -> Trust:
+    """The reasons for and against one value; `clusters` is how many of what intervals resample it rests on."""
+    return Trust(tuple(_reasons(run, task, reading, number, clusters)))
+
+
+def _reasons(run: Run, task: Mapping[str, Any], reading: Reading, number: Number, clusters: int) -> Iterator[Reason]:
+    items = number.n + number.unscored
+    share = number.unscored / items if items else 1.0
+    level = "unfit" if share >= UNSCORED["unfit"] else "careful" if share >= UNSCORED["careful"] else "fine"
+    missing = f"{number.unscored:,} of {items:,} items ({share:.0%}) could not be scored"
+    yield Reason(level, missing if number.unscored else "every item could be scored")
+    if run.about["partial"]:
+        yield Reason("careful", f"a sample of at most {run.about['limit']:,} items of each dataset, not all of them")
+    of = task.get("cluster")
+    if not number.spans:
+        yield Reason("unfit", "there is no interval")
+    elif clusters < FEW:
+        yield Reason("careful", f"the interval rests on {clusters} {f'clusters ({of})' if of else 'items'} alone")
+    if reading.kind == "lean":
+        yield _followed(str(task["measure"]))
+    for finding in run.about.get("doctor") or ():
+        if finding.get("verdict") in LEVELS[1:]:
+            yield Reason(finding["verdict"], f"doctor, {finding.get('check')}: {finding.get('says')}")
+    if task.get("flaws"):
+        yield Reason("fine", f"known flaws of the sentences: {task['flaws']}")
+
+
+def _followed(measure: str) -> Reason:
+    known = followed(measure)
+    if known is None:
+        return Reason("careful", "whether this measure follows bias was never tried with models of known bias")
+    return Reason("fine" if known.low >= FOLLOWS else "careful", f"with models of known bias: {known}")
