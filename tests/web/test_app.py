@@ -13,6 +13,7 @@ import pytest
 from starlette.types import ASGIApp
 
 import served
+from evenhand.folder import Run
 from evenhand.questions import Answer, Question
 from evenhand.web import listing, probing
 from evenhand.web.app import LARGEST_BODY, application
@@ -165,7 +166,8 @@ def test_what_cannot_be_compared_says_why(app: ASGIApp, root: Path) -> None:
     ):
         answer = send(app, "/compare", query=query)
         assert (answer.status, why in answer.text) == (status, True), query
-    served.changed(root / "after" / "debiased", limit=7)
+    tasks = [{**task, "dataset_version": 99} for task in Run.load(root / "after" / "debiased").about["tasks"]]
+    served.changed(root / "after" / "debiased", tasks=tasks)
     answer = send(app, "/compare", query=f"{one}&run={run['after/debiased']}")
     assert answer.status == 400
     assert "were not measured alike" in answer.text

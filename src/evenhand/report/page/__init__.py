@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from evenhand.analysis.side_by_side import same_task
+from evenhand.analysis.alike import same_task
 from evenhand.errors import BadInput
 from evenhand.folder import Run, write_whole
 from evenhand.report.page import provenance, readings, record
