@@ -307,7 +307,9 @@ def test_labels_in_the_wrong_order_are_unfit(mini_en_nli: NliModel) -> None:
     finding = one(labels, swapped)
     assert finding.verdict == "unfit"
     assert "'entailment' is contradiction, 'contradiction' is entailment" in finding.says
-    assert [f.verdict for f in head_and_language(Case(swapped, "en"))] == ["fine", "fine"]  # it has learnt
+    head, language = head_and_language(Case(swapped, "en"))
+    assert (head.verdict, language.verdict) == ("fine", "fine")  # it has learnt
+    assert "30 of 30 plain inferences of 'en' are right, its labels taken in another order" in head.says
 
 
 # Steadiness.
@@ -348,6 +350,8 @@ def test_answers_that_are_no_numbers_are_unfit(tmp_path: Path) -> None:
     with torch.no_grad():
         whole.network.bert.embeddings.LayerNorm.weight.fill_(math.nan)
     assert one(numbers, whole).verdict == "unfit"
+    with pytest.raises(LeftOut, match="plain sentences have no answer: not a finite number"):
+        list(head_and_language(Case(whole, "en")))
 
 
 def test_casting_leaves_the_model_as_it_is(make: Callable[..., Any]) -> None:
@@ -467,6 +471,7 @@ def test_the_command_prints_a_table_and_ends_with_1_where_something_is_unfit(
         (["mini-em"], "Did you mean 'mini-en'?"),
         (["--lang", "eo"], "Unknown language 'eo'"),
         (["--suite", "becpto"], "Did you mean 'becpro'?"),
+        (["--suite", "becpro", "--lang", "ja"], "Unknown language 'ja'. Available: de, en."),
         (["--suite", "nli"], "Suite 'nli' is for models of another kind. Got a model of kind 'masked'"),
         (["--dtype", "int8"], "dtype must be one of"),
         (["--labels", "a,b,c"], "labels are those of a classifier"),

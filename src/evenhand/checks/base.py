@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -18,6 +18,8 @@ FINE: Verdict = "fine"
 CAREFUL: Verdict = "careful"
 UNFIT: Verdict = "unfit"
 
+ENOUGH = 12_000
+"""Items of a dataset whose words are looked at: all, in every released corpus."""
 AT_ONCE = 6
 """Ordinary questions that a check asks."""
 
@@ -69,6 +71,12 @@ class Case:
         """The precision the model works in."""
         about = self.model.about if isinstance(self.model, Described) else {}
         return str(about.get("dtype", "float32"))
+
+    @cached_property
+    def sampled(self) -> list[Dataset]:
+        """The datasets; of a very large one every so many items, since finding the words of pairs takes time."""
+        steps = [-(-len(dataset.items) // ENOUGH) for dataset in self.datasets]
+        return [replace(d, items=d.items[::n]) if n > 1 else d for d, n in zip(self.datasets, steps, strict=True)]
 
     @cached_property
     def ordinary(self) -> tuple[list[Question], list[Answer]]:

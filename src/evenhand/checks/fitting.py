@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, Finding
+from evenhand.datasets import plain
 from evenhand.fitness import Cut, cuts, fit
 from evenhand.items import Blank, Item, NliPair, texts
 from evenhand.models.base import Examined, Pieced
@@ -21,7 +22,7 @@ def vocabulary(case: Case) -> Iterator[Finding]:
     """Does the tokenizer know the words to be measured?"""
     if not isinstance(case.model, Pieced) or not case.datasets:
         return
-    fits = [fit(case.model, dataset) for dataset in case.datasets]
+    fits = [fit(case.model, dataset) for dataset in case.sampled]
     lines = [line for found in fits for line in found.warnings(case.model.name)]
     if lines:
         more = f" The same goes for {len(lines) - 1} more datasets." if lines[1:] else ""
@@ -42,11 +43,11 @@ def splitting(case: Case) -> Iterator[Finding]:
     """Which share of target and of attribute words is cut into more pieces than it has words, by gender?
 
     A word of several pieces has other log-probabilities than a whole one. Where that befalls one gender more than the
-    other, scores differ for it, not for bias.
+    other, scores differ for it, not for bias. In languages without spaces there are no words to be cut.
     """
-    if not isinstance(case.model, Pieced):
+    if not isinstance(case.model, Pieced) or case.language in plain.SPACELESS:
         return
-    found = [cut for dataset in case.datasets for cut in cuts(case.model, dataset)]
+    found = [cut for dataset in case.sampled for cut in cuts(case.model, dataset)]
     for role in ("target", "attribute"):
         by = {g: _distinct(c for c in found if c.role == role and c.gender == g) for g in ("female", "male")}
         if all(by.values()):
@@ -109,4 +110,4 @@ def _questions(item: Item) -> list[Question]:
         return [Entail(item.premise, item.hypothesis)]
     if isinstance(item, Blank):
         return [Fill(item.text, item.blank, max(item.candidates, key=len))]
-    return [Fill(text, (span := words(text)[0]), span.of(text)) for text in texts(item) if text]
+    return [Fill(text, (span := words(text)[0]), span.of(text)) for text in texts(item) if text.strip()]

@@ -1,14 +1,16 @@
 """Has the model learnt anything, and in this language? Head and language are judged by what it makes of plain texts."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from statistics import fmean
 
 from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, Finding, LeftOut, Verdict, is_number
 from evenhand.datasets import plain
+from evenhand.datasets.nli_examples import Example
 from evenhand.models.labels import LABELS
+from evenhand.models.pieces import UNKNOWN
 from evenhand.questions import Answer, Entail, Likelihood
 from evenhand.words import words
 
@@ -77,12 +79,12 @@ def head_and_language(case: Case) -> Iterator[Finding]:
 
 def labels(case: Case) -> Iterator[Finding]:
     """Do the three labels mean what they are called? Another order that gets the plain inferences right says no."""
-    examples = plain.inferences(case.language)
-    answers = case.ask([Entail(e.premise, e.hypothesis) for e in examples])
-    said = [(e.label, _label(a)) for e, a in zip(examples, answers, strict=True) if is_number(a)]
+    examples, _, said = _inferred(case, case.language)
     if len(said) <= len(examples) / 2:
-        raise LeftOut("labels", f"it cannot read plain inferences of '{case.language}'" if examples else "we have none")
-    read = {order: sum(order[LABELS.index(got)] == label for label, got in said) for order in permutations(LABELS)}
+        raise LeftOut(
+            "labels", f"it reads no plain inferences of '{case.language}'" if examples else "we have no pairs"
+        )
+    read = _right(said)
     best = max(read, key=lambda order: read[order])
     never = sorted(set(LABELS) - {got for _, got in said})
     if read[best] >= RIGHT * len(said) and read[LABELS] < GUESSED * len(said):
@@ -120,7 +122,7 @@ def _context(case: Case, language: str) -> Evidence | None:
     both = list(zip(answers[: len(texts)], answers[len(texts) :], counts, strict=True))
     read = [(a, b, n) for a, b, n in both if is_number(a) and is_number(b)]
     if len(read) <= len(texts) / 2:
-        return _unread(language, len(texts), len(texts) - len(read), "sentences")
+        return _unread(language, answers[: len(texts)], "sentences")
     unit = "a character" if language in plain.SPACELESS else "a word"
     sense = fmean(a.logp / n for a, _, n in read)
     gain = fmean((a.logp - b.logp) / n for a, b, n in read)
@@ -137,27 +139,45 @@ def _context(case: Case, language: str) -> Evidence | None:
 
 def _inference(case: Case, language: str) -> Evidence | None:
     """How many plain inferences are right, whatever the labels are called: their order is another check's."""
-    examples = plain.inferences(language)
+    examples, answers, said = _inferred(case, language)
     if not examples:
         return None
-    answers = case.ask([Entail(e.premise, e.hypothesis) for e in examples])
-    said = [(e.label, _label(a)) for e, a in zip(examples, answers, strict=True) if is_number(a)]
     unread = len(examples) - len(said)
     if len(said) <= len(examples) / 2:
-        return _unread(language, len(examples), unread, "inferences")
-    right = max(sum(order[LABELS.index(got)] == label for label, got in said) for order in permutations(LABELS))
+        return _unread(language, answers, "inferences")
+    read = _right(said)
+    right = max(read.values())
+    otherwise = "" if read[LABELS] == right else ", its labels taken in another order"
     share = right / len(said)
     verdict: Verdict = FINE if share >= RIGHT else CAREFUL if share >= GUESSED else UNFIT
     return Evidence(
         verdict,
-        f"{right} of {len(said)} plain inferences of '{language}' are right; guessing gives {len(said) / 3:.0f}.",
+        f"{right} of {len(said)} plain inferences of '{language}' are right{otherwise}; "
+        f"guessing gives {len(said) / 3:.0f}.",
         f"'{language}': {right} of {len(said)} plain inferences are right, {_unknown(unread, 'inferences')}.",
     )
 
 
-def _unread(language: str, n: int, unread: int, what: str) -> Evidence:
-    says = f"{unread} of {n} plain {what} of '{language}' have characters it does not know."
+def _unread(language: str, answers: Sequence[Answer], what: str) -> Evidence:
+    """Most texts have no answer: it does not know their characters, or for a reason that is another check's."""
+    notes = [answer.note for answer in answers if not is_number(answer)]
+    if notes.count(UNKNOWN) < len(notes) / 2:
+        raise LeftOut("head and language", f"plain {what} have no answer: {notes[0] or 'not a number'}")
+    says = f"{len(notes)} of {len(answers)} plain {what} of '{language}' have characters it does not know."
     return Evidence(UNFIT, says, unread=True)
+
+
+def _inferred(case: Case, language: str) -> tuple[Sequence[Example], list[Answer], list[tuple[str, str]]]:
+    """The plain inferences, the answers, and of those that are numbers the right label beside the model's."""
+    examples = plain.inferences(language)
+    answers = case.ask([Entail(e.premise, e.hypothesis) for e in examples])
+    said = [(e.label, _label(a)) for e, a in zip(examples, answers, strict=True) if is_number(a)]
+    return examples, answers, said
+
+
+def _right(said: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], int]:
+    """How many are right, for each order in which the labels may be taken."""
+    return {order: sum(order[LABELS.index(got)] == label for label, got in said) for order in permutations(LABELS)}
 
 
 def _unknown(n: int, what: str) -> str:

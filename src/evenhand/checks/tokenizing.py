@@ -106,7 +106,7 @@ def casing(case: Case) -> Iterator[Finding]:
 def _places(case: Case) -> list[Place]:
     """The words to be measured, each once, in their sentences; else those of plain sentences."""
     found: dict[str, Place] = {}
-    for dataset in case.datasets:
+    for dataset in case.sampled:
         for item in dataset.items:
             for word, place in asked_about(item):
                 found.setdefault(word, place)

@@ -45,7 +45,8 @@ class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         if options.get("return_offsets_mapping"):
             raise UnfitModel(
                 "This model's tokenizer (BertJapaneseTokenizer) does not say which characters a piece stands for: it "
-                "can be used for inference, not for masked sentences. Use a checkpoint with a tokenizer.json."
+                "can be used for inference, not for masked sentences. Use a checkpoint with a tokenizer.json.",
+                check="tokenizer",
             )
         return super().__call__(self._words(text), None if text_pair is None else self._words(text_pair), **options)
 
