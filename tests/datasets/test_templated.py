@@ -117,6 +117,8 @@ def test_a_copy_of_the_eec_is_read_by_its_templates(tmp_path: Path) -> None:
     assert second.target.of(second.text) == "aunt"
     assert (third.target.start, third.attribute.start) == (18, 22)  # not the first man
     assert third.groups["race"] == "none"
+    assert second.phrase.of(second.text) == "My aunt"
+    assert (second.candidates, third.candidates) == (("Alonzo", "My aunt"), ("this man",))
 
 
 def test_a_damaged_eec_is_named(tmp_path: Path) -> None:

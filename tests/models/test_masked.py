@@ -180,6 +180,7 @@ def test_skipped_spans_are_left_out(bert: MaskedLM) -> None:
         (Likelihood("She is a nurse. " * 625), "too long"),
         (Fill("She is a nurse.", Span(0, 3), "She is a nurse. " * 625), "too long"),
         (Likelihood("nurse", skip=(Span(0, 5),)), "nothing left outside the skipped spans"),
+        (Fill("She is a nurse.", Span(0, 3), "she", among=("she",)), "candidates do not differ"),
     ],
 )
 def test_what_cannot_be_answered_is_nan_with_the_reason(bert: MaskedLM, question: Question, note: str) -> None:

@@ -9,12 +9,11 @@ import numpy as np
 
 from evenhand.errors import UnfitModel
 from evenhand.models.batching import Ids
-from evenhand.models.pieces import TOO_LONG, Pieces, Unanswerable
+from evenhand.models.pieces import NO_OTHER, TOO_LONG, Pieces, Unanswerable
 from evenhand.questions import Entail, Fill, Likelihood, Question
 
 READING = 1  # raised whenever the same question becomes other sequences: kept answers are then asked again
 BEFORE_BLANK = "attribute before the blank"
-NO_OTHER = "candidates do not differ"
 PROMPT = "{premise}\nQuestion: {hypothesis} {0}, {2} or {1}?\nAnswer:"
 """How inference is put to a model without a classifier (after Brown et al. 2020, appendix G, for ANLI)."""
 
@@ -32,7 +31,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A question as sequences, and how their sums of log-probabilities, or single ones, make its answer."""
+    """A question as sequences, and how the log-probabilities of what counts in each make its answer."""
 
     parts: tuple[Part, ...] = ()
     note: str = ""

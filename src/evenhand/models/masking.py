@@ -7,7 +7,7 @@ import numpy as np
 
 from evenhand.errors import UnfitModel
 from evenhand.models.batching import Ids, Read, Reading
-from evenhand.models.pieces import Pieces, Unanswerable
+from evenhand.models.pieces import NO_OTHER, Pieces, Unanswerable
 from evenhand.questions import Fill, Likelihood, Question, Span
 
 
@@ -35,6 +35,8 @@ def reading(question: Fill | Likelihood, pieces: Mapping[str, Pieces], mask: int
             reads = tuple(_fill(alone, pieces, mask) for alone in _alone(question))
             if not question.among:
                 return Reading(reads)
+            if len(set(question.among)) == 1:  # it would be certain, whatever the model
+                raise Unanswerable(NO_OTHER)
             mine = question.among.index(question.answer)
             return Reading(reads, finish=lambda values: _normalised(values, mine))
         return Reading(tuple(_likelihood(question, pieces, mask)))

@@ -14,6 +14,7 @@ UNKNOWN = "unknown word"
 TOO_LONG = "too long"
 SPECIAL = "special token in the text"
 STRADDLES = "part of a piece"
+NO_OTHER = "candidates do not differ"
 
 
 class Unanswerable(Exception):
