@@ -114,6 +114,8 @@ def test_what_others_wrote_stays_text(html: str, both: str, tmp_path: Path) -> N
     record["doctor"] = [{"check": HOSTILE, "verdict": "careful", "says": HOSTILE, "do": HOSTILE}]
     record["warnings"] = [HOSTILE]
     (run.path / "run.json").write_text(json.dumps(record))
+    record["model"] = f"{HOSTILE}\x07"
+    (run.path / "run.json").write_text(json.dumps(record))
     (run.path / "gate.json").write_text(
         json.dumps({"policy": HOSTILE, "verdict": "fail", "rules": [{"rule": HOSTILE, "verdict": "fail", "says": "x"}]})
     )

@@ -86,7 +86,9 @@ def debias(
         seed=seed,
     )
     terminal.show(debiased(done.balance, done.changes, done.language, done.alarms))
-    terminal.show(f"Model: {done.model}", f"Runs: {done.before.path}, {done.after.path}")
+    terminal.show(
+        f"Model: {done.model}", f"Runs: {done.before.path}, {done.after.path}", f"Page: {out / 'report.html'}"
+    )
 
 
 def corpus(

@@ -445,3 +445,5 @@ def _footer(run: Run) -> Iterator[str]:
     took = f"{work['inputs']:,} distinct inputs{kept}" if work["inputs"] else "every answer kept from before"
     yield f"{work['questions']:,} questions, {took}; {run.about['seconds']} s."
     yield f"Run folder: {run.path}"
+    if (page := run.path / "report.html").exists():
+        yield f"Page: {page}"

@@ -30,7 +30,13 @@ def dots(values: Sequence[Dot], *, neutral: float, unit: str, between: tuple[flo
     """The value of each group with its interval; in colours by series where there are several."""
     rows = pd.DataFrame(
         [
-            {"group": d.group, "series": d.series, "value": d.number.value, "low": d.number.low, "high": d.number.high}
+            {
+                "group": _printable(d.group),
+                "series": _printable(d.series),
+                "value": d.number.value,
+                "low": d.number.low,
+                "high": d.number.high,
+            }
             for d in values
             if d.number.known
         ]
@@ -70,6 +76,11 @@ def histogram(scores: pd.Series, *, neutral: float, unit: str) -> alt.TopLevelMi
     layers = bars if math.isnan(neutral) else bars + _rule(neutral)
     chart: alt.TopLevelMixin = layers.properties(width=330, height=160)
     return chart
+
+
+def _printable(label: str) -> str:
+    """Without control characters, which no SVG may hold."""
+    return "".join(letter for letter in label if letter.isprintable())
 
 
 def _rule(neutral: float) -> alt.Chart:

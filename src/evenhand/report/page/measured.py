@@ -78,7 +78,8 @@ class Measured:
         self.key = (self.dataset, self.measure)
         self.by: list[str] = [str(name) for name in task["by"]]
         first = self.scores[0]
-        self.paired = {"gender", "slot"} <= set(first) and len(self.by) > 0 and bool(first["score"].notna().any())
+        has_partners = bool(self.by) and all({"gender", "slot"} <= set(scores) for scores in self.scores)
+        self.paired = has_partners and all(pairs["difference"].notna().any() for pairs in self.pairs)
         mixed = self.measure == "pronoun" and "calls_for" in first and first["calls_for"].nunique() > 1
         self.values = readings.reading(task, mixed=mixed)
         self.reading: Reading = readings.difference() if self.paired else self.values
@@ -119,7 +120,8 @@ class Measured:
     @cached_property
     def headlines(self) -> list[Headline]:
         """The lines of the scorecard: the value of all items; of associations, female minus male by group."""
-        if self.paired and (rows := self._differences):
+        if self.paired:
+            rows = self._differences
             between = domain([n for _, numbers, _ in rows for n in numbers], self.reading.scale, 0.0)
             return [self._headline(label, numbers, between, clusters) for label, numbers, clusters in rows]
         cluster = self.task.get("cluster") or "id"

@@ -9,6 +9,7 @@ from typing import Any
 from evenhand.folder import Run
 
 DEBIASED, GATE = "debias.json", "gate.json"
+RULE = {"rule", "verdict", "says"}
 
 
 def debiasing(runs: Sequence[Run]) -> Mapping[str, Any] | None:
@@ -30,7 +31,9 @@ def debiasing(runs: Sequence[Run]) -> Mapping[str, Any] | None:
 def gate(run: Run) -> Mapping[str, Any] | None:
     """What a gate said of this run."""
     found = _read(run.path / GATE)
-    return found if found and isinstance(found.get("rules"), list) else None
+    rules = found.get("rules") if found else None
+    whole = isinstance(rules, list) and all(isinstance(r, dict) and set(r) >= RULE for r in rules)
+    return found if found and "verdict" in found and whole else None
 
 
 def _read(path: Path) -> dict[str, Any] | None:
