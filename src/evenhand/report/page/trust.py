@@ -44,6 +44,9 @@ class Trust:
         return "" if self.level == "fine" else next(r.says for r in self.reasons if r.level == self.level)
 
 
+UNTRIED = Reason("careful", "whether this measure follows bias was never tried with models of known bias")
+
+
 def trust(run: Run, task: Mapping[str, Any], reading: Reading, number: Number, clusters: int) -> Trust:
     """The reasons for and against one value; `clusters` is how many of what intervals resample it rests on."""
     return Trust(tuple(_reasons(run, task, reading, number, clusters)))
@@ -63,7 +66,8 @@ def _reasons(run: Run, task: Mapping[str, Any], reading: Reading, number: Number
     elif clusters < FEW:
         yield Reason("careful", f"the interval rests on {clusters} {f'clusters ({of})' if of else 'items'} alone")
     if reading.kind == "lean":
-        yield _followed(str(task["measure"]))
+        yield UNTRIED if run.about.get("apart") else _followed(str(task["measure"]))
+    yield from _rounded(run, task)
     for finding in run.about.get("doctor") or ():
         if finding.get("verdict") in LEVELS[1:]:
             yield Reason(finding["verdict"], f"doctor, {finding.get('check')}: {finding.get('says')}")
@@ -71,8 +75,18 @@ def _reasons(run: Run, task: Mapping[str, Any], reading: Reading, number: Number
         yield Reason("fine", f"known flaws of the sentences: {task['flaws']}")
 
 
+def _rounded(run: Run, task: Mapping[str, Any]) -> Iterator[Reason]:
+    """Half precision, where the run was measured in it."""
+    for found in (run.about.get("precision") or {}).get("deviations", ()):
+        if (found["dataset"], found["measure"]) == (task["dataset"], task["measure"]):
+            dtype = run.about["loaded"]["dtype"]
+            said = f"computed in {dtype}: on {found['items']} items the mean is {found['shift']:+.4f} from float32"
+            doubtful = ", ".join(found["doubtful"])
+            yield Reason("careful", f"{said}, which may decide for: {doubtful}") if doubtful else Reason("fine", said)
+
+
 def _followed(measure: str) -> Reason:
     known = followed(measure)
     if known is None:
-        return Reason("careful", "whether this measure follows bias was never tried with models of known bias")
+        return UNTRIED
     return Reason("fine" if known.low >= FOLLOWS else "careful", f"with models of known bias: {known}")
