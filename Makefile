@@ -8,8 +8,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 audit: .venv/installed            ## measure the bundled model and print its scorecard
 	@$(BIN)/evenhand audit
 
-test: .venv/installed-test        ## run all tests
-	@$(BIN)/python -m pytest
+test: .venv/installed-test        ## run all tests, two files at a time
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 check: .venv/installed-check      ## format, lint, types
 	$(BIN)/ruff format --check src tests examples tools benchmarks
