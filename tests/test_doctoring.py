@@ -493,3 +493,11 @@ def test_misspelt_arguments_are_not_swallowed() -> None:
         doctor(Leaky(), suite="nli")
     with pytest.raises(LeftOut, match="batching and precision"):
         list(batching(Case(Table(lambda q: Answer.none("no")), "en")))
+
+
+def test_a_causal_model_is_looked_at_too(tmp_path: Path) -> None:
+    found = {f.check: f for f in evenhand.doctor(str(tiny.save_causal("gpt2", tmp_path / "gpt2")))}
+    assert found["head"].verdict == "unfit"  # it is random
+    assert found["batching"].verdict == found["numbers"].verdict == "fine"
+    assert "float16 is " in found["half precision"].says
+    assert "mask token" not in found

@@ -81,8 +81,10 @@ def test_auto_takes_what_the_device_has(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_run_in_half_precision_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
     run = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "runs", dtype="bfloat16")
-    precision = run.about["precision"]
+    precision = evenhand.Run.load(run.path).about["precision"]
     assert precision["asked"] == "bfloat16"
+    again = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "runs", dtype="bfloat16")
+    assert again.about["precision"] == precision
     assert {d["dataset"] for d in precision["deviations"]} <= {"tgb", "tbd", "tbd-gendered"}
     exact = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "exact")
     assert "precision" not in exact.about
@@ -92,3 +94,18 @@ def test_a_run_in_half_precision_says_so(tmp_path: Path, caplog: pytest.LogCaptu
     for found in precision["deviations"]:  # a sample of 30 is smaller than that of the deviation: all are in it
         if found["measure"] != "likelihood-difference":
             assert found["largest"] == pytest.approx(largest[found["dataset"], found["measure"]], abs=1e-6)
+
+
+def test_a_model_that_fits_in_half_precision_only_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
+    loaded = evenhand.load(folder, dtype="float16")
+    loaded.exact = lambda: evenhand.load(folder, device="nowhere")
+    run = evenhand.audit(loaded, suite="gbef", limit=5, out=tmp_path / "runs")
+    assert run.about["precision"]["deviations"] == []
+    assert run.about["precision"]["why"].startswith("Not compared with float32: Device 'nowhere' cannot be used")
+
+
+def test_few_clusters_give_a_record_that_can_be_written(tmp_path: Path) -> None:
+    folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
+    run = evenhand.audit(folder, suite="gbef", limit=4, out=tmp_path / "runs", dtype="float16")
+    assert evenhand.Run.load(run.path).about["precision"]["asked"] == "float16"

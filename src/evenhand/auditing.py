@@ -3,7 +3,7 @@
 import functools
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ import numpy as np
 from evenhand import folder, models, suites
 from evenhand.datasets.base import Dataset
 from evenhand.doctoring import look_over
-from evenhand.errors import BadInput, RunError
+from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.fitness import fit, flawed
 from evenhand.folder import Run
 from evenhand.gating import Gate
@@ -25,7 +25,7 @@ from evenhand.models.base import Described, Model, Pieced
 from evenhand.models.names import DEFAULT, find
 from evenhand.models.names import kind as kind_of
 from evenhand.models.remembering import Kept, Remembering, fingerprints
-from evenhand.precision import deviations
+from evenhand.precision import Deviation, deviations
 from evenhand.result import Result
 from evenhand.run import Task, measure_all
 
@@ -126,17 +126,13 @@ def audit(
     with folder.locked(path):
         _earlier(path, model)  # once more: another process may have been here since
         remembering = Remembering(model, path / folder.ANSWERS)
+        overflowed = getattr(model, "overflowed", None)
         results = measure_all(remembering, tasks, seed=seed)
         about = _about(model, remembering, earlier, seed, limit, partial, tasks)
         if exact and about["loaded"].get("dtype") != "float32":
-            apart = deviations(remembering, exact(), tasks, results, seed)
-            asked, overflowed = loading.get("dtype", "float32"), getattr(model, "overflowed", 0)
-            about["precision"] = {
-                "asked": asked,
-                "overflowed": overflowed,
-                "deviations": [asdict(one) for one in apart],
-            }
-            warnings += _told(line for one in apart for line in one.warnings(about["loaded"]["dtype"]))
+            about["precision"] = _precision(exact, model, remembering, tasks, results, seed, overflowed, earlier)
+            doubts = [Deviation(**found) for found in about["precision"]["deviations"]]
+            warnings += _told(line for found in doubts for line in found.warnings(about["loaded"]["dtype"]))
         about |= {
             "suite": None if dataset else suite,
             "pieces": {name: found.pieces for name, found in fits.items()},
@@ -204,6 +200,34 @@ def _about(
         "tasks": [suites.record(task) for task in tasks],
         "work": asdict(remembering.work),
     }
+
+
+def _precision(
+    exact: Callable[[], Model],
+    model: Model,
+    remembering: Remembering,
+    tasks: Sequence[Task],
+    results: Sequence[Result],
+    seed: int,
+    before: int | None,
+    earlier: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """What half precision has cost, for the record; where float32 cannot be had, why. `before`: overflows till now."""
+    if earlier and "precision" in earlier and not remembering.work.batches:
+        return dict(earlier["precision"])
+    overflowed = None if before is None else getattr(model, "overflowed", 0) - before  # nobody counts on a cluster
+    record: dict[str, Any] = {
+        "asked": _described(model).get("dtype_asked"),
+        "overflowed": overflowed,
+        "deviations": [],
+        "why": "",
+    }
+    try:
+        found = deviations(remembering, exact(), tasks, results, seed)
+    except (EvenhandError, MemoryError) as error:  # a model that fits in half precision only: the run stands
+        why = f"Not compared with float32: {error}"
+        return record | {"why": _told([why])[0]}
+    return record | {"deviations": [asdict(one) for one in found]}
 
 
 def _told(lines: Iterable[str]) -> list[str]:

@@ -23,11 +23,13 @@ Check = Callable[[Case], Iterator[Finding]]
 LOOKING: dict[str, tuple[Check, ...]] = {
     "masked": (mask_token, word_beginnings, casing, vocabulary, splitting, length),
     "nli": (casing, vocabulary, splitting, length),
+    "causal": (casing, vocabulary, splitting, length),
 }
 """Checks that look into a model, by its kind."""
 ASKING: dict[str, tuple[Check, ...]] = {
     "masked": (head_and_language, numbers, batching),
     "nli": (labels, head_and_language, numbers, batching),
+    "causal": (head_and_language, numbers, batching),
 }
 """Checks that ask it questions: these can be made of any object that answers."""
 NOT_CHECKED = "not checked"

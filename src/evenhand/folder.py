@@ -33,6 +33,7 @@ from evenhand.result import Result
 SCHEMA = 1
 ANSWERS = "answers.sqlite"
 GATE = "gate.json"
+PAGE = "report.html"
 ABOUT = ("model", "fingerprint", "tasks", "seed", "limit", "partial", "work", "seconds", "warnings", "pieces", "sha256")
 """What run.json must have for its run to be read."""
 VOUCHED = ("results.json", "scores.parquet", "items.parquet")
@@ -129,7 +130,8 @@ def locked(path: Path) -> Iterator[None]:
 def write(path: Path, about: Mapping[str, Any], results: Sequence[Result], items: Mapping[str, Sequence[Item]]) -> Run:
     """Save the results and, by dataset, the items; then the provenance that vouches for them."""
     rows = [row for result in results for row in _rows(result)]
-    (path / GATE).unlink(missing_ok=True)  # a verdict on what was there before
+    for stale in (GATE, PAGE):  # a verdict on what was there before, and its page
+        (path / stale).unlink(missing_ok=True)
     write_whole(path / "results.json", lambda file: file.write(_json(rows)))
     frame = _frame(results)
     write_whole(path / "scores.parquet", lambda file: frame.to_parquet(file, index=False))

@@ -71,7 +71,10 @@ def _deviation(
         return None
     differences = of(np.array([a.value for a, _ in both])) - of(np.array([b.value for _, b in both]))
     clusters = [a.groups.get(task.dataset.cluster, a.id) for a, _ in both]
+    largest = float(np.abs(differences).max())
     low, high = clustered_interval(differences, clusters, generator(seed, {"precision": result.measure}))
+    if np.isnan(low):  # too few to tell: then by what one item can differ
+        low, high = -largest, largest
     doubtful = [_named(value) for value in result.values if _decides(value, result.neutral, low, high)]
     return Deviation(
         result.dataset,
@@ -80,7 +83,7 @@ def _deviation(
         float(differences.mean()),
         low,
         high,
-        float(np.abs(differences).max()),
+        largest,
         tuple(doubtful),
     )
 

@@ -432,3 +432,29 @@ def test_a_real_model_thinks_of_nurses_as_women() -> None:
     assert he("nurse") < he("receptionist") < he("engineer") < he("carpenter")
     sense, nonsense = logps(model, Likelihood("She is a nurse."), Likelihood("Nurse a is she."))
     assert sum(sense) > sum(nonsense) + 10
+
+
+def test_overflow_leaves_rotary_positions_as_they_were(tmp_path: Path) -> None:
+    folder = str(tiny.save_causal("llama", tmp_path / "llama"))
+    model = evenhand.load(folder, dtype="float16")
+    questions = [Likelihood(text) for text in tiny.TEXTS]
+    before = model.answer(questions)
+    with model._in_float32():
+        pass
+    assert model.answer(questions) == before
+
+
+def test_a_network_that_overflows_is_not_said_to_look_ahead(tmp_path: Path) -> None:
+    from transformers import AutoModelForCausalLM
+
+    folder = tiny.save_causal("llama", tmp_path / "llama")
+    network = AutoModelForCausalLM.from_pretrained(folder)
+    with torch.no_grad():
+        for layer in network.model.layers:
+            layer.mlp.down_proj.weight *= 3e4
+            layer.mlp.up_proj.weight *= 30
+    network.save_pretrained(folder)
+    model = evenhand.load(str(folder), dtype="float16")
+    answers = model.answer([Likelihood(text) for text in tiny.TEXTS])
+    assert model.overflowed > 0
+    assert not any(answer.note for answer in answers)

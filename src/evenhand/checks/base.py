@@ -1,7 +1,7 @@
 """What a check is given, and what it finds."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -10,7 +10,7 @@ from evenhand.datasets import plain
 from evenhand.datasets.base import Dataset
 from evenhand.models.base import Described, Model
 from evenhand.models.batching import NOT_FINITE
-from evenhand.questions import Answer, Entail, Fill, Question
+from evenhand.questions import Answer, Entail, Fill, Likelihood, Question
 from evenhand.words import words
 
 Verdict = Literal["fine", "careful", "unfit"]
@@ -82,7 +82,7 @@ class Case:
     def ordinary(self) -> tuple[list[Question], list[Answer]]:
         """A few questions of unequal length that the model can answer, and its answers to all of them at once."""
         for language in dict.fromkeys((self.language, *plain.LANGUAGES)):
-            questions = list(_inferences(language) if self.kind == "nli" else _blanks(language))
+            questions = list(ORDINARY[self.kind](language))
             answers = self.model.answer(questions) if questions else []
             answered = [q for q, a in zip(questions, answers, strict=True) if is_number(a) or a.note == NOT_FINITE]
             if len(answered) == len(questions) > 0:
@@ -107,8 +107,19 @@ def _blanks(language: str) -> Iterator[Question]:
         yield Fill(text, word, word.of(text))
 
 
+def _whole(language: str) -> Iterator[Question]:
+    """One sentence, and two and three together."""
+    for question in _blanks(language):
+        if isinstance(question, Fill):
+            yield Likelihood(question.text)
+
+
 def _inferences(language: str) -> Iterator[Question]:
     """Some inferences, some of them with a premise said twice."""
     found = plain.inferences(language)
     for n, example in enumerate(found[:: max(1, len(found) // AT_ONCE)][:AT_ONCE]):
         yield Entail(" ".join([example.premise] * (1 + n % 2)), example.hypothesis)
+
+
+ORDINARY: dict[str, Callable[[str], Iterator[Question]]] = {"masked": _blanks, "nli": _inferences, "causal": _whole}
+"""What a model of each kind can be asked."""

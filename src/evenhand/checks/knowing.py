@@ -27,6 +27,8 @@ FEW = 4
 NOTHING_LEARNT = {
     "masked": "Use a checkpoint with a trained head. (Of a model in a language that we have no sentences of, evenhand "
     "cannot tell.)",
+    "causal": "Use a checkpoint that was trained. (Of a model in a language that we have no sentences of, evenhand "
+    "cannot tell.)",
     "nli": "Use a model that has learnt inference in '{}', or train it: evenhand nli train",
 }
 ASK_THE_DOCTOR = "Its head is untrained, or it is no model of '{}'. Which of the two, says: evenhand doctor"

@@ -17,7 +17,7 @@ def doctor(
     lang: Annotated[str, typer.Option(help="The language it will be measured in: en, de, ja or zh.")] = "en",
     suite: Annotated[str, typer.Option(help="Whose words and lengths to look at: as for an audit.")] = "all",
     revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
-    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16.")] = "float32",
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16, float16 or auto.")] = "float32",
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")] = None,
     trust_remote_code: Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")] = False,
     labels: Annotated[

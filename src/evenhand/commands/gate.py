@@ -22,6 +22,7 @@ def gate(
     """Judge finished runs by a policy: exit code 0 pass, 1 fail, 3 undecided. The verdict goes to RUN/gate.json."""
     from evenhand.folder import Run
     from evenhand.gating import Gate
+    from evenhand.report import page
 
     outlets = Outlets.of(policy, junit, github_summary)
     rules = Gate.load(policy)
@@ -29,6 +30,7 @@ def gate(
     for run in [Run.load(path) for path in runs]:
         verdict = rules.judge(run, baseline)
         verdict.save(run.path)
+        page.write([run], run.path / page.FILE)
         verdicts.append(verdict)
     if as_json:
         print_json([verdict.to_dict() for verdict in verdicts])

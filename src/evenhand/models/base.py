@@ -34,7 +34,7 @@ class Planned(Model, Protocol):
 
 
 @runtime_checkable
-class Elsewhere(Protocol):
+class Elsewhere(Planned, Protocol):
     """A model that is not in this process."""
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:

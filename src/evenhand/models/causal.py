@@ -95,6 +95,13 @@ class CausalLM(NetworkModel):
         It does not with attention over positions, whichever kind they are of, but with recurrent networks, and those
         that make a bias of their own from the order of the input.
         """
+        if self.network.dtype != torch.float32 and not self._tried([(self.start, self.start)]).isfinite().all():
+            with self._in_float32():  # it overflows: what is tried here is the network, not the precision
+                self._try()
+        else:
+            self._try()
+
+    def _try(self) -> None:
         a, b, c, d = islice((t for t in range(self._size) if t not in self.tokenizer.all_special_ids), 4)
         sequences = [(self.start, a, b, c), (self.start, a, d, b)]
         one, other = (self._tried([ids]) for ids in sequences)

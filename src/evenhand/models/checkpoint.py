@@ -210,6 +210,8 @@ def chosen_dtype(asked: str, device: torch.device) -> str:
     if asked == "bfloat16" and device.type == "cpu" and not _computes_bfloat16(device):
         log.warning("This processor does not compute in bfloat16: it is imitated, and slower than float32.")
         warnings.filterwarnings("ignore", message="mkldnn_matmul failed")  # torch's own way to say it, a page long
+    if asked == "float16" and device.type == "cpu":
+        log.warning("float16 is slower than float32 on most processors; it is for GPUs.")
     return asked
 
 

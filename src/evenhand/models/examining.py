@@ -22,7 +22,6 @@ def cast(model: Any, dtype: str) -> Any:
         other = copy.deepcopy(model, {id(model.tokenizer): model.tokenizer})
         for weights in other.network.parameters():
             weights.data = weights.data.to(kind).contiguous()  # half precision is slow on weights laid out for float32
-        other.network.to(kind)
     except RuntimeError as error:
         raise ModelError(f"{dtype} cannot be tried on {device}: {str(error).strip().splitlines()[0]}") from error
     other.fingerprint = f"{model.fingerprint}-{dtype}"

@@ -31,7 +31,7 @@ def load(
     `named` are the labels of a classifier that does not name them itself, or a causal model's words for them.
     """
     place = checkpoint.device_of(device)
-    dtype = checkpoint.chosen_dtype(dtype, place)
+    asked, dtype = dtype, checkpoint.chosen_dtype(dtype, place)
     causal: dict[str, Any] = {}
     with checkpoint.reading(found, revision, trust_remote_code) as options:
         check_room(found, DTYPES[dtype])
@@ -52,6 +52,7 @@ def load(
             else:
                 read = read_masked(found, config, DTYPES[dtype], options)
     placed = read.placed(dtype, place, batch_size)
+    placed["about"]["dtype_asked"] = asked
     if causal:
         return CausalLM(**placed, **causal)
     return NliModel(**placed, order=read.order) if read.order else MaskedLM(**placed)

@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain, groupby, islice
 from typing import Any, ClassVar, Self
 
@@ -119,20 +119,28 @@ class NetworkModel(ABC):
             torch.cuda.empty_cache()
         return self._begin(batch)
 
+    @contextmanager
+    def _in_float32(self) -> Iterator[None]:
+        """The same weights in float32 meanwhile; buffers stay as they are, for some would not come back the same."""
+        dtype = self.network.dtype
+        try:
+            for weights in self.network.parameters():
+                weights.data = weights.data.float()
+            yield
+        finally:
+            for weights in self.network.parameters():
+                weights.data = weights.data.to(dtype)
+
     def _finite(self, batch: Batch, values: Values) -> Values:
         """The values; inputs that overflowed in half precision once more, with the same weights, in float32."""
-        dtype = self.network.dtype
-        if dtype == torch.float32:
+        if self.network.dtype == torch.float32:
             return values
         odd = [row for row, found in enumerate(values) if not all(map(math.isfinite, found))]
         if not odd:
             return values
         self.overflowed += len(odd)
-        self.network.float()
-        try:
+        with self._in_float32():
             again = _by_input(some := batch.only(odd), _fetched(self._cells(some))())
-        finally:
-            self.network.to(dtype)
         whole = list(values)
         for row, found in zip(odd, again, strict=True):
             whole[row] = found

@@ -18,11 +18,11 @@ LIMIT = Path("/sys/fs/cgroup/memory.max")
 def check_room(found: Found, dtype: torch.dtype) -> None:
     """An error, with sizes, where the weights in this dtype are more than the memory that is free.
 
-    A checkpoint on the Hub, and one that is not in safetensors, is let through: its size is not known beforehand.
+    A checkpoint on the Hub, a .gguf file, and one that is not in safetensors, is let through: its size is not known.
     """
-    if found.on_hub:
+    if found.on_hub or found.file:
         return
-    needed = dtype.itemsize * sum(_numbers(path) for path in Path(found.source).glob("*.safetensors"))
+    needed = dtype.itemsize * sum(map(_numbers, _weights(Path(found.source))))
     if needed > free():
         raise ModelError(
             f"'{found.name}' does not fit into memory: its weights take {needed / 2**30:.2f} GiB as "
@@ -35,8 +35,14 @@ def free() -> int:
     """Bytes of memory that a process here can still have."""
     available = int(psutil.virtual_memory().available)
     with suppress(OSError, ValueError):  # no container, or one without a limit
-        available = min(available, int(LIMIT.read_text()))
+        available = min(available, int(LIMIT.read_text()) - int(LIMIT.with_name("memory.current").read_text()))
     return available
+
+
+def _weights(folder: Path) -> list[Path]:
+    """The files that hold the weights: some folders have them twice, under other names."""
+    named = sorted(folder.glob("model*.safetensors"))
+    return named or sorted(folder.glob("*.safetensors"))
 
 
 def _numbers(path: Path) -> int:

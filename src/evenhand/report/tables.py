@@ -435,11 +435,9 @@ def _footer(run: Run) -> Iterator[str]:
     yield f"Intervals resample whole clusters ({clusters})."
     if precision := run.about.get("precision"):
         most = max((d["largest"] for d in precision["deviations"]), default=0.0)
+        apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
         redone = f"; {precision['overflowed']:,} inputs redone in float32" if precision["overflowed"] else ""
-        yield (
-            f"Computed in {run.about['loaded']['dtype']}: no score of a sample of each dataset is more than {most:.3f} "
-            f"away from float32{redone}."
-        )
+        yield f"Computed in {run.about['loaded']['dtype']}: {precision.get('why') or apart}{redone}."
     work = run.about["work"]
     kept = f", {work['kept']:,} answers kept from before" if work["kept"] else ""
     took = f"{work['inputs']:,} distinct inputs{kept}" if work["inputs"] else "every answer kept from before"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.folder import Run
+from evenhand.folder import GATE, Run
 
 KEPT = 8
 """Pages and comparisons in memory: they take seconds to make."""
@@ -74,8 +74,8 @@ def _moved(part: pd.DataFrame) -> Iterator[Moved]:
 
 
 def _stamp(run: Run) -> int:
-    """Another whenever something in the folder is: results written again, a gate's verdict."""
-    return max(path.stat().st_mtime_ns for path in run.path.iterdir())
+    """Another whenever what is shown is: results written again, a gate's verdict."""
+    return max(path.stat().st_mtime_ns for name in ("run.json", GATE) if (path := run.path / name).exists())
 
 
 @lru_cache(maxsize=KEPT)
