@@ -385,7 +385,13 @@ class Audit:
             str(out),
         ]
         self.answers = out / "mini-en" / "answers.sqlite"
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what starts us may ignore it
+        )
 
     def finished_batches(self) -> int:
         if not self.answers.exists():

@@ -2,7 +2,6 @@
 
 import hashlib
 import logging
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,6 +60,8 @@ class Checkpoint:
             ) from error
         if device.type == "cpu":
             _lay_out(network)
+            if network.dtype == torch.bfloat16 and not _computes_bfloat16(device):
+                _imitate(network)
         return {
             "network": network,
             "tokenizer": self.tokenizer,
@@ -149,6 +150,20 @@ def _lay_out(network: Any) -> None:
             module.weight.data = module.weight.data.t().contiguous().t()
 
 
+def _imitate(network: Any) -> None:
+    """Without oneDNN: it would fail on bfloat16 here, and torch would leave it off for whatever comes later."""
+    before: list[Any] = []
+
+    def off(*_: Any) -> None:
+        before.append(torch.backends.mkldnn.set_flags(False))  # type: ignore[no-untyped-call]
+
+    def back(*_: Any) -> None:
+        torch.backends.mkldnn.set_flags(*before.pop())  # type: ignore[no-untyped-call]
+
+    network.register_forward_pre_hook(off)
+    network.register_forward_hook(back, always_call=True)
+
+
 def _check_tokenizer(found: Found, tokenizer: Any, network: Any) -> None:
     if not tokenizer.is_fast:
         raise UnfitModel(
@@ -209,7 +224,6 @@ def chosen_dtype(asked: str, device: torch.device) -> str:
         raise BadInput(f"dtype must be one of {', '.join(DTYPES)} and auto. Got '{asked}'.")
     if asked == "bfloat16" and device.type == "cpu" and not _computes_bfloat16(device):
         log.warning("This processor does not compute in bfloat16: it is imitated, and slower than float32.")
-        warnings.filterwarnings("ignore", message="mkldnn_matmul failed")  # torch's own way to say it, a page long
     if asked == "float16" and device.type == "cpu":
         log.warning("float16 is slower than float32 on most processors; it is for GPUs.")
     return asked
