@@ -16,6 +16,7 @@ from transformers.utils import logging as transformers_logging
 from evenhand.errors import BadInput, EvenhandError, ModelError, ModelNotFound, UnfitModel
 from evenhand.models import japanese
 from evenhand.models.batching import Limit
+from evenhand.models.examining import computes, imitate
 from evenhand.models.japanese import JapaneseTokenizer
 from evenhand.models.names import Found, out_of_reach
 
@@ -60,8 +61,8 @@ class Checkpoint:
             ) from error
         if device.type == "cpu":
             _lay_out(network)
-            if network.dtype == torch.bfloat16 and not _computes_bfloat16(device):
-                _imitate(network)
+            if not computes(network.dtype, device):
+                imitate(network)
         return {
             "network": network,
             "tokenizer": self.tokenizer,
@@ -150,20 +151,6 @@ def _lay_out(network: Any) -> None:
             module.weight.data = module.weight.data.t().contiguous().t()
 
 
-def _imitate(network: Any) -> None:
-    """Without oneDNN: it would fail on bfloat16 here, and torch would leave it off for whatever comes later."""
-    before: list[Any] = []
-
-    def off(*_: Any) -> None:
-        before.append(torch.backends.mkldnn.set_flags(False))  # type: ignore[no-untyped-call]
-
-    def back(*_: Any) -> None:
-        torch.backends.mkldnn.set_flags(*before.pop())  # type: ignore[no-untyped-call]
-
-    network.register_forward_pre_hook(off)
-    network.register_forward_hook(back, always_call=True)
-
-
 def _check_tokenizer(found: Found, tokenizer: Any, network: Any) -> None:
     if not tokenizer.is_fast:
         raise UnfitModel(
@@ -219,26 +206,14 @@ def _tokens(network: Any) -> int:
 def chosen_dtype(asked: str, device: torch.device) -> str:
     """The dtype by name; `auto`: bfloat16 where the device computes in it natively, else float32."""
     if asked == "auto":
-        return "bfloat16" if _computes_bfloat16(device) else "float32"
+        return "bfloat16" if computes(torch.bfloat16, device) else "float32"
     if asked not in DTYPES:
         raise BadInput(f"dtype must be one of {', '.join(DTYPES)} and auto. Got '{asked}'.")
-    if asked == "bfloat16" and device.type == "cpu" and not _computes_bfloat16(device):
+    if asked == "bfloat16" and device.type == "cpu" and not computes(torch.bfloat16, device):
         log.warning("This processor does not compute in bfloat16: it is imitated, and slower than float32.")
     if asked == "float16" and device.type == "cpu":
         log.warning("float16 is slower than float32 on most processors; it is for GPUs.")
     return asked
-
-
-def _computes_bfloat16(device: torch.device) -> bool:
-    """Natively, not by imitation."""
-    if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    if device.type == "cpu":
-        capabilities: dict[str, Any] = getattr(
-            torch.cpu, "get_capabilities", dict
-        )()  # older versions of torch cannot say
-        return any("bf16" in name and there is True for name, there in capabilities.items())
-    return False
 
 
 def device_of(device: str | None) -> torch.device:
