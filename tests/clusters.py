@@ -11,7 +11,8 @@ import pytest
 
 from evenhand.cluster import check_engine
 from evenhand.errors import ModelError
-from evenhand.models.batching import Batch, Limit, Plan, Read, Reading, Values, work_through
+from evenhand.models.batching import Batch, Limit, Plan, Read, Reading, Values
+from evenhand.models.pacing import work_through
 from evenhand.questions import Answer, Question, Span
 
 STORE = {"object_store_memory": 100 * 2**20}

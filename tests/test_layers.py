@@ -13,12 +13,12 @@ import evenhand
 SOURCE = Path(evenhand.__file__).parent
 LAYERS = [  # low to high; a module may import from lower rows only
     {"errors", "launched"},
-    {"questions", "cluster", "models.crew", "streaming"},
+    {"questions", "cluster", "models.crew", "models.collecting", "streaming"},
     {"words"},
     {"items", "stats", "terminal", "models.examining"},
     {"strata"},
     {"result", "models.batching"},
-    {"models.base", "models.pieces", "folder"},
+    {"models.base", "models.pieces", "models.pacing", "folder"},
     {"datasets.templates", "datasets.rows", "datasets.fetch", "datasets.segmenting"},
     {"datasets.balanced", "datasets.base", "measures.base", "models.table", "models.names"},
     {"mitigation.pronouns", "mitigation.titles"},

@@ -6,7 +6,7 @@ model once, and kept answers are never wrong.
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Literal
@@ -124,6 +124,15 @@ class Entail:
 
 
 Question = Fill | Likelihood | Entail
+
+
+def frame(question: Question) -> Hashable:
+    """What the questions for each of a blank's candidates have in common; of another question, itself."""
+    if not isinstance(question, Fill) or not question.among:
+        return question
+    before, after = question.text[: question.blank.start], question.text[question.blank.stop :]
+    hidden = tuple(span.shift(-question.blank.stop) for span in question.hidden)
+    return before, after, hidden, question.masks, question.among
 
 
 def key(question: Question) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import RunError
-from evenhand.models.batching import Batch, Limit, Plan, Read, Reading, Values, work_through
+from evenhand.models.batching import Batch, Limit, Plan, Read, Reading, Values
+from evenhand.models.pacing import work_through
 from evenhand.models.remembering import Kept, Remembering, fingerprints
 from evenhand.models.table import Table
 from evenhand.questions import Answer, Fill, Likelihood, Question, Span

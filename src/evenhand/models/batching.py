@@ -6,13 +6,9 @@ The plan depends on the questions and the limit alone. So a run that was stopped
 the same batches as an undisturbed one, and its numbers are the same to the last bit.
 """
 
-import gc
 import hashlib
-import logging
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -20,11 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm.auto import tqdm
 
 from evenhand.questions import Answer
-
-log = logging.getLogger(__name__)
 
 Numbers = NDArray[np.int64]
 Ids = tuple[int, ...]
@@ -35,7 +28,6 @@ Values = Sequence[Sequence[float]]
 """For each input of a batch, the log-probabilities of its cells."""
 
 NOT_FINITE = "not a finite number"
-WORTH_SAYING = 5.0  # seconds: work shorter than this needs no announcement
 
 
 class Read(NamedTuple):
@@ -105,54 +97,37 @@ class Limit:
     alike: bool = False
 
 
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Without the collector of cycles: planning makes many objects and no cycle, and it took a third of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-@contextmanager
-def set_aside() -> Iterator[None]:
-    """What is there already is not looked through for cycles meanwhile: a large plan was, again and again."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-
-
 class Plan:
     """The batches that answer a list of questions, and the way back from their values to the answers."""
 
     def __init__(self, readings: Sequence[Reading], limit: Limit) -> None:
-        wanted: dict[Ids, tuple[Cell, ...]] = {}
-        more: dict[Ids, dict[Cell, None]] = {}  # of inputs that are read at several places
-        distinct = {id(reading.reads): reading.reads for reading in readings}  # candidates of a blank share theirs
-        for reads in distinct.values():
-            for ids, cells in reads:
-                known = wanted.setdefault(ids, cells)
-                if known != cells:
-                    more.setdefault(ids, dict.fromkeys(known)).update(dict.fromkeys(cells))
-        wanted.update((ids, tuple(cells)) for ids, cells in more.items())
         self.readings = readings
-        self.inputs = len(wanted)
-        self.batches = [Batch(inputs, tuple(wanted[ids] for ids in inputs)) for inputs in _split(wanted, limit)]
-        home = {ids: number for number, batch in enumerate(self.batches) for ids in batch.inputs}
-        needs = {number: sorted({home[ids] for ids, _ in reads}) for number, reads in distinct.items()}
-        self.needs = [needs[id(reading.reads)] for reading in readings]
+        groups = {id(reading.reads): reading.reads for reading in readings}  # candidates of a blank share their reads
+        distinct = _Distinct()
+        self._reads = [[distinct.number(read) for read in reads] for reads in groups.values()]
+        inputs, self._cells = distinct.inputs(), distinct.cells()
+        self.inputs = len(inputs)
+        self._numbers = [row.tolist() for row in _split(inputs, self._cells, limit)]
+        """The inputs of each batch, by number."""
+        self.batches = [
+            Batch(tuple(map(inputs.__getitem__, numbers)), tuple(map(self._cells.__getitem__, numbers)))
+            for numbers in self._numbers
+        ]
+        home = [0] * self.inputs
+        for batch, numbers in enumerate(self._numbers):
+            for number in numbers:
+                home[number] = batch
+        needs = [sorted({home[number] for number in numbers}) for numbers in self._reads]
+        group = {reads: number for number, reads in enumerate(groups)}
+        self._group = [group[id(reading.reads)] for reading in readings]
+        self.needs = [needs[number] for number in self._group]
         """For each question, the numbers of the batches it waits for."""
         self._waiting: list[list[int]] = [[] for _ in self.batches]
-        for question, numbers in enumerate(self.needs):
-            for number in numbers:
-                self._waiting[number].append(question)
-        self._open = [len(numbers) for numbers in self.needs]
-        self._values: dict[Ids, tuple[tuple[Cell, ...], Sequence[float]]] = {}
+        for question, batches in enumerate(self.needs):
+            for batch in batches:
+                self._waiting[batch].append(question)
+        self._open = [len(batches) for batches in self.needs]
+        self._values: list[Sequence[float]] = [()] * self.inputs
         self._found: dict[int, list[tuple[float, ...]]] = {}
 
     def unanswerable(self) -> Iterator[tuple[int, Answer]]:
@@ -161,85 +136,76 @@ class Plan:
             if not reading.reads:
                 yield question, Answer.none(reading.note)
 
-    def settle(self, number: int, values: Values) -> Iterator[tuple[int, Answer]]:
-        """Take the values of a batch; the questions that are now answered, by index."""
-        batch = self.batches[number]
-        self._values.update(zip(batch.inputs, zip(batch.cells, values, strict=True), strict=True))
-        for question in self._waiting[number]:
+    def settle(self, batch: int, values: Values) -> Iterator[tuple[int, Answer]]:
+        """Take the values of a batch, given by its number; the questions that are now answered, by index."""
+        for number, row in zip(self._numbers[batch], values, strict=True):
+            self._values[number] = row
+        for question in self._waiting[batch]:
             self._open[question] -= 1
             if not self._open[question]:
-                yield question, self._answer(self.readings[question])
+                yield question, self._answer(question)
 
-    def _answer(self, reading: Reading) -> Answer:
-        found = self._found.get(id(reading.reads))
+    def _answer(self, question: int) -> Answer:
+        reading, group = self.readings[question], self._group[question]
+        found = self._found.get(group)
         if found is None:
-            found = self._found[id(reading.reads)] = [self._read(*read) for read in reading.reads]
+            found = self._found[group] = [
+                self._read(number, read.cells) for number, read in zip(self._reads[group], reading.reads, strict=True)
+            ]
         logps = reading.finish(found)
         return Answer(logps) if all(map(math.isfinite, logps)) else Answer.none(NOT_FINITE)
 
-    def _read(self, ids: Ids, cells: tuple[Cell, ...]) -> tuple[float, ...]:
-        known, row = self._values[ids]
+    def _read(self, number: int, cells: tuple[Cell, ...]) -> tuple[float, ...]:
+        known, row = self._cells[number], self._values[number]
         return tuple(row) if known == cells else tuple(map(dict(zip(known, row, strict=True)).__getitem__, cells))
 
 
-Stream = Callable[[Sequence[tuple[int, Batch]]], Iterable[tuple[int, Values]]]
-"""Runs batches, each with its number; gives their values with the numbers, in whatever order they finish."""
+class _Distinct:
+    """Distinct inputs by number, and all that is read from each: a number is cheaper to look up than an input."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Ids, int] = {}
+        self._cells: list[tuple[Cell, ...]] = []
+        self._more: dict[int, dict[Cell, None]] = {}  # of inputs that are read at several places
+
+    def number(self, read: Read) -> int:
+        """The number of its input."""
+        ids, cells = read
+        number = self._numbers.setdefault(ids, len(self._cells))
+        if number == len(self._cells):
+            self._cells.append(cells)
+        elif (known := self._cells[number]) != cells:
+            self._more.setdefault(number, dict.fromkeys(known)).update(dict.fromkeys(cells))
+        return number
+
+    def inputs(self) -> list[Ids]:
+        """All of them, in the order of their numbers."""
+        return list(self._numbers)
+
+    def cells(self) -> list[tuple[Cell, ...]]:
+        """For each input, what is read from it."""
+        found = list(self._cells)
+        for number, cells in self._more.items():
+            found[number] = tuple(cells)
+        return found
 
 
-def paced(plan: Plan, numbers: Iterable[int], stream: Stream) -> Iterator[tuple[int, Values]]:
-    """Run these batches of the plan, with a progress bar on a terminal, and a word on how long it will take."""
-    batches = [(number, plan.batches[number]) for number in numbers]
-    total = sum(batch.tokens for _, batch in batches)
-    done, told, start = 0, False, time.monotonic()
-    with tqdm(total=total, unit=" tokens", disable=None, leave=False, dynamic_ncols=True) as bar:
-        for number, values in stream(batches):
-            yield number, values
-            done += plan.batches[number].tokens
-            bar.update(plan.batches[number].tokens)
-            taken = time.monotonic() - start
-            if not told and taken > 1:
-                told, to_go = True, taken * (total - done) / done
-                if to_go > WORTH_SAYING:
-                    log.info("About %s to go.", duration(to_go))
-
-
-def work_through(plan: Plan, stream: Stream) -> list[Answer]:
-    """Run every batch of the plan; the answers in the order of the questions."""
-    answers = dict(plan.unanswerable())
-    with set_aside():
-        for number, values in paced(plan, range(len(plan.batches)), stream):
-            answers.update(plan.settle(number, values))
-    return [answers[i] for i in range(len(plan.readings))]
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them: "40 s", "3 min", "2.5 h"."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _split(wanted: dict[Ids, tuple[Cell, ...]], limit: Limit) -> Iterator[tuple[Ids, ...]]:
-    """The inputs, longest first, in batches within the limit; an input that is over it alone goes alone."""
-    batch: list[Ids] = []
-    most = longest = positions = 0  # inputs that fit, length of the first, positions projected
-    for ids in sorted(wanted, key=len, reverse=True):
-        cells = wanted[ids]
-        asked = 1 if len(cells) == 1 else len({position for position, _ in cells})
-        length = len(ids)
-        if batch and (
-            len(batch) >= most
-            or positions + asked > limit.positions
-            or (
-                length != longest
-                and (limit.alike or (8 * length <= 7 * longest and len(batch) * longest >= limit.enough))
-            )
-        ):
-            yield tuple(batch)
-            batch = []
-        if not batch:
-            most, longest, positions = min(limit.inputs, limit.tokens // length), length, 0
-        batch.append(ids)
-        positions += asked
-    if batch:
-        yield tuple(batch)
+def _split(inputs: Sequence[Ids], cells: Sequence[tuple[Cell, ...]], limit: Limit) -> Iterator[Numbers]:
+    """The numbers of the inputs, longest first, in batches within the limit; one that is over it alone goes alone."""
+    lengths = -np.fromiter(map(len, inputs), dtype=np.int64, count=len(inputs))
+    order = np.argsort(lengths, kind="stable")
+    lengths = -lengths[order]  # falling
+    asked = [1 if len(places) == 1 else len({position for position, _ in places}) for places in cells]
+    positions = np.cumsum(np.array([0, *asked])[1:][order])
+    start = 0
+    while start < len(order):
+        longest = int(lengths[start])
+        stop = start + min(limit.inputs, limit.tokens // longest)
+        before = int(positions[start - 1]) if start else 0
+        stop = min(stop, int(np.searchsorted(positions, before + limit.positions, side="right")))
+        shorter = (longest - 1) if limit.alike else 7 * longest // 8  # what goes into another batch
+        enough = 0 if limit.alike else -(-limit.enough // longest)
+        stop = min(stop, max(start + enough, int(np.searchsorted(-lengths, -shorter))))
+        stop = max(stop, start + 1)
+        yield order[start:stop]
+        start = stop

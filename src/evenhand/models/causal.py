@@ -11,13 +11,14 @@ from torch import Tensor
 
 from evenhand.errors import UnfitModel
 from evenhand.models import continuing
-from evenhand.models.batching import Batch, Ids, Plan, Read, Reading, uncollected
+from evenhand.models.batching import Batch, Ids, Plan, Read, Reading
 from evenhand.models.branching import Forest, seen
+from evenhand.models.collecting import uncollected
 from evenhand.models.continuing import Asking, Words
 from evenhand.models.network import NetworkModel, on_device, padded
 from evenhand.models.picking import Picking
 from evenhand.models.pieces import encode
-from evenhand.questions import Question
+from evenhand.questions import Question, frame
 
 NODES = 128  # of a tree: more would share little more, and attention is over all of them
 
@@ -48,7 +49,7 @@ class CausalLM(NetworkModel):
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
         asked = [continuing.answerable(question, self.words) for question in questions]
-        distinct = {continuing.frame(question): question for question in asked}.values()
+        distinct = {frame(question): question for question in asked}.values()
         texts = list(dict.fromkeys(text for question in distinct for text in continuing.texts(question, self.words)))
         pieces = dict(zip(texts, encode(self.tokenizer, texts, 2**31), strict=True))  # its length is without the start
         sequences = continuing.Sequences(pieces, self.start, self.longest, self.words)

@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.errors import UnfitModel
 from evenhand.models.batching import Ids
 from evenhand.models.pieces import NO_OTHER, TOO_LONG, Pieces, Unanswerable
-from evenhand.questions import Entail, Fill, Likelihood, Question
+from evenhand.questions import Entail, Fill, Likelihood, Question, frame
 
 READING = 1  # raised whenever the same question becomes other sequences: kept answers are then asked again
 BEFORE_BLANK = "attribute before the blank"
@@ -61,15 +61,6 @@ def texts(question: Question, words: Words | None) -> list[str]:
         prompt = PROMPT.format(*words or (), premise=question.premise, hypothesis=question.hypothesis)
         return [f"{prompt} {word}" for word in words or ()]
     return [question.text]
-
-
-def frame(question: Question) -> Hashable:
-    """What the questions for each of a blank's candidates have in common; of another question, itself."""
-    if not isinstance(question, Fill):
-        return question
-    before, after = question.text[: question.blank.start], question.text[question.blank.stop :]
-    hidden = tuple(span.shift(-question.blank.stop) for span in question.hidden)
-    return before, after, hidden, question.among
 
 
 class Sequences:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from evenhand.models import masking
-from evenhand.models.batching import Batch, Limit, Plan, uncollected
+from evenhand.models.batching import Batch, Limit, Plan
+from evenhand.models.collecting import uncollected
 from evenhand.models.network import NetworkModel, on_device, padded
 from evenhand.models.picking import Picking
 from evenhand.models.pieces import encode
-from evenhand.questions import Question
+from evenhand.questions import Question, frame
 
 
 class MaskedLM(NetworkModel):
@@ -36,10 +37,11 @@ class MaskedLM(NetworkModel):
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
         asked = [masking.answerable(question) for question in questions]
-        texts = list(dict.fromkeys(text for question in asked for text in masking.texts(question)))
+        distinct = {frame(question): question for question in asked}.values()
+        texts = list(dict.fromkeys(text for question in distinct for text in masking.texts(question)))
         pieces = dict(zip(texts, encode(self.tokenizer, texts, self.longest), strict=True))
-        mask = self.tokenizer.mask_token_id
-        return Plan([masking.reading(question, pieces, mask) for question in asked], self.limit)
+        masked = masking.Masked(pieces, self.tokenizer.mask_token_id)
+        return Plan([masked.reading(question) for question in asked], self.limit)
 
     def _cells(self, batch: Batch) -> Tensor:
         ids, attention = padded(batch.inputs, self.tokenizer.pad_token_id or 0)

@@ -15,8 +15,9 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from evenhand.errors import ModelError
-from evenhand.models.batching import Batch, Ids, Limit, Plan, Values, work_through
+from evenhand.models.batching import Batch, Ids, Limit, Plan, Values
 from evenhand.models.examining import cast
+from evenhand.models.pacing import work_through
 from evenhand.models.pieces import count, encode
 from evenhand.questions import Answer, Question, Span
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from evenhand.errors import UnfitModel
-from evenhand.models.batching import Batch, Ids, Limit, Plan, Read, Reading, uncollected
+from evenhand.models.batching import Batch, Ids, Limit, Plan, Read, Reading
+from evenhand.models.collecting import uncollected
 from evenhand.models.japanese import JapaneseTokenizer
 from evenhand.models.network import NetworkModel, on_device, padded
 from evenhand.models.pieces import PairPieces, encode_pairs

@@ -50,8 +50,8 @@ class Pieces:
         piece of it alone: both belong to the word. A piece that reaches beyond the span cannot be masked without
         masking its neighbour, so it has no answer.
         """
-        found = [i for i, own in self._own.items() if own.start < span.stop and span.start < own.stop]
-        if not found or self._own[found[0]].start < span.start or self._own[found[-1]].stop > span.stop:
+        found = [i for i, (start, stop) in self._own.items() if start < span.stop and span.start < stop]
+        if not found or self._own[found[0]][0] < span.start or self._own[found[-1]][1] > span.stop:
             raise Unanswerable(STRADDLES)
         first = found[0]
         while first - 1 in self.positions and first - 1 not in self._own:
@@ -59,19 +59,16 @@ class Pieces:
         return list(range(first, found[-1] + 1))
 
     @cached_property
-    def _own(self) -> dict[int, Span]:
+    def _own(self) -> dict[int, tuple[int, int]]:
         """Characters of each piece without the white space around them; pieces of white space alone are left out."""
         own = {}
         offsets = self.encoding.offsets
         for position in self.positions:
-            offset = Span(*offsets[position])
-            piece = offset.of(self.text)
-            stripped = piece.strip()
-            if len(stripped) == len(piece) > 0:  # most are
-                own[position] = offset
-            elif stripped:
-                start = offset.start + piece.index(stripped)
-                own[position] = Span(start, start + len(stripped))
+            start, stop = offsets[position]
+            piece = self.text[start:stop]
+            if stripped := piece.strip():
+                start += piece.index(stripped)
+                own[position] = start, start + len(stripped)
         return own
 
 

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from evenhand.errors import UnfitModel
-from evenhand.models.batching import Batch, Ids, Plan, Read, Reading, Values, work_through
+from evenhand.models.batching import Batch, Ids, Plan, Read, Reading, Values
 from evenhand.models.masked import MaskedLM
+from evenhand.models.pacing import work_through
 from evenhand.models.pieces import TOO_LONG, UNKNOWN
 from evenhand.questions import Answer, Fill, Question
 

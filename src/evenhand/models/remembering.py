@@ -12,7 +12,9 @@ import numpy as np
 
 from evenhand.errors import RunError
 from evenhand.models.base import Model, Planned
-from evenhand.models.batching import Batch, Values, paced, set_aside
+from evenhand.models.batching import Batch, Values
+from evenhand.models.collecting import set_aside
+from evenhand.models.pacing import paced
 from evenhand.questions import Answer, Question, key
 
 log = logging.getLogger(__name__)

@@ -28,10 +28,11 @@ import evenhand
 from evenhand import models
 from evenhand.errors import ClusterError, EvenhandError
 from evenhand.models.base import Described, Model, Planned
-from evenhand.models.batching import Batch, Plan, Values, work_through
+from evenhand.models.batching import Batch, Plan, Values
 from evenhand.models.crew import Crew
 from evenhand.models.names import BUNDLED, find, named
 from evenhand.models.names import kind as kind_of
+from evenhand.models.pacing import work_through
 from evenhand.questions import Answer, Question, Span
 
 log = logging.getLogger(__name__)
