@@ -23,7 +23,7 @@ import torch
 from benchmarks import page, timing
 from benchmarks.rows import Row
 
-GROUPS = ("becpro", "likelihood", "pronouns", "memory", "growth", "startup", "swap", "workers")
+GROUPS = ("becpro", "likelihood", "causal", "pronouns", "memory", "growth", "startup", "swap", "workers")
 RESULTS = Path(__file__).parent / "results"
 PEERS = ("torch", "transformers", "minicons", "HanTa", "numpy", "ray")
 

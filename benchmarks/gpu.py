@@ -1,4 +1,4 @@
-"""On a GPU: pseudo-log-likelihood against the machine's bf16 matrix rate and minicons, and BEC-Pro English.
+"""On a GPU: likelihoods against the machine's bf16 matrix rate and minicons, and BEC-Pro English.
 
     PYTHONPATH=src python -m benchmarks.gpu [--tiny] [--device cuda] [--out FILE.json]
 
@@ -11,10 +11,11 @@ import json
 import random
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from importlib.metadata import version
 from importlib.util import find_spec
+from operator import itemgetter
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -24,7 +25,7 @@ import torch
 
 import evenhand
 from benchmarks import shapes
-from benchmarks.scoring import minicons, minicons_pll, pll
+from benchmarks.scoring import likelihoods, minicons, minicons_causal, minicons_likelihoods, minicons_pll
 from benchmarks.timing import arithmetic
 from evenhand.models.names import BUNDLED
 from evenhand.questions import Fill, Likelihood, Span
@@ -61,6 +62,9 @@ def main() -> None:
             kept["rows"] += _told(likelihood(name, folder, device, 20 if tiny else SENTENCES[name]))
             if name == "BERT-base":
                 kept["rows"] += _told(becpro(folder, device))
+    with TemporaryDirectory() as folder:
+        shapes.gpt2(Path(folder), **(TINY if tiny else shapes.BASE))
+        kept["rows"] += _told(causal(folder, device, 20 if tiny else SENTENCES["BERT-base"]))
     if arguments.out:
         arguments.out.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
@@ -78,14 +82,13 @@ def likelihood(name: str, folder: str, device: str, n: int) -> Iterator[dict[str
     model = evenhand.load(folder, device=device, dtype=half)
     questions = [Likelihood(text) for text in texts]
     plan, planning = timed(lambda: model.plan(questions), device)
-    pll(model, texts[: max(1, n // 10)])  # the first batches pay for starting up
-    runs = [(timed(lambda: pll(model, texts), device), rate(device)) for _ in range(AGAIN)]
+    likelihoods(model, texts[: max(1, n // 10)])  # the first batches pay for starting up
+    runs = [(timed(lambda: likelihoods(model, texts), device), rate(device)) for _ in range(AGAIN)]
     (answers, seconds), matrix = min(runs, key=lambda run: run[0][1])
     matrix = max(measured for _, measured in runs)
     done = arithmetic(model, plan.batches) / seconds
-    some = texts[:: max(1, n // PEER_SENTENCES)][:PEER_SENTENCES]
-    exact = pll(evenhand.load(folder, device=device), some)
-    ours = dict(zip(texts, answers, strict=True))
+    some = slice(0, n, max(1, n // PEER_SENTENCES))
+    exact = likelihoods(evenhand.load(folder, device=device), texts[some])
     row = {
         "row": f"PLL, {name} shape, {half}",
         "sentences": n,
@@ -98,18 +101,49 @@ def likelihood(name: str, folder: str, device: str, n: int) -> Iterator[dict[str
         "bf16_matrix_teraflops": matrix / 1e12,
         "share": done / matrix,
         "goal": GOALS[name],
-        "mean_difference_from_float32": mean(abs(a - ours[text]) for a, text in zip(exact, some, strict=True)),
+        "mean_difference_from_float32": _apart(answers[some], exact),
     }
     if find_spec("minicons"):
         peer = minicons(folder, model.tokenizer, device, model.network.dtype)
-        minicons_pll(peer, some[:BATCH], BATCH)
-        _, mine = timed(lambda: pll(model, texts), device)
-        theirs, taken = timed(lambda: minicons_pll(peer, some, BATCH), device)
-        inputs = sum(len(r.reads) for r in model.plan([Likelihood(text) for text in some]).readings)
+        minicons_pll(peer, texts[:BATCH], BATCH)
+        _, mine = timed(lambda: likelihoods(model, texts), device)
+        theirs, taken = timed(lambda: minicons_pll(peer, texts[some], BATCH), device)
+        inputs = sum(len(r.reads) for r in model.plan([Likelihood(text) for text in texts[some]]).readings)
         row["minicons_ratio"] = taken / inputs / (mine / plan.inputs)
-        row["minicons_sentences"] = len(some)
-        row["minicons_mean_difference"] = mean(abs(a - ours[text]) for a, text in zip(theirs, some, strict=True))
+        row["minicons_sentences"] = len(theirs)
+        row["minicons_mean_difference"] = _apart(answers[some], theirs)
     yield row
+
+
+def causal(folder: str, device: str, n: int) -> Iterator[dict[str, Any]]:
+    """Log-likelihoods by a model of GPT-2's shape: how far from float32 and from a CPU, how many times minicons."""
+    texts = sentences(n)
+    half = HALF[device.startswith("cuda")]
+    model = evenhand.load(folder, device=device, dtype=half)
+    likelihoods(model, texts[: max(1, n // 10)])
+    answers, seconds = min((timed(lambda: likelihoods(model, texts), device) for _ in range(AGAIN)), key=itemgetter(1))
+    some = slice(0, n, max(1, n // PEER_SENTENCES))
+    exact = likelihoods(evenhand.load(folder, device=device), texts[some])
+    here = likelihoods(evenhand.load(folder, device="cpu"), texts[some])
+    row = {
+        "row": f"Likelihood, GPT-2 shape, {half}",
+        "sentences": n,
+        "seconds": seconds,
+        "mean_difference_from_float32": _apart(answers[some], exact),
+        "largest_difference_of_float32_from_cpu": max(abs(a - b) for a, b in zip(exact, here, strict=True)),
+    }
+    if find_spec("minicons"):
+        peer = minicons_causal(folder, model.tokenizer, device, model.network.dtype)
+        minicons_likelihoods(peer, texts[:BATCH], BATCH)
+        theirs, taken = timed(lambda: minicons_likelihoods(peer, texts[some], BATCH), device)
+        row["minicons_ratio"] = taken / len(theirs) / (seconds / n)
+        row["minicons_sentences"] = len(theirs)
+        row["minicons_mean_difference"] = _apart(answers[some], theirs)
+    yield row
+
+
+def _apart(one: Sequence[float], other: Sequence[float]) -> float:
+    return mean(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
 def becpro(folder: str, device: str) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ import torch
 import evenhand
 from benchmarks import shapes
 from benchmarks.rows import Row
-from benchmarks.scoring import minicons, minicons_pll, pll
+from benchmarks.scoring import likelihoods, minicons, minicons_pll
 from benchmarks.timing import Part, Side, arithmetic, gemm, in_turn, largest, ratios, share
 from evenhand import datasets
 from evenhand.questions import Likelihood
@@ -63,7 +63,7 @@ def _rows(
     scales = [sum(map(cost.get, a)) / sum(map(cost.get, b)) for a, b in zip(mine, some, strict=True)]
     width = model.network.config.hidden_size
     sides: list[list[Part]] = [
-        [lambda part=part: pll(model, part) for part in mine],
+        [lambda part=part: likelihoods(model, part) for part in mine],
         [lambda: [gemm(width)]] * PARTS,
         *([lambda part=part, size=size: minicons_pll(peer, part, size) for part in some] for size in batches),
     ]
@@ -72,7 +72,7 @@ def _rows(
     native = half > FASTER * single
     if native and goals:
         small = evenhand.load(folder, dtype="bfloat16")
-        sides.append([lambda part=part: pll(small, part) for part in mine])
+        sides.append([lambda part=part: likelihoods(small, part) for part in mine])
     us, rate, *others = in_turn(*sides)
     answers = dict(zip((text for part in mine for text in part), us.answers, strict=True))
     same = [answers[text] for part in some for text in part]

@@ -52,7 +52,7 @@ def _row() -> Row:
         batches = list(enumerate(one.plan(questions).batches))
         for model, n in ((one, 1), (two, 2)):
             while model.at_work < n:
-                list(model.run_all(batches[: 2 * n]))
+                list(model.stream(batches[: 2 * n]))
         peer, ours = Side(), Side()
         for n in range(PARTS):
             for side, model in ((peer, one), (ours, two)):
@@ -72,6 +72,6 @@ def _row() -> Row:
 
 def _time(side: Side, model: "Spread", batches: Sequence[tuple[int, Batch]]) -> None:
     start = time.perf_counter()
-    values = dict(model.run_all(batches))
+    values = dict(model.stream(batches))
     side.seconds.append(time.perf_counter() - start)
     side.answers += [value for number in sorted(values) for row in values[number] for value in row]

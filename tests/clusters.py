@@ -51,6 +51,7 @@ class Letters:
         self.fingerprint = fingerprint
         self.at = at
         self.then = then
+        self.overflowed = 0
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         return Plan([self._reading(question.text) for question in questions], Limit(10**6, 4, 10**6))
@@ -68,6 +69,7 @@ class Letters:
             if self.then == "die":
                 os._exit(1)
             raise ModelError("a letter that nobody knows")
+        self.overflowed += len(batch.inputs)
         flavour = sum(map(sum, batch.inputs)) / 1000
         return [[-flavour - position for position, _ in cells] for cells in batch.cells]
 

@@ -16,7 +16,7 @@ import pytest
 
 import evenhand
 import tiny
-from evenhand import BadInput, RunError, Table
+from evenhand import BadInput, ModelError, RunError, Table
 from evenhand.cli import app
 from evenhand.fitness import fit
 from evenhand.folder import locked
@@ -313,6 +313,16 @@ def test_bad_input_ends_with_2_and_a_sentence(
     assert message in printed
     assert "Traceback" not in printed
     assert list(tmp_path.glob("runs/*")) == []  # nothing measured, nothing left
+
+
+def test_a_model_that_fails_before_anything_is_measured_leaves_nothing(tmp_path: Path) -> None:
+    class Failing(Table):
+        def count_pieces(self, places: object) -> list[int]:
+            raise ModelError("no pieces today")
+
+    with pytest.raises(ModelError, match="no pieces today"):
+        evenhand.audit(Failing(lambda q: (-1.0,)), limit=5, out=tmp_path / "runs")
+    assert list(tmp_path.glob("runs/*")) == []
 
 
 def test_an_unknown_measure_gets_a_suggestion() -> None:

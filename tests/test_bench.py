@@ -12,7 +12,7 @@ from evenhand.models.released import AsReleased
 
 sys.path.append(str(Path(__file__).parent.parent))
 
-from benchmarks import becpro, gpu, page, timing
+from benchmarks import becpro, causal, gpu, page, shapes, timing, workers
 from benchmarks.rows import Row
 
 
@@ -44,3 +44,21 @@ def test_answers_that_differ_stop_the_run() -> None:
         row.check()
     assert not Row("memory", ours=3.0, unit="GB", goal=2).met
     assert "3.0x; largest difference 5.0e-01; goal 2x: met" in page.line(row)
+
+
+def test_a_causal_model_and_its_peer_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("minicons", reason="minicons is not installed: pip install -e '.[bench]'")
+    monkeypatch.setattr(shapes, "BASE", {"width": 64, "layers": 2})
+    monkeypatch.setattr(causal, "SENTENCES", 10)
+    rows = list(causal.rows())
+    assert len(rows) == len(causal.BATCHES)
+    for row in rows:
+        row.check()
+
+
+def test_two_workers_and_one_answer_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'evenhand[ray]'")
+    monkeypatch.setattr(workers, "SENTENCES", 3)
+    (row,) = workers.rows()
+    row.check()
+    assert row.difference == 0

@@ -318,9 +318,9 @@ def test_labels_in_the_wrong_order_are_unfit(mini_en_nli: NliModel) -> None:
 
 def test_leaky_padding_is_unfit_where_it_reaches_answers(make: Callable[..., Any]) -> None:
     model = make("convbert")
-    assert model.limit.alike  # loading has noticed, so
+    assert model.limit.enough == 0  # loading has noticed, so
     assert one(batching, model).verdict == "fine"
-    model.limit = replace(model.limit, alike=False)
+    model.limit = replace(model.limit, enough=10**9)
     finding = one(batching, model)
     assert finding.verdict == "unfit"
     assert "--batch-size 1" in finding.do

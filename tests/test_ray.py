@@ -76,6 +76,13 @@ def test_an_error_on_a_worker_is_ours_and_what_was_finished_is_kept(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("cluster")
+def test_inputs_redone_in_float32_are_counted_wherever_that_is() -> None:
+    with Spread(Letters, Crew(2), name="letters") as model:
+        model.answer(QUESTIONS)
+    assert model.overflowed == model.plan(QUESTIONS).inputs
+
+
+@pytest.mark.usefixtures("cluster")
 def test_a_batch_that_kills_every_worker_is_given_up() -> None:
     with (
         Spread(partial(Letters, at="X", then="die"), Crew(2), name="letters") as model,

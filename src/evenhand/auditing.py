@@ -103,25 +103,18 @@ def audit(
         partial = tasks != whole
         if partial and earlier and not earlier["partial"]:
             raise RunError(f"'{path}' holds a full run, which a sample would replace. Choose another --out.")
+        if partial:
+            log.warning(f"A sample of {limit} items: results are partial.")
+        same = earlier is not None and earlier["tasks"] == [suites.record(task) for task in tasks]
+        if earlier and not same:
+            log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Its answers stay.")
+        examined = _examined(model, tasks, earlier if same else None)
     except BaseException:
         with suppress(OSError):
             path.rmdir()  # only if it is empty: nothing was measured
         raise
 
-    data = {task.dataset.name: task.dataset for task in tasks}
-    fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, Pieced)}
-    warnings = [line for found in fits.values() for line in found.warnings(model.name)]
-    warnings += [line for dataset in data.values() for line in flawed(dataset)]
-    _told(warnings)
-    if partial:
-        log.warning(f"A sample of {limit} items: results are partial.")
-    if earlier and earlier["tasks"] != [suites.record(task) for task in tasks]:
-        log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Its answers stay.")
-    same = earlier and earlier["tasks"] == [suites.record(task) for task in tasks]
-    doctored = look_over(model, list(data.values()), earlier if same else None)
-    for found in doctored:
-        if found["verdict"] != "fine" and not found["says"].startswith(tuple(warnings)):
-            log.warning(f"{found['check'].capitalize()}, {found['verdict']}: {found['says']} {found['do']}")
+    warnings = examined["warnings"]
     started, clock = datetime.now(UTC), time.monotonic()
     with folder.locked(path):
         _earlier(path, model)  # once more: another process may have been here since
@@ -135,10 +128,8 @@ def audit(
             warnings += _told(line for found in doubts for line in found.warnings(about["loaded"]["dtype"]))
         about |= {
             "suite": None if dataset else suite,
-            "pieces": {name: found.pieces for name, found in fits.items()},
-            "warnings": warnings,
+            **examined,
             "apart": suites.APART.get(kind, []),
-            "doctor": doctored,
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - clock, 1),
         }
@@ -178,6 +169,20 @@ def _finish(
     return run
 
 
+def _examined(model: Model, tasks: Sequence[Task], earlier: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What can be said before anything is measured, for the record; what asks for care is said at once."""
+    data = {task.dataset.name: task.dataset for task in tasks}
+    fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, Pieced)}
+    warnings = [line for found in fits.values() for line in found.warnings(model.name)]
+    warnings += [line for dataset in data.values() for line in flawed(dataset)]
+    _told(warnings)
+    doctored = look_over(model, list(data.values()), earlier)
+    for found in doctored:
+        if found["verdict"] != "fine" and not found["says"].startswith(tuple(warnings)):
+            log.warning(f"{found['check'].capitalize()}, {found['verdict']}: {found['says']} {found['do']}")
+    return {"pieces": {name: found.pieces for name, found in fits.items()}, "warnings": warnings, "doctor": doctored}
+
+
 def _about(
     model: Model,
     remembering: Remembering,
@@ -215,7 +220,7 @@ def _precision(
     """What half precision has cost, for the record; where float32 cannot be had, why. `before`: overflows till now."""
     if earlier and "precision" in earlier and not remembering.work.batches:
         return dict(earlier["precision"])
-    overflowed = None if before is None else getattr(model, "overflowed", 0) - before  # nobody counts on a cluster
+    overflowed = None if before is None else getattr(model, "overflowed", 0) - before  # some models do not count
     record: dict[str, Any] = {
         "asked": _described(model).get("dtype_asked"),
         "overflowed": overflowed,

@@ -52,7 +52,7 @@ def test_values_find_their_way_back_to_the_questions(asked: list[Reading], token
 
 def test_inputs_of_one_length_alone_on_request() -> None:
     asked = [Reading((Read(tuple(range(n)), ((0, 0),)),)) for n in (5, 3, 5, 4, 3)]
-    plan = Plan([*asked, Reading((Read((9, 9, 9), ((0, 0),)),))], replace(WIDE, alike=True))
+    plan = Plan([*asked, Reading((Read((9, 9, 9), ((0, 0),)),))], replace(WIDE, enough=0))
     assert [{len(ids) for ids in batch.inputs} for batch in plan.batches] == [{5}, {4}, {3}]
 
 

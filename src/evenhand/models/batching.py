@@ -86,15 +86,14 @@ class Batch:
 class Limit:
     """How large a batch may be: tokens with padding, inputs, and positions projected onto the vocabulary.
 
-    A batch of `enough` tokens takes no input that is an eighth shorter than its first: one more batch costs less than
-    padding. With `alike`, all its inputs are of one length: for networks that let padding leak into their answers.
+    A batch of `enough` tokens takes no shorter input: one more batch costs less than padding. With 0, all inputs of a
+    batch are of one length: for networks that let padding leak into their answers.
     """
 
     tokens: int
     inputs: int
     positions: int
     enough: int = 2**31
-    alike: bool = False
 
 
 class Plan:
@@ -128,6 +127,7 @@ class Plan:
                 self._waiting[batch].append(question)
         self._open = [len(batches) for batches in self.needs]
         self._values: list[Sequence[float]] = [()] * self.inputs
+        self._by_cell: dict[int, dict[Cell, float]] = {}
         self._found: dict[int, list[tuple[float, ...]]] = {}
 
     def unanswerable(self) -> Iterator[tuple[int, Answer]]:
@@ -157,7 +157,11 @@ class Plan:
 
     def _read(self, number: int, cells: tuple[Cell, ...]) -> tuple[float, ...]:
         known, row = self._cells[number], self._values[number]
-        return tuple(row) if known == cells else tuple(map(dict(zip(known, row, strict=True)).__getitem__, cells))
+        if known == cells:
+            return tuple(row)
+        if number not in self._by_cell:  # several questions read from it, each somewhere else
+            self._by_cell[number] = dict(zip(known, row, strict=True))
+        return tuple(map(self._by_cell[number].__getitem__, cells))
 
 
 class _Distinct:
@@ -192,20 +196,19 @@ class _Distinct:
 
 def _split(inputs: Sequence[Ids], cells: Sequence[tuple[Cell, ...]], limit: Limit) -> Iterator[Numbers]:
     """The numbers of the inputs, longest first, in batches within the limit; one that is over it alone goes alone."""
-    lengths = -np.fromiter(map(len, inputs), dtype=np.int64, count=len(inputs))
-    order = np.argsort(lengths, kind="stable")
-    lengths = -lengths[order]  # falling
+    lengths = np.array([len(ids) for ids in inputs], dtype=np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    rising = -lengths[order]
     asked = [1 if len(places) == 1 else len({position for position, _ in places}) for places in cells]
-    positions = np.cumsum(np.array([0, *asked])[1:][order])
+    positions = np.cumsum(np.array(asked, dtype=np.int64)[order])
     start = 0
     while start < len(order):
-        longest = int(lengths[start])
-        stop = start + min(limit.inputs, limit.tokens // longest)
+        longest = -int(rising[start])
         before = int(positions[start - 1]) if start else 0
-        stop = min(stop, int(np.searchsorted(positions, before + limit.positions, side="right")))
-        shorter = (longest - 1) if limit.alike else 7 * longest // 8  # what goes into another batch
-        enough = 0 if limit.alike else -(-limit.enough // longest)
-        stop = min(stop, max(start + enough, int(np.searchsorted(-lengths, -shorter))))
-        stop = max(stop, start + 1)
+        fit = start + min(limit.inputs, limit.tokens // longest)
+        projected = int(np.searchsorted(positions, before + limit.positions, side="right"))
+        shorter = int(np.searchsorted(rising, 1 - longest))
+        enough = start - (-limit.enough // longest)
+        stop = max(start + 1, min(fit, projected, max(shorter, enough)))
         yield order[start:stop]
         start = stop

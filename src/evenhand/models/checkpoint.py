@@ -27,7 +27,7 @@ CPU_TOKENS = 2048  # throughput is flat from 512 on; larger batches would only l
 ENOUGH = {"cpu": 512, "cuda": 2**15}  # tokens that keep a device busy: from there on rather another batch than padding
 READING = 1  # raised whenever evenhand makes other inputs from the same question: kept answers are then asked again
 LEAST = 0.75  # share of a model's embeddings that its tokenizer uses at the least; some are padded
-PROJECTED = 2**26  # numbers a batch may project onto the vocabulary: 256 MiB in float32
+PROJECTED = {"cpu": 2**26, "cuda": 2**28}  # numbers a batch may project onto the vocabulary: 256 MiB in float32, 1 GiB
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,8 @@ def _longest(network: Any, tokenizer: Any) -> int:
 
 def _limit(network: Any, batch_size: int | str) -> Limit:
     """`auto`: as many tokens as suit the device; a number: so many inputs, whatever their length."""
-    positions = max(1, PROJECTED // network.get_input_embeddings().weight.shape[0])
+    projected = PROJECTED.get(network.device.type, PROJECTED["cpu"])
+    positions = max(1, projected // network.get_input_embeddings().weight.shape[0])
     if batch_size == "auto":
         enough = ENOUGH.get(network.device.type, 2**31)
         return Limit(tokens=_tokens(network), inputs=2**31, positions=positions, enough=enough)

@@ -31,7 +31,7 @@ class MaskedLM(NetworkModel):
         self._picking = Picking(network)
         self._picks = self._picking_changes_nothing()
         if not self._padding_changes_nothing():
-            self.limit = replace(limit, alike=True)
+            self.limit = replace(limit, enough=0)
 
     @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:

@@ -37,7 +37,7 @@ class NliModel(NetworkModel):
         self._size = network.get_input_embeddings().weight.shape[0]
         self._types = token_types(network)
         if not self._padding_changes_nothing():
-            self.limit = replace(limit, alike=True)
+            self.limit = replace(limit, enough=0)
 
     @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:

@@ -81,7 +81,7 @@ def encode(tokenizer: Any, texts: Sequence[str], longest: int) -> Iterator[Piece
             chunk,
             truncation=False,
             padding=False,
-            return_offsets_mapping=True,
+            return_offsets_mapping=True,  # a tokenizer without says so, rather than give wrong ones
             return_special_tokens_mask=True,
             return_attention_mask=False,
             return_token_type_ids=False,

@@ -78,6 +78,8 @@ class Spread:
         self.name = name
         self.exact = exact
         """Loads the same model here, in float32: half precision is compared with it on a sample."""
+        self.overflowed = 0
+        """Inputs that half precision could not hold, and float32 did, wherever that was."""
         self._load = load
         self._crew = crew
         self._kind = kind
@@ -129,7 +131,9 @@ class Spread:
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
         """The values of each batch, with its number, as they come."""
-        yield from self._work((number, ("run", (batch,))) for number, batch in batches)
+        for number, (values, overflowed) in self._work((number, ("run", (batch,))) for number, batch in batches):
+            self.overflowed += overflowed
+            yield number, values
         if self._crew.wanted:
             self.dismiss()
 
@@ -320,8 +324,9 @@ def _holder() -> Any:
             return describe(self.model)
 
         def run(self, batch: Any) -> Any:
+            before = getattr(self.model, "overflowed", 0)
             ((_, values),) = self.model.stream([(0, batch)])
-            return values
+            return values, getattr(self.model, "overflowed", 0) - before
 
         def ask(self, function: Any, *arguments: Any) -> Any:
             return function(self.model, *arguments)
