@@ -44,7 +44,7 @@ def main() -> None:
     start = time.perf_counter()
     for name in arguments.groups or here:
         keep(name, arguments.threads, arguments.clock)
-    page.write(RESULTS)
+    page.write(RESULTS, GROUPS)
     print(f"{time.perf_counter() - start:.0f} s in all. Written: benchmarks/results/, docs/performance.md")
 
 

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,15 @@ from benchmarks.rows import Row
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "performance.md"
 START, STOP = "<!-- written by make bench -->", "<!-- to here -->"
-ORDER = ("becpro", "likelihood", "pronouns", "memory", "startup", "swap", "workers")
 MET = {True: "met", False: "**not met**", None: ""}
 CLOCK = {"wall": "wall time", "cpu": "CPU time"}
 BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
-def write(results: Path) -> None:
-    """Table and charts from whatever results are there."""
+def write(results: Path, order: Sequence[str]) -> None:
+    """Table and charts from whatever results of these groups are there."""
     kept = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob("*.json"))}
-    groups = [kept[name] for name in ORDER if name in kept]
+    groups = [kept[name] for name in order if "rows" in kept.get(name, {})]
     rows = [Row(**_read(row)) for group in groups for row in group["rows"]]
     made = [_table(rows), _machines([*groups, *([kept["growth"]] if "growth" in kept else [])])]
     ratios(rows).save(str(DOCS / "figures" / "performance-ratios.svg"))

@@ -1,6 +1,7 @@
 """Two single-threaded workers on Ray beside one, on the same batches, once they hold the model."""
 
 import math
+import os
 import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -32,13 +33,16 @@ def rows() -> Iterator[Row]:
         yield Row(NAME, ours=math.nan, note="not run: Ray is not installed")
         return
     check_engine("ray", None, None)
-    threads = torch.get_num_threads()
+    threads, asked = torch.get_num_threads(), os.environ.get("OMP_NUM_THREADS")
     torch.set_num_threads(1)  # a worker has as many as we
+    os.environ["OMP_NUM_THREADS"] = "1"  # and so have the libraries below it
     try:
         with connected(cpus=3):
             yield _row()
     finally:
         torch.set_num_threads(threads)
+        os.environ.pop("OMP_NUM_THREADS")
+        os.environ |= {"OMP_NUM_THREADS": asked} if asked else {}
 
 
 def _row() -> Row:

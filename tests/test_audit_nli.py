@@ -18,7 +18,7 @@ from evenhand.analysis.side_by_side import comparable, side_by_side
 from evenhand.cli import app
 from evenhand.fitness import fit
 from evenhand.report.figures import charts, draw
-from evenhand.report.tables import scorecard
+from evenhand.report.scorecard import scorecard
 from evenhand.terminal import run as run_command
 
 

@@ -30,7 +30,7 @@ from evenhand.models.labels import LABELS
 from evenhand.models.masked import MaskedLM
 from evenhand.models.nli import NliModel
 from evenhand.questions import Question
-from evenhand.report.tables import scorecard
+from evenhand.report.scorecard import scorecard
 from evenhand.terminal import run as run_command
 from evenhand.words import words
 

@@ -1,5 +1,7 @@
 """The public names are few, sorted and all there."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import evenhand
@@ -20,3 +22,10 @@ def test_no_module_has_the_name_of_a_public_function() -> None:
 
 def test_there_are_not_many() -> None:
     assert len(evenhand.__all__) < 40
+
+
+def test_packages_are_there_after_the_import_of_the_whole_alone() -> None:
+    code = "import evenhand; print(*(getattr(evenhand, name).__name__ for name in evenhand._PACKAGES))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.split() == [f"evenhand.{name}" for name in evenhand._PACKAGES]
+    assert {"audit", "datasets"} <= set(dir(evenhand))

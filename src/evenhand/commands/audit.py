@@ -159,7 +159,7 @@ def figures(
 
 def _print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> None:
     from evenhand.analysis.findings import findings
-    from evenhand.report.tables import scorecard
+    from evenhand.report.scorecard import scorecard
 
     terminal.show(scorecard(run, findings(run, frequency=frequency)))
 

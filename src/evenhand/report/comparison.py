@@ -12,9 +12,9 @@ from rich.text import Text
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.comparing import Comparison
+from evenhand.report.cells import UNSIGNED, cell, line
 from evenhand.report.markdown import table as markdown_table
 from evenhand.report.plots import PALETTE
-from evenhand.report.tables import UNSIGNED
 
 WORDS = ("run", "group", "moved")
 HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "left out", "moved")
@@ -22,7 +22,7 @@ HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm",
 
 def terminal(comparison: Comparison) -> RenderableType:
     """A table for each dataset and measure, and how to read it."""
-    parts: list[RenderableType] = [_line(_title(comparison), "bold")]
+    parts: list[RenderableType] = [line(_title(comparison), "bold")]
     heads = _heads(comparison)
     for (dataset, measure), rows in comparison.frame.groupby(["dataset", "measure"], sort=False):
         shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -32,11 +32,11 @@ def terminal(comparison: Comparison) -> RenderableType:
             cells = _cells(row)
             shown.add_row(*(Text(cells[name]) for name in heads))
         parts += [
-            _line(f"\n{dataset} · {measure}", "bold"),
-            _line(_reading(comparison, str(dataset), str(measure)), "dim"),
+            line(f"\n{dataset} · {measure}", "bold"),
+            line(_reading(comparison, str(dataset), str(measure)), "dim"),
             shown,
         ]
-    return Group(*parts, *(_line(text, "dim") for text in _notes(comparison)))
+    return Group(*parts, *(line(text, "dim") for text in _notes(comparison)))
 
 
 def markdown(comparison: Comparison) -> str:
@@ -94,19 +94,15 @@ def _cells(row: dict[Any, Any]) -> dict[str, str]:
     return {
         "run": str(row["run"]),
         "group": str(row["group"]),
-        **{name: _number(row[name], "+.3f" if signed else ".3f") for name in ("before", "after")},
-        "change": _number(row["change"], "+.3f"),
+        **{name: cell(row[name], "+.3f" if signed else ".3f") for name in ("before", "after")},
+        "change": cell(row["change"], "+.3f"),
         "95 % interval": span,
-        "p_holm": "<0.0001" if row["p_holm"] < 0.0001 else _number(row["p_holm"], ".4f"),
-        "detectable": _number(row["detectable"], ".3f"),
+        "p_holm": "<0.0001" if row["p_holm"] < 0.0001 else cell(row["p_holm"], ".4f"),
+        "detectable": cell(row["detectable"], ".3f"),
         "n": f"{row['n']:,}",
         "left out": f"{row['left_out']:,}",
         "moved": str(row["moved"]),
     }
-
-
-def _number(value: float, form: str) -> str:
-    return "–" if pd.isna(value) else format(value, form)
 
 
 def _reading(comparison: Comparison, dataset: str, measure: str) -> str:
@@ -130,7 +126,3 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield f"Not compared: {missing['measure']} on {missing['dataset']}, only in {', '.join(missing['only_in'])}."
     if comparison.runs[0].about["partial"]:
         yield f"Partial: samples of {comparison.runs[0].about['limit']} items of each dataset."
-
-
-def _line(text: str, style: str) -> Text:
-    return Text(text, style=style, no_wrap=True, overflow="ignore")

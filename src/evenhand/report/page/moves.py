@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from evenhand.report.cells import UNSIGNED
 from evenhand.report.page.numbers import Number, probability
-from evenhand.report.tables import UNSIGNED
 
 SURE = 0.05
 
