@@ -135,8 +135,9 @@ def causal(folder: str, device: str, n: int) -> Iterator[dict[str, Any]]:
     if find_spec("minicons"):
         peer = minicons_causal(folder, model.tokenizer, device, model.network.dtype)
         minicons_likelihoods(peer, texts[:BATCH], BATCH)
+        _, mine = timed(lambda: likelihoods(model, texts), device)
         theirs, taken = timed(lambda: minicons_likelihoods(peer, texts[some], BATCH), device)
-        row["minicons_ratio"] = taken / len(theirs) / (seconds / n)
+        row["minicons_ratio"] = taken / len(theirs) / (mine / n)
         row["minicons_sentences"] = len(theirs)
         row["minicons_mean_difference"] = _apart(answers[some], theirs)
     yield row

@@ -1,5 +1,6 @@
 """Runs compared with a baseline."""
 
+import dataclasses
 import json
 import math
 import re
@@ -55,6 +56,15 @@ def test_of_the_same_model_nothing_changed(compared: Comparison) -> None:
     assert (same[["change", "low", "high", "worse", "worse_low", "worse_high"]] == 0).all(axis=None)
     assert (same["p"] == 1).all()
     assert (same["moved"] == "").all()
+
+
+def test_a_causal_model_among_others_is_named(runs: list[Run]) -> None:
+    causal = dataclasses.replace(runs[1], about={**runs[1].about, "apart": ["A causal model."]})
+    mixed = evenhand.compare(runs[0], causal)
+    assert mixed.of_another_kind == ["better"]
+    assert "Careful: better is causal" in shown.markdown(mixed)
+    assert json.loads(mixed.to_json())["of_another_kind"] == ["better"]
+    assert evenhand.compare(causal, causal).of_another_kind == []
 
 
 def test_holm_is_over_everything_compared(compared: Comparison, runs: list[Run]) -> None:

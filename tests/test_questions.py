@@ -34,6 +34,8 @@ def test_choices_are_checked() -> None:
         Fill("She works.", Span(0, 3), "she", masks="letters")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="one of the candidates"):
         Fill("She works.", Span(0, 3), "she", among=("he", "they"))
+    with pytest.raises(BadInput, match="Every candidate must be a word"):
+        Fill("She works.", Span(0, 3), "she", among=("she", " "))
 
 
 def test_filling_moves_the_spans_behind_the_blank() -> None:

@@ -79,7 +79,7 @@ def test_an_error_on_a_worker_is_ours_and_what_was_finished_is_kept(tmp_path: Pa
 def test_inputs_redone_in_float32_are_counted_wherever_that_is() -> None:
     with Spread(Letters, Crew(2), name="letters") as model:
         model.answer(QUESTIONS)
-    assert model.overflowed == model.plan(QUESTIONS).inputs
+    assert model.overflowed == Letters().plan(QUESTIONS).inputs
 
 
 @pytest.mark.usefixtures("cluster")

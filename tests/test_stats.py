@@ -93,6 +93,15 @@ def test_sign_flips_are_exact_for_few_clusters() -> None:
     assert sign_flip_test(np.array([1.0, -1.0]), ["a", "b"], rng()) == 1.0
 
 
+def test_sign_flips_of_many_clusters_are_as_a_normal_distribution_has_them() -> None:
+    n = 1_000_003
+    differences = np.random.default_rng(1).normal(size=n)
+    differences += 1.5 / math.sqrt(n) - differences.mean()
+    z = differences.sum() / math.sqrt((differences**2).sum())
+    p = sign_flip_test(differences, [str(i) for i in range(n)], rng(), draws=999)
+    assert p == pytest.approx(2 * stats.norm.sf(z), abs=0.03)
+
+
 def test_sign_flips_know_about_clusters() -> None:
     """Ninety alike differences in one cluster are one observation, not ninety."""
     clusters = ["a"] * 90 + ["b"]

@@ -110,12 +110,12 @@ __all__ = [
 ]
 
 
-_PACKAGES = ("corpus", "datasets", "errors", "measures", "mitigation", "models", "testing", "training")
+_WITHIN = ("corpus", "datasets", "errors", "measures", "mitigation", "models", "testing", "training")
 """What people reach into after `import evenhand` alone: `evenhand.datasets.load("tgb")`."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
+    if name in _WITHIN:
         return import_module(f"evenhand.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'evenhand' has no attribute '{name}'")
@@ -125,4 +125,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_PACKAGES})
+    return sorted({*globals(), *__all__, *_WITHIN})

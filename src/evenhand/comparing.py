@@ -45,6 +45,12 @@ class Comparison:
             if len(names) < len(self.runs)
         ]
 
+    @property
+    def of_another_kind(self) -> list[str]:
+        """The names of causal models among others: the same measure is another quantity of them."""
+        apart = [name for name, run in zip(self.names, self.runs, strict=True) if run.about.get("apart")]
+        return apart if len(apart) < len(self.runs) else []
+
     def to_json(self) -> str:
         """All of it, for machines; what has no number is null."""
         runs = [
@@ -52,7 +58,13 @@ class Comparison:
             for name, run in zip(self.names, self.runs, strict=True)
         ]
         rows = [{k: _plain(v) for k, v in row.items()} for row in self.frame.to_dict("records")]
-        whole = {"baseline": runs[0], "runs": runs[1:], "left_out": self.left_out, "rows": rows}
+        whole = {
+            "baseline": runs[0],
+            "runs": runs[1:],
+            "left_out": self.left_out,
+            "of_another_kind": self.of_another_kind,
+            "rows": rows,
+        }
         return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
 
 

@@ -79,6 +79,8 @@ class Fill:
             raise BadInput(f"Fill needs an answer to put into the blank. Got {self.answer!r} for {self.text!r}.")
         if self.masks not in MASKS:
             raise BadInput(f"masks must be 'pieces' or 'words'. Got {self.masks!r}.")
+        if not all(candidate.strip() for candidate in self.among):
+            raise BadInput(f"Every candidate must be a word to put into the blank. Got {self.among} for {self.text!r}.")
         if self.among and self.answer not in self.among:
             raise BadInput(f"The answer must be one of the candidates. Got {self.answer!r} among {self.among}.")
 
@@ -131,7 +133,8 @@ def frame(question: Question) -> Hashable:
     if not isinstance(question, Fill) or not question.among:
         return question
     before, after = question.text[: question.blank.start], question.text[question.blank.stop :]
-    hidden = tuple(span.shift(-question.blank.stop) for span in question.hidden)
+    stop = question.blank.stop
+    hidden = tuple((span.start >= stop, span.shift(-stop) if span.start >= stop else span) for span in question.hidden)
     return before, after, hidden, question.masks, question.among
 
 

@@ -1,7 +1,7 @@
 """Statistics that know about clusters. Every random one takes a generator."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +18,8 @@ FEW, MANY = 8, 2_000
 """With this many clusters a bootstrap is worth its while."""
 FEW_CROSSED = 5
 """The same where two sets of clusters cross, which makes for more different samples."""
+AT_ONCE = 2**22
+"""Coins in memory: a hundred thousand clusters would take gigabytes for all draws together."""
 
 
 def clustered_interval(
@@ -208,9 +210,20 @@ def sign_flip_test(
     sums = _sums(differences, clusters)
     if not len(sums):
         return math.nan
-    signs = rng.choice((-1.0, 1.0), size=(draws, len(sums)))
-    hits = np.count_nonzero(np.abs(signs @ sums) >= abs(sums.sum()) * (1 - 1e-12))
+    whole = sums.sum()
+    hits = 0
+    for coins in _coins(draws, len(sums), rng):
+        hits += int(np.count_nonzero(np.abs(2 * (coins @ sums) - whole) >= abs(whole) * (1 - 1e-12)))
     return float((1 + hits) / (1 + draws))
+
+
+def _coins(draws: int, n: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """So many draws of n fair coins, 0 or 1, as many at a time as memory is good for."""
+    at_once = max(1, AT_ONCE // n)
+    for start in range(0, draws, at_once):
+        rows = min(at_once, draws - start)
+        bits = np.frombuffer(rng.bytes(rows * -(-n // 8)), dtype=np.uint8).reshape(rows, -1)
+        yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
 
 
 def detectable(differences: Floats, clusters: Sequence[str], *, level: float = 0.95, power: float = 0.8) -> float:

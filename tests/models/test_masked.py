@@ -158,6 +158,15 @@ def test_words_hide_behind_one_mask_each(bert: MaskedLM) -> None:
     assert pieces.count(count) - mother == len(bert.tokenizer.tokenize("speech-language pathologist")) > 2
 
 
+def test_what_is_hidden_before_a_blank_is_hidden_whatever_stood_in_the_blank(mini_en: MaskedLM) -> None:
+    among = ("he", "she")
+    one = Fill("a b he is here.", Span(4, 6), "he", (Span(0, 1),), among=among)
+    other = Fill("a b that is here.", Span(4, 8), "he", (Span(2, 3),), among=among)
+    alone = [logps(mini_en, question)[0][0] for question in (one, other)]
+    assert alone[0] != pytest.approx(alone[1], abs=1e-3)
+    assert [found[0] for found in logps(mini_en, one, other)] == pytest.approx(alone, abs=CLOSE)
+
+
 def test_candidates_are_normalised_among_themselves(bert: MaskedLM) -> None:
     text, blank, among = "She is a nurse.", Span(0, 3), ("she", "he", "nobody")
     total = {word: math.fsum(logps(bert, Fill(text, blank, word))[0]) for word in among}

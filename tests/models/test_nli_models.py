@@ -292,3 +292,33 @@ def test_the_kind_is_known_before_loading(adapter: Path, tmp_path: Path) -> None
     shutil.rmtree(classifier)
     classifier.mkdir()
     assert names.kind(names.find(str(classifier))) == ""
+
+
+def test_the_last_layer_works_for_the_first_position_alone(bert: NliModel) -> None:
+    seen: list[int] = []
+    layer = bert.network.base_model.encoder.layer[-1].intermediate
+    hook = layer.register_forward_pre_hook(lambda _, args: seen.append(args[0].shape[1]))
+    try:
+        bert.answer(QUESTIONS)
+    finally:
+        hook.remove()
+    assert set(seen) == {1}
+
+
+def test_a_classifier_that_reads_every_position_is_given_them(tmp_path: Path) -> None:
+    model = evenhand.load(str(tiny.save_classifier("bert-uncased", tmp_path / "bert")))
+
+    class Mean(torch.nn.Module):
+        def __init__(self, pooler: torch.nn.Module) -> None:
+            super().__init__()
+            self.pooler = pooler
+
+        def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+            return self.pooler(hidden.mean(dim=1, keepdim=True))
+
+    model.network.bert.pooler = Mean(model.network.bert.pooler)
+    known = {"name": "mean", "fingerprint": "", "longest": 64, "limit": model.limit, "about": {}}
+    mixed = NliModel(model.network, model.tokenizer, order=model.order, **known)
+    assert not mixed._picks
+    for answer, pair in zip(mixed.answer(QUESTIONS), PAIRS, strict=True):
+        assert answer.logps == pytest.approx(naive.entail(mixed, *pair), abs=CLOSE)

@@ -50,8 +50,6 @@ class Masked:
         return Reading(shared.reads, shared.note, lambda values: _normalised(values, mine))
 
     def _fill(self, question: Fill) -> Iterator[Read]:
-        if len(set(question.among)) == 1:  # it would be certain, whatever the model
-            raise Unanswerable(NO_OTHER)
         for answer in question.among or (question.answer,):
             text, blank, hidden = question.filled(answer)
             found = self._usable(text)
@@ -67,6 +65,8 @@ class Masked:
                         dropped.update(rest)
             ids = [self.mask if p in masked else token for p, token in enumerate(found.ids) if p not in dropped]
             yield Read(tuple(ids), tuple((p - sum(d < p for d in dropped), found.ids[p]) for p in asked))
+        if len(set(question.among)) == 1:  # it would be certain, whatever the model
+            raise Unanswerable(NO_OTHER)
 
     def _likelihood(self, question: Likelihood) -> Iterator[Read]:
         found = self._usable(question.text)

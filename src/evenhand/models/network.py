@@ -166,7 +166,7 @@ def _fetched(cells: Tensor) -> Callable[[], list[float]]:
 
 
 def _by_input(batch: Batch, values: Sequence[float]) -> Values:
-    if len(values) == len(batch.cells):  # one each, as in all but a few batches
+    if all(len(cells) == 1 for cells in batch.cells):  # as in all but a few batches
         return [(value,) for value in values]
     following = iter(values)
     return [list(islice(following, len(cells))) for cells in batch.cells]

@@ -15,6 +15,7 @@ from evenhand.models.batching import Batch, Ids, Limit, Plan, Read, Reading
 from evenhand.models.collecting import uncollected
 from evenhand.models.japanese import JapaneseTokenizer
 from evenhand.models.network import NetworkModel, on_device, padded
+from evenhand.models.picking import FirstPosition
 from evenhand.models.pieces import PairPieces, encode_pairs
 from evenhand.questions import Entail, Question, Span
 
@@ -36,6 +37,8 @@ class NliModel(NetworkModel):
         self.order = order
         self._size = network.get_input_embeddings().weight.shape[0]
         self._types = token_types(network)
+        self._first = FirstPosition(network)
+        self._picks = self._picking_changes_nothing()
         if not self._padding_changes_nothing():
             self.limit = replace(limit, enough=0)
 
@@ -76,9 +79,21 @@ class NliModel(NetworkModel):
         named: dict[str, NDArray[np.int64]] = {"input_ids": ids, "attention_mask": attention}
         if self._types > 1:
             named["token_type_ids"] = types
-        device = self.network.device
-        logits: Tensor = self.network(**{name: on_device(array, device) for name, array in named.items()}).logits
+        there = {name: on_device(array, self.network.device) for name, array in named.items()}
+        logits: Tensor = self._first.logits(**there) if self._picks else self.network(**there).logits
         return logits.float().log_softmax(dim=-1)  # (inputs, labels)
+
+    def _picking_changes_nothing(self) -> bool:
+        """Does the classifier read the first position alone? BART's reads the last."""
+        inputs = [pieces.ids for pieces in encode_pairs(self.tokenizer, [("a a a", "a"), ("a", "a a a")], 2**31)]
+        with self._in_float32():  # half precision might hide a difference
+            self._picks = False
+            whole = self._logps(inputs)
+            self._picks = True
+            try:
+                return torch.allclose(self._logps(inputs), whole, atol=1e-4, rtol=1e-4)
+            except (RuntimeError, IndexError, TypeError, ValueError):
+                return False
 
     def _padding_changes_nothing(self) -> bool:
         """Does the network ignore what it should not attend to?"""

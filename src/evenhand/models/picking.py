@@ -1,4 +1,4 @@
-"""Project only the asked positions onto the vocabulary, whatever the architecture."""
+"""Compute what somebody asked for, and nothing else of the last layer, whatever the architecture."""
 
 from functools import partial
 from typing import Any
@@ -39,6 +39,32 @@ class Picking:
         finally:
             self._asked.clear()
         return logits
+
+
+class FirstPosition:
+    """The same for a classifier that reads an input's first position, as BERT and its kin do.
+
+    `logits(**inputs)` gives (batch, labels); what follows attention in the last layer sees the first positions alone.
+    """
+
+    def __init__(self, network: Any) -> None:
+        self.network = network
+        self._wanted: list[bool] = []  # not the object, as above
+        if (after_attention := _after_last_attention(network.base_model)) is not None:
+            after_attention.register_forward_pre_hook(partial(_pick_first, self._wanted))
+
+    def logits(self, **inputs: Tensor) -> Tensor:
+        """The classifier's output."""
+        self._wanted.append(True)
+        try:
+            logits: Tensor = self.network(**inputs).logits
+        finally:
+            self._wanted.clear()
+        return logits
+
+
+def _pick_first(wanted: list[bool], module: Any, args: Any) -> Any:
+    return tuple(each[:, :1] for each in args) if wanted else args  # (batch, 1, width)
 
 
 def _after_last_attention(body: Any) -> Any:

@@ -120,6 +120,9 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield f"Before is {first}, after is {after}; change = after - before, item by item. p_holm: adjusted over all rows."
     yield "Detectable: the smallest change that such data would show four times in five."
     yield "Moved: only where the interval of the distance leaves out 0; each row by itself, p_holm knows of the others."
+    if comparison.of_another_kind:
+        which = ", ".join(comparison.of_another_kind)
+        yield f"Careful: {which} is causal, not so the rest. What it finds likely is not what a masked model does."
     if comparison.frame["left_out"].any():
         yield "Left out: items that one of the two runs could not score."
     for missing in comparison.left_out:

@@ -1,4 +1,4 @@
-"""Tables for people, on a terminal: one for each command that has no run to show."""
+"""Tables for people, on a terminal: all but the scorecard of a run."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
