@@ -11,11 +11,12 @@ from torch import Tensor
 
 from evenhand.errors import UnfitModel
 from evenhand.models import continuing
-from evenhand.models.batching import Batch, Ids, Plan, Read, Reading
+from evenhand.models.batching import Ids, Plan, Read, Reading
 from evenhand.models.branching import Forest, seen
 from evenhand.models.collecting import uncollected
 from evenhand.models.continuing import Asking, Words
-from evenhand.models.network import NetworkModel, on_device, padded
+from evenhand.models.language import LanguageModel
+from evenhand.models.network import on_device, padded
 from evenhand.models.picking import Picking
 from evenhand.models.pieces import encode
 from evenhand.questions import Question, frame
@@ -23,7 +24,7 @@ from evenhand.questions import Question, frame
 NODES = 128  # of a tree: more would share little more, and attention is over all of them
 
 
-class CausalLM(NetworkModel):
+class CausalLM(LanguageModel):
     """A causal language model that answers in nats.
 
     Inputs are trees: sentences that begin alike go through the network together, their beginning once. Only the pieces
@@ -63,13 +64,6 @@ class CausalLM(NetworkModel):
         joined = {number: _Joined([reads[part] for part in found]) for number, found in alike.items()}
         for asking in asked:
             yield joined[id(asking.parts)].reading(asking)
-
-    def _cells(self, batch: Batch) -> Tensor:
-        joined, attention = padded(batch.inputs, 0)
-        places, which, tokens = batch.places()
-        logits = self._logits(joined, attention, places)  # (places, vocabulary)
-        where, token = on_device(np.stack([which, tokens]), logits.device)
-        return logits[where, token] - logits.logsumexp(dim=-1)[where]
 
     @torch.inference_mode()
     def _logits(self, joined: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:
@@ -125,7 +119,7 @@ class CausalLM(NetworkModel):
         """The log-probabilities after every piece of the sequences."""
         forest = Forest(sequences, self._size, self._nodes)
         rows = sorted(forest.rows, key=len, reverse=True)
-        joined, attention = padded(rows, 0)
+        joined, attention = padded(rows, self.pad)
         places = [(rows.index(row), node) for ids in sequences for row, node in forest.path(ids)]
         return self._logits(joined, attention, np.array(places)).log_softmax(dim=-1)
 

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from evenhand.models import masking
-from evenhand.models.batching import Batch, Limit, Plan
+from evenhand.models.batching import Limit, Plan
 from evenhand.models.collecting import uncollected
-from evenhand.models.network import NetworkModel, on_device, padded
+from evenhand.models.language import LanguageModel
+from evenhand.models.network import on_device
 from evenhand.models.picking import Picking
 from evenhand.models.pieces import encode
 from evenhand.questions import Question, frame
 
 
-class MaskedLM(NetworkModel):
+class MaskedLM(LanguageModel):
     """A masked language model that answers in nats.
 
     Only the positions that somebody asked about are projected onto the vocabulary; padding is never attended to.
@@ -28,6 +29,7 @@ class MaskedLM(NetworkModel):
 
     def __init__(self, network: Any, tokenizer: Any, *, limit: Limit, **known: Any) -> None:
         super().__init__(network, tokenizer, limit=limit, **known)
+        self.pad = tokenizer.pad_token_id or 0
         self._picking = Picking(network)
         self._picks = self._picking_changes_nothing()
         if not self._padding_changes_nothing():
@@ -42,13 +44,6 @@ class MaskedLM(NetworkModel):
         pieces = dict(zip(texts, encode(self.tokenizer, texts, self.longest), strict=True))
         masked = masking.Masked(pieces, self.tokenizer.mask_token_id)
         return Plan([masked.reading(question) for question in asked], self.limit)
-
-    def _cells(self, batch: Batch) -> Tensor:
-        ids, attention = padded(batch.inputs, self.tokenizer.pad_token_id or 0)
-        places, which, tokens = batch.places()
-        logits = self._logits(ids, attention, places)  # (places, vocabulary)
-        where, token = on_device(np.stack([which, tokens]), logits.device)
-        return logits[where, token] - logits.logsumexp(dim=-1)[where]
 
     @torch.inference_mode()
     def _logits(self, ids: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:
@@ -86,7 +81,7 @@ class MaskedLM(NetworkModel):
         """Does the network ignore what it should not attend to? Convolutions and Fourier mixers do not."""
         ids = np.full((1, 8), self.tokenizer.mask_token_id)
         ids[0, 1:4] = [token for token in range(20) if token not in self.tokenizer.all_special_ids][:3]
-        padded = np.concatenate([ids[:, :4], np.full((1, 4), self.tokenizer.pad_token_id or 0)], axis=1)
+        padded = np.concatenate([ids[:, :4], np.full((1, 4), self.pad)], axis=1)
         attention = np.array([[1, 1, 1, 1, 0, 0, 0, 0]])
         places = np.array([(0, 0), (0, 3)])
         alone = self._logits(ids[:, :4], np.ones((1, 4), dtype=np.int64), places)
