@@ -287,7 +287,7 @@ def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsy
         (["audit", "--option", "mask=words"], "Unknown option 'mask'. Did you mean 'masks'?"),
         (["audit", "--option", "masks=letters"], "masks must be 'pieces' or 'words'"),
         (["audit", "--option", "masks"], "An option is NAME=VALUE"),
-        (["audit", "--limit", "0"], "limit must be at least 1"),
+        (["audit", "--limit", "0"], "limit must be a whole number, at least 1"),
         (["audit", "--seed", "-1"], "seed must not be negative"),
         (["audit", "--batch-size", "many"], "--batch-size must be 'auto' or a whole number"),
         (["audit", "--dtype", "int8"], "dtype must be one of"),
@@ -323,6 +323,44 @@ def test_a_model_that_fails_before_anything_is_measured_leaves_nothing(tmp_path:
     with pytest.raises(ModelError, match="no pieces today"):
         evenhand.audit(Failing(lambda q: (-1.0,)), limit=5, out=tmp_path / "runs")
     assert list(tmp_path.glob("runs/*")) == []
+
+
+def test_a_run_does_not_turn_into_the_one_that_took_its_folder(tmp_path: Path) -> None:
+    model = Table(lambda q: (-float(len(q.text)),))
+    first = evenhand.audit(model, limit=20, out=tmp_path)
+    second = evenhand.audit(model, limit=10, out=tmp_path)
+    with pytest.raises(RunError, match="holds another run by now"):
+        first.values  # noqa: B018
+    assert second.values["n"].max() == 10
+    assert repr(second) == f"Run(path={second.path!r})"
+
+
+@pytest.mark.parametrize(
+    ("model", "how", "wanted"),
+    [
+        (["a", "b"], {}, "An audit is of one model. Got 2"),
+        ("mini-en", {"suite": ["becpro"]}, "A suite is one name"),
+        ("mini-en", {"limit": "40"}, "limit must be a whole number"),
+        ("mini-en", {"limit": 1.5}, "limit must be a whole number"),
+    ],
+)
+def test_slips_are_named(model: object, how: dict[str, object], wanted: str) -> None:
+    with pytest.raises(BadInput, match=wanted):
+        evenhand.audit(model, **how)  # type: ignore[arg-type]
+
+
+def test_a_sweep_checks_all_names_before_the_first_is_measured(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="nosuch"):
+        evenhand.sweep(["mini-en", str(tmp_path / "nosuch")], out=tmp_path / "runs")
+    with pytest.raises(BadInput, match="put it into a list"):
+        evenhand.sweep("mini-en")
+
+
+def test_a_sample_without_partners_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run_command(app, ["audit", "--suite", "becpro", "--limit", "4", "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "No two partners have both a score" in shown
+    assert "nan" not in shown
 
 
 def test_an_unknown_measure_gets_a_suggestion() -> None:

@@ -47,7 +47,7 @@ def test_the_command_runs_what_suits_goes_on_and_scores_again(
     for (_, measure), options in tasks.items():
         assert options.get("among") == ("candidates" if "among" in measures.options_of(measure) else None)
     assert run.about["loaded"]["start"] == "<|endoftext|>"
-    assert run.about["apart"] == suites.APART["causal"]
+    assert run.about["apart"] == suites.CAUSAL
     assert all(math.isfinite(value) for value in values(run).values())
     assert not any(reasons for reasons in run.about["unscored"].values())
 
@@ -81,9 +81,29 @@ def sampled(dataset: str, run: Run) -> list[evenhand.Blank]:
 def test_inference_needs_words_for_its_labels(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["audit", str(folder), "--suite", "nli", "--limit", "12", "--out", str(tmp_path)]
     assert run_command(app, asked) == 2
-    assert "--labels True,Neither,False" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "--labels True,Neither,False" in told
+    assert "unfit" not in told  # refused before anything else was looked at,
+    assert list(tmp_path.iterdir()) == []  # and nothing is left
     assert run_command(app, [*asked, "--labels", "True,Neither,False"]) == 0
-    assert "NLI-CoAL" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "NLI-CoAL" in shown
+    assert "Does not apply" not in shown
+
+
+def test_nobody_is_best_among_models_of_two_kinds(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    how = ["--dataset", "tgb", "--measure", "likelihood-difference", "--limit", "30", "--out", str(tmp_path)]
+    assert run_command(app, ["audit", "mini-en", str(folder), *how]) == 0
+    shown = capsys.readouterr().out
+    assert "Careful: causal models and others" in shown
+    table = shown[shown.index("models side by side") : shown.index("best and worst only")]
+    assert "best" not in table
+    assert "worst" not in table
+    compared = evenhand.compare(tmp_path / "mini-en", tmp_path / folder.name)
+    assert compared.of_another_kind == [folder.name]
+    assert set(compared.frame["moved"]) == {""}
 
 
 def test_over_the_vocabulary_is_refused_with_what_to_do(

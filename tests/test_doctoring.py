@@ -296,6 +296,8 @@ def test_a_random_classifier_is_unfit(tmp_path: Path) -> None:
     finding = one(head_and_language, model)
     assert (finding.check, finding.verdict) == ("head", "unfit")
     assert finding.do.endswith("evenhand nli train")
+    with torch.no_grad():
+        model.network.classifier.bias[0] += 1_000
     assert one(labels, model).verdict == "careful"  # it says one thing only
 
 
@@ -505,3 +507,16 @@ def test_a_causal_model_is_looked_at_too(tmp_path: Path) -> None:
     assert found["batching"].verdict == found["numbers"].verdict == "fine"
     assert "float16 is " in found["half precision"].says
     assert "mask token" not in found
+
+
+def test_of_a_causal_model_capitals_and_lengths_are_looked_at(tmp_path: Path) -> None:
+    model = evenhand.load(str(tiny.save_causal("gpt2", tmp_path / "gpt2", max_position_embeddings=512)))
+    found = {finding.check: finding for finding in evenhand.doctor(model, suite="becpro")}
+    assert "kind of model" not in found  # every question was one that it can answer
+    assert found["casing"].says.startswith("Capitals are seen")
+    data = evenhand.datasets.load("becpro-en")
+    longest = max(len(model.tokenizer(item.text).input_ids) for item in data.items)
+    assert found["length"].verdict in ("fine", "careful")
+    assert model.longest < longest or f"has {longest + 1} pieces" in found["length"].says
+    inference = evenhand.doctor(str(tmp_path / "gpt2"), suite="nli", labels="True,Neither,False")
+    assert {"casing", "length", "numbers"} <= {finding.check for finding in inference}

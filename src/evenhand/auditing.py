@@ -21,7 +21,7 @@ from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.fitness import fit, flawed
 from evenhand.folder import Run
 from evenhand.gating import Gate
-from evenhand.models.base import Described, Model, Pieced
+from evenhand.models.base import Described, Model, Pieced, Planned
 from evenhand.models.names import DEFAULT, find
 from evenhand.models.names import kind as kind_of
 from evenhand.models.remembering import Kept, Remembering, fingerprints
@@ -59,8 +59,12 @@ def audit(
     datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit` each dataset
     is a random sample of so many items, and the run is marked partial. A `gate`, or policy file, judges it: gate.json.
     """
-    if limit is not None and limit < 1:
-        raise BadInput(f"limit must be at least 1. Got {limit}.")
+    if not isinstance(suite, str):
+        raise BadInput(f"A suite is one name, or 'all'. Got {suite!r}.")
+    if limit is not None and (not isinstance(limit, int) or limit < 1):
+        raise BadInput(f"limit must be a whole number, at least 1. Got {limit!r}.")
+    if isinstance(model, list | tuple):
+        raise BadInput(f"An audit is of one model. Got {len(model)}: for several there is evenhand.sweep.")
     if seed < 0:
         raise BadInput(f"seed must not be negative. Got {seed}.")
     options = dict(options or {})
@@ -99,6 +103,9 @@ def audit(
             kind = getattr(model, "kind", "masked")
             whole = chosen(kind)
         tasks = _limited(whole, limit, seed)
+        if isinstance(model, Planned):
+            for task in tasks:  # one that it cannot answer is an error at once, not after the first thousands
+                model.plan(task.measure.ask(task.dataset.items[0]))
         earlier = _earlier(path, model)
         partial = tasks != whole
         if partial and earlier and not earlier["partial"]:
@@ -129,7 +136,7 @@ def audit(
         about |= {
             "suite": None if dataset else suite,
             **examined,
-            "apart": suites.APART.get(kind, []),
+            "apart": suites.apart(kind, tasks),
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - clock, 1),
         }

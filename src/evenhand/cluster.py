@@ -12,6 +12,8 @@ from typing import Any
 
 from evenhand.errors import BadInput, ClusterError, UnknownName
 
+log = logging.getLogger(__name__)
+
 ENGINES = ("local", "ray")
 KNOCKING, ANSWERING = 5.0, 20.0  # seconds until nobody is there, and until whoever is there is no cluster
 STORE = 256 * 2**20  # bytes of shared memory of a Ray of our own: what workers exchange is small
@@ -57,6 +59,7 @@ def connected(address: str | None = None, cpus: int | None = None) -> Iterator[N
         if address != "auto":
             knock(address)
         options["address"] = address
+    log.info("Starting Ray on this machine." if address is None else f"Joining the Ray cluster at {address}.")
     try:
         ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:

@@ -3,13 +3,13 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.alike import in_common, measured
+from evenhand.analysis.alike import in_common, measured, of_two_kinds
 from evenhand.analysis.change import adjusted, differences
 from evenhand.errors import BadInput
 from evenhand.folder import Run
@@ -21,7 +21,7 @@ class Comparison:
 
     runs: tuple[Run, ...]
     """The baseline first."""
-    frame: pd.DataFrame
+    frame: pd.DataFrame = field(repr=False)
     """A row for each run but the first, measure and group: `run`, then the columns of analysis.change.changed.
 
     `before` is the baseline's value, `after` the other run's; `p_holm` is adjusted over all rows.
@@ -48,8 +48,9 @@ class Comparison:
     @property
     def of_another_kind(self) -> list[str]:
         """The names of causal models among others: the same measure is another quantity of them."""
-        apart = [name for name, run in zip(self.names, self.runs, strict=True) if run.about.get("apart")]
-        return apart if len(apart) < len(self.runs) else []
+        if not of_two_kinds(self.runs):
+            return []
+        return [name for name, run in zip(self.names, self.runs, strict=True) if run.about.get("apart")]
 
     def to_json(self) -> str:
         """All of it, for machines; what has no number is null."""
@@ -79,7 +80,7 @@ def compare(*runs: Run | str | Path) -> Comparison:
     loaded = tuple(run if isinstance(run, Run) else Run.load(run) for run in runs)
     baseline, names = loaded[0], named(loaded)
     rows = [
-        {"run": name, **row}
+        {"run": name, **row} | ({"moved": ""} if of_two_kinds([baseline, run]) else {})
         for name, run in zip(names[1:], loaded[1:], strict=True)
         for task in in_common([baseline, run])
         for row in differences(baseline, run, *task)

@@ -18,7 +18,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
@@ -46,7 +46,7 @@ class Run:
     """A finished run: the folder, its provenance, and its values and scores as data frames."""
 
     path: Path
-    about: Mapping[str, Any]
+    about: Mapping[str, Any] = field(repr=False)
 
     @classmethod
     def load(cls, path: str | Path, *, checked: bool = True) -> "Run":
@@ -65,9 +65,10 @@ class Run:
             )
         return cls(path, about)
 
-    @property
+    @cached_property
     def results(self) -> list[dict[str, Any]]:
         """The values as in results.json."""
+        self._check("results.json")
         found = _read_json(self.path / "results.json")
         if not isinstance(found, list):
             raise RunError(f"'{self.path / 'results.json'}' must hold a list. Run the audit or the rescoring again.")
@@ -82,6 +83,7 @@ class Run:
     @cached_property
     def scores(self) -> pd.DataFrame:
         """One row for each item: dataset, measure, id, score, and a column for each group."""
+        self._check("scores.parquet")
         try:
             return pd.read_parquet(self.path / "scores.parquet")
         except (OSError, ValueError) as error:
@@ -93,10 +95,20 @@ class Run:
         path = self.path / "items.parquet"
         if not path.exists():
             return pd.DataFrame(columns=list(ITEMS))
+        self._check("items.parquet")
         try:
             return pd.read_parquet(path)
         except (OSError, ValueError) as error:
             raise RunError(f"'{path}' cannot be read: {error}. Rescore the run.") from error
+
+    def _check(self, name: str) -> None:
+        """Another audit may have written to the folder since: its numbers would be taken for this run's."""
+        now = read_about(self.path)
+        if now is not None and now["sha256"].get(name) != self.about["sha256"].get(name):
+            raise RunError(
+                f"'{self.path}' holds another run by now than the one that this object is of. Load the folder again, "
+                "or give each audit an --out of its own."
+            )
 
 
 def prepare(path: Path) -> None:

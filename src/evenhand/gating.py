@@ -60,8 +60,13 @@ class Gate:
         known, partial = evidence.known_of_run(run), run.about["partial"]
         self._check(known, run.path, baseline, partial=partial)
         rules = [judged for number in range(len(self.rules)) for judged in self._judged(number, known, run, baseline)]
-        notes = (f"Partial: a sample of {run.about['limit']} items of each dataset.",) if partial else ()
-        return Verdict(run.about["model"], self.name, tuple(rules), notes)
+        notes = [f"Partial: a sample of {run.about['limit']} items of each dataset."] if partial else []
+        notes += [
+            f"Careful: the doctor calls the model unfit. {found['check'].capitalize()}: {found['says']}"
+            for found in run.about.get("doctor", ())
+            if found["verdict"] == "unfit"
+        ]
+        return Verdict(run.about["model"], self.name, tuple(rules), tuple(notes))
 
     def _check(self, known: Known, path: Path, baseline: Run | None, *, partial: bool = False) -> None:
         """An error if a rule names what is not there; but a sample may lack groups."""

@@ -46,15 +46,16 @@ ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions"
 """What an audit runs unless told otherwise, by kind of model."""
 DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates"}}
 """Options of datasets and measures that a kind of model calls for."""
-APART = {
-    "causal": [
-        "A causal model: association and pronouns compare whole sentences among candidates, a likelihood is of each "
-        "word after those before it. Its values are not to be set beside a masked model's.",
-        "Does not apply: log-probability-bias where the attribute stands before the blank, as in tbd; inference, "
-        "unless words for its labels are given: --suite nli --labels True,Neither,False",
-    ]
-}
-"""What a reader of an audit must know of a kind of model."""
+CAUSAL = [
+    "A causal model: association and pronouns compare whole sentences among candidates, a likelihood is of each "
+    "word after those before it. Its values are not to be set beside a masked model's.",
+    "Does not apply: log-probability-bias where the attribute stands before the blank, as in tbd; inference, "
+    "unless words for its labels are given: --suite nli --labels True,Neither,False",
+]
+CAUSAL_INFERENCE = [
+    "A causal model: a label is the likeliest of three words after a question. Its values are not to be set beside a "
+    "classifier's.",
+]
 FITTING: dict[type, tuple[str, ...]] = {
     Sentence: ("association",),
     Pair: OF_PAIRS,
@@ -77,6 +78,14 @@ def tasks(
     if not pairs:
         raise UnknownName("language", language, {known for by_language in chosen for known in by_language})
     return chosen_tasks(pairs, options, kind)
+
+
+def apart(kind: str, measured: Sequence[Task]) -> list[str]:
+    """What a reader must know of these tasks where the model is causal: they are another thing there."""
+    if kind != "causal":
+        return []
+    of_inference = all(isinstance(task.dataset.items[0], NliPair) for task in measured)
+    return CAUSAL_INFERENCE if of_inference else CAUSAL
 
 
 def chosen_tasks(

@@ -8,7 +8,9 @@ from typing import Any
 
 from evenhand.auditing import LOADING, audit
 from evenhand.cluster import check_engine, connected
+from evenhand.errors import BadInput
 from evenhand.folder import Run
+from evenhand.models.names import find
 
 log = logging.getLogger(__name__)
 
@@ -21,12 +23,17 @@ def sweep(
     workers: int | None = None,
     **how: Any,
 ) -> Iterator[Run]:
-    """The run of each model, in their order; `how` as for `evenhand.audit`.
+    """The run of each model, in their order, measured as you ask for it: `list(sweep(...))`; `how` as for `audit`.
 
     With the engine `ray` the models are measured side by side, each on its share of the workers of the cluster at
     `address`, or of this machine. Runs lie here, with the same bytes as those of a local engine.
     """
+    if isinstance(models, str):
+        raise BadInput(f"A sweep is over a list of models. Got the one name {models!r}: put it into a list.")
     check_engine(engine, address, workers)
+    for model in models:
+        if isinstance(model, str):
+            find(model)  # a wrong name is an error now, not after the models before it
     if engine == "local":
         return (audit(model, **how) for model in models)
     return _side_by_side(models, address, workers, how)

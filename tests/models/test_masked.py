@@ -13,7 +13,7 @@ import evenhand
 import naive
 import tiny
 from evenhand import Entail, Fill, Likelihood, Span
-from evenhand.errors import ModelError, UnfitModel
+from evenhand.errors import BadInput, ModelError, UnfitModel
 from evenhand.models.batching import Limit
 from evenhand.models.masked import MaskedLM
 from evenhand.questions import Question
@@ -165,6 +165,11 @@ def test_what_is_hidden_before_a_blank_is_hidden_whatever_stood_in_the_blank(min
     alone = [logps(mini_en, question)[0][0] for question in (one, other)]
     assert alone[0] != pytest.approx(alone[1], abs=1e-3)
     assert [found[0] for found in logps(mini_en, one, other)] == pytest.approx(alone, abs=CLOSE)
+
+
+def test_a_text_is_no_question(bert: MaskedLM) -> None:
+    with pytest.raises(BadInput, match="A question is a Fill, a Likelihood or an Entail. Got 'She works.'"):
+        bert.answer(["She works."])  # type: ignore[list-item]
 
 
 def test_candidates_are_normalised_among_themselves(bert: MaskedLM) -> None:

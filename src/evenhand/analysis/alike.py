@@ -24,9 +24,10 @@ def same_task(runs: Sequence[Run], dataset: str, measure: str) -> dict[str, Any]
     for run, task in zip(runs[1:], tasks[1:], strict=True):
         differences = [*_differences(tasks[0], task), *_samples(runs[0], run, dataset, measure)]
         if differences:
+            kinds = "One is a causal model, the other is not. " if of_two_kinds([runs[0], run]) else ""
             raise BadInput(
                 f"'{runs[0].path}' and '{run.path}' were not measured alike on {dataset}: {'; '.join(differences)}. "
-                "Audit them with the same command."
+                f"{kinds or 'Audit them with the same command.'}".strip()
             )
     return tasks[0]
 
@@ -38,6 +39,11 @@ def in_common(runs: Sequence[Run]) -> list[tuple[str, str]]:
         each = "; ".join(f"'{run.path}' {', '.join(f'{m} on {d}' for d, m in measured(run))}" for run in runs)
         raise BadInput(f"The runs have nothing in common. They have: {each}. Audit all models with the same suite.")
     return shared
+
+
+def of_two_kinds(runs: Sequence[Run]) -> bool:
+    """Are there causal models among others? The same measure is another quantity of them."""
+    return len({bool(run.about.get("apart")) for run in runs}) > 1
 
 
 def measured(run: Run) -> list[tuple[str, str]]:

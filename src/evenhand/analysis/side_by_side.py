@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.analysis.alike import same_task
+from evenhand.analysis.alike import of_two_kinds, same_task
 from evenhand.folder import Run
 from evenhand.measures import MEASURES
 from evenhand.result import FAST, MacroMean, Score, Summarise, Value, generator, summarised
@@ -31,7 +31,8 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
     `mark` is "best" where the model is nearer to the neutral value than every other (for words that call for one
     gender: farther, on the right side), "worst" where it is farther, and empty where that could be chance: the
     interval of each difference, item by item and clustered as the values' own, at 95 % for all comparisons of the row
-    (Bonferroni), must leave out 0. Items that one of the models could not score are left out for all.
+    (Bonferroni), must leave out 0. Items that one of the models could not score are left out for all. Among causal
+    models and others nobody is marked: the same measure is another quantity of them.
     """
     task = same_task(runs, dataset, measure)
     by = task["by"]
@@ -41,6 +42,8 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
     for number, value in enumerate(values[0]):
         labels = dict(value.groups)
         marks = _marks([_part(frame, labels) for frame in frames], labels, task, runs[0].about["seed"])
+        if of_two_kinds(runs):
+            marks = [""] * len(runs)
         shown = {group: labels.get(group, "all") for group in by} or {"items": "all"}
         for run, mine, mark in zip(runs, values, marks, strict=True):
             found = {name: getattr(mine[number], name) for name in ("value", "low", "high", "n")}

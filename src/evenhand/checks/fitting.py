@@ -7,8 +7,9 @@ from evenhand.datasets import plain
 from evenhand.fitness import Cut, cuts, fit
 from evenhand.items import Blank, Item, NliPair, texts
 from evenhand.models.base import Examined, Pieced
+from evenhand.models.batching import Reading
 from evenhand.models.pieces import TOO_LONG
-from evenhand.questions import Entail, Fill, Question
+from evenhand.questions import Entail, Fill, Likelihood, Question
 from evenhand.words import words
 
 UNEVEN = {"target": 0.1, "attribute": 0.25}
@@ -62,11 +63,11 @@ def length(case: Case) -> Iterator[Finding]:
     most, where, over, tried = 0, "", 0, 0
     for dataset in case.datasets:
         items = sorted(dataset.items, key=_size, reverse=True)[:LONGEST]
-        asked = [question for item in items for question in _questions(item)]
+        asked = [question for item in items for question in _questions(item, case.kind)]
         for reading in model.plan(asked).readings:
             tried += 1
             over += reading.note == TOO_LONG
-            if (n := max((len(read.ids) for read in reading.reads), default=0)) > most:
+            if (n := _pieces(reading, case.kind)) > most:
                 most, where = n, dataset.name
     room = f"{model.longest:,}" if model.longest < 2**31 else "any number of"
     if over:
@@ -104,8 +105,18 @@ def _size(item: Item) -> int:
     return max(len(text) for text in texts(item))
 
 
-def _questions(item: Item) -> list[Question]:
-    """What shows how many pieces an item has: any one word of it hidden."""
+def _pieces(reading: Reading, kind: str) -> int:
+    """Of the longest input; of a causal model's text, whose inputs are shared with others, the start and all asked."""
+    if kind == "causal":
+        return 1 + sum(len(read.cells) for read in reading.reads) if reading.reads else 0
+    return max((len(read.ids) for read in reading.reads), default=0)
+
+
+def _questions(item: Item, kind: str) -> list[Question]:
+    """What shows how many pieces an item has: any one word of it hidden; for a causal model, the whole text."""
+    if kind == "causal":
+        whole = [f"{item.premise} {item.hypothesis}"] if isinstance(item, NliPair) else texts(item)
+        return [Likelihood(text) for text in whole if text.strip()]
     if isinstance(item, NliPair):
         return [Entail(item.premise, item.hypothesis)]
     if isinstance(item, Blank):

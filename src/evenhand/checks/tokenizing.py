@@ -89,7 +89,7 @@ def casing(case: Case) -> Iterator[Finding]:
     capital = {span.of(text) for text, span in _places(case) if span.of(text)[:1].isupper()}
     # German nouns have a capital anywhere: only what stands at the start has it for that alone.
     first = {span.of(text) for text, span in _places(case) if not text[: span.start].strip()} & capital
-    cut = sorted(w for w in first if len(_pieces(case.model, w, 1)) > len(_pieces(case.model, w.lower(), 1)) > 0)
+    cut = sorted(word for word in first if _count(case.model, word) > _count(case.model, word.lower()) > 0)
     if cut:
         yield Finding(
             "casing",
@@ -120,6 +120,11 @@ def _pieces(model: Planned, word: str, at: int) -> tuple[int, ...]:
     start = (len(word) + 1) * at
     reads = _read(model, Fill(f"{word} {word}", Span(start, start + len(word)), word)).reads
     return tuple(token for read in reads for _, token in read.cells)
+
+
+def _count(model: Examined, word: str) -> int:
+    """How many pieces the word has within a text."""
+    return model.count_pieces([(f"{word} {word}", Span(len(word) + 1, 2 * len(word) + 1))])[0]
 
 
 def _sees_capitals(model: Planned, kind: str, texts: Sequence[str]) -> bool | None:

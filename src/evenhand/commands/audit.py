@@ -165,6 +165,7 @@ def _print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> Non
 
 
 def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
+    from evenhand.analysis.alike import of_two_kinds
     from evenhand.analysis.side_by_side import comparable, side_by_side
     from evenhand.report.figures import draw_models
     from evenhand.report.tables import models
@@ -173,6 +174,8 @@ def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
     readings = {task["measure"]: task["reading"] for task in runs[0].about["tasks"]}
     for dataset, measure in tasks:
         terminal.show(models(side_by_side(runs, dataset, measure), dataset, measure, readings[measure]))
+    if of_two_kinds(runs):
+        terminal.show("Careful: causal models and others are of two kinds, and nobody is best or worst among them.")
     if runs[0].about["partial"]:
         terminal.show(f"Partial: a sample of {runs[0].about['limit']} items of each dataset.")
     for path in draw_models(runs, tasks, out):

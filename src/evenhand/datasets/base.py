@@ -25,10 +25,10 @@ class Dataset:
     about: str
     source: str
     licence: str
-    items: Sequence[Item]
+    items: Sequence[Item] = field(repr=False)
     by: tuple[str, ...]
     cluster: str
-    table: Callable[[], pd.DataFrame]
+    table: Callable[[], pd.DataFrame] = field(repr=False)
     """The rows as people exchange them; for a released corpus, with the release's columns."""
     within: str = ""
     crossed: str = ""

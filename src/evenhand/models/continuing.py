@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.errors import UnfitModel
+from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.batching import Ids
 from evenhand.models.pieces import NO_OTHER, TOO_LONG, Pieces, Unanswerable
 from evenhand.questions import Entail, Fill, Likelihood, Question, frame
@@ -40,6 +40,8 @@ class Asking:
 
 def answerable(question: Question, words: Words | None) -> Question:
     """The question, if a causal model can answer it."""
+    if not isinstance(question, Fill | Likelihood | Entail):
+        raise BadInput(f"A question is a Fill, a Likelihood or an Entail. Got {question!r}.")
     if isinstance(question, Entail) and not words:
         raise UnfitModel(
             "A causal language model has no classifier. It answers questions of inference by three words that stand "

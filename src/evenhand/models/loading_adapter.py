@@ -10,6 +10,7 @@ from peft import PeftConfig, PeftModel
 from peft.utils import load_peft_weights
 from transformers import AutoModelForSequenceClassification
 
+from evenhand.errors import UnfitModel
 from evenhand.models.checkpoint import Checkpoint, configuration, read_tokenizer
 from evenhand.models.labels import LABELS, order
 from evenhand.models.loading_nli import check_head
@@ -26,6 +27,12 @@ def read_adapter(found: Found, dtype: torch.dtype, named: str | Sequence[str], o
     machine to machine.
     """
     adapter = PeftConfig.from_pretrained(found.source)
+    if adapter.task_type not in (None, "SEQ_CLS"):
+        raise UnfitModel(
+            f"'{found.name}' is an adapter for {adapter.task_type}. Adapters of classifiers (SEQ_CLS) can be read as "
+            "they are. Merge others into their base (merge_and_unload, then save_pretrained), and give that folder.",
+            check="kind of model",
+        )
     base = find(str(adapter.base_model_name_or_path))
     own = (Path(found.source) / "config.json").is_file()
     config = configuration(found if own else base, options)

@@ -5,10 +5,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from evenhand.errors import UnfitModel
+from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.batching import Ids, Read, Reading
 from evenhand.models.pieces import NO_OTHER, Pieces, Unanswerable
-from evenhand.questions import Fill, Likelihood, Question, Span, frame
+from evenhand.questions import Entail, Fill, Likelihood, Question, Span, frame
 
 
 def texts(question: Fill | Likelihood) -> list[str]:
@@ -22,6 +22,8 @@ def answerable(question: Question) -> Fill | Likelihood:
     """The question, if it is one for a masked language model."""
     if isinstance(question, (Fill, Likelihood)):
         return question
+    if not isinstance(question, Entail):
+        raise BadInput(f"A question is a Fill, a Likelihood or an Entail. Got {question!r}.")
     raise UnfitModel(
         f"A masked language model cannot answer {type(question).__name__} questions. "
         "They are for a model of natural language inference."

@@ -153,6 +153,9 @@ def _without_value(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _findings(found: Findings) -> Iterator[RenderableType]:
     yield line("Female minus male, partner by partner", "bold")
+    if found.differences.empty:
+        yield line("No two partners have both a score: a larger sample would have some.", "dim")
+        return
     yield framed(
         found.differences,
         {

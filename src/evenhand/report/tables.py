@@ -33,7 +33,8 @@ def doctored(model: str, findings: Sequence[Mapping[str, str]], width: int) -> R
 def claimed(claims: Sequence[Claim]) -> Iterator[Text]:
     """A line for each: hypothesis, verdict, value and interval."""
     for claim in claims:
-        span = f"{claim.value:+.3f} [{claim.low:+.3f}, {claim.high:+.3f}]"
+        ends = [cell(end, "+.3f") for end in (claim.value, claim.low, claim.high)]
+        span = f"{ends[0]} [{ends[1]}, {ends[2]}]"
         yield line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {span}", "")
 
 
