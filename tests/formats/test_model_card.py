@@ -31,6 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @settings(max_examples=60)
 @given(LINES, st.sampled_from(["\n", "\r\n"]), st.booleans())
 @example(["## Bias, Risks, and Limitations"], "\n", False)
+@example(["\r"], "\n", False)
 @example(["```", "## Bias, Risks, and Limitations", BEGIN, "```"], "\n", True)
 def test_the_rest_of_the_card_stays_and_twice_is_once(run: Run, lines: list[str], end: str, closed: bool) -> None:
     card = end.join(lines) + (end if closed else "")
@@ -101,8 +102,10 @@ def test_warnings_of_the_run_and_of_the_doctor_are_in_it(made: Made) -> None:
     doctor = [
         {"check": "head", "verdict": "fine", "says": "All is well.", "do": ""},
         {"check": "pieces", "verdict": "careful", "says": "Female words split more.", "do": "Compare."},
+        {"check": "numbers", "verdict": "unfit", "says": "No answer is a number.", "do": ""},
     ]
     text = evenhand.export(made(warnings=["Few words."], doctor=doctor), "model-card")
     assert "Careful: Few words." in text
-    assert "Careful: Female words split more." in text
+    assert "Careful, pieces: Female words split more." in text
+    assert "Unfit, numbers: No answer is a number." in text
     assert "All is well" not in text

@@ -33,7 +33,7 @@ def inserted(card: str, runs: Sequence[Run]) -> str:
     In the place of an earlier one; otherwise below the card's own heading of that name; otherwise at the end.
     """
     lines = card.splitlines(keepends=True)
-    end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    end = "\r\n" if 2 * card.count("\r\n") > card.count("\n") else "\n"  # as most lines: ours must not tip it
     plain = list(_outside_code(lines))
     begins, ends = ([i for i, line in plain if line == marker] for marker in (BEGIN, END))
     if (len(begins), len(ends)) not in ((0, 0), (1, 1)) or begins > ends:
@@ -83,7 +83,7 @@ def _body(runs: Sequence[Run]) -> Iterator[str]:
     if warning := partial(run):
         yield from ("", f"**{markdown(warning)}**")
     for warning in _careful(run):
-        yield from ("", f"Careful: {markdown(warning)}")
+        yield from ("", markdown(warning))
     told = ""
     for task, found in of_tasks(run, headlines(run)):
         if task["dataset"] != told:
@@ -96,11 +96,12 @@ def _body(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _careful(run: Run) -> Iterator[str]:
-    """What the run warns of, and what the doctor found before it."""
-    yield from run.about["warnings"]
+    """What the run warns of, what the doctor found before it, and what is another thing of its kind of model."""
+    yield from (f"Careful: {warning}" for warning in run.about["warnings"])
     for finding in run.about.get("doctor", []):
-        if finding["verdict"] != "fine" and finding["says"] not in run.about["warnings"]:
-            yield finding["says"]
+        if finding["verdict"] != "fine" and not finding["says"].startswith(tuple(run.about["warnings"])):
+            yield f"{finding['verdict'].capitalize()}, {finding['check']}: {finding['says']}"
+    yield from run.about.get("apart", ())
 
 
 def _dataset(task: Mapping[str, Any]) -> Iterator[str]:
