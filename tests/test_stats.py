@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evenhand.stats import clustered_interval, correlation, detectable, holm, sign_flip_test, signed_rank
+from evenhand.intervals import clustered_interval
+from evenhand.relations import correlation
+from evenhand.significance import detectable, holm, sign_flip_test, signed_rank
 
 
 def rng() -> np.random.Generator:

@@ -20,6 +20,7 @@ from evenhand.datasets.pairs import tgb
 from evenhand.datasets.texts import reminders
 from evenhand.errors import BadInput
 from evenhand.folder import ANSWERS, Run, locked, prepare, write_whole
+from evenhand.intervals import clustered_interval
 from evenhand.items import Pair
 from evenhand.launched import helping
 from evenhand.mitigation.corpora import substituted
@@ -29,7 +30,7 @@ from evenhand.models.names import DEFAULT
 from evenhand.models.remembering import Remembering
 from evenhand.questions import Likelihood
 from evenhand.report import page
-from evenhand.stats import clustered_interval, sign_flip_test
+from evenhand.significance import sign_flip_test
 from evenhand.teaching import recipe_of
 
 log = logging.getLogger(__name__)

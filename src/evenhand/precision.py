@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenhand.intervals import clustered_interval
 from evenhand.items import Item
 from evenhand.models.base import Model
 from evenhand.result import FAST, Result, Score, Value, generator
 from evenhand.run import Task, measure_all
-from evenhand.stats import clustered_interval
 
 SAMPLE = 100
 """Items of each dataset that are scored in both precisions."""

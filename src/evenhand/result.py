@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evenhand.errors import BadInput
+from evenhand.intervals import Floats, Indices, clustered_interval, proportion_interval
 from evenhand.items import Groups
-from evenhand.stats import Floats, Indices, clustered_interval, proportion_interval
 from evenhand.strata import macro_interval
 
 

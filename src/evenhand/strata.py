@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evenhand.stats import DRAWS, FEW, FEW_CROSSED, MANY, Floats, Indices, agreed_interval, numbered, percentiles
+from evenhand.intervals import DRAWS, FEW, FEW_CROSSED, MANY, Floats, Indices, agreed_interval, numbered, percentiles
 
 
 def macro_interval(

@@ -11,7 +11,7 @@ from evenhand.analysis.equalising import before_after, equalising, seen
 from evenhand.analysis.samples import by_size
 from evenhand.datasets import load
 from evenhand.datasets.texts import sentences
-from evenhand.stats import fitted
+from evenhand.relations import fitted
 
 
 def words(professions: float, gendered: float, noise: float = 0.02, n: int = 10) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from evenhand.cli import app
 from evenhand.models.masked import MaskedLM
 from evenhand.models.released import AsReleased, masked_text
 from evenhand.reproducing import reproduce
-from evenhand.stats import signed_rank_z
+from evenhand.significance import signed_rank_z
 from evenhand.terminal import run as run_command
 
 LODGING_MANAGER = {3625, 3985, 4345, 4705, 5065}

@@ -3,8 +3,9 @@
 import pandas as pd
 
 from evenhand.errors import BadInput
+from evenhand.intervals import clustered_interval
 from evenhand.result import generator
-from evenhand.stats import clustered_interval, sign_flip_test
+from evenhand.significance import sign_flip_test
 
 EFFECTS = ("social", "agreement", "form", "level")
 

@@ -15,7 +15,7 @@ from evenhand.errors import UnknownName
 from evenhand.folder import Run
 from evenhand.measures import MEASURES
 from evenhand.result import FAST, MacroMean, Summarise, generator, share
-from evenhand.stats import holm
+from evenhand.significance import holm
 
 COLUMNS = (
     *("dataset", "measure", "group", "before", "after", "change", "low", "high", "p", "p_holm"),

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from evenhand.errors import BadInput
+from evenhand.intervals import clustered_interval
 from evenhand.result import generator
-from evenhand.stats import clustered_interval
 
 COMBINED = "combined"
 COLUMNS = ["group", "value", "low", "high", "draws", "n"]

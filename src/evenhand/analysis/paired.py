@@ -6,8 +6,9 @@ from typing import Any
 import pandas as pd
 
 from evenhand.errors import BadInput
+from evenhand.intervals import clustered_interval
 from evenhand.result import generator
-from evenhand.stats import clustered_interval, detectable, holm, sign_flip_test, signed_rank
+from evenhand.significance import detectable, holm, sign_flip_test, signed_rank
 
 LEFT_OUT = ("gender", "person", "id", "score")
 COLUMNS = ("pairs", "clusters", "difference", "low", "high", "p", "p_holm", "detectable", "w", "r", "r_printed")

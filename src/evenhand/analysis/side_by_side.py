@@ -9,9 +9,9 @@ import pandas as pd
 
 from evenhand.analysis.alike import of_two_kinds, same_task
 from evenhand.folder import Run
+from evenhand.intervals import Floats, clustered_interval
 from evenhand.measures import MEASURES
 from evenhand.result import FAST, MacroMean, Score, Summarise, Value, generator, summarised
-from evenhand.stats import Floats, clustered_interval
 
 COMPARED = ("gender-agreement", "likelihood-difference", "nli-coal", "pronoun")
 """Measures by which models can be ranked; of a dataset's, the first of these is shown."""

@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.stats import (
-    Floats,
-    agreed_interval,
-    clustered_interval,
-    detectable_within,
-    interval_test,
-    sign_flip_test,
-)
+from evenhand.intervals import Floats, agreed_interval, clustered_interval
+from evenhand.significance import detectable_within, interval_test, sign_flip_test
 from evenhand.strata import macro_interval
 
 NUMBERS = ("before", "after", "change", "low", "high", "p", "detectable", "worse", "worse_low", "worse_high")

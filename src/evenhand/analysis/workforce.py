@@ -8,8 +8,8 @@ import pandas as pd
 
 from evenhand.datasets.becpro import professions
 from evenhand.errors import BadInput
+from evenhand.relations import correlation
 from evenhand.result import generator
-from evenhand.stats import correlation
 
 WHAT = ("female", "male", "difference")
 

@@ -19,7 +19,7 @@ from evenhand.datasets.blanks import tbd
 from evenhand.datasets.gendered import gender
 from evenhand.datasets.texts import documents, split
 from evenhand.errors import BadInput
-from evenhand.stats import Floats
+from evenhand.intervals import Floats
 
 WORD = re.compile(r"[^\W\d_]+")
 SMOOTHED = 0.5

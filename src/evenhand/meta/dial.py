@@ -11,8 +11,9 @@ import pandas as pd
 
 from evenhand.errors import BadInput
 from evenhand.folder import write_whole
+from evenhand.intervals import FEW
+from evenhand.relations import correlation, fitted
 from evenhand.result import generator
-from evenhand.stats import FEW, correlation, fitted
 
 POINTS = ["measure", "rate", "draw", "value", "low", "high"]
 FOLLOWS = [

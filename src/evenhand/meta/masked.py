@@ -15,10 +15,10 @@ from evenhand.datasets.becpro import professions
 from evenhand.datasets.controlled import whole
 from evenhand.datasets.stereotyped import stereotyped
 from evenhand.errors import UnknownName
+from evenhand.intervals import clustered_interval
 from evenhand.meta.dial import Dial, check_rates, dial
 from evenhand.models.names import DEFAULT, find
 from evenhand.result import generator
-from evenhand.stats import clustered_interval
 from evenhand.teaching import scores, taught
 
 TASKS = {

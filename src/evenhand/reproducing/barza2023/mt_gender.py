@@ -11,12 +11,12 @@ from evenhand.analysis.findings import of_dataset
 from evenhand.auditing import audit
 from evenhand.datasets.texts import sentences
 from evenhand.folder import Run
+from evenhand.intervals import clustered_interval
 from evenhand.models.names import DEFAULT
 from evenhand.report.figures import draw
 from evenhand.reproducing.barza2023.cells import cell, stands_in
 from evenhand.reproducing.base import Reproduction, published
 from evenhand.result import generator
-from evenhand.stats import clustered_interval
 from evenhand.teaching import recipe_of, trained
 
 NOTE = (

@@ -19,11 +19,11 @@ from evenhand.measures.pronoun import Pronoun
 from evenhand.models import load
 from evenhand.models.base import Model
 from evenhand.questions import Span
+from evenhand.relations import correlation
 from evenhand.reproducing.barza2023.cells import TABLE_5, cell, column_of
 from evenhand.reproducing.base import Reproduction, published
 from evenhand.result import generator
 from evenhand.run import measure
-from evenhand.stats import correlation
 
 ASLD, APPD = ("tgb", "likelihood-difference"), ("tbd-gendered", "pronoun")
 KINDS = {"simple": "tbd-simple", "BEC-Pro": "tbd-becpro", "TBD": "tbd"}
