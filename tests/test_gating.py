@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -49,6 +50,17 @@ def test_three_answers_on_the_interval(runs: list[Run]) -> None:
     assert verdicts(runs[0], low=1, high=3) == ["pass"]
     assert verdicts(runs[0], low=5) == ["fail"]
     assert verdicts(runs[0], high=1, group="each") == ["fail", "fail"]
+
+
+def test_the_verdict_says_where_the_doctor_calls_the_model_unfit(runs: list[Run]) -> None:
+    found = [
+        {"check": c, "verdict": v, "says": f"{c} is {v}.", "do": ""} for c, v in (("head", "unfit"), ("length", "fine"))
+    ]
+    gate = Gate([Rule(measure="likelihood-lean", within=5)])
+    assert gate.judge(runs[0]).notes == ()
+    verdict = gate.judge(replace(runs[0], about={**runs[0].about, "doctor": found}))
+    assert verdict.notes == ("Careful: the doctor calls the model unfit. Head: head is unfit.",)
+    assert verdict.verdict == "pass"
 
 
 @given(st.lists(st.floats(-3, 3), min_size=2, max_size=2), st.floats(0, 3), st.floats(0, 3))

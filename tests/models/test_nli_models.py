@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForSequenceClassification
+from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
 
 import evenhand
 import naive
@@ -322,3 +322,12 @@ def test_a_classifier_that_reads_every_position_is_given_them(tmp_path: Path) ->
     assert not mixed._picks
     for answer, pair in zip(mixed.answer(QUESTIONS), PAIRS, strict=True):
         assert answer.logps == pytest.approx(naive.entail(mixed, *pair), abs=CLOSE)
+
+
+def test_an_adapter_of_a_causal_model_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    base = tiny.save_causal("llama", tmp_path / "base")
+    network = AutoModelForCausalLM.from_pretrained(base)
+    config = LoraConfig(task_type="CAUSAL_LM", r=2, target_modules=["q_proj"])
+    get_peft_model(network, config).save_pretrained(tmp_path / "added")
+    with pytest.raises(UnfitModel, match="'added' is an adapter for CAUSAL_LM.*Merge others into their base"):
+        evenhand.load(str(tmp_path / "added"))
