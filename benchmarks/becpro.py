@@ -13,11 +13,11 @@ from benchmarks import shapes
 from benchmarks.rows import Row
 from benchmarks.timing import Part, Shares, arithmetic, gemm, in_turn, largest, share
 from evenhand import datasets
-from evenhand.items import Sentence
+from evenhand.core.items import Sentence
+from evenhand.core.questions import Masks, Question
 from evenhand.measures.association import Association
-from evenhand.models.checkpoint import quiet
-from evenhand.models.released import AsReleased, masked_text
-from evenhand.questions import Masks, Question
+from evenhand.models.loading.checkpoint import quiet
+from evenhand.studies.reproduce.bartl2020_inputs import AsReleased, masked_text
 
 LENGTH = 16
 BATCH = 20

@@ -27,8 +27,8 @@ import evenhand
 from benchmarks import shapes
 from benchmarks.scoring import likelihoods, minicons, minicons_causal, minicons_likelihoods, minicons_pll
 from benchmarks.timing import arithmetic
-from evenhand.models.names import BUNDLED
-from evenhand.questions import Fill, Likelihood, Span
+from evenhand.core.questions import Fill, Likelihood, Span
+from evenhand.models.loading.names import BUNDLED
 
 DATA = Path(evenhand.__file__).parent / "datasets" / "data"
 SENTENCES = {"BERT-base": 6_000, "BERT-large": 3_000}

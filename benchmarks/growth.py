@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 import evenhand
 from benchmarks import shapes
 from benchmarks.timing import now
-from evenhand.models.masked import MaskedLM
-from evenhand.questions import Fill, Span
+from evenhand.core.questions import Fill, Span
+from evenhand.models.networks.masked import MaskedLM
 
 WORDS = ("she", "he", "works", "as", "a", "nurse", "and", "the", "doctor", "in", "our", "town", "was", "happy")
 INPUTS = (50, 100, 200, 400, 800)

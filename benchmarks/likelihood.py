@@ -16,7 +16,7 @@ from benchmarks.rows import Row
 from benchmarks.scoring import likelihoods, minicons, minicons_pll
 from benchmarks.timing import Part, Side, arithmetic, gemm, in_turn, largest, ratios, share
 from evenhand import datasets
-from evenhand.questions import Likelihood
+from evenhand.core.questions import Likelihood
 
 PARTS = 5
 BATCH = 10

@@ -38,8 +38,8 @@ def rows() -> Iterator[Row]:
 def measured(folder: str) -> None:
     """Print gigabytes at the peak above libraries and weights, seconds, inputs and their length."""
     import evenhand
-    import evenhand.models.loading
-    from evenhand.questions import Likelihood
+    import evenhand.models.loading.load
+    from evenhand.core.questions import Likelihood
 
     libraries = _status("VmRSS") * 1024
     model = evenhand.load(folder)

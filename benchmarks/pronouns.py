@@ -11,10 +11,10 @@ import evenhand
 from benchmarks.rows import Row
 from benchmarks.timing import Shares, arithmetic, gemm, in_turn, largest, share
 from evenhand import datasets
-from evenhand.items import Blank
+from evenhand.core.items import Blank
+from evenhand.core.questions import Question
 from evenhand.measures.pronoun import Pronoun
-from evenhand.models.checkpoint import quiet
-from evenhand.questions import Question
+from evenhand.models.loading.checkpoint import quiet
 
 PARTS = 5
 EVERY = 5

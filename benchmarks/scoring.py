@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
-from evenhand.models.base import Model
-from evenhand.models.checkpoint import quiet
-from evenhand.questions import Likelihood
+from evenhand.core.model import Model
+from evenhand.core.questions import Likelihood
+from evenhand.models.loading.checkpoint import quiet
 
 
 def likelihoods(model: Model, texts: Sequence[str]) -> list[float]:

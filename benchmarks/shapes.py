@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
 
-from evenhand.models.names import BUNDLED
+from evenhand.models.loading.names import BUNDLED
 
 BASE = {"width": 768, "layers": 12}
 LARGE = {"width": 1024, "layers": 24}

@@ -22,7 +22,7 @@ from typing import Any
 
 from sentencex import segment
 
-from evenhand.datasets.balanced import generate
+from evenhand.datasets.corpora.balanced_texts import generate
 from evenhand.mitigation.names import Naming, bundled
 from evenhand.mitigation.pronouns import SURE, score
 from evenhand.mitigation.swap import Swapper

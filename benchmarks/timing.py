@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import torch
 
+from evenhand.core.questions import Answer, Question
 from evenhand.models.base import Planned
-from evenhand.models.batching import Batch
-from evenhand.models.masked import MaskedLM
-from evenhand.questions import Answer, Question
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.models.planning.plan import Batch
 
 Part = Callable[[], list[float]]
 CLOCKS = ("wall", "cpu")

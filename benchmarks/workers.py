@@ -13,13 +13,13 @@ import torch
 from benchmarks.rows import Row
 from benchmarks.timing import Side, largest, ratios
 from evenhand import datasets
-from evenhand.cluster import check_engine, connected
-from evenhand.models.batching import Batch
-from evenhand.models.crew import Crew
-from evenhand.questions import Likelihood
+from evenhand.core.questions import Likelihood
+from evenhand.distributed.cluster import check_engine, connected
+from evenhand.distributed.workers import Crew
+from evenhand.models.planning.plan import Batch
 
 if TYPE_CHECKING:
-    from evenhand.models.spread import Spread
+    from evenhand.distributed.remote_model import Spread
 
 NAME = "PLL on Ray, mini-en, two single-threaded workers: one worker"
 SENTENCES = 100
@@ -46,7 +46,7 @@ def rows() -> Iterator[Row]:
 
 
 def _row() -> Row:
-    from evenhand.models.spread import spread
+    from evenhand.distributed.remote_model import spread
 
     questions = [Likelihood(item.stereotype) for item in datasets.load("tgb").items[:SENTENCES]]
     with (

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from evenhand.cluster import check_engine
+from evenhand.core.questions import Answer, Question, Span
+from evenhand.distributed.cluster import check_engine
 from evenhand.errors import ModelError
-from evenhand.models.batching import Batch, Limit, Plan, Read, Reading, Values
-from evenhand.models.pacing import work_through
-from evenhand.questions import Answer, Question, Span
+from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values
+from evenhand.models.planning.running import work_through
 
 STORE = {"object_store_memory": 100 * 2**20}
 

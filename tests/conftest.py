@@ -7,7 +7,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the Hub's client: 
 
 import pytest
 
-from evenhand.models.masked import MaskedLM
+from evenhand.models.networks.masked import MaskedLM
 
 
 @pytest.fixture(scope="session")

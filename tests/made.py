@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from evenhand import Result, Run, Score, folder
-from evenhand.result import Value
+from evenhand import Result, Run, Score
+from evenhand.core.scores import Value
+from evenhand.runs import folder
 
 HOSTILE = 'a_b%$&#<x>|"{}\\^~`*[@]'
 Made = Callable[..., Run]

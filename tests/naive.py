@@ -4,10 +4,10 @@ from typing import Any
 
 import torch
 
-from evenhand.models.causal import CausalLM
-from evenhand.models.masked import MaskedLM
-from evenhand.models.nli import NliModel
-from evenhand.questions import Span
+from evenhand.core.questions import Span
+from evenhand.models.networks.causal import CausalLM
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.models.networks.nli import NliModel
 
 
 def logps(model: MaskedLM, ids: list[int]) -> torch.Tensor:

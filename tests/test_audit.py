@@ -17,11 +17,11 @@ import pytest
 import evenhand
 import tiny
 from evenhand import BadInput, ModelError, RunError, Table
-from evenhand.cli import app
-from evenhand.fitness import fit
-from evenhand.folder import locked
-from evenhand.models.masked import MaskedLM
-from evenhand.terminal import run as run_command
+from evenhand.checks.fit import fit
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.runs.folder import locked
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -386,7 +386,7 @@ def test_our_own_fault_ends_with_70(
         raise ZeroDivisionError("ours")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evenhand.auditing.measure_all", broken)
+    monkeypatch.setattr("evenhand.auditing.audit.measure_all", broken)
     assert run_command(app, ["audit", "--limit", "5"]) == 70
     printed = capsys.readouterr().err
     assert "ZeroDivisionError: ours" in printed

@@ -9,13 +9,13 @@ import pytest
 import evenhand
 import tiny
 from evenhand import Likelihood, Run, datasets, measures, suites
-from evenhand.cli import app
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.core.items import Sentence
+from evenhand.core.questions import Answer, Fill, Question, Span
 from evenhand.datasets import blanks
 from evenhand.errors import BadInput
-from evenhand.items import Sentence
 from evenhand.models.table import Table
-from evenhand.questions import Answer, Fill, Question, Span
-from evenhand.terminal import run as run_command
 
 
 @pytest.fixture(scope="module")

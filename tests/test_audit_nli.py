@@ -13,13 +13,13 @@ from rich.console import Console
 import evenhand
 import tiny
 from evenhand import Answer, Entail, Table, datasets, suites
-from evenhand.analysis.distribution import distribution
-from evenhand.analysis.side_by_side import comparable, side_by_side
-from evenhand.cli import app
-from evenhand.fitness import fit
+from evenhand.analysis.nli_labels import distribution
+from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.checks.fit import fit
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 from evenhand.report.figures import charts, draw
 from evenhand.report.scorecard import scorecard
-from evenhand.terminal import run as run_command
 
 
 def leaning(question: Entail, often: int) -> Answer:

@@ -7,8 +7,8 @@ import pytest
 
 from evenhand import datasets
 from evenhand.measures.association import Association
-from evenhand.models.masked import MaskedLM
-from evenhand.models.released import AsReleased
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.studies.reproduce.bartl2020_inputs import AsReleased
 
 sys.path.append(str(Path(__file__).parent.parent))
 

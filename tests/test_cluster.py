@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from evenhand import BadInput, cluster
-from evenhand.cli import app
-from evenhand.cluster import check_engine, connected
+from evenhand import BadInput
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.distributed import cluster
+from evenhand.distributed.cluster import check_engine, connected
+from evenhand.distributed.workers import Crew, Stopped
 from evenhand.errors import ClusterError, UnknownName
-from evenhand.models.crew import Crew, Stopped
-from evenhand.terminal import run as run_command
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 

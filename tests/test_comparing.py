@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import evenhand
 from evenhand import Answer, BadInput, Entail, Run, Table
+from evenhand.analysis.comparison import Comparison
 from evenhand.analysis.twice import Twice, _farther
-from evenhand.cli import app
-from evenhand.comparing import Comparison
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 from evenhand.report import comparison as shown
-from evenhand.terminal import run as run_command
 from made_up import audited, noise, pairs
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from evenhand import BadInput
-from evenhand.cli import app
-from evenhand.corpus.counting import count
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 from evenhand.mitigation.swap import Swapper
-from evenhand.terminal import run as run_command
+from evenhand.studies.corpus.counting import count
 
 TEXTS = (
     ["The secretary washed her hands. The weather was fine."] * 20

@@ -11,15 +11,15 @@ import evenhand
 import tiny
 from evenhand import BadInput
 from evenhand.analysis.change import changed
-from evenhand.cli import app
-from evenhand.datasets.balanced import generate
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.datasets.corpora.balanced_texts import generate
+from evenhand.datasets.corpora.texts import reminders, sentences
 from evenhand.datasets.gendered import gender
-from evenhand.datasets.texts import reminders, sentences
-from evenhand.debiasing import Debiased, balance, debias
 from evenhand.mitigation.swap import Swapper
 from evenhand.report.page.record import debiasing
-from evenhand.terminal import run as run_command
-from evenhand.training.saving import CHECKPOINT
+from evenhand.studies.debias import Debiased, balance, debias
+from evenhand.training.checkpoint import CHECKPOINT
 
 
 def test_the_bundled_corpus_is_balanced_varied_and_seeded() -> None:

@@ -35,7 +35,7 @@ def test_the_example_in_the_docs_is_the_file_and_prints_what_it_says(tmp_path: P
 
 
 def test_the_readme_names_every_command() -> None:
-    from evenhand.cli import app
+    from evenhand.cli.app import app
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for command in app.registered_commands:

@@ -18,21 +18,21 @@ from tokenizers import Tokenizer, models, trainers
 import evenhand
 import tiny
 from evenhand import Answer, BadInput, Span, Table, datasets
+from evenhand.checks import plain_texts
 from evenhand.checks.base import Case, Finding, LeftOut
-from evenhand.checks.fitting import length, splitting, vocabulary
-from evenhand.checks.knowing import head_and_language, labels
-from evenhand.checks.steadiness import batching, half_precision, numbers
-from evenhand.checks.tokenizing import casing, mask_token, word_beginnings
-from evenhand.cli import app
-from evenhand.datasets import plain
-from evenhand.doctoring import doctor, examine
-from evenhand.models.labels import LABELS
-from evenhand.models.masked import MaskedLM
-from evenhand.models.nli import NliModel
-from evenhand.questions import Question
+from evenhand.checks.doctor import doctor, examine
+from evenhand.checks.head_and_language import head_and_language, labels
+from evenhand.checks.stability import batching, half_precision, numbers
+from evenhand.checks.tokenizer import casing, mask_token, word_beginnings
+from evenhand.checks.words_and_length import length, splitting, vocabulary
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.core.questions import Question
+from evenhand.core.words import words
+from evenhand.models.loading.labels import LABELS
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.models.networks.nli import NliModel
 from evenhand.report.scorecard import scorecard
-from evenhand.terminal import run as run_command
-from evenhand.words import words
 
 MASKED = ["mask token", "word beginnings", "casing", "vocabulary", "target words", "attribute words", "length"]
 ASKED = ["head", "language", "numbers", "batching", "half precision"]
@@ -401,20 +401,20 @@ def test_an_object_that_cannot_answer_us_is_said_to_be_unchecked() -> None:
 # The plain texts.
 
 
-@pytest.mark.parametrize("language", plain.LANGUAGES)
+@pytest.mark.parametrize("language", plain_texts.LANGUAGES)
 def test_shuffling_keeps_the_words_and_loses_the_order(language: str) -> None:
-    for text in plain.sentences(language):
-        mixed = plain.shuffled(text, language)
+    for text in plain_texts.sentences(language):
+        mixed = plain_texts.shuffled(text, language)
         assert mixed != text
         assert sorted(s.of(mixed) for s in words(mixed)) == sorted(s.of(text) for s in words(text))
 
 
 def test_plain_inferences_are_balanced() -> None:
     for language in ("en", "ja", "zh"):
-        found = [example.label for example in plain.inferences(language)]
+        found = [example.label for example in plain_texts.inferences(language)]
         assert {found.count(label) for label in LABELS} == {len(found) // 3}
         assert len(found) >= 24
-    assert plain.inferences("de") == ()
+    assert plain_texts.inferences("de") == ()
 
 
 # The audit.
@@ -439,7 +439,7 @@ def test_a_second_audit_keeps_what_was_found(
 ) -> None:
     model = make("roberta")
     first = evenhand.audit(model, suite="becpro", limit=10, out=tmp_path / "runs")
-    monkeypatch.setattr("evenhand.doctoring.examine", lambda *_, **__: pytest.fail("examined again"))
+    monkeypatch.setattr("evenhand.checks.doctor.examine", lambda *_, **__: pytest.fail("examined again"))
     again = evenhand.audit(model, suite="becpro", limit=10, out=tmp_path / "runs")
     assert again.about["doctor"] == first.about["doctor"] != []
 

@@ -8,9 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evenhand import Run, RunError, folder
-from evenhand.folder import prepare, write, write_whole
-from evenhand.result import Result, Score, Value
+from evenhand import Run, RunError
+from evenhand.core.files import prepare, write_whole
+from evenhand.core.scores import Result, Score, Value
+from evenhand.runs import folder
+from evenhand.runs.folder import write
 
 NAN = float("nan")
 ABOUT = dict.fromkeys(folder.ABOUT, "")
@@ -113,7 +115,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from evenhand import Likelihood, Remembering, RunError, Table
-from evenhand.folder import write_whole
+from evenhand.runs.folder import write_whole
 folder = Path(sys.argv[1])
 table = Table(lambda q: (-float(len(q.text)),), fingerprint="table")
 Remembering(table, folder / "answers.sqlite").answer([Likelihood("old")])

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import evenhand
 from evenhand import BadInput, Gate, Run
-from evenhand.cli import app
-from evenhand.commands.verdicts import Outlets
-from evenhand.policy import Rule
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.cli.verdicts import Outlets
+from evenhand.gate.policy import Rule
+from evenhand.gate.verdict import CODES, Judged, Verdict, decided
 from evenhand.report.gate import junit, summary
-from evenhand.terminal import run as run_command
 from evenhand.testing import Undecided, assert_fair
-from evenhand.verdicts import CODES, Judged, Verdict, decided
 from made_up import audited, pairs
 
 ORDER = ("fail", "undecided", "pass")

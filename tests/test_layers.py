@@ -1,8 +1,9 @@
-"""Imports go down the layers only, and torch stays where models are."""
+"""Imports go down only, folders do not circle, and torch stays where models are."""
 
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -11,227 +12,140 @@ import pytest
 import evenhand
 
 SOURCE = Path(evenhand.__file__).parent
-LAYERS = [  # low to high; a module may import from lower rows only
-    {"errors", "launched"},
-    {"questions", "cluster", "models.crew", "models.collecting", "streaming"},
-    {"words"},
-    {"items", "intervals", "terminal", "models.examining"},
-    {"strata", "significance", "relations"},
-    {"result", "models.batching"},
-    {"models.base", "models.pieces", "models.pacing", "folder"},
-    {"datasets.templates", "datasets.rows", "datasets.fetch", "datasets.segmenting"},
-    {"datasets.balanced", "datasets.base", "measures.base", "models.table", "models.names"},
-    {"mitigation.pronouns", "mitigation.titles"},
-    {
-        "models.japanese",
-        "models.branching",
-        "models.continuing",
-        "models.masking",
-        "models.picking",
-        "models.network",
-        "models.labels",
-        "datasets.texts",
-        "datasets.gendered",
-    },
-    {"datasets.faults", "datasets.blanks", "datasets.nli", "datasets.nli_examples", "mitigation.swap"},
-    {"datasets.leaks", "datasets.controlled", "models.language"},
-    {"mitigation.names", "mitigation.gap", "mitigation.substitute"},
-    {"mitigation.corpora"},
-    {"mitigation"},
-    {
-        "datasets.becpro",
-        "datasets.eec",
-        "datasets.nli_coal",
-        "datasets.pairs",
-        "datasets.templated",
-        "measures.association",
-        "measures.likelihood",
-        "measures.nli",
-        "measures.pronoun",
-        "models.remembering",
-        "models.causal",
-        "models.masked",
-        "models.nli",
-        "models.room",
-        "models.checkpoint",
-    },
-    {"datasets.stereotyped", "models.loading_causal", "models.loading_masked", "models.loading_nli"},
-    {"models.loading_adapter"},
-    {"datasets", "measures", "models.loading"},
-    {"models", "run", "fitness", "datasets.plain"},
-    {"checks.base"},
-    {"checks.fitting", "checks.knowing", "checks.steadiness", "checks.tokenizing"},
-    {"checks"},
-    {"training.batches", "training.gelu", "training.saving", "models.released", "models.spread"},
-    {"training.loop"},
-    {"training.mlm", "training.nli"},
-    {"training"},
-    {"suites", "linting", "precision", "textfiles"},
-    {"doctoring"},
-    {"swapping"},
-    {"analysis.alike", "analysis.twice"},
-    {"analysis.distribution", "analysis.draws", "analysis.paired", "analysis.samples", "analysis.side_by_side"},
-    {"analysis.hypotheses", "analysis.workforce", "analysis.agreement", "analysis.equalising"},
-    {"analysis.findings", "analysis.followed"},
-    {"analysis.change"},
-    {"analysis"},
-    {"comparing", "evidence", "verdicts"},
-    {"policy"},
-    {"gating"},
-    {"report.cells", "report.markdown", "report.plots"},
-    {"report.tables"},
-    {"report.scorecard"},
-    {"report.comparison", "report.figures", "report.gate"},
-    {"report.page.numbers", "report.page.readings", "report.page.drawings", "report.page.record"},
-    {"report.page.verdicts", "report.page.strips", "report.page.trust", "report.page.items", "report.page.moves"},
-    {"report.page.charts", "report.page.measured", "report.page.changed", "report.page.provenance"},
-    {"report.page.pictures", "report.page.summary"},
-    {"report.page"},
-    {"report", "auditing"},
-    {"formats.escaping", "formats.facts", "formats.references"},
-    {
-        "formats.bibtex",
-        "formats.eval_results",
-        "formats.every_eval_ever",
-        "formats.latex",
-        "formats.model_card",
-        "formats.tables",
-    },
-    {"formats"},
-    {"sweeping", "teaching", "testing"},
-    {"corpus.counting", "corpus.learning", "debiasing", "meta.dial"},
-    {"meta.inference", "meta.masked"},
-    {"meta"},
-    {"corpus", "reproducing.base"},
-    {"reproducing.barza2023.cells"},
-    {
-        "reproducing.anantaprayoon2024",
-        "reproducing.bartl2020",
-        *(f"reproducing.barza2023.{part}" for part in ("corpora", "curve", "mt_gender", "reminders", "tables")),
-    },
-    {"reproducing.barza2023"},
-    {"reproducing"},
-    {"web.rendering", "web.listing", "web.probing", "web.marking", "web.showing"},
-    {"web.guarding"},
-    {"web.app"},
-    {"web.serving"},
-    {"web"},
-    {"commands.common", "commands.verdicts"},
-    {
-        "commands.audit",
-        "commands.compare",
-        "commands.datasets",
-        "commands.export",
-        "commands.gate",
-        "commands.doctor",
-        "commands.metaeval",
-        "commands.nli",
-        "commands.serve",
-        "commands.report",
-        "commands.studies",
-        "commands.texts",
-    },
-    {"commands"},
+RANKS = [  # low to high; what stands in a row may import from lower rows only
+    {"errors", "stats"},
+    {"core"},
+    {"measures", "models", "runs"},
+    {"datasets", "distributed", "formats"},
+    {"analysis", "mitigation", "suites", "training"},
+    {"checks", "gate"},
+    {"report"},
+    {"auditing", "web"},
+    {"studies", "testing"},
     {"cli"},
     {"__main__"},
 ]
-RANK = {module: rank for rank, layer in enumerate(LAYERS) for module in layer}
-MAY_IMPORT_TORCH = {
-    "formats.eval_results",  # for the Hub's own classes
-    "models.causal",
-    "models.japanese",
-    "models.checkpoint",
-    "models.examining",
-    "models.loading_adapter",
-    "models.loading_causal",
-    "models.loading_masked",
-    "models.loading_nli",
-    "models.language",
-    "models.masked",
-    "models.network",
-    "models.nli",
-    "models.picking",
-    "models.room",
-    "cluster",
-    "models.spread",
-    "streaming",
-    "training.batches",
-    "training.gelu",
-    "training.loop",
-    "training.mlm",
-    "training.nli",
-    "training.saving",
-}
+RANK = {name: rank for rank, row in enumerate(RANKS) for name in row}
 HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "accelerate", "peft", "ray"}
-REPORT_MAY_NOT_SEE = {"models", "measures", "run", "suites", "datasets", "auditing"}
+MAY_IMPORT_HEAVY = {
+    "distributed",
+    "formats.eval_results",  # the Hub's own classes
+    "models.loading",
+    "models.networks",
+    "training",
+}
+BEHIND_A_RUN = {"auditing", "checks", "datasets", "measures", "models", "suites"}
+"""What the report and the exports must not see: whatever they show is in the run folder."""
 
 
 @cache
-def modules() -> dict[str, ast.Module]:
+def modules() -> dict[str, frozenset[str]]:
+    """Every module, by its name within the package, and what it imports: inside functions, too."""
     found = {}
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         if name:  # the package itself lists everything, lazily
-            found[name] = ast.parse(path.read_text(encoding="utf-8"))
+            found[name] = frozenset(_imported(ast.parse(path.read_text(encoding="utf-8"))))
     return found
 
 
-def imported(tree: ast.Module) -> set[str]:
-    """Every module imported anywhere in the file, functions included, type-checking blocks excluded."""
-    skipped = {
+def _imported(tree: ast.Module) -> Iterator[str]:
+    typing_only = {
         id(inner)
         for node in ast.walk(tree)
         if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
-    names = set()
     for node in ast.walk(tree):
-        if id(node) in skipped:
+        if id(node) in typing_only:
             continue
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return names
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def own(name: str) -> str | None:
     """The module of ours that an imported name belongs to."""
-    if not name.startswith("evenhand."):
+    parts = name.split(".")
+    if parts.pop(0) != "evenhand":
         return None
-    parts = name.removeprefix("evenhand.").split(".")
-    while parts and ".".join(parts) not in RANK:
+    while parts and ".".join(parts) not in modules():
         parts.pop()
     return ".".join(parts) or None
 
 
-def test_every_module_has_its_layer() -> None:
-    assert set(modules()) == set(RANK)
+def below(module: str) -> set[str]:
+    return {found for name in modules()[module] if (found := own(name)) and found != module}
 
 
-@pytest.mark.parametrize("module", sorted(RANK))
-def test_imports_go_down_only(module: str) -> None:
-    for name in imported(modules()[module]):
-        below = own(name)
-        if below is not None and below != module:
-            assert RANK[below] < RANK[module], f"{module} may not import {below}"
+def children(folder: tuple[str, ...]) -> dict[str, set[str]]:
+    """The files and folders in a folder, and which of the others each of them imports from."""
+    depth = len(folder)
+    found: dict[str, set[str]] = {}
+    for module in modules():
+        parts = tuple(module.split("."))
+        if parts[:depth] != folder or len(parts) == depth:
+            continue
+        targets = [tuple(other.split(".")) for other in below(module)]
+        inside = {target[depth] for target in targets if target[:depth] == folder and len(target) > depth}
+        found.setdefault(parts[depth], set()).update(inside - {parts[depth]})
+    return found
 
 
-@pytest.mark.parametrize("module", sorted(set(RANK) - MAY_IMPORT_TORCH))
+FOLDERS = sorted({tuple(name.split(".")[:depth]) for name in modules() for depth in range(name.count(".") + 1)})
+
+
+def test_the_top_level_is_ranked_and_small() -> None:
+    top = {path for path in SOURCE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    loose = set(SOURCE.glob("*.py"))
+    assert {path.stem for path in top | loose} - {"__init__"} == set(RANK)
+    assert len(loose) <= 6
+    assert len(RANKS) <= 12
+
+
+@pytest.mark.parametrize("name", sorted(RANK))
+def test_imports_go_down_only(name: str) -> None:
+    for other in children(())[name]:
+        assert RANK[other] < RANK[name], f"{name} may not import {other}"
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=".".join)
+def test_what_is_in_a_folder_does_not_import_in_circles(folder: tuple[str, ...]) -> None:
+    left = children(folder)
+    while free := [name for name, needs in left.items() if not needs & set(left)]:
+        for name in free:
+            del left[name]
+    assert not left
+
+
+def test_inner_imports_are_seen() -> None:
+    """An import inside a function counts: most heavy ones are there."""
+    tree = ast.parse("def f():\n    from evenhand.models import load\nif TYPE_CHECKING:\n    import torch")
+    assert list(_imported(tree)) == ["evenhand.models.load"]
+
+
+@pytest.mark.parametrize("module", sorted(modules()))
 def test_torch_stays_where_models_are(module: str) -> None:
-    assert not {name.split(".")[0] for name in imported(modules()[module])} & HEAVY
+    if not any(module == name or module.startswith(f"{name}.") for name in MAY_IMPORT_HEAVY):
+        assert not {name.split(".")[0] for name in modules()[module]} & HEAVY
 
 
-def test_the_report_reads_runs_and_nothing_behind_them() -> None:
-    for module in RANK:
-        if module.startswith(("report", "formats")):
-            below = {own(name) or "" for name in imported(modules()[module])}
-            assert not {name.split(".")[0] for name in below} & REPORT_MAY_NOT_SEE
+@pytest.mark.parametrize("folder", ["report", "formats"])
+def test_what_shows_a_run_reads_the_folder_and_nothing_behind_it(folder: str) -> None:
+    assert not children(())[folder] & BEHIND_A_RUN
 
 
-@pytest.mark.parametrize("code", ["import evenhand", "import evenhand.cli", "from evenhand.models.names import find"])
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_files_are_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 320
+
+
+@pytest.mark.parametrize(
+    "code", ["import evenhand", "import evenhand.cli.app", "from evenhand.models.loading.names import find"]
+)
 def test_light_imports_load_nothing_heavy(code: str) -> None:
     heavy = HEAVY | {"pandas", "scipy"}
     check = f"{code}; import sys; loaded = set(sys.modules) & {heavy!r}; sys.exit(str(loaded) if loaded else 0)"

@@ -9,14 +9,14 @@ import pytest
 
 import tiny
 from evenhand import BadInput
-from evenhand.analysis.followed import Followed, followed
-from evenhand.cli import app
+from evenhand.analysis.validity import Followed, followed
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 from evenhand.measures import MEASURES
-from evenhand.meta.dial import Dial, check_rates, dial
-from evenhand.meta.inference import inference
-from evenhand.meta.masked import READINGS, masked
 from evenhand.report import plots
-from evenhand.terminal import run as run_command
+from evenhand.studies.metaeval.dial import Dial, check_rates, dial
+from evenhand.studies.metaeval.inference import inference
+from evenhand.studies.metaeval.masked import READINGS, masked
 
 RATES = [0.0, 0.5, 1.0]
 

@@ -7,10 +7,10 @@ import torch
 
 import evenhand
 import tiny
-from evenhand.models import checkpoint
-from evenhand.precision import deviations
-from evenhand.result import Result, Value
-from evenhand.run import measure_all
+from evenhand.auditing.precision import deviations
+from evenhand.core.loop import measure_all
+from evenhand.core.scores import Result, Value
+from evenhand.models.loading import checkpoint
 from evenhand.suites import tasks_on
 
 

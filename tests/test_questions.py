@@ -3,7 +3,7 @@ import json
 import pytest
 
 from evenhand import BadInput, Blank, Entail, Fill, Likelihood, NliPair, Pair, Span
-from evenhand.questions import key
+from evenhand.core.questions import key
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t"])

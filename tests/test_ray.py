@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,16 +15,16 @@ import evenhand
 import tiny
 from clusters import Letters, two_nodes
 from evenhand import BadInput, Likelihood, ModelError
-from evenhand.cli import app
+from evenhand.auditing.sweep import sweep
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.distributed import remote_model as spreading
+from evenhand.distributed.remote_model import Spread
+from evenhand.distributed.workers import Crew
 from evenhand.errors import ClusterError
-from evenhand.models import spread as spreading
-from evenhand.models.batching import Batch, Values
-from evenhand.models.crew import Crew
-from evenhand.models.remembering import Remembering
-from evenhand.models.spread import Spread
-from evenhand.swapping import swap
-from evenhand.sweeping import sweep
-from evenhand.terminal import run as run_command
+from evenhand.mitigation.swap_file import swap
+from evenhand.models.cache import Remembering
+from evenhand.models.planning.plan import Batch, Values
 
 QUESTIONS = [Likelihood(f"{word} {n}") for n in range(10) for word in ("she", "nurse", "X-ray")]
 FILES = ("results.json", "scores.parquet", "items.parquet")
@@ -93,8 +94,8 @@ def test_a_batch_that_kills_every_worker_is_given_up() -> None:
 
 @pytest.mark.usefixtures("cluster")
 def test_another_version_on_a_worker_is_an_error_that_names_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    here, there = "9.9.9", evenhand.__version__
-    monkeypatch.setattr(evenhand, "__version__", here)
+    here, there = "9.9.9", version("evenhand")
+    monkeypatch.setattr(spreading, "version", lambda _: here)
     with (
         Spread(Letters, Crew(1), name="letters") as model,
         pytest.raises(ClusterError, match=f"has evenhand {there}, here is evenhand {here}"),

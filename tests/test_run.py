@@ -28,9 +28,9 @@ from evenhand import (
     measure,
     measure_all,
 )
-from evenhand.datasets.base import Dataset
-from evenhand.result import mean_size, summarised
-from evenhand.run import Task
+from evenhand.core.dataset import Dataset
+from evenhand.core.loop import Task
+from evenhand.core.scores import mean_size, summarised
 
 
 @dataclass(frozen=True)

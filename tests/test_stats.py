@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evenhand.intervals import clustered_interval
-from evenhand.relations import correlation
-from evenhand.significance import detectable, holm, sign_flip_test, signed_rank
+from evenhand.stats.correlation import correlation
+from evenhand.stats.intervals import clustered_interval
+from evenhand.stats.significance import detectable, holm, sign_flip_test, signed_rank
 
 
 def rng() -> np.random.Generator:

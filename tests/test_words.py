@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import Pair
-from evenhand.words import changes, words
+from evenhand.core.words import changes, words
 
 TEXT = st.text(alphabet="ab '.,\u6f22\u304b-", min_size=1, max_size=30)
 

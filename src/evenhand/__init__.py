@@ -9,65 +9,67 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from evenhand.auditing import audit, rescore
-    from evenhand.comparing import compare
-    from evenhand.doctoring import doctor
+    from evenhand.analysis.comparison import compare
+    from evenhand.auditing.audit import audit, rescore
+    from evenhand.auditing.sweep import sweep
+    from evenhand.checks.doctor import doctor
+    from evenhand.checks.lint import lint
+    from evenhand.core.items import Blank, NliPair, Pair, Sentence
+    from evenhand.core.loop import measure, measure_all
+    from evenhand.core.measure import Measure
+    from evenhand.core.model import Model
+    from evenhand.core.questions import Answer, Entail, Fill, Likelihood, Span
+    from evenhand.core.scores import Result, Score, macro_mean, mean
     from evenhand.errors import BadInput, EvenhandError, ModelError, RunError
-    from evenhand.folder import Run
     from evenhand.formats import export
-    from evenhand.gating import Gate
-    from evenhand.items import Blank, NliPair, Pair, Sentence
-    from evenhand.linting import lint
+    from evenhand.gate.gate import Gate
+    from evenhand.gate.policy import Rule
     from evenhand.measures.association import Association
-    from evenhand.measures.base import Measure
     from evenhand.measures.likelihood import LikelihoodDifference
     from evenhand.measures.pronoun import Pronoun
     from evenhand.models import load
-    from evenhand.models.base import Model
-    from evenhand.models.remembering import Remembering
+    from evenhand.models.cache import Remembering
     from evenhand.models.table import Table
-    from evenhand.questions import Answer, Entail, Fill, Likelihood, Span
-    from evenhand.result import Result, Score, macro_mean, mean
-    from evenhand.run import measure, measure_all
-    from evenhand.sweeping import sweep
+    from evenhand.runs.folder import Run
 
 _HOME = {
-    "Answer": "questions",
+    "Answer": "core.questions",
     "Association": "measures.association",
     "BadInput": "errors",
-    "Blank": "items",
-    "Entail": "questions",
+    "Blank": "core.items",
+    "Entail": "core.questions",
     "EvenhandError": "errors",
-    "Fill": "questions",
-    "Gate": "gating",
-    "Likelihood": "questions",
+    "Fill": "core.questions",
+    "Gate": "gate.gate",
+    "Likelihood": "core.questions",
     "LikelihoodDifference": "measures.likelihood",
-    "Measure": "measures.base",
-    "Model": "models.base",
+    "Measure": "core.measure",
+    "Model": "core.model",
     "ModelError": "errors",
-    "NliPair": "items",
-    "Pair": "items",
+    "NliPair": "core.items",
+    "Pair": "core.items",
     "Pronoun": "measures.pronoun",
-    "Remembering": "models.remembering",
-    "Result": "result",
-    "Run": "folder",
+    "Remembering": "models.cache",
+    "Result": "core.scores",
+    "Run": "runs.folder",
+    "Rule": "gate.policy",
     "RunError": "errors",
-    "Score": "result",
-    "Sentence": "items",
-    "Span": "questions",
+    "Score": "core.scores",
+    "Sentence": "core.items",
+    "Span": "core.questions",
     "Table": "models.table",
-    "audit": "auditing",
+    "audit": "auditing.audit",
     "export": "formats",
-    "compare": "comparing",
-    "doctor": "doctoring",
-    "lint": "linting",
+    "compare": "analysis.comparison",
+    "doctor": "checks.doctor",
+    "lint": "checks.lint",
     "load": "models",
-    "macro_mean": "result",
-    "mean": "result",
-    "measure": "run",
-    "measure_all": "run",
-    "rescore": "auditing",
-    "sweep": "sweeping",
+    "macro_mean": "core.scores",
+    "mean": "core.scores",
+    "measure": "core.loop",
+    "measure_all": "core.loop",
+    "rescore": "auditing.audit",
+    "sweep": "auditing.sweep",
 }
 
 __all__ = [
@@ -89,6 +91,7 @@ __all__ = [
     "Pronoun",
     "Remembering",
     "Result",
+    "Rule",
     "Run",
     "RunError",
     "Score",
@@ -110,7 +113,7 @@ __all__ = [
 ]
 
 
-_WITHIN = ("corpus", "datasets", "errors", "measures", "mitigation", "models", "testing", "training")
+_WITHIN = ("datasets", "errors", "measures", "mitigation", "models", "studies", "testing", "training")
 """What people reach into after `import evenhand` alone: `evenhand.datasets.load("tgb")`."""
 
 

@@ -1,5 +1,5 @@
 """`python -m evenhand`."""
 
-from evenhand.cli import main
+from evenhand.cli.app import main
 
 main()

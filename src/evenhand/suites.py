@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand import datasets, measures
-from evenhand.datasets.base import Dataset
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Blank, NliPair, Pair, Sentence
+from evenhand.core.loop import Task
 from evenhand.errors import BadInput, UnknownName
-from evenhand.items import Blank, NliPair, Pair, Sentence
-from evenhand.run import Task
 
 OF_PAIRS = ("likelihood-difference", "likelihood-lean", "stereotype-share", "crows-pairs")
 OF_INFERENCE = (

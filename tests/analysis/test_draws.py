@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput
-from evenhand.analysis.draws import drawn, moved
+from evenhand.analysis.trainings import drawn, moved
 
 
 def frame(values: np.ndarray) -> pd.DataFrame:

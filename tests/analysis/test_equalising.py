@@ -10,8 +10,8 @@ from evenhand import BadInput
 from evenhand.analysis.equalising import before_after, equalising, seen
 from evenhand.analysis.samples import by_size
 from evenhand.datasets import load
-from evenhand.datasets.texts import sentences
-from evenhand.relations import fitted
+from evenhand.datasets.corpora.texts import sentences
+from evenhand.stats.correlation import fitted
 
 
 def words(professions: float, gendered: float, noise: float = 0.02, n: int = 10) -> pd.DataFrame:

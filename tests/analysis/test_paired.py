@@ -8,7 +8,7 @@ from evenhand import BadInput
 from evenhand.analysis import agreement, hypotheses, workforce
 from evenhand.analysis.findings import findings
 from evenhand.analysis.paired import changes, compared, pairs
-from evenhand.folder import Run
+from evenhand.runs.folder import Run
 
 
 def scores(effect: dict[tuple[str, str], float], *, jobs: int = 8, noise: float = 0.05) -> pd.DataFrame:

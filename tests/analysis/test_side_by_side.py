@@ -10,11 +10,11 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Table
-from evenhand.analysis.side_by_side import comparable, side_by_side
-from evenhand.cli import app
-from evenhand.folder import Run
+from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 from evenhand.report.tables import models as table_of_models
-from evenhand.terminal import run as run_command
+from evenhand.runs.folder import Run
 
 HEAD = "stereotype,counterpart,category\n"
 
@@ -135,7 +135,7 @@ def test_a_model_without_a_value_gets_a_dash() -> None:
 
 def test_chance_is_seldom_marked_where_clusters_cross() -> None:
     """Models that differ by nothing but the profession and the template."""
-    from evenhand.analysis.side_by_side import _marks
+    from evenhand.analysis.ranking import _marks
 
     task = {"measure": "pronoun", "cluster": "template", "crossed": "profession"}
     marked = 0

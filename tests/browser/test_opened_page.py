@@ -6,7 +6,7 @@ import pytest
 
 import evenhand
 from browser.conftest import Opened
-from evenhand.models.masked import MaskedLM
+from evenhand.models.networks.masked import MaskedLM
 from evenhand.report.page import page
 
 

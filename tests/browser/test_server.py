@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import served
 from browser.conftest import Opened
-from evenhand.models.masked import MaskedLM
+from evenhand.models.networks.masked import MaskedLM
 from evenhand.web import probing
 
 PAGES = ("", "compare", "probe", "swap", "nothing-here")

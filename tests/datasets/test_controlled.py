@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from evenhand import BadInput, datasets
+from evenhand.core.words import words
 from evenhand.datasets.becpro import professions
-from evenhand.datasets.controlled import Example, captions, controlled
+from evenhand.datasets.corpora.biased_nli import Example, captions, controlled
+from evenhand.datasets.corpora.biased_texts import stereotyped
 from evenhand.datasets.nli import LANGUAGES, words_and_captions
-from evenhand.datasets.stereotyped import stereotyped
-from evenhand.words import words
 
 spec = cache(words_and_captions)
 RATES = [r / 10 for r in range(11)]

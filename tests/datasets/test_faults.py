@@ -10,9 +10,9 @@ import pytest
 
 import evenhand
 from evenhand import BadInput
-from evenhand.cli import app
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.faults import RULES, faults, tally
-from evenhand.terminal import run as run_command
 
 
 def rules(one: str, other: str) -> set[str]:

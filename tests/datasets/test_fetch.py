@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from evenhand import BadInput, datasets
-from evenhand.cli import app
-from evenhand.datasets import fetch, texts
-from evenhand.terminal import run as run_command
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.datasets.corpora import texts
+from evenhand.datasets.files import releases
 
 TEXT = b"ID\tText\n1\tHello.\n"
 
@@ -39,18 +40,18 @@ def shelf(tmp_path: Path) -> Iterator[str]:
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Nothing at hand: no EVENHAND_DATA, and an empty cache."""
     monkeypatch.delenv("EVENHAND_DATA", raising=False)
-    monkeypatch.setattr(fetch, "cache", lambda: tmp_path / "cache")
+    monkeypatch.setattr(releases, "cache", lambda: tmp_path / "cache")
     return tmp_path / "cache"
 
 
-def released(base: str, sha256: str) -> fetch.Release:
-    return fetch.Release("gap", base, {"gap-test.tsv": sha256}, "none", "Nobody 2020")
+def released(base: str, sha256: str) -> releases.Release:
+    return releases.Release("gap", base, {"gap-test.tsv": sha256}, "none", "Nobody 2020")
 
 
 def test_a_fetched_corpus_is_found_where_it_was_put(
     shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(fetch.RELEASES, "gap", released(shelf, hashlib.sha256(TEXT).hexdigest()))
+    monkeypatch.setitem(releases.RELEASES, "gap", released(shelf, hashlib.sha256(TEXT).hexdigest()))
     monkeypatch.setitem(texts.RELEASED, "gap", (Path("gap"), ("gap-test.tsv",), "the release"))
     with pytest.raises(BadInput, match="evenhand datasets fetch gap"):
         list(texts.documents("gap"))
@@ -62,28 +63,28 @@ def test_a_fetched_corpus_is_found_where_it_was_put(
 def test_a_file_with_another_checksum_is_refused_and_not_kept(
     shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(fetch.RELEASES, "gap", released(shelf, "0" * 64))
+    monkeypatch.setitem(releases.RELEASES, "gap", released(shelf, "0" * 64))
     with pytest.raises(BadInput, match="checksum differs"):
-        fetch.fetch("gap")
+        releases.fetch("gap")
     assert not [path for path in bare.rglob("*") if path.is_file()]
 
 
 def test_a_file_that_is_not_there_is_said_to_be_missing(
     shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(fetch.RELEASES, "gap", released(f"{shelf}/nowhere", "0" * 64))
+    monkeypatch.setitem(releases.RELEASES, "gap", released(f"{shelf}/nowhere", "0" * 64))
     with pytest.raises(BadInput, match="cannot be had: 404"):
-        fetch.fetch("gap")
+        releases.fetch("gap")
 
 
 def test_loading_never_downloads_but_says_how_to(bare: Path) -> None:
     with pytest.raises(BadInput, match="evenhand datasets fetch nli-coal-zh.*EVENHAND_DATA/nli-coal"):
         datasets.load("nli-coal-zh")
     with pytest.raises(BadInput, match="Did you mean 'nli-coal-en'"):
-        fetch.fetch("nli-coal-eng")
+        releases.fetch("nli-coal-eng")
 
 
 def test_checksums_are_those_of_the_released_files(data: Path) -> None:
-    for release in fetch.RELEASES.values():
+    for release in releases.RELEASES.values():
         for path, sha256 in release.files.items():
             assert hashlib.sha256((data / release.folder / path).read_bytes()).hexdigest() == sha256

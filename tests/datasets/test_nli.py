@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import BadInput, datasets
+from evenhand.core.items import NliPair
 from evenhand.datasets.nli import GENDERS, LANGUAGES, caption, set_of, type_of, words_and_captions
-from evenhand.items import NliPair
 
 ENGLISH = words_and_captions("en")
 

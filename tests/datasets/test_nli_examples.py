@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput
-from evenhand.datasets.nli_examples import RELEASED, Example, examples
+from evenhand.datasets.corpora.nli_examples import RELEASED, Example, examples
 
 ROWS = [("A man sleeps.", "He is awake.", "contradiction"), ("A man sleeps.", "He rests.", "entailment")]
 

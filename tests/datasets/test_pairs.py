@@ -10,7 +10,7 @@ import pytest
 import evenhand
 import tiny
 from evenhand import BadInput, Pair, Table, datasets
-from evenhand.words import changes, words
+from evenhand.core.words import changes, words
 
 TGB = (files("evenhand.datasets") / "data" / "tgb-en.tsv").read_text(encoding="utf-8").splitlines()
 ROWS = list(csv.DictReader(TGB[2:], delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -107,7 +107,7 @@ def test_the_release_is_read_with_the_stereotype_first(data: Path) -> None:
 
 def test_a_file_larger_than_a_portion_is_asked_in_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model never sees more than a portion at once, and the numbers are those of one piece."""
-    from evenhand import run
+    from evenhand.core import loop
 
     pairs = [Pair(str(i), f"He has {i} hats.", f"She has {i} hats.") for i in range(50)]
     model = evenhand.load(str(tiny.save("roberta", tmp_path / "model")))
@@ -115,7 +115,7 @@ def test_a_file_larger_than_a_portion_is_asked_in_portions(tmp_path: Path, monke
     calls: list[int] = []
     answer = model.answer
     monkeypatch.setattr(model, "answer", lambda questions: calls.append(len(questions)) or answer(questions))
-    monkeypatch.setattr(run, "PORTION", 16)
+    monkeypatch.setattr(loop, "PORTION", 16)
     portions = evenhand.measure(model, pairs, evenhand.LikelihoodDifference())
     assert calls == [32, 32, 32, 4]
     assert [s.id for s in portions.scores] == [s.id for s in whole.scores]

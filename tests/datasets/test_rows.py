@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput
-from evenhand.datasets.rows import rows
+from evenhand.datasets.files.rows import rows
 
 TEXTS = ['He said "no", twice.', "A, b; c", "ÄÖÜ 漢字"]
 

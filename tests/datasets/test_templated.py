@@ -6,8 +6,8 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Table, datasets
-from evenhand.cli import app
-from evenhand.terminal import run as run_command
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 
 GOOD = """name = "tiny"
 language = "en"

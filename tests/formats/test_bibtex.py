@@ -7,11 +7,11 @@ import pytest
 
 import evenhand
 from evenhand import BadInput
+from evenhand.core.scores import MacroMean, share
 from evenhand.datasets import BUILDERS
-from evenhand.datasets.fetch import RELEASES
+from evenhand.datasets.files.releases import RELEASES
 from evenhand.formats.references import cited, works
 from evenhand.measures import MEASURES
-from evenhand.result import MacroMean, share
 from made import HOSTILE, Made, task
 
 OWN_FILES = {"pairs", "templates"}

@@ -8,8 +8,8 @@ from huggingface_hub import EvalResultEntry, parse_eval_result_entries
 
 import evenhand
 from evenhand import BadInput
-from evenhand.cli import app
-from evenhand.terminal import run as run_command
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 from made import HOSTILE, Made
 
 

@@ -8,9 +8,9 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, RunError
-from evenhand.cli import app
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 from evenhand.formats import FORMATS
-from evenhand.terminal import run as run_command
 from made import HOSTILE, Made
 
 VALUED = sorted(set(FORMATS) - {"bibtex"})

@@ -9,9 +9,9 @@ from markdown_it import MarkdownIt
 
 import evenhand
 from evenhand import BadInput, Run
-from evenhand.cli import app
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 from evenhand.formats.model_card import BEGIN, END, inserted
-from evenhand.terminal import run as run_command
 from made import HOSTILE, Made, make
 
 LINES = st.lists(

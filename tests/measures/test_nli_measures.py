@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand import Answer, BadInput, Entail, NliPair, Score, Table, measures, strata
-from evenhand.items import Groups
-from evenhand.result import MacroMean, summarised
-from evenhand.strata import macro_interval
+from evenhand import Answer, BadInput, Entail, NliPair, Score, Table, measures
+from evenhand.core.items import Groups
+from evenhand.core.scores import MacroMean, summarised
+from evenhand.stats import macro_means
+from evenhand.stats.macro_means import macro_interval
 from evenhand.suites import OF_INFERENCE
 
 E, N, C = ((0.8, 0.1, 0.1), (0.1, 0.8, 0.1), (0.1, 0.1, 0.8))  # entailment, neutral, contradiction
@@ -134,7 +135,7 @@ def spread(scores: Sequence[Score], rng: np.random.Generator, crossed: bool = Tr
 def test_intervals_cover_the_truth_as_often_as_they_say(
     words: int, odd_captions: float, most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(strata, "DRAWS", 500)
+    monkeypatch.setattr(macro_means, "DRAWS", 500)
     rng = np.random.default_rng(7)
     samples = (drawn(rng, words, 4 if odd_captions == 0 else 12, odd_captions) for _ in range(400))
     hits = [low <= 0.5 <= high for low, high in (spread(sample, rng, odd_captions > 0) for sample in samples)]
@@ -172,7 +173,7 @@ def test_a_single_word_of_a_kind_has_no_interval() -> None:
 @given(st.integers(0, 2**31), st.booleans())
 def test_the_fast_way_is_the_slow_way(seed: int, crossed: bool) -> None:
     """Tables of sums give what scoring the resampled items gives."""
-    from evenhand.strata import _Side, _Tables
+    from evenhand.stats.macro_means import _Side, _Tables
 
     rng = np.random.default_rng(seed)
     scores = drawn(rng, words=9, captions=4)

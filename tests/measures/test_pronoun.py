@@ -7,7 +7,7 @@ import pytest
 import evenhand
 from evenhand import BadInput, Blank, Fill, Pronoun, Span, Table
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, SingularThey
-from evenhand.models.masked import MaskedLM
+from evenhand.models.networks.masked import MaskedLM
 
 
 def blank(text: str, gender: str = "", candidates: tuple[str, ...] = ("He", "She", "They")) -> Blank:

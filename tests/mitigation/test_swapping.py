@@ -12,11 +12,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evenhand import BadInput, RunError, swapping
-from evenhand.cli import app
+from evenhand import BadInput, RunError
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.mitigation import swap_file, swap_workers
 from evenhand.mitigation.swap import Edit, undone
-from evenhand.swapping import swap
-from evenhand.terminal import run as run_command
+from evenhand.mitigation.swap_file import swap
 
 TEXTS = ['He said "no" to her, twice.', "Nothing here.", "Mary Smith's brother, ÄÖÜ 漢字"]
 SWAPPED = ['She said "no" to him, twice.', "Nothing here.", "John Smith's sister, ÄÖÜ 漢字"]
@@ -169,7 +170,7 @@ def test_the_original_is_never_replaced(tmp_path: Path) -> None:
 
 
 def test_a_line_of_many_megabytes_is_worked_on_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swapping, "LONGEST", 60)
+    monkeypatch.setattr(swap_workers, "LONGEST", 60)
     file = tmp_path / "a.txt"
     file.write_text("He saw her brother there. " * 40)
     assert swap(file, jobs=1).out.read_text() == "She saw his sister there. " * 40
@@ -191,7 +192,7 @@ def test_a_killed_swap_goes_on(tmp_path: Path) -> None:
     (part,) = tmp_path.glob(".a.swapped*.part")
     with part.open("ab") as cut:
         cut.write(b"[[0, 1")  # as if in the middle of a line
-    done = swapping._finished(part)
+    done = swap_file._finished(part)
     assert 0 < done < 60_000
     assert run_command(app, ["swap", str(file), "--jobs", "1"]) == 0
     assert (tmp_path / "a.swapped.txt").read_bytes() == whole
@@ -216,7 +217,7 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
 
 def test_memory_stays_flat(tmp_path: Path) -> None:
     code = (
-        "import resource, sys; from evenhand.swapping import swap; swap(sys.argv[1], jobs=1); "
+        "import resource, sys; from evenhand.mitigation.swap_file import swap; swap(sys.argv[1], jobs=1); "
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
     )
     peaks = []
@@ -267,9 +268,9 @@ def test_an_old_trail_does_not_stay_beside_a_new_text(tmp_path: Path) -> None:
 
 def test_the_same_swap_twice_at_once_is_refused(tmp_path: Path) -> None:
     with (
-        swapping._alone(tmp_path / "x.part"),
+        swap_file._alone(tmp_path / "x.part"),
         pytest.raises(RunError, match="at work already"),
-        swapping._alone(tmp_path / "x.part"),
+        swap_file._alone(tmp_path / "x.part"),
     ):
         pass
 

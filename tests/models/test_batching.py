@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.models.batching import Limit, Plan, Read, Reading
-from evenhand.models.pacing import duration, paced
+from evenhand.models.planning.plan import Limit, Plan, Read, Reading
+from evenhand.models.planning.running import duration, paced
 
 WIDE = Limit(tokens=10**9, inputs=10**9, positions=10**9)
 reads = st.builds(
@@ -74,7 +74,7 @@ def test_long_work_says_how_long_it_will_take(
 ) -> None:
     plan = Plan([Reading((Read((i,), ((0, 0),)),)) for i in range(10)], Limit(1, 1, 1))
     clock = iter(range(0, 1000, 3))  # a batch takes three seconds
-    monkeypatch.setattr("evenhand.models.pacing.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("evenhand.models.planning.running.time.monotonic", lambda: next(clock))
     with caplog.at_level(logging.INFO, logger="evenhand"):
         assert [number for number, _ in paced(plan, range(10), lambda batches: batches)] == list(range(10))
     assert caplog.messages == ["About 27 s to go."]

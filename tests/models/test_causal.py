@@ -18,14 +18,15 @@ import evenhand
 import naive
 import tiny
 from evenhand import Entail, Fill, Likelihood, Span
+from evenhand.core.model import Described, Pieced
+from evenhand.core.questions import Question
 from evenhand.errors import BadInput, ModelError, ModelNotFound, UnfitModel
-from evenhand.models import names
-from evenhand.models.base import Described, Pieced, Planned
-from evenhand.models.batching import Limit
-from evenhand.models.branching import Forest, seen
-from evenhand.models.causal import CausalLM
-from evenhand.models.remembering import Remembering
-from evenhand.questions import Question
+from evenhand.models.base import Planned
+from evenhand.models.cache import Remembering
+from evenhand.models.loading import names
+from evenhand.models.networks.causal import CausalLM
+from evenhand.models.planning.plan import Limit
+from evenhand.models.planning.trees import Forest, seen
 
 CLOSE = 5e-5
 AMONG = ("My mother", "My father", "This woman", "He")

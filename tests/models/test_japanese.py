@@ -9,10 +9,10 @@ from transformers import BertConfig, BertForMaskedLM, BertJapaneseTokenizer
 
 import evenhand
 from evenhand import datasets
-from evenhand.datasets.nli_examples import Example
+from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.datasets.segmenting import segmented
 from evenhand.errors import UnfitModel
-from evenhand.models.japanese import JapaneseTokenizer
+from evenhand.models.networks.japanese import JapaneseTokenizer
 from evenhand.training.nli import RECIPE, finetune_nli
 
 ITEMS: Any = datasets.load("nli-ja").items

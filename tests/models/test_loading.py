@@ -14,8 +14,8 @@ import evenhand
 import tiny
 from evenhand import Likelihood
 from evenhand.errors import BadInput, ModelError, ModelNotFound, UnfitModel
-from evenhand.models import checkpoint, names
-from evenhand.models.masked import MaskedLM
+from evenhand.models.loading import checkpoint, names
+from evenhand.models.networks.masked import MaskedLM
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ import evenhand
 import naive
 import tiny
 from evenhand import Entail, Fill, Likelihood, Span
+from evenhand.core.questions import Question
 from evenhand.errors import BadInput, ModelError, UnfitModel
-from evenhand.models.batching import Limit
-from evenhand.models.masked import MaskedLM
-from evenhand.questions import Question
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.models.planning.plan import Limit
 
 CLOSE = 5e-5
 

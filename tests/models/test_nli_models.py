@@ -20,10 +20,10 @@ import naive
 import tiny
 from evenhand import Entail, Fill, Likelihood, Remembering, Span
 from evenhand.errors import BadInput, UnfitModel
-from evenhand.models import names
-from evenhand.models.batching import Limit
-from evenhand.models.labels import LABELS, order
-from evenhand.models.nli import NliModel
+from evenhand.models.loading import names
+from evenhand.models.loading.labels import LABELS, order
+from evenhand.models.networks.nli import NliModel
+from evenhand.models.planning.plan import Limit
 
 CLOSE = 5e-5
 PAIRS = [(one, other) for one in tiny.TEXTS for other in tiny.TEXTS[:2]]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.core.questions import Answer, Fill, Likelihood, Question, Span
 from evenhand.errors import RunError
-from evenhand.models.batching import Batch, Limit, Plan, Read, Reading, Values
-from evenhand.models.pacing import work_through
-from evenhand.models.remembering import Kept, Remembering, fingerprints
+from evenhand.models.cache import Kept, Remembering, fingerprints
+from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values
+from evenhand.models.planning.running import work_through
 from evenhand.models.table import Table
-from evenhand.questions import Answer, Fill, Likelihood, Question, Span
 
 
 class Letters:

@@ -14,12 +14,12 @@ import pytest
 import evenhand
 import tiny
 from evenhand import Answer, BadInput, NliPair, Score, datasets, measures
-from evenhand.models.names import find
-from evenhand.reproducing import reproduce
-from evenhand.run import Task
+from evenhand.core.loop import Task
+from evenhand.models.loading.names import find
+from evenhand.studies.reproduce import reproduce
 
 NUMBERS = tomllib.loads(
-    (files("evenhand.datasets") / "data" / "published-anantaprayoon2024.toml").read_text(encoding="utf-8")
+    (files("evenhand.studies.reproduce") / "data" / "anantaprayoon2024.toml").read_text(encoding="utf-8")
 )
 SCORES = ("fraction-neutral", "nli-coal")
 ROWS = [(row, score) for row in NUMBERS["table3"] for score in SCORES]
@@ -112,7 +112,7 @@ def test_the_released_set_gives_the_distribution_measured_before(which: str, dat
 
 def test_table_3_stands_beside_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EVENHAND_DATA", raising=False)
-    monkeypatch.setattr("evenhand.datasets.fetch.cache", lambda: tmp_path / "none")
+    monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path / "none")
     model = shutil.copytree(find("mini-en-nli").source, tmp_path / "bert-base-uncased-nli")
     done = reproduce("anantaprayoon2024", models=[str(model)], limit=90, out=tmp_path)
     cells = done.cells.set_index(["model", "data", "what"])

@@ -11,12 +11,12 @@ import torch
 
 import tiny
 from evenhand import Association, BadInput, Fill, Span, datasets
-from evenhand.cli import app
-from evenhand.models.masked import MaskedLM
-from evenhand.models.released import AsReleased, masked_text
-from evenhand.reproducing import reproduce
-from evenhand.significance import signed_rank_z
-from evenhand.terminal import run as run_command
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.stats.significance import signed_rank_z
+from evenhand.studies.reproduce import reproduce
+from evenhand.studies.reproduce.bartl2020_inputs import AsReleased, masked_text
 
 LODGING_MANAGER = {3625, 3985, 4345, 4705, 5065}
 """The release masks the "man" of "manager" too, in Sent_TM and Sent_TAM."""
@@ -26,7 +26,7 @@ POSITION_OF = set(range(4321, 4662, 20))
 ERNAEHRUNGSBERATER = {1809, 2169, 2529, 2889, 3249}
 """The release masks the "Er" of "Ernährungsberater" too, in Sent_TM and Sent_TAM."""
 
-PUBLISHED = tomllib.loads((files("evenhand.datasets") / "data" / "published-bartl2020.toml").read_text("utf-8"))
+PUBLISHED = tomllib.loads((files("evenhand.studies.reproduce") / "data" / "bartl2020.toml").read_text("utf-8"))
 
 
 def released(data: Path, language: str) -> list[dict[str, str]]:

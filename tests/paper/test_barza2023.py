@@ -10,13 +10,13 @@ import pytest
 import evenhand
 import tiny
 from evenhand import BadInput
-from evenhand.cli import app
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 from evenhand.errors import ModelNotFound
-from evenhand.reproducing import Reproduction, reproduce
-from evenhand.reproducing.barza2023 import tables
-from evenhand.terminal import run as run_command
+from evenhand.studies.reproduce import Reproduction, reproduce
+from evenhand.studies.reproduce.barza2023 import tables
 
-NUMBERS = tomllib.loads((files("evenhand.datasets") / "data" / "published-barza2023.toml").read_text("utf-8"))
+NUMBERS = tomllib.loads((files("evenhand.studies.reproduce") / "data" / "barza2023.toml").read_text("utf-8"))
 CATEGORIES = ("occupation", "benevolent", "hostile")
 
 

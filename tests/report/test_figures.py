@@ -10,11 +10,11 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, Fill, Run, Table
-from evenhand.cli import app
-from evenhand.questions import Question
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.core.questions import Question
 from evenhand.report.figures import charts
 from evenhand.report.plots import profession_bars, save, workforce_scatter
-from evenhand.terminal import run as run_command
 
 
 def means(shift: float = 0.0) -> pd.DataFrame:

@@ -15,16 +15,16 @@ import pytest
 import evenhand
 from evenhand import Answer, BadInput, Fill, Run, Table
 from evenhand.analysis.change import changed
-from evenhand.cli import app
-from evenhand.questions import Question
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.core.questions import Question
 from evenhand.report import page as pages_module
 from evenhand.report.page import page, policy
 from evenhand.report.page.numbers import Number, probability
 from evenhand.report.page.readings import reading
 from evenhand.report.page.record import debiasing
-from evenhand.report.page.strips import domain, strip
+from evenhand.report.page.scale import domain, strip
 from evenhand.report.page.verdicts import verdict
-from evenhand.terminal import run as run_command
 
 HOSTILE = "<b onclick=alert(1)>\"'&{{7*7}}<!--"
 NAN = float("nan")

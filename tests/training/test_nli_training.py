@@ -9,13 +9,13 @@ import pytest
 import evenhand
 import tiny
 from evenhand import BadInput, Entail, ModelError
-from evenhand.cli import app
-from evenhand.datasets.nli_examples import Example
-from evenhand.models.nli import NliModel
-from evenhand.terminal import run as run_command
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.datasets.corpora.nli_examples import Example
+from evenhand.models.networks.nli import NliModel
 from evenhand.training import loop, nli
+from evenhand.training.checkpoint import CHECKPOINT
 from evenhand.training.nli import RECIPE, Accuracy, finetune_nli
-from evenhand.training.saving import CHECKPOINT
 
 QUICK = dataclasses.replace(RECIPE, learning_rate=2e-3, epochs=16, batch=4)
 SHORT = dataclasses.replace(QUICK, epochs=2)

@@ -13,8 +13,8 @@ import pytest
 from starlette.types import ASGIApp
 
 import served
-from evenhand.folder import Run
-from evenhand.questions import Answer, Question
+from evenhand.core.questions import Answer, Question
+from evenhand.runs.folder import Run
 from evenhand.web import listing, probing
 from evenhand.web.app import LARGEST_BODY, application
 from evenhand.web.guarding import COOKIE, Hosts

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
+from evenhand.core.scores import generator
 from evenhand.errors import BadInput
-from evenhand.intervals import clustered_interval
-from evenhand.result import generator
-from evenhand.significance import sign_flip_test
+from evenhand.stats.intervals import clustered_interval
+from evenhand.stats.significance import sign_flip_test
 
 EFFECTS = ("social", "agreement", "form", "level")
 

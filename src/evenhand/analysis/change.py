@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.analysis.alike import in_common, same_task
 from evenhand.analysis.findings import of_dataset
 from evenhand.analysis.paired import pairs
 from evenhand.analysis.twice import Twice
+from evenhand.core.scores import FAST, MacroMean, Summarise, generator, share
 from evenhand.errors import UnknownName
-from evenhand.folder import Run
 from evenhand.measures import MEASURES
-from evenhand.result import FAST, MacroMean, Summarise, generator, share
-from evenhand.significance import holm
+from evenhand.runs.comparable import in_common, same_task
+from evenhand.runs.folder import Run
+from evenhand.stats.significance import holm
 
 COLUMNS = (
     *("dataset", "measure", "group", "before", "after", "change", "low", "high", "p", "p_holm"),

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from evenhand.analysis.paired import changes
-from evenhand.intervals import clustered_interval
-from evenhand.relations import Line, fitted, ratio_of_spreads
-from evenhand.result import generator
+from evenhand.core.scores import generator
+from evenhand.stats.correlation import Line, fitted, ratio_of_spreads
+from evenhand.stats.intervals import clustered_interval
 
 FEWEST = 3
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from evenhand.analysis import agreement, hypotheses, paired, workforce
-from evenhand.folder import Run
+from evenhand.runs.folder import Run
 
 
 @dataclass(frozen=True)

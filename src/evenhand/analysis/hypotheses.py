@@ -7,8 +7,8 @@ import pandas as pd
 from numpy.random import Generator
 
 from evenhand.analysis.paired import changes, pairs
-from evenhand.intervals import clustered_interval
-from evenhand.result import generator
+from evenhand.core.scores import generator
+from evenhand.stats.intervals import clustered_interval
 
 TYPICAL = (("female", "female"), ("male", "male"))
 ANTI = (("female", "male"), ("male", "female"))

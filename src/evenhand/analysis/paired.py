@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.core.scores import generator
 from evenhand.errors import BadInput
-from evenhand.intervals import clustered_interval
-from evenhand.result import generator
-from evenhand.significance import detectable, holm, sign_flip_test, signed_rank
+from evenhand.stats.intervals import clustered_interval
+from evenhand.stats.significance import detectable, holm, sign_flip_test, signed_rank
 
 LEFT_OUT = ("gender", "person", "id", "score")
 COLUMNS = ("pairs", "clusters", "difference", "low", "high", "p", "p_holm", "detectable", "w", "r", "r_printed")

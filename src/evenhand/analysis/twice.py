@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.intervals import Floats, agreed_interval, clustered_interval
-from evenhand.significance import detectable_within, interval_test, sign_flip_test
-from evenhand.strata import macro_interval
+from evenhand.stats.intervals import Floats, agreed_interval, clustered_interval
+from evenhand.stats.macro_means import macro_interval
+from evenhand.stats.significance import detectable_within, interval_test, sign_flip_test
 
 NUMBERS = ("before", "after", "change", "low", "high", "p", "detectable", "worse", "worse_low", "worse_high")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from evenhand.core.scores import generator
 from evenhand.datasets.becpro import professions
 from evenhand.errors import BadInput
-from evenhand.relations import correlation
-from evenhand.result import generator
+from evenhand.stats.correlation import correlation
 
 WHAT = ("female", "male", "difference")
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from evenhand.datasets import plain
-from evenhand.datasets.base import Dataset
-from evenhand.models.base import Described, Model
-from evenhand.models.batching import NOT_FINITE
-from evenhand.questions import Answer, Entail, Fill, Likelihood, Question
-from evenhand.words import words
+from evenhand.checks import plain_texts
+from evenhand.core.dataset import Dataset
+from evenhand.core.model import Described, Model
+from evenhand.core.questions import Answer, Entail, Fill, Likelihood, Question
+from evenhand.core.words import words
+from evenhand.models.planning.plan import NOT_FINITE
 
 Verdict = Literal["fine", "careful", "unfit"]
 FINE: Verdict = "fine"
@@ -81,7 +81,7 @@ class Case:
     @cached_property
     def ordinary(self) -> tuple[list[Question], list[Answer]]:
         """A few questions of unequal length that the model can answer, and its answers to all of them at once."""
-        for language in dict.fromkeys((self.language, *plain.LANGUAGES)):
+        for language in dict.fromkeys((self.language, *plain_texts.LANGUAGES)):
             questions = list(ORDINARY[self.kind](language))
             answers = self.model.answer(questions) if questions else []
             answered = [q for q, a in zip(questions, answers, strict=True) if is_number(a) or a.note == NOT_FINITE]
@@ -99,8 +99,8 @@ def is_number(answer: Answer) -> bool:
 
 def _blanks(language: str) -> Iterator[Question]:
     """The longest word of a sentence hidden: of one sentence, and of two and three together."""
-    texts = plain.sentences(language)
-    space = "" if language in plain.SPACELESS else " "
+    texts = plain_texts.sentences(language)
+    space = "" if language in plain_texts.SPACELESS else " "
     for n in range(AT_ONCE if texts else 0):
         text = space.join(texts[(n + k) % len(texts)] for k in range(1 + n % 3))
         word = max(words(text), key=lambda span: span.stop - span.start)
@@ -116,7 +116,7 @@ def _whole(language: str) -> Iterator[Question]:
 
 def _inferences(language: str) -> Iterator[Question]:
     """Some inferences, some of them with a premise said twice."""
-    found = plain.inferences(language)
+    found = plain_texts.inferences(language)
     for n, example in enumerate(found[:: max(1, len(found) // AT_ONCE)][:AT_ONCE]):
         yield Entail(" ".join([example.premise] * (1 + n % 2)), example.hypothesis)
 

@@ -4,8 +4,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, templated
-from evenhand.datasets.base import Dataset
+from evenhand.core.dataset import Dataset
+from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, word_lists
 from evenhand.errors import BadInput, UnknownName
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
@@ -13,7 +13,7 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "becpro-en": becpro.english,
     "crows-pairs": pairs.crows,
     "eec": eec.load,
-    "emotions-en": templated.emotions,
+    "emotions-en": word_lists.emotions,
     "nli-coal-en": nli_coal.english,
     "nli-coal-ja": nli_coal.japanese,
     "nli-coal-zh": nli_coal.chinese,
@@ -25,7 +25,7 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "tbd-becpro": blanks.tbd_becpro,
     "tbd-gendered": blanks.tbd_gendered,
     "tbd-simple": blanks.tbd_simple,
-    "templates": templated.own,
+    "templates": word_lists.own,
     "tgb": pairs.tgb,
 }
 

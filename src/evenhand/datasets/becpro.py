@@ -14,11 +14,11 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from evenhand.datasets.base import Dataset
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Sentence
+from evenhand.core.questions import Span
 from evenhand.datasets.templates import agreeing, render
 from evenhand.errors import BadInput
-from evenhand.items import Sentence
-from evenhand.questions import Span
 
 DATA = files("evenhand.datasets") / "data"
 GENDERS = ("male", "female")

@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from evenhand.datasets.base import Dataset
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Blank
 from evenhand.datasets.templates import SLOT, agreeing, render
 from evenhand.errors import BadInput, UnknownName
-from evenhand.items import Blank
 
 PRONOUNS = {"he": ("he", "she", "they"), "him": ("him", "her", "them"), "his": ("his", "her", "their")}
 """Candidates by slot: male, female, they."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenhand.datasets.base import Dataset
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Sentence
+from evenhand.core.questions import Span
 from evenhand.errors import BadInput
-from evenhand.items import Sentence
-from evenhand.questions import Span
 
 COLUMNS = ("ID", "Sentence", "Template", "Person", "Gender", "Race", "Emotion", "Emotion word")
 SLOT = re.compile(r"<(person|emotion)[^>]*>")

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from evenhand.core.words import Change, changes, words
 from evenhand.datasets.gendered import frequency, gender, kind, partners
-from evenhand.words import Change, changes, words
 
 RULES = {
     "identical": "both sentences are the same, or one is empty",

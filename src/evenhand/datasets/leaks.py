@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from evenhand.core.items import NliPair
 from evenhand.datasets.faults import Fault
 from evenhand.errors import BadInput
-from evenhand.items import NliPair
 
 RULES = {
     "pronoun": "a pronoun says the person's gender in both sentences, so that neutral is no longer right",

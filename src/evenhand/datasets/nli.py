@@ -13,12 +13,12 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.datasets.base import Dataset
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import NliPair
 from evenhand.datasets.segmenting import Segmented, check
 from evenhand.datasets.segmenting import segmented as into_words
 from evenhand.datasets.templates import SLOT, agreeing, render
 from evenhand.errors import BadInput, UnknownName
-from evenhand.items import NliPair
 
 LANGUAGES = ("en", "ja", "zh")
 TYPES = ("female", "male", "neutral")

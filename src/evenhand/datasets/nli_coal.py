@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from evenhand.datasets.base import Dataset
-from evenhand.datasets.fetch import RELEASES, released
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import NliPair
+from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.leaks import clean
 from evenhand.datasets.nli import cut, set_of, words_and_captions
 from evenhand.datasets.segmenting import Segmented, check
 from evenhand.errors import BadInput
-from evenhand.items import NliPair
 
 Words = Literal["all", "down-sampled"]
 Rows = Literal["all", "clean"]

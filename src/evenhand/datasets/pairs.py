@@ -10,12 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.datasets.base import Dataset
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Pair
+from evenhand.core.words import words
 from evenhand.datasets.faults import faults
-from evenhand.datasets.rows import rows
+from evenhand.datasets.files.rows import rows
 from evenhand.errors import BadInput, UnknownName
-from evenhand.items import Pair
-from evenhand.words import words
 
 CROWS = Path("crows-pairs") / "crows_pairs_anonymized.csv"
 TEXTS = ("stereotype", "counterpart")

@@ -2,8 +2,8 @@
 
 import re
 
+from evenhand.core.questions import Span
 from evenhand.errors import BadInput
-from evenhand.questions import Span
 
 SLOT = re.compile(r"\{(\w+)\}")
 VOWEL = re.compile(r"(?!uni[a-hj-mo-z]|us[eu]|ut[ei]|ur[aeio]|eu|one\b)[aeiou]|hour|honest|heir", re.I)

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evenhand.core.files import prepare, write_whole
 from evenhand.errors import BadInput, UnknownName
-from evenhand.folder import Run, prepare, write_whole
 from evenhand.formats.bibtex import bibtex
+from evenhand.formats.csv import csv
 from evenhand.formats.eval_results import PLACE, eval_results
 from evenhand.formats.every_eval_ever import every_eval_ever
 from evenhand.formats.latex import latex
 from evenhand.formats.model_card import inserted, model_card
-from evenhand.formats.tables import csv
+from evenhand.runs.folder import Run
 
 log = logging.getLogger(__name__)
 

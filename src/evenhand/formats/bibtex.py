@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from evenhand.errors import UnknownName
-from evenhand.folder import Run
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import one_line
 from evenhand.formats.facts import partial
 from evenhand.formats.references import OWN, cited, reasons, works
+from evenhand.runs.folder import Run
 
 AS_IT_IS = ("author", "doi", "pages", "url")
 """Fields of ours that LaTeX is to read, or that no style escapes."""

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from evenhand.errors import BadInput, UnknownName
-from evenhand.folder import Run
 from evenhand.formats.escaping import one_line, slug
 from evenhand.formats.facts import Fact, headlines, partial, short, tasks_of
+from evenhand.runs.folder import Run
 
 PLACE = ".eval_results/evenhand.yaml"
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)

@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 from evenhand.errors import RunError, UnknownName
-from evenhand.folder import Run
 from evenhand.formats.facts import Fact, facts, partial, short, tasks_of
+from evenhand.runs.folder import Run
 
 SCHEMA = "0.3.0"
 RELATIONSHIPS = ("collaborative", "first_party", "other", "third_party")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.errors import BadInput, RunError
-from evenhand.folder import Run
+from evenhand.runs.folder import Run
 
 NEEDED = (
     "model",

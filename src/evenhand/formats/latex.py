@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evenhand.folder import Run
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import slug
 from evenhand.formats.facts import Fact, check_alike, column_names, headlines, number, partial, tasks_of
+from evenhand.runs.folder import Run
 
 HEAD = (
     r"% Needs \usepackage[T1]{fontenc} and \usepackage{booktabs}. Written by evenhand; change the run, not the numbers."

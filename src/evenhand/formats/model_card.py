@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evenhand.errors import BadInput
-from evenhand.folder import Run
 from evenhand.formats.escaping import markdown
 from evenhand.formats.facts import Fact, headlines, interval, number, of_tasks, partial, short
+from evenhand.runs.folder import Run
 
 BEGIN, END = "<!-- evenhand: begin -->", "<!-- evenhand: end -->"
 TITLE = "Bias, Risks, and Limitations"

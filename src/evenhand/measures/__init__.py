@@ -3,9 +3,9 @@
 import inspect
 from typing import Any
 
+from evenhand.core.measure import Measure
 from evenhand.errors import UnknownName
 from evenhand.measures.association import Association
-from evenhand.measures.base import Measure
 from evenhand.measures.likelihood import CrowsPairs, LikelihoodDifference, LikelihoodLean, StereotypeShare
 from evenhand.measures.nli import (
     FractionContradiction,

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from evenhand.core.items import Sentence
+from evenhand.core.questions import MASKS, Among, Answer, Fill, Masks, check_among
+from evenhand.core.scores import mean
 from evenhand.errors import BadInput
-from evenhand.items import Sentence
-from evenhand.questions import MASKS, Among, Answer, Fill, Masks, check_among
-from evenhand.result import mean
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from evenhand.core.items import Pair
+from evenhand.core.questions import Answer, Likelihood, Span
+from evenhand.core.scores import mean, mean_size, share
 from evenhand.errors import UnknownName
-from evenhand.items import Pair
-from evenhand.questions import Answer, Likelihood, Span
-from evenhand.result import mean, mean_size, share
 
 OPTIONS = {"pll": ("plain", "within-word"), "total": ("sum", "mean"), "punctuation": ("kept", "skipped")}
 

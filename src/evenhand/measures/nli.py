@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from evenhand.core.items import NliPair
+from evenhand.core.questions import Answer, Entail
+from evenhand.core.scores import MacroMean, mean, share
 from evenhand.errors import BadInput
-from evenhand.items import NliPair
-from evenhand.questions import Answer, Entail
-from evenhand.result import MacroMean, mean, share
 
 SETS = ("pro", "anti", "non")
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)

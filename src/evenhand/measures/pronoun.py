@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from evenhand.core.items import Blank
+from evenhand.core.questions import Among, Answer, Fill, Span, check_among
+from evenhand.core.scores import mean
 from evenhand.errors import BadInput
-from evenhand.items import Blank
-from evenhand.questions import Among, Answer, Fill, Span, check_among
-from evenhand.result import mean
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evenhand.datasets.texts import BALANCED_ALREADY, documents, split
+from evenhand.datasets.corpora.texts import BALANCED_ALREADY, documents, split
 from evenhand.errors import BadInput
 from evenhand.mitigation.names import Naming
 from evenhand.mitigation.substitute import substitute

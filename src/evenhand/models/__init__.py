@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.errors import UnfitModel
-from evenhand.models.names import DEFAULT, find
+from evenhand.models.loading.names import DEFAULT, find
 
 if TYPE_CHECKING:
-    from evenhand.models.causal import CausalLM
-    from evenhand.models.masked import MaskedLM
-    from evenhand.models.nli import NliModel
+    from evenhand.models.networks.causal import CausalLM
+    from evenhand.models.networks.masked import MaskedLM
+    from evenhand.models.networks.nli import NliModel
 
 
 def load(
@@ -29,7 +29,7 @@ def load(
     A causal model answers questions of inference only with `labels`: its words for entailment, neutral, contradiction.
     """
     found = find(name)
-    from evenhand.models.loading import load as load_found
+    from evenhand.models.loading.load import load as load_found
 
     return load_found(
         found,

@@ -1,25 +1,11 @@
-"""What a model is to the rest: one method."""
+"""What a model of ours offers beyond answers: batches planned beforehand, and a look inside."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from evenhand.models.batching import Batch, Plan, Values
-from evenhand.questions import Answer, Question, Span
-
-
-class Model(Protocol):
-    """Answers a list of questions with a list of answers, in the same order."""
-
-    @property
-    def name(self) -> str:
-        """What people call it."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever an answer could: weights, tokenizer, dtype. First part of every key of a kept answer."""
-
-    def answer(self, questions: Sequence[Question]) -> Sequence[Answer]:
-        """One answer for each question, in order."""
+from evenhand.core.model import Described, Model, Pieced
+from evenhand.core.questions import Question
+from evenhand.models.planning.plan import Batch, Plan, Values
 
 
 @runtime_checkable
@@ -39,23 +25,6 @@ class Elsewhere(Planned, Protocol):
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What `function(model, *arguments)` gives where the model is: for whatever must look into it."""
-
-
-@runtime_checkable
-class Pieced(Protocol):
-    """A model that can say into how many pieces its tokenizer cuts a word."""
-
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
-
-
-@runtime_checkable
-class Described(Protocol):
-    """A model that can say more of itself than its name, for the record of a run."""
-
-    @property
-    def about(self) -> Mapping[str, object]:
-        """Where it came from and how it runs: source, revision, dtype, device, ..."""
 
 
 @runtime_checkable

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from uuid import uuid4
 
+from evenhand.core.questions import Answer, Question
 from evenhand.errors import BadInput
-from evenhand.questions import Answer, Question
 
 Rule = Callable[[Question], Answer | Sequence[float]]
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.change import FEMALE_MALE
-from evenhand.comparing import Comparison
+from evenhand.analysis.comparison import Comparison
 from evenhand.report.cells import UNSIGNED, cell, line
 from evenhand.report.markdown import table as markdown_table
 from evenhand.report.plots import PALETTE

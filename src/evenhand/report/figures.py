@@ -7,14 +7,15 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 
-from evenhand.analysis.distribution import distribution
 from evenhand.analysis.equalising import appd, before_after, equalising
+from evenhand.analysis.nli_labels import distribution
+from evenhand.analysis.ranking import side_by_side
 from evenhand.analysis.samples import by_size
-from evenhand.analysis.side_by_side import side_by_side
 from evenhand.analysis.workforce import by_profession, shares
+from evenhand.core.files import prepare
 from evenhand.errors import BadInput
-from evenhand.folder import Run, prepare
 from evenhand.report import plots
+from evenhand.runs.folder import Run
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men alike"}
 

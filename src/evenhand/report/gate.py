@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
+from evenhand.gate.verdict import Verdict, worst
 from evenhand.report.markdown import table
-from evenhand.verdicts import Verdict, worst
 
 JUNIT = {"fail": "failure", "undecided": "error"}
 """Undecided is an error, not a skipped test: no build server shows an error in green."""

@@ -9,12 +9,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from evenhand.analysis.distribution import distribution
 from evenhand.analysis.findings import Findings
-from evenhand.analysis.followed import followed
-from evenhand.folder import Run
+from evenhand.analysis.nli_labels import distribution
+from evenhand.analysis.validity import followed
 from evenhand.report.cells import cell, framed, interval, line, number
 from evenhand.report.tables import VERDICTS, claimed
+from evenhand.runs.folder import Run
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
 """Measures that the table of labels shows, and no other."""

@@ -17,12 +17,12 @@ from torch import Tensor
 from tqdm.auto import tqdm
 from transformers import get_linear_schedule_with_warmup
 
+from evenhand.core.files import prepare
 from evenhand.errors import BadInput, ModelError
-from evenhand.folder import prepare
-from evenhand.launched import processes
 from evenhand.training.batches import batches
+from evenhand.training.checkpoint import CHECKPOINT, Saved
 from evenhand.training.gelu import quicken
-from evenhand.training.saving import CHECKPOINT, Saved
+from evenhand.training.processes import processes
 
 IGNORED = -100
 """The label of what is not to be predicted."""

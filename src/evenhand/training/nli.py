@@ -16,18 +16,18 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import AutoModelForSequenceClassification
 
-from evenhand.datasets.nli_examples import Example
+from evenhand.core.files import write_whole
+from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.errors import BadInput
-from evenhand.folder import write_whole
-from evenhand.intervals import proportion_interval
 from evenhand.models import load
-from evenhand.models.checkpoint import reading
-from evenhand.models.labels import LABELS
-from evenhand.models.names import find, is_adapter
-from evenhand.models.nli import NliModel, token_types
+from evenhand.models.loading.checkpoint import reading
+from evenhand.models.loading.labels import LABELS
+from evenhand.models.loading.names import find, is_adapter
+from evenhand.models.networks.nli import NliModel, token_types
+from evenhand.stats.intervals import proportion_interval
 from evenhand.training.batches import padded
+from evenhand.training.checkpoint import CHECKPOINT, write_model
 from evenhand.training.loop import EVERY, Recipe, Tensors, course, learn, together
-from evenhand.training.saving import CHECKPOINT, write_model
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from evenhand.errors import BadInput, EvenhandError
-from evenhand.folder import Run
+from evenhand.runs.folder import Run
 from evenhand.web import marking, showing
 from evenhand.web.guarding import Guarded, Hosts
 from evenhand.web.listing import Runs

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.errors import NewerRun, RunError
-from evenhand.folder import ANSWERS, VOUCHED, Run, read_about
+from evenhand.runs.folder import ANSWERS, VOUCHED, Run, read_about
 
 DEEPEST = 6
 """Levels below the folder: studies keep runs four down."""

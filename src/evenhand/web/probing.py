@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from evenhand.core.model import Model
+from evenhand.core.questions import Answer, Fill, Span
 from evenhand.errors import BadInput, UnknownName
 from evenhand.models import load_masked
-from evenhand.models.base import Model
-from evenhand.models.names import find, kind, named
-from evenhand.questions import Answer, Fill, Span
+from evenhand.models.loading.names import find, kind, named
 
 BLANK = re.compile(r"\[MASK\]|<mask>|_{2,}", re.I)
 LONGEST_TEXT = 2_000

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.folder import GATE, Run
+from evenhand.runs.folder import GATE, Run
 
 KEPT = 8
 """Pages and comparisons in memory: they take seconds to make."""
@@ -87,6 +87,6 @@ def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> str:
 
 @lru_cache(maxsize=KEPT)
 def _changed(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
-    from evenhand.comparing import compare  # scipy takes a second
+    from evenhand.analysis.comparison import compare  # scipy takes a second
 
     return compare(Run.load(before), Run.load(after)).frame

@@ -12,15 +12,16 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from evenhand.analysis.alike import same_task
+from evenhand.core.files import write_whole
 from evenhand.errors import BadInput
-from evenhand.folder import Run, write_whole
 from evenhand.report.page import provenance, readings, record
-from evenhand.report.page.changed import Changed
-from evenhand.report.page.measured import Measured
+from evenhand.report.page.changes import Changed
 from evenhand.report.page.numbers import probability
 from evenhand.report.page.pictures import pictures
+from evenhand.report.page.section import Measured
 from evenhand.report.page.summary import summary
+from evenhand.runs.comparable import same_task
+from evenhand.runs.folder import Run
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from evenhand.report.page.drawings import ACCENT, colours
 from evenhand.report.page.numbers import Number
+from evenhand.report.page.svg import ACCENT, colours
 from evenhand.report.plots import COLOURS
 
 MOST = 40

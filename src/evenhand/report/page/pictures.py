@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import altair as alt
 import pandas as pd
 
-from evenhand.analysis.distribution import distribution
 from evenhand.analysis.equalising import before_after, equalising
+from evenhand.analysis.nli_labels import distribution
 from evenhand.analysis.workforce import by_profession, shares
 from evenhand.report import plots
 from evenhand.report.page import readings
 from evenhand.report.page.charts import MOST, Dot, dots, histogram
-from evenhand.report.page.drawings import Drawing, drawing
-from evenhand.report.page.measured import Measured
+from evenhand.report.page.section import Measured
+from evenhand.report.page.svg import Drawing, drawing
 
 
 def pictures(measured: Measured) -> list[Drawing]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evenhand.folder import Run
+from evenhand.runs.folder import Run
 
 
 def facts(run: Run) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenhand.folder import Run
+from evenhand.runs.folder import Run
 
 DEBIASED, GATE = "debias.json", "gate.json"
 RULE = {"rule", "verdict", "says"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evenhand.report.page.measured import Headline, Measured
+from evenhand.report.page.section import Headline, Measured
 
 FIRST = (
     "association", "pronoun", "stereotype-share", "nli-coal", "gender-agreement", "log-probability-bias",

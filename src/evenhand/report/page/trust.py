@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.analysis.followed import followed
-from evenhand.folder import Run
+from evenhand.analysis.validity import followed
 from evenhand.report.page.numbers import Number
 from evenhand.report.page.readings import Reading
+from evenhand.runs.folder import Run
 
 LEVELS = ("fine", "careful", "unfit")
 """The doctor's own words, from good to bad."""

@@ -1,0 +1,98 @@
+"""Runs compared: each with the first, item by item."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenhand.analysis.change import adjusted, differences
+from evenhand.errors import BadInput
+from evenhand.runs.comparable import in_common, measured, of_two_kinds
+from evenhand.runs.folder import Run
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between a baseline and other runs."""
+
+    runs: tuple[Run, ...]
+    """The baseline first."""
+    frame: pd.DataFrame = field(repr=False)
+    """A row for each run but the first, measure and group: `run`, then the columns of analysis.change.changed.
+
+    `before` is the baseline's value, `after` the other run's; `p_holm` is adjusted over all rows.
+    """
+
+    @property
+    def names(self) -> list[str]:
+        """What the runs are called: by model, or by folder where two have the same."""
+        return named(self.runs)
+
+    @property
+    def left_out(self) -> list[dict[str, Any]]:
+        """Dataset and measure of what some runs do not have, and `only_in`: the names of those that do."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for name, run in zip(self.names, self.runs, strict=True):
+            for task in measured(run):
+                found.setdefault(task, []).append(name)
+        return [
+            {"dataset": dataset, "measure": measure, "only_in": names}
+            for (dataset, measure), names in found.items()
+            if len(names) < len(self.runs)
+        ]
+
+    @property
+    def of_another_kind(self) -> list[str]:
+        """The names of causal models among others: the same measure is another quantity of them."""
+        if not of_two_kinds(self.runs):
+            return []
+        return [name for name, run in zip(self.names, self.runs, strict=True) if run.about.get("apart")]
+
+    def to_json(self) -> str:
+        """All of it, for machines; what has no number is null."""
+        runs = [
+            {"run": name, "path": str(run.path), **{k: run.about[k] for k in ("model", "fingerprint", "partial")}}
+            for name, run in zip(self.names, self.runs, strict=True)
+        ]
+        rows = [{k: _plain(v) for k, v in row.items()} for row in self.frame.to_dict("records")]
+        whole = {
+            "baseline": runs[0],
+            "runs": runs[1:],
+            "left_out": self.left_out,
+            "of_another_kind": self.of_another_kind,
+            "rows": rows,
+        }
+        return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def compare(*runs: Run | str | Path) -> Comparison:
+    """Compare runs, or run folders, with the first one: for each measure and group, what changed, and is it chance?
+
+    Items are compared one by one, so that the runs must have the same ones: another version of a dataset or measure,
+    other options or another sample are refused. What only some of the runs have is left out, and named.
+    """
+    if len(runs) < 2:
+        raise BadInput(f"A comparison needs two runs or more, the baseline first. Got {len(runs)}.")
+    loaded = tuple(run if isinstance(run, Run) else Run.load(run) for run in runs)
+    baseline, names = loaded[0], named(loaded)
+    rows = [
+        {"run": name, **row} | ({"moved": ""} if of_two_kinds([baseline, run]) else {})
+        for name, run in zip(names[1:], loaded[1:], strict=True)
+        for task in in_common([baseline, run])
+        for row in differences(baseline, run, *task)
+    ]
+    return Comparison(loaded, adjusted(rows))
+
+
+def named(runs: Sequence[Run]) -> list[str]:
+    """The runs' models, or their folders where two models have the same name."""
+    models = [str(run.about["model"]) for run in runs]
+    return models if len(set(models)) == len(models) else [str(run.path) for run in runs]
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,138 @@
+"""Many models on one dataset: who is nearest to neutral, and can one tell?"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenhand.core.scores import FAST, MacroMean, Score, Summarise, Value, generator, summarised
+from evenhand.measures import MEASURES
+from evenhand.runs.comparable import of_two_kinds, same_task
+from evenhand.runs.folder import Run
+from evenhand.stats.intervals import Floats, clustered_interval
+
+COMPARED = ("gender-agreement", "likelihood-difference", "nli-coal", "pronoun")
+"""Measures by which models can be ranked; of a dataset's, the first of these is shown."""
+
+
+def comparable(run: Run) -> list[tuple[str, str]]:
+    """The datasets of a run and, for each, the measure to set models side by side with."""
+    measures: dict[str, list[str]] = {}
+    for task in run.about["tasks"]:
+        measures.setdefault(task["dataset"], []).append(task["measure"])
+    return [(data, m) for data, has in measures.items() if (m := next((c for c in COMPARED if c in has), None))]
+
+
+def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFrame:
+    """A row for each group and model: labels, `model`, `value`, `low`, `high`, `n`, `mark`; `total` in the row of all.
+
+    `mark` is "best" where the model is nearer to the neutral value than every other (for words that call for one
+    gender: farther, on the right side), "worst" where it is farther, and empty where that could be chance: the
+    interval of each difference, item by item and clustered as the values' own, at 95 % for all comparisons of the row
+    (Bonferroni), must leave out 0. Items that one of the models could not score are left out for all. Among causal
+    models and others nobody is marked: the same measure is another quantity of them.
+    """
+    task = same_task(runs, dataset, measure)
+    by = task["by"]
+    frames = _common([_scores(run, dataset, measure) for run in runs])
+    rows: list[dict[str, Any]] = []
+    values = [_values(frame, task, run.about["seed"]) for frame, run in zip(frames, runs, strict=True)]
+    for number, value in enumerate(values[0]):
+        labels = dict(value.groups)
+        marks = _marks([_part(frame, labels) for frame in frames], labels, task, runs[0].about["seed"])
+        if of_two_kinds(runs):
+            marks = [""] * len(runs)
+        shown = {group: labels.get(group, "all") for group in by} or {"items": "all"}
+        for run, mine, mark in zip(runs, values, marks, strict=True):
+            found = {name: getattr(mine[number], name) for name in ("value", "low", "high", "n")}
+            rows.append({**shown, "model": run.about["model"], **found, "mark": mark, "total": not labels})
+    return pd.DataFrame(rows)
+
+
+def _common(frames: list[pd.DataFrame]) -> list[pd.DataFrame]:
+    """The items that all models could score."""
+    ids = set.intersection(*(set(frame.dropna(subset="score")["id"]) for frame in frames))
+    return [frame[frame["id"].isin(ids)] for frame in frames]
+
+
+def _values(frame: pd.DataFrame, task: dict[str, Any], seed: int) -> list[Value]:
+    """The value of all items, then of each group; without what lies within."""
+    groups = list(dict.fromkeys(group for group in (*task["by"], task["cluster"], task["crossed"]) if group))
+    scores = [
+        Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})
+        for row in frame.to_dict("records")
+    ]
+    how = MEASURES[task["measure"]]
+    summarise: Summarise = how.summarise  # type: ignore[assignment]
+    bounds = getattr(how, "bounds", (-math.inf, math.inf))
+    design = {"by": task["by"], "cluster": task["cluster"], "crossed": task["crossed"], "bounds": bounds, "seed": seed}
+    return list(summarised(scores, summarise, **design))
+
+
+def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: dict[str, Any], seed: int) -> list[str]:
+    groups = [group for group in (task["cluster"], task["crossed"]) if group]
+    joined = parts[0][["id", *groups]]
+    for number, part in enumerate(parts):
+        joined = joined.merge(part[["id", "score"]].rename(columns={"score": f"score{number}"}), on="id")
+    mixed = "calls_for" in parts[0] and parts[0]["calls_for"].nunique() > 1
+    if joined.empty or (mixed and task["measure"] == "pronoun"):  # some words should be above 0, others below
+        return ["" for _ in parts]
+    summarise: Summarise = MEASURES[task["measure"]].summarise  # type: ignore[assignment]
+    scores = joined[[f"score{n}" for n in range(len(parts))]].to_numpy(dtype=float)
+    if isinstance(summarise, MacroMean):
+        scores = scores * _equal_shares(parts[0][summarise.by])[:, np.newaxis]
+    else:
+        scores = FAST[summarise](scores)
+    badness = _badness(scores, labels, task)
+    now = badness.mean(axis=0)
+    marks = ["" for _ in parts]
+    for name, which, sign in (("best", int(now.argmin()), 1), ("worst", int(now.argmax()), -1)):
+        apart = [
+            _apart(sign * (badness[:, other] - badness[:, which]), joined, task, len(parts) - 1, seed)
+            for other in range(len(parts))
+            if other != which
+        ]
+        marks[which] = name if all(apart) else marks[which]
+    return marks
+
+
+def _equal_shares(sets: pd.Series) -> Floats:
+    """Weights of mean 1 by which each set counts alike, however many items it has."""
+    sizes = sets.map(sets.value_counts())
+    return np.asarray(len(sets) / (sets.nunique() * sizes), dtype=np.float64)
+
+
+def _badness(scores: Floats, labels: dict[str, str], task: dict[str, Any]) -> Floats:
+    """What each item adds to the distance from neutral, or from what a word calls for: the smaller the better.
+
+    The distance is |mean - neutral|; an item's share in it is its own difference from neutral, with the mean's sign.
+    """
+    if task["measure"] == "gender-agreement":
+        return -scores
+    wanted = {"she": 1.0, "he": -1.0}.get(labels.get("calls_for", ""))
+    if wanted is not None:
+        return wanted * scores
+    centred: Floats = scores - MEASURES[task["measure"]].neutral
+    signed: Floats = centred * np.sign(centred.mean(axis=0))
+    return signed
+
+
+def _apart(differences: Floats, items: pd.DataFrame, task: dict[str, Any], comparisons: int, seed: int) -> bool:
+    """Is the whole interval above 0, at 95 % over so many comparisons?"""
+    clusters = items[task["cluster"] or "id"].astype(str).tolist()
+    crossed = items[task["crossed"]].astype(str).tolist() if task["crossed"] else None
+    rng = generator(seed, {"models": "side by side"})
+    low, _ = clustered_interval(differences, clusters, rng, crossed=crossed, level=1 - 0.05 / comparisons)
+    return low > 0
+
+
+def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
+    return run.scores[(run.scores["dataset"] == dataset) & (run.scores["measure"] == measure)]
+
+
+def _part(frame: pd.DataFrame, labels: dict[str, str]) -> pd.DataFrame:
+    for group, label in labels.items():
+        frame = frame[frame[group] == label]
+    return frame

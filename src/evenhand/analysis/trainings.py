@@ -1,0 +1,70 @@
+"""Several models trained on several draws: one value, with an interval over the draws and the items together."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from evenhand.core.scores import generator
+from evenhand.errors import BadInput
+from evenhand.stats.intervals import clustered_interval
+
+COMBINED = "combined"
+COLUMNS = ["group", "value", "low", "high", "draws", "n"]
+
+
+def drawn(
+    scores: pd.DataFrame, *, by: str = "category", cluster: str = "id", size: bool = False, seed: int = 0
+) -> pd.DataFrame:
+    """The mean score of each group, then of all together, over draws: group, value, low, high, draws, n.
+
+    `scores` has columns id, score, `by`, and draw where there are several. With `size`, of the absolute scores (ASLD).
+    Items, or the clusters of items that `cluster` names, and draws are both taken for samples of what might have been
+    taken, so that the interval says what another training on other sentences would give (stats.clustered_interval,
+    crossed); with one draw, of the items alone.
+    """
+    return _table(scores.assign(score=scores["score"].abs()) if size else scores, by, cluster, seed)
+
+
+def moved(
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    *,
+    by: str = "category",
+    cluster: str = "id",
+    size: bool = False,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """The change of the mean score from one model to another, item by item and draw by draw; columns as of `drawn`.
+
+    Where only one of them has several draws, each of these is compared with the other's only one.
+    """
+    keys = ["id", "draw"] if all("draw" in frame for frame in (before, after)) else ["id"]
+    if set(before["id"]) != set(after["id"]):
+        raise BadInput("Only scores of the same items can be compared. These have other ids.")
+    joined = after.merge(before[[*keys, "score"]], on=keys, suffixes=("", "_before"))
+    here, there = (joined[name].abs() if size else joined[name] for name in ("score_before", "score"))
+    return _table(joined.assign(score=there - here), by, cluster, seed)
+
+
+def _table(scores: pd.DataFrame, by: str, cluster: str, seed: int) -> pd.DataFrame:
+    scores = scores.dropna(subset=["score"])
+    parts = [(str(label), part) for label, part in scores.groupby(by, sort=False)]
+    return pd.DataFrame(_rows([*parts, (COMBINED, scores)], cluster, seed), columns=COLUMNS)
+
+
+def _rows(parts: list[tuple[str, pd.DataFrame]], cluster: str, seed: int) -> Iterator[dict[str, object]]:
+    for label, part in parts:
+        if part.empty:
+            continue
+        values = part["score"].to_numpy(dtype=np.float64)
+        draws = part["draw"].astype(str).tolist() if "draw" in part else [""] * len(part)
+        several = len(set(draws))
+        low, high = clustered_interval(
+            values,
+            part[cluster].astype(str).tolist(),
+            generator(seed, {"group": label}),
+            crossed=draws if several > 1 else None,
+        )
+        n = part["id"].nunique()
+        yield {"group": label, "value": float(values.mean()), "low": low, "high": high, "draws": several, "n": n}

@@ -1,0 +1,282 @@
+"""The main command: measure a model on suites, and leave a run folder."""
+
+import functools
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import numpy as np
+
+from evenhand import models, suites
+from evenhand.auditing.precision import Deviation, deviations
+from evenhand.checks.doctor import look_over
+from evenhand.checks.fit import fit, flawed
+from evenhand.core.dataset import Dataset
+from evenhand.core.files import prepare
+from evenhand.core.loop import Task, measure_all
+from evenhand.core.model import Described, Model, Pieced
+from evenhand.core.scores import Result
+from evenhand.errors import BadInput, EvenhandError, RunError
+from evenhand.gate.gate import Gate
+from evenhand.models.base import Planned
+from evenhand.models.cache import Kept, Remembering, fingerprints
+from evenhand.models.loading.names import DEFAULT, find
+from evenhand.models.loading.names import kind as kind_of
+from evenhand.runs import folder
+from evenhand.runs.folder import Run
+
+log = logging.getLogger(__name__)
+
+LOADING = ("revision", "dtype", "device", "batch_size", "trust_remote_code", "labels")
+"""What `evenhand.load` takes beside a name."""
+
+
+def audit(
+    model: str | Path | Model = DEFAULT,
+    *,
+    suite: str = "all",
+    lang: str = "en",
+    dataset: str | None = None,
+    measure: str | Sequence[str] = (),
+    templates: str | Path | None = None,
+    pairs: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    out: str | Path = "runs",
+    gate: Gate | str | Path | None = None,
+    **loading: Any,
+) -> Run:
+    """Measure a model and keep the run in `out/<model>`; the same call again goes on where it stopped.
+
+    `model` is a bundled name, a folder, a Hub id, or any object with `name`, `fingerprint` and `answer`. What is
+    measured: a `suite` in a language (`all` are those that suit the kind of model), or a `dataset` by name, or your own
+    file of `templates` or sentence `pairs`, with the measures that suit it or the `measure` named. `options` go to the
+    datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit` each dataset
+    is a random sample of so many items, and the run is marked partial. A `gate`, or policy file, judges it: gate.json.
+    """
+    if not isinstance(suite, str):
+        raise BadInput(f"A suite is one name, or 'all'. Got {suite!r}.")
+    if limit is not None and (not isinstance(limit, int) or limit < 1):
+        raise BadInput(f"limit must be a whole number, at least 1. Got {limit!r}.")
+    if isinstance(model, list | tuple):
+        raise BadInput(f"An audit is of one model. Got {len(model)}: for several there is evenhand.sweep.")
+    if seed < 0:
+        raise BadInput(f"seed must not be negative. Got {seed}.")
+    options = dict(options or {})
+    named = (measure,) if isinstance(measure, str) else tuple(measure)
+    given = [name for name, value in (("dataset", dataset), ("templates", templates), ("pairs", pairs)) if value]
+    if len(given) > 1:
+        raise BadInput(f"Choose one of dataset, templates and pairs. Got {' and '.join(given)}.")
+    for builder, file in (("templates", templates), ("pairs", pairs)):
+        if file is not None:
+            dataset, options["file"] = builder, str(file)
+    if named and not dataset:
+        raise BadInput("A measure is named together with a dataset, templates or pairs; a suite has its own.")
+    if isinstance(model, Path):
+        model = str(model)
+    path = run_folder(model, out)
+    gate = Gate.load(gate) if isinstance(gate, str | Path) else gate
+
+    def chosen(kind: str) -> list[Task]:
+        tasks = suites.tasks_on(dataset, named, options, kind) if dataset else suites.tasks(suite, lang, options, kind)
+        if gate:
+            gate.check(tasks, path)
+        return tasks
+
+    # Before minutes are spent on loading, but for a Hub model whose kind nobody knows yet.
+    kind = kind_of(find(model)) if isinstance(model, str) else getattr(model, "kind", "masked")
+    whole = chosen(kind) if kind or dataset or suite != "all" else []
+    if unknown := set(loading) - set(LOADING if isinstance(model, str) else ()):
+        raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
+    prepare(path)
+    try:
+        exact = getattr(model, "exact", None)
+        if isinstance(model, str):
+            exact = functools.partial(models.load, model, **{**loading, "dtype": "float32"})
+        model = models.load(model, **loading) if isinstance(model, str) else model
+        if not whole or kind != getattr(model, "kind", "masked"):
+            kind = getattr(model, "kind", "masked")
+            whole = chosen(kind)
+        tasks = _limited(whole, limit, seed)
+        if isinstance(model, Planned):
+            for task in tasks:  # one that it cannot answer is an error at once, not after the first thousands
+                model.plan(task.measure.ask(task.dataset.items[0]))
+        earlier = _earlier(path, model)
+        partial = tasks != whole
+        if partial and earlier and not earlier["partial"]:
+            raise RunError(f"'{path}' holds a full run, which a sample would replace. Choose another --out.")
+        if partial:
+            log.warning(f"A sample of {limit} items: results are partial.")
+        same = earlier is not None and earlier["tasks"] == [suites.record(task) for task in tasks]
+        if earlier and not same:
+            log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Its answers stay.")
+        examined = _examined(model, tasks, earlier if same else None)
+    except BaseException:
+        with suppress(OSError):
+            path.rmdir()  # only if it is empty: nothing was measured
+        raise
+
+    warnings = examined["warnings"]
+    started, clock = datetime.now(UTC), time.monotonic()
+    with folder.locked(path):
+        _earlier(path, model)  # once more: another process may have been here since
+        remembering = Remembering(model, path / folder.ANSWERS)
+        overflowed = getattr(model, "overflowed", None)
+        results = measure_all(remembering, tasks, seed=seed)
+        about = _about(model, remembering, earlier, seed, limit, partial, tasks)
+        if exact and about["loaded"].get("dtype") != "float32":
+            about["precision"] = _precision(exact, model, remembering, tasks, results, seed, overflowed, earlier)
+            doubts = [Deviation(**found) for found in about["precision"]["deviations"]]
+            warnings += _told(line for found in doubts for line in found.warnings(about["loaded"]["dtype"]))
+        about |= {
+            "suite": None if dataset else suite,
+            **examined,
+            "apart": suites.apart(kind, tasks),
+            "started": started.isoformat(timespec="seconds"),
+            "seconds": round(time.monotonic() - clock, 1),
+        }
+        return _finish(path, about, tasks, results, gate)
+
+
+def rescore(path: str | Path) -> Run:
+    """Score a run again from the answers it kept, without its model."""
+    run = Run.load(path, checked=False)
+    about = dict(run.about)
+    tasks = _limited(suites.rebuild(about["tasks"]), about["limit"], about["seed"])
+    kept = Kept(run.path / folder.ANSWERS, about["model"], about["fingerprint"])
+    results = measure_all(kept, tasks, seed=about["seed"])
+    about["tasks"] = [suites.record(task) for task in tasks]
+    about["rescored"] = datetime.now(UTC).isoformat(timespec="seconds")
+    return _finish(run.path, about, tasks, results)
+
+
+def run_folder(model: str | Model, out: str | Path) -> Path:
+    """Where a model's run lies: `out/<model>`, the slash of a Hub id as two dashes."""
+    name = find(model).name if isinstance(model, str) else model.name
+    return Path(out).expanduser() / name.replace("/", "--")
+
+
+def _finish(
+    path: Path, about: dict[str, Any], tasks: Sequence[Task], results: Sequence[Result], gate: Gate | None = None
+) -> Run:
+    """Write the run, judge it, and draw its page: each is whole without the next."""
+    about["unscored"] = {f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results}
+    about["versions"] = {"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")}
+    run = folder.write(path, about, results, {task.dataset.name: task.dataset.items for task in tasks})
+    if gate:
+        gate.judge(run).save(run.path)
+    from evenhand.report import page  # here, so that drawing is loaded when there is something to draw
+
+    page.write([run], run.path / page.FILE)
+    return run
+
+
+def _examined(model: Model, tasks: Sequence[Task], earlier: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What can be said before anything is measured, for the record; what asks for care is said at once."""
+    data = {task.dataset.name: task.dataset for task in tasks}
+    fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, Pieced)}
+    warnings = [line for found in fits.values() for line in found.warnings(model.name)]
+    warnings += [line for dataset in data.values() for line in flawed(dataset)]
+    _told(warnings)
+    doctored = look_over(model, list(data.values()), earlier)
+    for found in doctored:
+        if found["verdict"] != "fine" and not found["says"].startswith(tuple(warnings)):
+            log.warning(f"{found['check'].capitalize()}, {found['verdict']}: {found['says']} {found['do']}")
+    return {"pieces": {name: found.pieces for name, found in fits.items()}, "warnings": warnings, "doctor": doctored}
+
+
+def _about(
+    model: Model,
+    remembering: Remembering,
+    earlier: Mapping[str, Any] | None,
+    seed: int,
+    limit: int | None,
+    partial: bool,
+    tasks: Sequence[Task],
+) -> dict[str, Any]:
+    """Where the numbers come from. Answers that were all kept come from how they were made then, not from this call."""
+    return {
+        "evenhand": version("evenhand"),
+        "model": model.name,
+        "fingerprint": model.fingerprint,
+        "loaded": earlier["loaded"] if earlier and not remembering.work.batches else _described(model),
+        "languages": sorted({task.dataset.language for task in tasks}),
+        "seed": seed,
+        "limit": limit,
+        "partial": partial,
+        "tasks": [suites.record(task) for task in tasks],
+        "work": asdict(remembering.work),
+    }
+
+
+def _precision(
+    exact: Callable[[], Model],
+    model: Model,
+    remembering: Remembering,
+    tasks: Sequence[Task],
+    results: Sequence[Result],
+    seed: int,
+    before: int | None,
+    earlier: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """What half precision has cost, for the record; where float32 cannot be had, why. `before`: overflows till now."""
+    if earlier and "precision" in earlier and not remembering.work.batches:
+        return dict(earlier["precision"])
+    overflowed = None if before is None else getattr(model, "overflowed", 0) - before  # some models do not count
+    record: dict[str, Any] = {
+        "asked": _described(model).get("dtype_asked"),
+        "overflowed": overflowed,
+        "deviations": [],
+        "why": "",
+    }
+    try:
+        found = deviations(remembering, exact(), tasks, results, seed)
+    except (EvenhandError, MemoryError) as error:  # a model that fits in half precision only: the run stands
+        why = f"Not compared with float32: {error}"
+        return record | {"why": _told([why])[0]}
+    return record | {"deviations": [asdict(one) for one in found]}
+
+
+def _told(lines: Iterable[str]) -> list[str]:
+    told = list(lines)
+    for line in told:
+        log.warning(line)
+    return told
+
+
+def _described(model: Model) -> dict[str, Any]:
+    return dict(model.about) if isinstance(model, Described) else {}
+
+
+def _earlier(path: Path, model: Model) -> dict[str, Any] | None:
+    """The record of the run that is there already; another model's is an error, since two would mix in every table."""
+    about = folder.read_about(path)
+    others = fingerprints(path / folder.ANSWERS) | ({about["fingerprint"]} if about else set())
+    if others - {model.fingerprint}:
+        whose = f"'{about['model']}' ({about['fingerprint'][:12]})" if about else "another model"
+        raise RunError(
+            f"'{path}' holds a run of {whose}; this is '{model.name}' ({model.fingerprint[:12]}), and other weights, "
+            "tokenizer or dtype make another model. Choose another --out, or delete the folder."
+        )
+    return about
+
+
+def _limited(tasks: Sequence[Task], limit: int | None, seed: int) -> list[Task]:
+    """The tasks on a random sample of items, in their order: the first rows alone would be of one group."""
+    if limit is None:
+        return list(tasks)
+    sampled: dict[str, Dataset] = {}
+    for dataset in {task.dataset.name: task.dataset for task in tasks}.values():
+        items = dataset.items
+        chosen = sorted(np.random.default_rng(seed).choice(len(items), size=min(limit, len(items)), replace=False))
+        whole = limit >= len(items)
+        sampled[dataset.name] = dataset if whole else replace(dataset, items=[items[i] for i in chosen])
+    return [Task(sampled[task.dataset.name], task.measure) for task in tasks]

@@ -1,0 +1,100 @@
+"""Look through sentence pairs, or pairs for inference, before anything is measured with them."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from tqdm.auto import tqdm
+
+from evenhand import datasets, models
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import NliPair, Pair
+from evenhand.core.model import Pieced
+from evenhand.core.questions import Span
+from evenhand.datasets.faults import RULES, Count, Fault, Sentences, faults, tally
+from evenhand.datasets.leaks import RULES as LEAKS
+from evenhand.datasets.leaks import leaks
+from evenhand.datasets.pairs import sentences
+from evenhand.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Linted:
+    """How many pairs were looked at, and the faults found."""
+
+    pairs: int
+    faults: list[Fault]
+    unchecked: tuple[str, ...] = ()
+    """Rules that were left out."""
+    rules: Collection[str] = tuple(RULES)
+    """Rules that were looked for."""
+
+    @property
+    def failing(self) -> dict[str, int]:
+        """How many pairs break each rule."""
+        return dict(tally(self.faults, self.rules))
+
+    @property
+    def clean(self) -> int:
+        """How many pairs have no fault."""
+        return self.pairs - len({fault.row for fault in self.faults})
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row for each fault: id, rule, what."""
+        rows = [[" ".join(text.split()) for text in (f.id, f.rule, f.what)] for f in self.faults]
+        return pd.DataFrame(rows, columns=["id", "rule", "what"])
+
+
+def lint(
+    file: str | Path,
+    *,
+    stereotype: str = "stereotype",
+    counterpart: str = "counterpart",
+    model: str | None = "mini-en",
+) -> Linted:
+    """The faults of a file of pairs, or of a dataset of pairs by name; with `model`, whose pieces are counted.
+
+    A dataset of pairs for inference is looked through for captions that say a gender.
+    """
+    named = None if Path(file).exists() or str(file) not in datasets.BUILDERS else datasets.load(str(file))
+    if named and isinstance(named.items[0], NliPair):
+        inference = [item for item in named.items if isinstance(item, NliPair)]
+        return Linted(len(inference), list(leaks(inference, named.language)), rules=tuple(LEAKS))
+    count = _counter(model) if model else None
+    n = 0
+
+    def counted() -> Iterator[Sentences]:
+        nonlocal n
+        for pair in tqdm(_pairs(str(file), named, stereotype, counterpart), unit=" pairs", disable=None, leave=False):
+            n += 1
+            yield pair
+
+    found = list(faults(counted(), count))
+    if not n:
+        raise BadInput(f"'{file}' has no rows.")
+    return Linted(n, found, () if count else ("pieces",))
+
+
+def _pairs(file: str, named: Dataset | None, stereotype: str, counterpart: str) -> Iterator[Sentences]:
+    if named is None:
+        yield from sentences(file, stereotype, counterpart)
+        return
+    for item in named.items:
+        if not isinstance(item, Pair):
+            raise BadInput(f"Dataset '{file}' has no sentence pairs to look through, but {type(item).__name__} items.")
+        yield item.id, item.stereotype, item.counterpart
+
+
+def _counter(name: str) -> Count:
+    model = models.load(name)
+    if not isinstance(model, Pieced):
+        raise BadInput(f"'{name}' cannot say how it cuts texts into pieces. Choose a masked language model, or none.")
+
+    def count(texts: Sequence[str]) -> list[int]:
+        known = [(text, Span(0, len(text))) for text in texts if text.strip()]
+        found = iter(model.count_pieces(known))
+        return [next(found) if text.strip() else 0 for text in texts]
+
+    return count

@@ -1,0 +1,113 @@
+"""Does an answer depend on what it must not depend on: its neighbours in a batch, or rounding?"""
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+
+from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, Finding, LeftOut, Verdict, is_number
+from evenhand.core.model import Model
+from evenhand.core.questions import Answer, Question
+from evenhand.errors import ModelError
+from evenhand.models.base import Examined
+
+ROUNDING = {"float32": 1e-4, "bfloat16": 0.2, "float16": 0.02}
+"""Nats by which answers may differ with their neighbours: another order of additions."""
+LEAKING = {"float32": 1e-2, "bfloat16": 1.0, "float16": 0.2}
+"""Nats that no rounding explains."""
+APART = 0.2
+"""Nats between precisions from which on differences between groups may drown."""
+
+
+def numbers(case: Case) -> Iterator[Finding]:
+    """Are the answers numbers at all? Half precision may overflow, and weights may be broken."""
+    questions, answers = case.ordinary
+    lost = sum(not is_number(answer) for answer in answers)
+    if lost:
+        do = (
+            "Its weights hold infinities or NaN: save the checkpoint again."
+            if case.dtype == "float32"
+            else "Measure in float32, or bfloat16."
+        )
+        yield Finding("numbers", UNFIT, f"{lost} of {len(questions)} answers in {case.dtype} are no numbers.", do)
+    elif redone := getattr(case.model, "overflowed", 0):
+        says = f"{redone} inputs overflowed in {case.dtype}, and were redone in float32."
+        yield Finding("numbers", CAREFUL, says, "Measure in float32, or bfloat16.")
+    else:
+        yield Finding("numbers", FINE, f"All {len(questions)} answers in {case.dtype} are numbers.")
+
+
+def batching(case: Case) -> Iterator[Finding]:
+    """The largest difference, in nats, between a question asked alone, beside others, and beside others in reverse.
+
+    Padding that is attended to, or a network that looks across the inputs of a batch, shows here.
+    """
+    questions, together = case.ordinary
+    alone = [case.model.answer([question])[0] for question in questions]
+    backwards = list(case.model.answer(questions[::-1]))[::-1]
+    apart = max(_apart(together, alone), _apart(together, backwards))
+    verdict: Verdict = FINE if apart < ROUNDING[case.dtype] else CAREFUL if apart < LEAKING[case.dtype] else UNFIT
+    yield Finding(
+        "batching",
+        verdict,
+        f"{len(questions)} questions of unequal length, alone, together and in reverse: answers differ by "
+        f"{_nats(apart)} at most.",
+        ""
+        if verdict == FINE
+        else "Measure with --batch-size 1, and do not compare with runs at other batch sizes. "
+        "Does the model attend to padding?",
+    )
+
+
+def half_precision(case: Case) -> Iterator[Finding]:
+    """How far answers in half precision are from those in float32, and whether they are numbers at all."""
+    model = case.model
+    if not isinstance(model, Examined):
+        raise LeftOut("half precision", "the model cannot be cast")
+    if case.dtype == "float32" and not case.thorough:
+        return
+    questions, here = case.ordinary
+    others = ("bfloat16", "float16") if case.dtype == "float32" else ("float32",)
+    said: list[str] = []
+    worst: Verdict = FINE
+    for dtype in others:
+        half = dtype if case.dtype == "float32" else case.dtype
+        try:
+            answers, overflowed = _cast_answers(model, dtype, questions)
+            apart = _apart(here, answers)
+        except (ModelError, RuntimeError) as error:  # whatever the device cannot do
+            said.append(str(error).strip().splitlines()[0].rstrip("."))
+            continue
+        if math.isinf(apart):
+            said.append(f"{half} gives answers that are no numbers")
+        else:
+            said.append(f"{half} is {_nats(apart)} from float32 at most")
+        overflowed = max(overflowed, getattr(model, "overflowed", 0))
+        if overflowed:
+            said.append(f"{half} overflowed on {overflowed} inputs, which were redone in float32")
+        if apart > APART or overflowed:
+            worst = CAREFUL
+    do = "" if worst == FINE else "Measure in float32, the default."
+    yield Finding("half precision", worst, f"{'; '.join(said)}.", do)
+
+
+def _cast_answers(model: Examined, dtype: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], int]:
+    """The answers in another precision, and how many inputs it could not hold."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a CPU without bfloat16 of its own says so for every product
+        cast: Model = model.cast(dtype)
+        return cast.answer(questions), getattr(cast, "overflowed", 0)
+
+
+def _apart(one: Sequence[Answer], other: Sequence[Answer]) -> float:
+    """The largest difference between log-probabilities; infinite where only one of two is a number."""
+    gaps = [0.0]
+    for x, y in zip(one, other, strict=True):
+        if is_number(x) and is_number(y) and len(x.logps) == len(y.logps):
+            gaps += [abs(a - b) for a, b in zip(x.logps, y.logps, strict=True)]
+        elif is_number(x) or is_number(y):
+            gaps.append(math.inf)
+    return max(gaps)
+
+
+def _nats(apart: float) -> str:
+    return "more than any number" if math.isinf(apart) else f"{apart:.1g} nats"

@@ -1,0 +1,125 @@
+"""Do model and datasets suit each other: words that are cut, by gender, and texts that are too long?"""
+
+from collections.abc import Iterator
+
+from evenhand.checks import plain_texts
+from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, Finding
+from evenhand.checks.fit import Cut, cuts, fit
+from evenhand.core.items import Blank, Item, NliPair, texts
+from evenhand.core.model import Pieced
+from evenhand.core.questions import Entail, Fill, Likelihood, Question
+from evenhand.core.words import words
+from evenhand.models.base import Examined
+from evenhand.models.planning.plan import Reading
+from evenhand.models.planning.tokens import TOO_LONG
+
+UNEVEN = {"target": 0.1, "attribute": 0.25}
+"""Difference between the shares of female and male words that are cut, from which on it may make a score: a target's
+own probability is read, an attribute is beside it."""
+LONGEST = 100
+"""Items of a dataset that are tried, the longest in characters."""
+
+
+def vocabulary(case: Case) -> Iterator[Finding]:
+    """Does the tokenizer know the words to be measured?"""
+    if not isinstance(case.model, Pieced) or not case.datasets:
+        return
+    fits = [fit(case.model, dataset) for dataset in case.sampled]
+    lines = [line for found in fits for line in found.warnings(case.model.name)]
+    if lines:
+        more = f" The same goes for {len(lines) - 1} more datasets." if lines[1:] else ""
+        yield Finding("vocabulary", CAREFUL, lines[0] + more, "Choose another model, or its language: --lang")
+        return
+    known = {word: n for found in fits for word, n in (found.targets | found.texts).items()}
+    unknown = [word for word, n in known.items() if not n]
+    yield Finding(
+        "vocabulary",
+        CAREFUL if unknown else FINE,
+        f"{len(unknown)} of {len(known)} words to be measured are unknown"
+        + (f": {', '.join(unknown[:4])}. Their items have no score." if unknown else "."),
+        "See the count of unscored items beside every value." if unknown else "",
+    )
+
+
+def splitting(case: Case) -> Iterator[Finding]:
+    """Which share of target and of attribute words is cut into more pieces than it has words, by gender?
+
+    A word of several pieces has other log-probabilities than a whole one. Where that befalls one gender more than the
+    other, scores differ for it, not for bias. In languages without spaces there are no words to be cut.
+    """
+    if not isinstance(case.model, Pieced) or case.language in plain_texts.SPACELESS:
+        return
+    found = [cut for dataset in case.sampled for cut in cuts(case.model, dataset)]
+    for role in ("target", "attribute"):
+        by = {g: _distinct(c for c in found if c.role == role and c.gender == g) for g in ("female", "male")}
+        if all(by.values()):
+            yield _split(role, by["female"], by["male"])
+
+
+def length(case: Case) -> Iterator[Finding]:
+    """Do the longest items fit into the model?"""
+    model = case.model
+    if not isinstance(model, Examined) or not case.datasets:
+        return
+    most, where, over, tried = 0, "", 0, 0
+    for dataset in case.datasets:
+        items = sorted(dataset.items, key=_size, reverse=True)[:LONGEST]
+        asked = [question for item in items for question in _questions(item, case.kind)]
+        for reading in model.plan(asked).readings:
+            tried += 1
+            over += reading.note == TOO_LONG
+            if (n := _pieces(reading, case.kind)) > most:
+                most, where = n, dataset.name
+    room = f"{model.longest:,}" if model.longest < 2**31 else "any number of"
+    if over:
+        yield Finding(
+            "length",
+            UNFIT if over == tried else CAREFUL,
+            f"{over} of the {tried} longest texts have more than the {room} pieces that the model takes.",
+            "They have no score: texts are never cut. Use a model that takes longer texts, or shorter ones.",
+        )
+    else:
+        yield Finding("length", FINE, f"The longest text ({where}) has {most} pieces; the model takes {room}.")
+
+
+def _split(role: str, female: list[Cut], male: list[Cut]) -> Finding:
+    shares, said = [], []
+    for gender, found in (("female", female), ("male", male)):
+        cut = [each.text for each in found if each.split]
+        typed = gender if role == "target" else f"{gender}-typed"
+        shares.append(len(cut) / len(found))
+        said.append(f"{len(cut)} of {len(found)} {typed}" + (f" ({', '.join(cut[:3])})" if cut else ""))
+    uneven = abs(shares[0] - shares[1]) > UNEVEN[role]
+    return Finding(
+        f"{role} words",
+        CAREFUL if uneven else FINE,
+        f"Cut into pieces: {said[0]}, {said[1]}.",
+        "Cut words have other probabilities than whole ones: compare words that are cut alike." if uneven else "",
+    )
+
+
+def _distinct(found: Iterator[Cut]) -> list[Cut]:
+    return list({cut.text.lower(): cut for cut in found}.values())
+
+
+def _size(item: Item) -> int:
+    return max(len(text) for text in texts(item))
+
+
+def _pieces(reading: Reading, kind: str) -> int:
+    """Of the longest input; of a causal model's text, whose inputs are shared with others, the start and all asked."""
+    if kind == "causal":
+        return 1 + sum(len(read.cells) for read in reading.reads) if reading.reads else 0
+    return max((len(read.ids) for read in reading.reads), default=0)
+
+
+def _questions(item: Item, kind: str) -> list[Question]:
+    """What shows how many pieces an item has: any one word of it hidden; for a causal model, the whole text."""
+    if kind == "causal":
+        whole = [f"{item.premise} {item.hypothesis}"] if isinstance(item, NliPair) else texts(item)
+        return [Likelihood(text) for text in whole if text.strip()]
+    if isinstance(item, NliPair):
+        return [Entail(item.premise, item.hypothesis)]
+    if isinstance(item, Blank):
+        return [Fill(item.text, item.blank, max(item.candidates, key=len))]
+    return [Fill(text, (span := words(text)[0]), span.of(text)) for text in texts(item) if text.strip()]

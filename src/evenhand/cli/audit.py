@@ -1,0 +1,208 @@
+"""Measure models, and show what was measured."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from evenhand.cli import terminal
+from evenhand.cli.common import Address, Engine, Json, Options, Workers, parsed, print_json
+from evenhand.cli.verdicts import GithubSummary, Junit, Outlets
+from evenhand.errors import BadInput
+
+
+def audit(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="MODEL", help="Bundled names, folders, .gguf files or Hub ids. Default: the bundled mini-en."
+        ),
+    ] = None,
+    suite: Annotated[
+        str,
+        typer.Option(
+            help="becpro, emotions, gbef, kinds, nli, or all: nli for a model of inference, "
+            "for a masked or causal one the others without kinds."
+        ),
+    ] = "all",
+    lang: Annotated[str, typer.Option(help="Language of the suite: en or de; nli: en, ja or zh.")] = "en",
+    templates: Annotated[Path | None, typer.Option(help="Measure your own sentences: a template file (TOML).")] = None,
+    pairs: Annotated[
+        Path | None, typer.Option(help="Measure your own sentence pairs: csv, tsv, jsonl or parquet.")
+    ] = None,
+    dataset: Annotated[str | None, typer.Option(help="Measure one dataset, by name, instead of a suite.")] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(help="With a dataset: a measure by name; default: all that suit it. Repeatable."),
+    ] = None,
+    option: Options = None,
+    limit: Annotated[int | None, typer.Option(help="A sample of so many items each: a smoke run, partial.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    out: Annotated[Path, typer.Option(help="Runs go to OUT/<model>/.")] = Path("runs"),
+    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
+    dtype: Annotated[
+        str, typer.Option(help="float32, bfloat16, float16, or auto: bfloat16 where it is native.")
+    ] = "float32",
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")] = None,
+    batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs in a batch.")] = "auto",
+    trust_remote_code: Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")] = False,
+    labels: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,C",
+            help="What a classifier's outputs stand for, if it does not say: entailment,neutral,... Of a causal model: "
+            "words for the three, for the suite nli.",
+        ),
+    ] = "",
+    engine: Engine = "local",
+    address: Address = None,
+    workers: Workers = None,
+    gate: Annotated[
+        Path | None, typer.Option(help="Judge by a policy (TOML): exit code 0 pass, 1 fail, 3 undecided.")
+    ] = None,
+    junit: Junit = None,
+    github_summary: GithubSummary = False,
+    as_json: Json = False,
+) -> None:
+    """Measure models and print their scorecards. The same command again goes on where it was stopped."""
+    from evenhand.auditing.audit import run_folder
+    from evenhand.auditing.sweep import sweep
+    from evenhand.models.loading.names import DEFAULT
+
+    models = models or [DEFAULT]
+    folders = [run_folder(model, out) for model in models]
+    if len(set(folders)) < len(folders):
+        raise BadInput(f"Two models would share a run folder: {', '.join(map(str, folders))}. Audit them apart.")
+    outlets = Outlets.of(gate, junit, github_summary)
+    runs = []
+    try:
+        for run in sweep(
+            models,
+            engine=engine,
+            address=address,
+            workers=workers,
+            suite=suite,
+            lang=lang,
+            templates=templates,
+            pairs=pairs,
+            dataset=dataset,
+            measure=measure or (),
+            options=parsed(option),
+            limit=limit,
+            seed=seed,
+            out=out,
+            gate=gate,
+            revision=revision,
+            dtype=dtype,
+            device=device,
+            batch_size=batch_size if batch_size == "auto" else _whole(batch_size),
+            trust_remote_code=trust_remote_code,
+            labels=labels,
+        ):
+            runs.append(run)
+            if not as_json:
+                _print_scorecard(run)
+        if len(runs) > 1 and not as_json:
+            _print_side_by_side(runs, out)
+    finally:
+        if as_json and runs:  # also those that were done before a later one failed
+            print_json([row for run in runs for row in run.results])
+    if gate is not None:
+        from evenhand.gate.verdict import Verdict
+
+        raise typer.Exit(outlets.give([Verdict.load(run.path) for run in runs], printed=not as_json))
+
+
+def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json: Json = False) -> None:
+    """Score a run again from the answers it kept, without its model."""
+    from evenhand.auditing.audit import rescore as rescore_run
+
+    scored = rescore_run(run)
+    if as_json:
+        print_json(scored.results)
+    else:
+        _print_scorecard(scored)
+
+
+def show(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    frequency: Annotated[
+        Path | None, typer.Option(help="A .tsv of attribute and corpus frequency: do scores merely follow it?")
+    ] = None,
+) -> None:
+    """Print the scorecard of a run again."""
+    from evenhand.runs.folder import Run
+
+    _print_scorecard(Run.load(run), _numbers(frequency) if frequency else None)
+
+
+def figures(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    after: Annotated[
+        Path | None, typer.Argument(help="A run of the same model after debiasing, to set beside it.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where the figures go.")] = Path("figures"),
+    suffix: Annotated[str, typer.Option("--format", help="svg, png or html.")] = "svg",
+    corpus: Annotated[
+        str | None, typer.Option("--seen", help="gap, mt-gender or a text file: mark the professions that are in it.")
+    ] = None,
+) -> None:
+    """Draw what the run has measured: BEC-Pro, pronoun templates, sentence pairs, labels of inference."""
+    from evenhand.report.figures import draw
+    from evenhand.runs.folder import Run
+
+    loaded = Run.load(run)
+    for path in draw(loaded, Run.load(after) if after else None, out, suffix, _seen(loaded, corpus)):
+        terminal.show(str(path))
+
+
+def _print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> None:
+    from evenhand.analysis.findings import findings
+    from evenhand.report.scorecard import scorecard
+
+    terminal.show(scorecard(run, findings(run, frequency=frequency)))
+
+
+def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
+    from evenhand.analysis.ranking import comparable, side_by_side
+    from evenhand.report.figures import draw_models
+    from evenhand.report.tables import models
+    from evenhand.runs.comparable import of_two_kinds
+
+    tasks = comparable(runs[0])
+    readings = {task["measure"]: task["reading"] for task in runs[0].about["tasks"]}
+    for dataset, measure in tasks:
+        terminal.show(models(side_by_side(runs, dataset, measure), dataset, measure, readings[measure]))
+    if of_two_kinds(runs):
+        terminal.show("Careful: causal models and others are of two kinds, and nobody is best or worst among them.")
+    if runs[0].about["partial"]:
+        terminal.show(f"Partial: a sample of {runs[0].about['limit']} items of each dataset.")
+    for path in draw_models(runs, tasks, out):
+        terminal.show(f"Chart: {path}")
+
+
+def _seen(run: Any, corpus: str | None) -> set[str] | None:
+    """The professions of the run that the corpus has."""
+    if corpus is None:
+        return None
+    from evenhand.analysis.equalising import seen
+    from evenhand.datasets.corpora.texts import sentences
+
+    words = run.scores["profession"].dropna() if "profession" in run.scores else []
+    return seen(words, sentences(corpus))
+
+
+def _numbers(path: Path) -> dict[str, float]:
+    """A two-column file: a word, a number."""
+    try:
+        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return {word: float(number) for word, number in rows}
+    except (OSError, ValueError) as error:
+        raise BadInput(f"'{path}' must have a word, a tab and a number on each line. Got: {error}.") from error
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise BadInput(f"--batch-size must be 'auto' or a whole number from 1. Got '{text}'.")
+    return int(text)

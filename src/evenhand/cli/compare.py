@@ -1,0 +1,60 @@
+"""Compare runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evenhand.cli import terminal
+from evenhand.cli.common import Json
+from evenhand.errors import BadInput
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN...", help="Run folders; the first is the baseline.")],
+    as_json: Json = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table in markdown.")] = False,
+    chart: Annotated[Path | None, typer.Option(help="Draw the changes: a .svg, .png or .html file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write to a .json or .md file instead of printing.", show_default=False)
+    ] = None,
+) -> None:
+    """Compare runs with the first one, item by item: what changed, by how much, and could it be chance?"""
+    from evenhand.analysis.comparison import compare as compare_runs
+    from evenhand.report import comparison as show
+    from evenhand.report.plots import save, suited
+
+    form = _form(as_json, as_markdown, out)
+    if chart is not None:
+        suited(chart)
+    compared = compare_runs(*runs)
+    if chart is not None:
+        save(show.chart(compared), chart)
+    if form == "table":
+        terminal.show(show.terminal(compared))
+    else:
+        text = compared.to_json() if form == "json" else show.markdown(compared).rstrip("\n")
+        _give(text, out)
+    if chart is not None and form == "table":
+        terminal.show(f"Chart: {chart}")
+
+
+def _form(as_json: bool, as_markdown: bool, out: Path | None) -> str:
+    if as_json and as_markdown:
+        raise BadInput("Choose one of --json and --markdown.")
+    if as_json or as_markdown:
+        return "json" if as_json else "markdown"
+    if out is None:
+        return "table"
+    if out.suffix not in (".json", ".md"):
+        raise BadInput(f"--out is a .json or .md file, or one of --json and --markdown says which. Got '{out}'.")
+    return "json" if out.suffix == ".json" else "markdown"
+
+
+def _give(text: str, out: Path | None) -> None:
+    from evenhand.core.files import write_whole
+
+    if out is None:
+        terminal.show(text)
+    else:
+        write_whole(out, lambda file: file.write(f"{text}\n".encode()))

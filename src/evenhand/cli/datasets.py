@@ -1,0 +1,105 @@
+"""What there is to measure with: measures and datasets."""
+
+import csv
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evenhand.cli import terminal
+from evenhand.cli.common import Json, Options, parsed, print_json
+from evenhand.errors import BadInput
+
+app = typer.Typer(help="List, look at, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None)
+
+
+def measures() -> None:
+    """List the measures: what they give, and how to read it."""
+    from evenhand.measures import MEASURES
+
+    for name, measure in sorted(MEASURES.items()):
+        neutral = "no neutral value" if math.isnan(measure.neutral) else f"neutral at {measure.neutral:g}"
+        terminal.show(f"{name} (version {measure.version}, {neutral})")
+        terminal.show(f"    {(measure.__doc__ or '').splitlines()[0]}\n    {measure.reading}")
+
+
+@app.command("list")
+def datasets_list() -> None:
+    """List the datasets."""
+    from evenhand import datasets
+
+    for name in sorted(datasets.BUILDERS):
+        if needed := datasets.needed_by(name):
+            terminal.show(f"{name}  from a file of yours: --option {needed[0]}=FILE")
+            continue
+        try:
+            dataset = datasets.load(name)
+            terminal.show(f"{name}  {len(dataset.items):,} items, {dataset.language}. {dataset.about}")
+        except BadInput as error:  # a released corpus that is not there
+            terminal.show(f"{name}  {error}")
+
+
+@app.command("show")
+def datasets_show(
+    name: str, rows: Annotated[int, typer.Option(help="How many rows.", min=1)] = 10, option: Options = None
+) -> None:
+    """Print what a dataset is, and its first rows."""
+    from evenhand import datasets
+
+    dataset = datasets.load(name, **parsed(option))
+    terminal.show(f"{dataset.name}, version {dataset.version}: {len(dataset.items):,} items. {dataset.about}")
+    for label, text in (("Source", dataset.source), ("Licence", dataset.licence), ("Flaws", dataset.flaws)):
+        if text:
+            terminal.show(f"{label}: {text}")
+    terminal.show("", dataset.table().head(rows).to_csv(sep="\t", quoting=csv.QUOTE_NONE).rstrip("\n"))
+
+
+@app.command("export")
+def datasets_export(name: str, out: Annotated[Path, typer.Option(help="A .tsv file.")], option: Options = None) -> None:
+    """Write all rows of a dataset as tab-separated values, with the release's column names where there is one."""
+    from evenhand import datasets
+    from evenhand.core.files import write_whole
+
+    if out.suffix != ".tsv":
+        raise BadInput(f"Datasets are exported as .tsv. Got '{out}'.")
+    table = datasets.load(name, **parsed(option)).table()
+    write_whole(out, lambda file: table.to_csv(file, sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n"))
+    terminal.show(f"{len(table):,} rows in {out}")
+
+
+@app.command("fetch")
+def datasets_fetch(name: Annotated[str, typer.Argument(help="A released corpus: gap, nli-coal-en, ...")]) -> None:
+    """Download a released corpus, with its checksum: nothing else does."""
+    from evenhand.datasets.files.releases import RELEASES, fetch
+
+    paths = fetch(name)
+    terminal.show(*map(str, paths), f"Please cite: {RELEASES[name].citation}.", f"Licence: {RELEASES[name].licence}.")
+
+
+@app.command("lint")
+def datasets_lint(
+    file: Annotated[str, typer.Argument(help="Sentence pairs: csv, tsv, jsonl or parquet; or a dataset's name.")],
+    stereotype: Annotated[str, typer.Option(help="The column of the stereotypes.")] = "stereotype",
+    counterpart: Annotated[str, typer.Option(help="The column of the counterparts.")] = "counterpart",
+    model: Annotated[str, typer.Option(help="Whose pieces to count; none: leave that rule out.")] = "mini-en",
+    out: Annotated[Path | None, typer.Option(help="Write every fault to this .tsv.")] = None,
+    shown: Annotated[int, typer.Option("--show", help="Faults to print for each rule.", min=0)] = 3,
+    as_json: Json = False,
+) -> None:
+    """Look for pairs that differ in more than gendered words, or leak a gender. Ends with 1 where there are any."""
+    from evenhand.checks.lint import lint
+    from evenhand.core.files import write_whole
+    from evenhand.report.tables import linted
+
+    found = lint(file, stereotype=stereotype, counterpart=counterpart, model=None if model == "none" else model)
+    if out:
+        text = found.frame.to_csv(sep="\t", index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
+        write_whole(out, lambda file: file.write(text.encode()))
+    if as_json:
+        about = {"pairs": found.pairs, "clean": found.clean, "failing": found.failing, "unchecked": found.unchecked}
+        print_json({**about, "faults": found.frame.to_dict("records")})
+    else:
+        terminal.show(linted(found.pairs, found.clean, found.failing, found.frame, shown))
+    if found.faults:
+        raise typer.Exit(1)

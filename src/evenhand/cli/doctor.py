@@ -1,0 +1,50 @@
+"""Look at a model before it is measured."""
+
+import shutil
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from evenhand.cli import terminal
+from evenhand.cli.common import Json, print_json
+
+NARROW, WIDE = 60, 120
+
+
+def doctor(
+    model: Annotated[str, typer.Argument(help="A bundled name, a folder or a Hub id.")] = "mini-en",
+    lang: Annotated[str, typer.Option(help="The language it will be measured in: en, de, ja or zh.")] = "en",
+    suite: Annotated[str, typer.Option(help="Whose words and lengths to look at: as for an audit.")] = "all",
+    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16, float16 or auto.")] = "float32",
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")] = None,
+    trust_remote_code: Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")] = False,
+    labels: Annotated[
+        str, typer.Option(metavar="A,B,C", help="What a classifier's outputs stand for, if it does not say.")
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Is a model fit to be measured? For each check a verdict and what to do. Ends with 1 where something is unfit."""
+    from evenhand.checks.doctor import doctor as look
+    from evenhand.models.loading.names import find
+    from evenhand.report.tables import doctored
+
+    found = look(
+        model,
+        lang=lang,
+        suite=suite,
+        revision=revision,
+        dtype=dtype,
+        device=device,
+        trust_remote_code=trust_remote_code,
+        labels=labels,
+    )
+    findings = [asdict(finding) for finding in found]
+    if as_json:
+        print_json(findings)
+    else:
+        width = min(WIDE, max(NARROW, shutil.get_terminal_size((WIDE, 24)).columns))
+        terminal.show(doctored(find(model).name, findings, width))
+    if any(finding["verdict"] == "unfit" for finding in findings):
+        raise typer.Exit(1)

@@ -1,0 +1,55 @@
+"""Runs in formats that others read."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from evenhand.cli import terminal
+from evenhand.errors import BadInput
+
+
+def export(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders; bibtex, csv, latex take several.")],
+    to: Annotated[
+        str,
+        typer.Option("--as", metavar="FORMAT", help="bibtex, csv, eval-results, every-eval-ever, latex, model-card."),
+    ],
+    out: Annotated[Path | None, typer.Option(help="A file, or a folder to put it in. Default: print.")] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="model-card: a README.md whose section is written or replaced.")
+    ] = None,
+    scores: Annotated[bool, typer.Option("--scores", help="csv: the items' scores in place of values.")] = False,
+    cite: Annotated[
+        list[str] | None, typer.Option(help="bibtex: a corpus that the model was trained on: gap. Repeatable.")
+    ] = None,
+    hub: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DATASET=OWNER/NAME", help="eval-results: a dataset's benchmark on the Hub. Repeatable."),
+    ] = None,
+    organization: Annotated[str | None, typer.Option(help="every-eval-ever: who measured.")] = None,
+    relationship: Annotated[
+        str | None,
+        typer.Option(help="every-eval-ever: of them to the model's maker: first_party, third_party, collaborative."),
+    ] = None,
+) -> None:
+    """Write runs in a format that others read, every value with its interval."""
+    from evenhand.formats import export as export_runs
+
+    given: dict[str, Any] = {
+        "scores": scores,
+        "cite": cite,
+        "hub": dict(map(_pair, hub or [])),
+        "organization": organization,
+        "relationship": relationship,
+    }
+    text = export_runs(runs, to, out=out, into=into, **{name: value for name, value in given.items() if value})
+    if out is None and into is None:
+        terminal.show(text.removesuffix("\n"))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    dataset, sign, found = text.rpartition("=")
+    if not (dataset and sign and found):
+        raise BadInput(f"--hub is DATASET=OWNER/NAME, as in tgb=me/tgb. Got '{text}'.")
+    return dataset, found

@@ -1,0 +1,60 @@
+"""`evenhand nli`: models of natural language inference."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evenhand.cli import terminal
+
+app = typer.Typer(help="Models of natural language inference.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def root() -> None:
+    """Models of natural language inference."""
+
+
+@app.command()
+def train(
+    model: Annotated[str, typer.Argument(help="A masked language model, or a model of inference to go on from.")],
+    data: Annotated[
+        str, typer.Option(help="Examples: csv, tsv, jsonl or parquet; or snli, jsnli, ocnli under EVENHAND_DATA.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where the new model goes.")],
+    dev: Annotated[
+        str | None, typer.Option(help="Examples to measure its accuracy on. Default: the dev set of a release.")
+    ] = None,
+    epochs: Annotated[int, typer.Option(help="How often each example is seen.")] = 5,
+    rate: Annotated[float, typer.Option("--lr", help="The learning rate.")] = 2e-5,
+    batch: Annotated[int, typer.Option(help="Examples in a step.")] = 32,
+    limit: Annotated[int | None, typer.Option(help="Train on a sample of so many examples.", min=1)] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 42,
+    labels: Annotated[
+        str, typer.Option(help="What the outputs of a model stand for that does not say so itself, in their order.")
+    ] = "",
+) -> None:
+    """Fine-tune a model on premises, hypotheses and labels. The same command again goes on where it was stopped."""
+    from evenhand.datasets.corpora.nli_examples import RELEASED, examples
+
+    found = examples(data)
+    held_out = examples(dev or data, "dev") if dev or data in RELEASED else None
+    terminal.show(f"Training: {found}.", f"Dev: {held_out}." if held_out else "Dev: none, its accuracy stays unknown.")
+    from evenhand.training.nli import RECIPE, finetune_nli  # once the data is known to be good
+
+    rows = found.rows
+    if limit is not None and limit < len(rows):
+        rows = random.Random(seed).sample(rows, limit)
+    done = finetune_nli(
+        model,
+        rows,
+        replace(RECIPE, epochs=epochs, learning_rate=rate, batch=batch, seed=seed),
+        out,
+        dev=held_out.rows if held_out else (),
+        labels=labels,
+    )
+    terminal.show(
+        f"Accuracy: {done.accuracy}." if done.accuracy else "Accuracy: not measured.", f"Model: {done.folder}"
+    )

@@ -1,0 +1,33 @@
+"""The page of runs, as a file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evenhand.cli import terminal
+from evenhand.errors import BadInput
+
+SUFFIXES = (".html", ".htm")
+
+
+def report(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Run folders: one; two, before and after; or more.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Default: report.html, in the run's folder, or of several runs here.")
+    ] = None,
+) -> None:
+    """Write the page of runs: one HTML file that opens from disk, with scorecard, charts and sentences."""
+    from evenhand.core.files import prepare, write_whole
+    from evenhand.report.page import FILE, page
+    from evenhand.runs.folder import Run
+
+    out = out or (runs[0] / FILE if len(runs) == 1 else Path(FILE))
+    if out.suffix.lower() not in SUFFIXES:
+        raise BadInput(f"A page is an HTML file: --out must end in .html. Got '{out}'.")
+    html = page([Run.load(run) for run in runs]).encode()
+    prepare(out.parent)
+    write_whole(out, lambda file: file.write(html))
+    terminal.show(str(out))

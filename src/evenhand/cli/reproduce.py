@@ -1,0 +1,85 @@
+"""The command that sets a paper's numbers beside ours."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from evenhand.cli import terminal
+from evenhand.cli.common import Json
+from evenhand.errors import BadInput
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="anantaprayoon2024, bartl2020 or barza2023.")],
+    part: Annotated[
+        str,
+        typer.Option(
+            help="Of barza2023: tables, reminders, learning-curve, mt-gender, corpora; of anantaprayoon2024: tables, "
+            "correlations."
+        ),
+    ] = "tables",
+    model: Annotated[
+        list[str] | None, typer.Option(help="The model to measure; for tables of many models repeatable.")
+    ] = None,
+    post: Annotated[str | None, typer.Option(help="The same model after fine-tuning, if you have it.")] = None,
+    finetune: Annotated[
+        str | None, typer.Option(help="Fine-tune now: gap, or a text file; for anantaprayoon2024 snli, jsnli, ocnli.")
+    ] = None,
+    lang: Annotated[str | None, typer.Option(help="Of anantaprayoon2024: en (default), ja or zh.")] = None,
+    corpus: Annotated[
+        list[str] | None, typer.Option(help="Texts to train on, instead of the paper's. For corpora: two.")
+    ] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="bartl-paper, bartl-released, bartl-released-padded or default (quick).")
+    ] = None,
+    size: Annotated[
+        list[int] | None, typer.Option(help="Sentences to train on: a sample. For learning-curve repeatable.")
+    ] = None,
+    draws: Annotated[int | None, typer.Option(help="How many times to sample and train.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Where a study trains: measure a sample of so many items each.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
+    german_model: Annotated[str | None, typer.Option(help="A German model, for Table 5 of bartl2020.")] = None,
+    mode: Annotated[
+        str | None, typer.Option("--as", help="paper (default): as the paper says; released: as its code does.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Runs and fine-tuned models go here.")] = Path("runs/reproduce"),
+    as_json: Json = False,
+) -> None:
+    """Run a study of a paper and print its numbers beside ours. The same command goes on where it stopped."""
+    from evenhand.report.tables import reproduction
+    from evenhand.studies.reproduce import options_of
+    from evenhand.studies.reproduce import reproduce as run_study
+
+    given: dict[str, Any] = {
+        "post": post,
+        "finetune": finetune,
+        "lang": lang,
+        "recipe": recipe,
+        "draws": draws,
+        "limit": limit,
+        "seed": seed,
+        "german_model": german_model,
+        "mode": mode,
+    }
+    known = options_of(paper, part)
+    for one, several, values in (("model", "models", model), ("corpus", "corpora", corpus), ("size", "sizes", size)):
+        given[several if several in known else one] = values if several in known else _only(one, values)
+    done = run_study(
+        paper, part, out=out.expanduser(), **{name: value for name, value in given.items() if value is not None}
+    )
+    if as_json:
+        terminal.show(done.cells.to_json(orient="records", indent=1))
+        return
+    terminal.show(reproduction(done.cells, done.notes, done.claims, done.digits))
+    for chart in done.charts:
+        terminal.show(f"Chart: {chart}")
+
+
+def _only(name: str, values: list[Any] | None) -> Any:
+    """The one value of an option that this study takes once."""
+    if values and len(values) > 1:
+        raise BadInput(f"This study takes one --{name}. Got {', '.join(map(str, values))}.")
+    return values[0] if values else None

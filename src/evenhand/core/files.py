@@ -1,0 +1,49 @@
+"""Files that a kill at any moment leaves either as they were or new and whole."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from evenhand.errors import RunError
+
+
+def prepare(path: Path) -> None:
+    """Make the folder, or say why it cannot be one."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except (FileExistsError, NotADirectoryError) as error:
+        file = next((p for p in (path, *path.parents) if p.is_file()), path)
+        raise RunError(f"The output must be a folder. '{file}' is a file: choose another.") from error
+    except OSError as error:
+        raise RunError(f"The output folder '{path}' cannot be written: {error.strerror}. Choose another.") from error
+
+
+def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
+    """Write a file so that it is either as before or new and whole."""
+    name = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            name = file.name
+            fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(path)
+    except OSError as error:
+        raise RunError(
+            f"'{path}' cannot be written: {error.strerror or error}. What was there before still is. "
+            "Make room, or choose another folder, and run the same command again."
+        ) from error
+    finally:
+        if name is not None:
+            Path(name).unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

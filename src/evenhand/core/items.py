@@ -1,0 +1,99 @@
+"""The rows of a dataset: each has an id of its own, and the groups it belongs to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from evenhand.core.questions import Span
+from evenhand.core.words import changes
+from evenhand.errors import BadInput
+
+Groups = Mapping[str, str]
+
+
+class Item(Protocol):
+    """Anything with an id and groups can be measured."""
+
+    @property
+    def id(self) -> str:
+        """Unique within its dataset."""
+
+    @property
+    def groups(self) -> Groups:
+        """Label by group name: `{"gender": "female", ...}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence with two spans marked: the target word, and the attribute it may be associated with.
+
+    `phrase` is the target with its determiner ("my mother"), `candidates` are the phrases that the dataset puts in its
+    place: for models that can only compare whole sentences.
+    """
+
+    id: str
+    text: str
+    target: Span
+    attribute: Span
+    groups: Groups = field(default_factory=dict)
+    phrase: Span | None = None
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A sentence with one blank, and the candidates for it.
+
+    Pronouns are given as male, female and, if asked for, singular they. `attribute` is the word that may sway the
+    choice, where there is one.
+    """
+
+    id: str
+    text: str
+    blank: Span
+    candidates: tuple[str, ...]
+    groups: Groups = field(default_factory=dict)
+    attribute: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sentences that differ in gendered words only."""
+
+    id: str
+    stereotype: str
+    counterpart: str
+    groups: Groups = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.stereotype == self.counterpart:
+            raise BadInput(f"The two sentences of pair '{self.id}' must differ. Got {self.stereotype!r} twice.")
+
+    @property
+    def changed(self) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+        """The words in which the two differ: those of the stereotype, those of the counterpart."""
+        found = changes(self.stereotype, self.counterpart)
+        return tuple(s for c in found for s in c.here), tuple(s for c in found for s in c.there)
+
+
+@dataclass(frozen=True, slots=True)
+class NliPair:
+    """A premise and a hypothesis."""
+
+    id: str
+    premise: str
+    hypothesis: str
+    groups: Groups = field(default_factory=dict)
+
+
+def texts(item: Item) -> tuple[str, str]:
+    """How an item reads: its sentence, a blank with its candidates in brackets; of a pair, both sentences."""
+    if isinstance(item, Sentence):
+        return item.text, ""
+    if isinstance(item, Blank):
+        return f"{item.text[: item.blank.start]}[{'/'.join(item.candidates)}]{item.text[item.blank.stop :]}", ""
+    if isinstance(item, Pair):
+        return item.stereotype, item.counterpart
+    if isinstance(item, NliPair):
+        return item.premise, item.hypothesis
+    return "", ""

@@ -1,0 +1,131 @@
+"""The one loop: ask, answer once, score."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Item
+from evenhand.core.measure import AnyItem, Measure
+from evenhand.core.model import Model
+from evenhand.core.questions import Answer, Question
+from evenhand.core.scores import Result, Score, summarised
+from evenhand.errors import BadInput, ModelError
+
+Asked = list[tuple[Item, tuple[Question, ...]]]
+
+PORTION = 12_000
+"""Items asked about at once: enough for any released corpus to go in one piece, few enough to be held in memory."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A dataset, and the measure to apply to it."""
+
+    dataset: Dataset
+    measure: Measure[Any]
+
+
+def measure(
+    model: Model,
+    items: Iterable[AnyItem],
+    how: Measure[AnyItem],
+    *,
+    by: Sequence[str] = (),
+    within: str = "",
+    cluster: str = "",
+    crossed: str = "",
+    seed: int = 0,
+) -> Result:
+    """Score every item; the result's values are over all of them, then by the groups `by`, then by `within` in each.
+
+    `cluster` names the group that intervals resample whole (items made from one word are not independent), `crossed`
+    a second one.
+    """
+    items = list(items)
+    (scores,) = _scored(model, [(items, how)])
+    values = summarised(
+        scores, how.summarise, by=by, within=within, cluster=cluster, crossed=crossed, bounds=_bounds(how), seed=seed
+    )
+    return Result(model.name, model.fingerprint, "", how.name, how.version, how.neutral, scores, tuple(values))
+
+
+def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[Result]:
+    """A result for each task; all their questions go to the model together, each distinct one once."""
+    results = []
+    everything = _scored(model, [(task.dataset.items, task.measure) for task in tasks])
+    for task, scores in zip(tasks, everything, strict=True):
+        data, how = task.dataset, task.measure
+        values = summarised(
+            scores,
+            how.summarise,
+            by=data.by,
+            within=data.within,
+            cluster=data.cluster,
+            crossed=data.crossed,
+            bounds=_bounds(how),
+            seed=seed,
+        )
+        results.append(
+            Result(model.name, model.fingerprint, data.name, how.name, how.version, how.neutral, scores, tuple(values))
+        )
+    return results
+
+
+def _bounds(how: Measure[Any]) -> tuple[float, float]:
+    """What a value can be at all, where the measure says so."""
+    return getattr(how, "bounds", (-math.inf, math.inf))
+
+
+def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:
+    """The scores of each list of items by its measure.
+
+    Asked in portions, so that a file of any size fits into memory: a portion has the same stretch of items of every
+    list, hence all questions about an item, which share their inputs, go together. The portions follow from the
+    items alone, so a resumed run makes the same ones.
+    """
+    for items in {id(items): items for items, _ in work}.values():
+        _check_ids(items)
+    scores: list[list[Score]] = [[] for _ in work]
+    for start in range(0, max((len(items) for items, _ in work), default=0), PORTION):
+        asked = [[(item, _questions(item, how)) for item in items[start : start + PORTION]] for items, how in work]
+        answers = _answers(model, [row for rows in asked for row in rows])
+        for mine, rows, (_, how) in zip(scores, asked, work, strict=True):
+            mine += (_score(item, [answers[q] for q in questions], how) for item, questions in rows)
+    return [tuple(mine) for mine in scores]
+
+
+def _check_ids(items: Sequence[Item]) -> None:
+    (most, times), *_ = Counter(item.id for item in items).most_common(1) or [("", 0)]
+    if times > 1:
+        raise BadInput(f"Each item needs an id of its own. '{most}' is the id of {times} items.")
+
+
+def _questions(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
+    try:
+        return tuple(how.ask(item))
+    except BadInput as error:
+        raise BadInput(f"Item '{item.id}': {error}") from error
+
+
+def _answers(model: Model, asked: Asked) -> dict[Question, Answer]:
+    distinct = tuple(dict.fromkeys(question for _, questions in asked for question in questions))
+    answers = model.answer(distinct) if distinct else ()
+    if len(answers) != len(distinct):
+        raise ModelError(
+            f"'{model.name}' gave {len(answers)} answers to {len(distinct)} questions: one each is wanted."
+        )
+    return dict(zip(distinct, answers, strict=True))
+
+
+def _score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
+    """An item with a question unanswered is unscored: NaN, with the reason, never a number."""
+    for answer in answers:
+        if answer.note:
+            return Score(item.id, math.nan, item.groups, answer.note)
+    value = how.score(item, answers)
+    if not math.isfinite(value):
+        return Score(item.id, math.nan, item.groups, "not a finite number")
+    return Score(item.id, value, item.groups)

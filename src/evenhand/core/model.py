@@ -1,0 +1,38 @@
+"""What a model is to the rest: one method. What else it may offer is asked for by isinstance."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from evenhand.core.questions import Answer, Question, Span
+
+
+class Model(Protocol):
+    """Answers a list of questions with a list of answers, in the same order."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever an answer could: weights, tokenizer, dtype. First part of every key of a kept answer."""
+
+    def answer(self, questions: Sequence[Question]) -> Sequence[Answer]:
+        """One answer for each question, in order."""
+
+
+@runtime_checkable
+class Pieced(Protocol):
+    """A model that can say into how many pieces its tokenizer cuts a word."""
+
+    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
+
+
+@runtime_checkable
+class Described(Protocol):
+    """A model that can say more of itself than its name, for the record of a run."""
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """Where it came from and how it runs: source, revision, dtype, device, ..."""

@@ -1,0 +1,211 @@
+"""Scores of items, the values they sum up to, and both together with where they come from."""
+
+import math
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from evenhand.core.items import Groups
+from evenhand.errors import BadInput
+from evenhand.stats.intervals import Floats, Indices, clustered_interval, proportion_interval
+from evenhand.stats.macro_means import macro_interval
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One item's score; NaN, with the reason as note, where it has none."""
+
+    id: str
+    value: float
+    groups: Groups = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a set of scores sums up to, with its 95 % interval; `groups` says which scores, {} means all."""
+
+    groups: Groups
+    value: float
+    low: float
+    high: float
+    n: int
+    unscored: int
+    note: str = ""
+    """Why there is no value, where the scores alone do not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The scores of one model by one measure on one dataset, and their values: all scores first, then by group."""
+
+    model: str
+    fingerprint: str
+    dataset: str
+    measure: str
+    version: int
+    neutral: float
+    scores: tuple[Score, ...]
+    values: tuple[Value, ...]
+
+    @property
+    def value(self) -> float:
+        """The value over all items."""
+        return self.values[0].value
+
+    @property
+    def unscored(self) -> Counter[str]:
+        """How many items have no score, by reason."""
+        return Counter(s.note for s in self.scores if math.isnan(s.value))
+
+
+Summarise = Callable[[Sequence[Score]], float]
+
+
+def mean(scores: Sequence[Score]) -> float:
+    """The mean score; NaN when there is none, since 0 would read as "unbiased"."""
+    return math.fsum(s.value for s in scores) / len(scores) if scores else math.nan
+
+
+def mean_size(scores: Sequence[Score]) -> float:
+    """The mean of the scores' absolute values; NaN when there is none."""
+    return math.fsum(abs(s.value) for s in scores) / len(scores) if scores else math.nan
+
+
+def share(scores: Sequence[Score]) -> float:
+    """The mean of scores that are 1, 0 or, for a tie, 0.5; NaN when there is none."""
+    return mean(scores)
+
+
+def macro_mean(scores: Sequence[Score], by: str) -> float:
+    """The mean of the means of the parts that group `by` makes."""
+    parts = _parts(scores, (by,))
+    return math.fsum(mean(part) for part in parts.values()) / len(parts) if parts else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class MacroMean:
+    """The mean of the means of the sets that group `by` makes, all of which must be there: NaN where one is missing.
+
+    Each set counts alike, however many items it has. The value of a set by itself is `within`.
+    """
+
+    by: str
+    sets: tuple[str, ...]
+    within: Summarise = mean
+
+    def __call__(self, scores: Sequence[Score]) -> float:
+        """The value of these scores."""
+        return math.nan if self.missing(scores) else macro_mean(scores, self.by)
+
+    def missing(self, scores: Sequence[Score]) -> list[str]:
+        """The sets of which there are no scores."""
+        there = {_label(score, self.by) for score in scores}
+        return [name for name in self.sets if name not in there]
+
+
+def _as_they_are(values: Floats) -> Floats:
+    return values
+
+
+FAST: dict[Summarise, Callable[[Floats], Floats]] = {mean: _as_they_are, mean_size: np.abs, share: _as_they_are}
+"""Summaries that are means of something: their intervals need no call for each draw."""
+
+
+def summarised(
+    scores: Sequence[Score],
+    summarise: Summarise,
+    *,
+    by: Sequence[str] = (),
+    within: str = "",
+    cluster: str = "",
+    crossed: str = "",
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    seed: int = 0,
+) -> Iterator[Value]:
+    """The value of all scores, then of each part that the groups `by` make together, each with its interval.
+
+    `within` names a group that divides these parts further, and their values follow. `cluster` names the group whose
+    members are resampled whole, `crossed` a second one; without, each item stands for itself. Each interval draws
+    from a generator of its own, so that a value never depends on what else was measured; none goes beyond `bounds`.
+    """
+    if isinstance(by, str):
+        raise BadInput(f"`by` is a list of group names, as in by=({by!r},). Got {by!r}.")
+    design = _Design(summarise, cluster, crossed, bounds, seed)
+    yield _value({}, scores, design)
+    levels = [tuple(by)] if by else []
+    levels += [(*by, within)] if within else []
+    for level in levels:
+        inside = design
+        if isinstance(summarise, MacroMean) and summarise.by in level:
+            inside = replace(design, summarise=summarise.within)
+        for labels, part in _parts(scores, level).items():
+            yield _value(dict(zip(level, labels, strict=True)), part, inside)
+
+
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """How scores become a value with its interval."""
+
+    summarise: Summarise
+    cluster: str
+    crossed: str
+    bounds: tuple[float, float]
+    seed: int
+
+
+def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
+    scored = [s for s in scores if not math.isnan(s.value)]
+    if not scored:
+        return Value(groups, math.nan, math.nan, math.nan, 0, len(scores))
+    if isinstance(design.summarise, MacroMean) and (missing := design.summarise.missing(scored)):
+        note = f"no scored items of {design.summarise.by} {', '.join(missing)}"
+        return Value(groups, math.nan, math.nan, math.nan, len(scored), len(scores) - len(scored), note)
+    low, high = _interval(scored, groups, design)
+    low, high = max(low, design.bounds[0]), min(high, design.bounds[1])
+    return Value(groups, design.summarise(scored), low, high, len(scored), len(scores) - len(scored))
+
+
+def _interval(scored: Sequence[Score], groups: Groups, design: _Design) -> tuple[float, float]:
+    values = np.array([s.value for s in scored])
+    clusters = [_label(s, design.cluster) if design.cluster else s.id for s in scored]
+    if design.summarise is share and (not design.cluster or _all_or_none(values, clusters)):
+        return proportion_interval(float(values.mean()) * (n := len(set(clusters))), n)
+    crossed = [_label(s, design.crossed) for s in scored] if design.crossed else None
+    rng = generator(design.seed, groups)
+    if isinstance(design.summarise, MacroMean):
+        sets = [_label(s, design.summarise.by) for s in scored]
+        return macro_interval(values, sets, clusters, rng, crossed=crossed)
+    if design.summarise in FAST:
+        return clustered_interval(FAST[design.summarise](values), clusters, rng, crossed=crossed)
+
+    def summary(indices: Indices) -> float:
+        return design.summarise([scored[i] for i in indices])
+
+    return clustered_interval(values, clusters, rng, crossed=crossed, summary=summary)
+
+
+def _all_or_none(values: Floats, clusters: Sequence[str]) -> bool:
+    """Is there no spread to resample, and more than one cluster that agrees?"""
+    return len(set(clusters)) > 1 and float(np.ptp(values)) == 0 and values[0] in (0.0, 1.0)
+
+
+def generator(seed: int, groups: Groups) -> np.random.Generator:
+    """The generator for the interval of one group of scores: the same wherever that group is shown."""
+    return np.random.default_rng([seed, zlib.crc32(repr(sorted(groups.items())).encode())])
+
+
+def _parts(scores: Sequence[Score], by: Sequence[str]) -> dict[tuple[str, ...], list[Score]]:
+    parts: dict[tuple[str, ...], list[Score]] = {}
+    for score in scores:
+        parts.setdefault(tuple(_label(score, name) for name in by), []).append(score)
+    return dict(sorted(parts.items()))
+
+
+def _label(score: Score, group: str) -> str:
+    if group not in score.groups:
+        raise BadInput(f"Item '{score.id}' has no group '{group}'. It has: {', '.join(score.groups) or 'none'}.")
+    return score.groups[group]

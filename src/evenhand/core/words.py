@@ -1,0 +1,42 @@
+"""The words of a sentence, and those in which two sentences differ."""
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from evenhand.core.questions import Span
+
+WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
+"""Letters and digits together, each mark by itself; Chinese and Japanese, which have no spaces, by the character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Words of one sentence, and what stands for them in the other; nothing, where one has more words."""
+
+    here: tuple[Span, ...]
+    there: tuple[Span, ...]
+
+
+def words(text: str) -> list[Span]:
+    """Where the words and marks of a text are.
+
+    >>> [span.of("She's here.") for span in words("She's here.")]
+    ['She', "'", 's', 'here', '.']
+    """
+    return [Span(*match.span()) for match in WORD.finditer(text)]
+
+
+def changes(one: str, other: str) -> list[Change]:
+    """Where two sentences differ, word by word, in order.
+
+    >>> changes("He lost his hat.", "She lost her hat.")[1]
+    Change(here=(Span(start=8, stop=11),), there=(Span(start=9, stop=12),))
+    """
+    here, there = words(one), words(other)
+    if len(here) == len(there):  # word for word, or "gave her his" beside "gave him her" would seem to share "her"
+        apart = [Change((a,), (b,)) for a, b in zip(here, there, strict=True) if a.of(one) != b.of(other)]
+        if len(apart) <= len(here) / 2:
+            return apart
+    matcher = SequenceMatcher(None, [w.of(one) for w in here], [w.of(other) for w in there], autojunk=False)
+    return [Change(tuple(here[i:j]), tuple(there[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]

@@ -1,0 +1,1 @@
+"""Texts and examples that models are trained on."""

@@ -1,0 +1,116 @@
+"""Premises and hypotheses with labels, to train on: users' files, and SNLI, JSNLI and OCNLI as they were released."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from evenhand.datasets.files.rows import rows
+from evenhand.errors import BadInput
+from evenhand.models.loading.labels import LABELS
+
+RELEASED = {
+    "snli": {"train": "snli_1.0_train.jsonl", "dev": "snli_1.0_dev.jsonl"},
+    "jsnli": {"train": "train_w_filtering.tsv", "dev": "dev.tsv"},
+    "ocnli": {"train": "train.50k.json", "dev": "dev.json"},
+}
+"""Files of the releases, somewhere under EVENHAND_DATA/<name>/."""
+COLUMNS = [
+    ("premise", "hypothesis", "label"),
+    ("premise", "hypothesis", "gold_label"),
+    ("sentence1", "sentence2", "gold_label"),  # SNLI, MNLI
+    ("sentence1", "sentence2", "label"),  # OCNLI
+]
+HINT = "Columns are premise, hypothesis, label; or sentence1, sentence2 and gold_label or label."
+MEANT = {str(number): label for number, label in enumerate(LABELS)} | {label: label for label in LABELS}
+"""Numbers are in the order that SNLI and MNLI have on the Hub."""
+UNLABELLED = ("", "-", "-1")
+"""What stands for a label where annotators did not agree."""
+
+
+class Example(NamedTuple):
+    """A premise, a hypothesis, and the label to be learnt: entailment, neutral or contradiction."""
+
+    premise: str
+    hypothesis: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What can be trained on, and how many rows were left out, by the reason."""
+
+    rows: list[Example]
+    left_out: Mapping[str, int]
+
+    def __str__(self) -> str:
+        without = ", ".join(f"{n:,} {why}" for why, n in self.left_out.items())
+        return f"{len(self.rows):,} examples" + (f" (left out: {without})" if without else "")
+
+
+def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
+    """Of a file (csv, tsv, jsonl, parquet), or of a release by name: snli, jsnli, ocnli.
+
+    A file has the columns premise, hypothesis and label, or sentence1, sentence2 and gold_label or label. Labels are
+    names, or 0, 1, 2 for entailment, neutral, contradiction.
+    """
+    path = _released(source, part) if source in RELEASED else Path(source).expanduser()
+    found: list[Example] = []
+    left_out: Counter[str] = Counter()
+    for line, (premise, hypothesis, label) in _without_head(path) if source == "jsnli" else _table(path):
+        label = label.strip().lower()
+        if label in UNLABELLED:
+            left_out["without a label"] += 1
+        elif not premise.strip() or not hypothesis.strip():
+            left_out["with an empty premise or hypothesis"] += 1
+        elif label not in MEANT:
+            raise BadInput(
+                f"{path}, line {line}: a label must be {', '.join(LABELS)}, or 0, 1, 2 in that order. Got '{label}'. "
+                "Data with other labels cannot train a model of natural language inference."
+            )
+        else:
+            found.append(Example(premise, hypothesis, MEANT[label]))
+    made = Examples(found, left_out)
+    if not found:
+        raise BadInput(f"'{path}' has nothing to train on: {made}. {HINT}")
+    return made
+
+
+def _table(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
+    if not path.is_file():
+        raise BadInput(f"There is no file '{path}', and no release of that name: {', '.join(RELEASED)}.")
+    suffix = ".jsonl" if path.suffix == ".json" else path.suffix  # OCNLI's are lines of JSON by another name
+    first = next((row for _, row in rows(path, (), suffix=suffix)), {})
+    premise, hypothesis, label = next((names for names in COLUMNS if set(names) <= set(first)), COLUMNS[0])
+    for line, row in rows(path, (premise, hypothesis), hint=HINT, suffix=suffix):
+        yield line, (row[premise], row[hypothesis], row.get(label, ""))
+
+
+def _without_head(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
+    """JSNLI's lines: label, premise, hypothesis, their words parted by blanks."""
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for line, text in enumerate(file, start=1):
+                fields = text.rstrip("\r\n").split("\t")
+                if len(fields) != 3:
+                    raise BadInput(
+                        f"{path}, line {line}: label, premise, hypothesis are wanted. Got {len(fields)} fields."
+                    )
+                yield line, (fields[1], fields[2], fields[0])
+    except UnicodeDecodeError as error:
+        raise BadInput(f"'{path}' cannot be read: {error}. Is it the file of the release?") from error
+
+
+def _released(name: str, part: str) -> Path:
+    folder = Path(os.environ.get("EVENHAND_DATA", "")) / name
+    file = RELEASED[name][part]
+    found = sorted(folder.rglob(file)) if folder.is_dir() else []
+    if not found:
+        wanted = " and ".join(RELEASED[name].values())
+        raise BadInput(
+            f"'{name}' is not at hand: there is no {file} under EVENHAND_DATA/{name}/. Download the release, "
+            f"whose licence you must accept yourself, and put {wanted} there; or give a file of your own."
+        )
+    return found[0]

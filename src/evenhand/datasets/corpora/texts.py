@@ -1,0 +1,109 @@
+"""Texts to train on: documents, or the sentences they are made of."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from sentencex import segment
+
+from evenhand.datasets.corpora.balanced_texts import generate
+from evenhand.datasets.files.releases import RELEASES, locate
+from evenhand.datasets.files.rows import SUFFIXES, check_text, rows
+from evenhand.errors import BadInput, UnknownName
+
+RELEASED = {
+    "gap": (Path("gap"), ("gap-development.tsv", "gap-validation.tsv", "gap-test.tsv"), "the GAP release"),
+    "gap-flipped": (Path("gap"), ("gap_flipped.tsv",), "the BEC-Pro release"),
+    "jigsaw-severe-toxic": (Path("jigsaw"), ("train.csv",), "Jigsaw's toxic comment challenge"),
+    "jigsaw-toxic": (Path("jigsaw"), ("train.csv",), "Jigsaw's toxic comment challenge"),
+    "jigsaw-toxic-only": (Path("jigsaw"), ("train.csv",), "Jigsaw's toxic comment challenge"),
+    "mt-gender": (Path("mt-gender"), ("en.txt",), "the MT Gender release"),
+}
+"""Corpora by name, under EVENHAND_DATA: folder, files, and whose they are."""
+TOXIC: dict[str, set[tuple[str, str]]] = {
+    "jigsaw-severe-toxic": {("1", "1")},
+    "jigsaw-toxic": {("1", "0"), ("1", "1")},
+    "jigsaw-toxic-only": {("1", "0")},
+}
+"""Jigsaw's comments by their labels toxic and severe_toxic: whatever is severely toxic is labelled toxic, too."""
+BALANCED_ALREADY = ("balanced", "gap-flipped", "mt-gender")
+
+
+def sentences(source: str) -> list[str]:
+    """The sentences of a corpus: balanced (bundled), one of RELEASED, or a file."""
+    found = [s for document in documents(source) for s in split(document)]
+    if not found:
+        raise BadInput(f"'{source}' has no sentences to train on.")
+    return found
+
+
+def sampled(texts: Sequence[str], size: int | None, seed: Sequence[int]) -> list[str]:
+    """So many of the texts, drawn without replacement, in their order; all of them without a size."""
+    if size is None:
+        return list(texts)
+    if not 1 <= size <= len(texts):
+        raise BadInput(f"There are {len(texts):,} sentences. Got a sample size of {size:,}: choose 1 to that many.")
+    chosen = np.random.default_rng(list(seed)).choice(len(texts), size=size, replace=False)
+    return [texts[i] for i in np.sort(chosen)]
+
+
+def split(document: str) -> list[str]:
+    """The sentences of a document."""
+    return [s for s in map(str.strip, segment("en", document)) if s]
+
+
+def documents(source: str) -> Iterator[str]:
+    """The documents of a corpus: lines of a text file; rows of a .tsv (column Text), .csv, .jsonl, .parquet (text)."""
+    if source == "balanced":
+        yield from generate()
+        return
+    paths = [Path(source).expanduser()]
+    if source in RELEASED:
+        folder, names, whose = RELEASED[source]
+        located = {name: locate(str(folder), name) for name in names}
+        if missing := [name for name, path in located.items() if path is None]:
+            get = f"Get it with: evenhand datasets fetch {source}. Or put" if source in RELEASES else "Put"
+            raise BadInput(
+                f"The corpus '{source}' is not at hand. {get} {', '.join(missing)} of {whose} under "
+                f"EVENHAND_DATA/{folder}/, or give a text file, or 'balanced', which is bundled."
+            )
+        paths = [path for path in located.values() if path]
+    for path in paths:
+        yield from _rows(path, source)
+
+
+def _rows(path: Path, source: str) -> Iterator[str]:
+    if not path.is_file():
+        raise BadInput(f"There is no file '{path}', and no corpus of that name: {', '.join(('balanced', *RELEASED))}.")
+    if source in TOXIC:
+        labelled = rows(path, ("comment_text", "toxic", "severe_toxic"))
+        yield from (row["comment_text"] for _, row in labelled if (row["toxic"], row["severe_toxic"]) in TOXIC[source])
+        return
+    if path.suffix in SUFFIXES:
+        column = "Text" if path.suffix == ".tsv" else "text"
+        yield from (row[column] for _, row in rows(path, (column,)))
+        return
+    check_text(path)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            yield from (line.split("\t")[2] for line in file) if source == "mt-gender" else file
+    except (OSError, UnicodeDecodeError, IndexError) as error:
+        raise BadInput(f"'{source}' cannot be read: {error!r}. Give a text file in UTF-8.") from error
+
+
+def reminders(source: str) -> list[str]:
+    """Sentences in which a gendered word stands with its right pronoun: pregnant, breastfeed, or a file, one a line."""
+    text = (files("evenhand.datasets") / "data" / "reminders-en.tsv").read_text(encoding="utf-8")
+    ours = list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    found = [row["sentence"] for row in ours if row["word"] == source]
+    if found:
+        return found
+    path = Path(source).expanduser()
+    if not path.is_file():
+        raise UnknownName("reminders", source, {row["word"] for row in ours})
+    found = [line for text in _rows(path, source) if (line := text.strip())]
+    if not found:
+        raise BadInput(f"'{source}' has no reminders: one sentence a line is wanted.")
+    return found

@@ -1,0 +1,1 @@
+"""Users' files, and released corpora that are downloaded."""

@@ -1,0 +1,294 @@
+"""A model on many machines: workers on a Ray cluster hold it, each once, and share its batches.
+
+Nothing of the model is on the machine that asks. A worker makes the plan, from the whole list of questions, as a
+local run would; then all of them run its batches. So the numbers are those of a local run, to the last bit, at the
+same batch size, dtype and threads.
+"""
+
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Self
+
+import ray
+
+from evenhand import models
+from evenhand.core.model import Model
+from evenhand.core.questions import Answer, Question, Span
+from evenhand.distributed import actor
+from evenhand.distributed.workers import Crew
+from evenhand.errors import ClusterError
+from evenhand.models.base import Planned
+from evenhand.models.loading.names import BUNDLED, find, named
+from evenhand.models.loading.names import kind as kind_of
+from evenhand.models.planning.plan import Batch, Plan, Values
+from evenhand.models.planning.running import work_through
+
+log = logging.getLogger(__name__)
+
+AHEAD = 2  # batches handed to a worker before it has given back the first: one to work on, one at hand
+TRIES = 3  # how many workers a batch may cost, and each place without anything being finished
+PATIENCE = 120.0  # seconds that a model may be without any worker on any machine
+TICK = 0.5  # seconds between looks at places that have become free
+ALIKE = ("device", "dtype", "attention", "threads", "torch", "transformers")
+"""Of what a model says about itself, what may change the last bit of an answer: it must be the same on every worker."""
+
+Job = tuple[str, tuple[Any, ...]]
+"""A method of a worker, and what it is called with."""
+
+
+@dataclass(eq=False)
+class _Worker:
+    """One of them, and the step of its start that is under way; None once it can work."""
+
+    actor: Any
+    step: Any
+    where: str = ""
+    placed: bool = False
+
+
+class Spread:
+    """A model on the workers of a crew, with the interface of one that is here; leave it (`with`) to dismiss them.
+
+    `load` is called on each worker, once, and gives its model. Batches of a worker that is lost go to others; another
+    worker takes its place. A batch that costs several workers is given up, with an error.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], Planned],
+        crew: Crew,
+        *,
+        name: str,
+        kind: str = "",
+        exact: Callable[[], Model] | None = None,
+    ) -> None:
+        self.name = name
+        self.exact = exact
+        """Loads the same model here, in float32: half precision is compared with it on a sample."""
+        self.overflowed = 0
+        """Inputs that half precision could not hold, and float32 did, wherever that was."""
+        self._load = load
+        self._crew = crew
+        self._kind = kind
+        self._workers: list[_Worker] = []
+        self._said: dict[str, Any] = {}
+        self._lost = 0
+        self._alone_since = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.dismiss()
+        self._crew.done(self)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the model that the workers hold."""
+        return str(self._known["fingerprint"])
+
+    @property
+    def kind(self) -> str:
+        """What an audit runs on it; asked of a worker only where the checkpoint's configuration does not tell."""
+        return self._kind or str(self._known["kind"])
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """How each worker runs it, and how many there may be."""
+        return {**self._known["about"], "workers": self._crew.size}
+
+    @property
+    def at_work(self) -> int:
+        """How many workers hold the model now."""
+        return sum(worker.step is None for worker in self._workers)
+
+    def plan(self, questions: Sequence[Question]) -> Plan:
+        """The batches that answer these questions, as a worker plans them."""
+        plan: Plan = self.ask(actor.plan, tuple(questions))
+        return plan
+
+    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of pieces."""
+        counts: list[int] = self.ask(actor.count_pieces, tuple(places))
+        return counts
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        """One answer for each question, in order."""
+        return work_through(self.plan(questions), self.stream)
+
+    def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
+        """The values of each batch, with its number, as they come."""
+        for number, (values, overflowed) in self._work((number, ("run", (batch,))) for number, batch in batches):
+            self.overflowed += overflowed
+            yield number, values
+        if self._crew.wanted:
+            self.dismiss()
+
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What `function(model, *arguments)` gives where the model is."""
+        ((_, result),) = self._work([(0, ("ask", (function, *arguments)))])
+        return result
+
+    def dismiss(self) -> None:
+        """Let all workers go; what is asked next hires others."""
+        while self._workers:
+            self._drop(self._workers[-1])
+
+    @property
+    def _known(self) -> dict[str, Any]:
+        if not self._said:
+            self.ask(actor.nothing)
+        return self._said
+
+    def _work(self, jobs: Iterable[tuple[int, Job]]) -> Iterator[tuple[int, Any]]:
+        """The result of each job, as they come; jobs of lost workers are done again by others."""
+        waiting = deque(jobs)
+        under_way: dict[Any, tuple[_Worker, int, Job]] = {}
+        tries: Counter[int] = Counter()
+        self._alone_since = time.monotonic()
+        while waiting or under_way:
+            self._crew.check()
+            self._hire(len(waiting) + len(under_way))
+            self._hand_out(waiting, under_way)
+            self._check_patience()
+            for ref in self._finished([*under_way, *(w.step for w in self._workers if w.step is not None)]):
+                if ref not in under_way:
+                    self._go_on_starting(ref)
+                    continue
+                worker, number, job = under_way.pop(ref)
+                result, lost = actor.had(ref)
+                if not lost:
+                    self._lost = 0
+                    yield number, result
+                    continue
+                tries[number] += 1
+                if tries[number] == TRIES:
+                    raise ClusterError(
+                        f"{TRIES} workers were lost with the same batch of '{self.name}', one after another; the usual "
+                        f"reason is memory. Try a smaller --batch-size, or larger machines. The last said: {lost}"
+                    )
+                waiting.appendleft((number, job))
+                self._lose(worker, lost)
+
+    def _finished(self, refs: list[Any]) -> list[Any]:
+        """Those that have come; none after a while, so that free places are looked at."""
+        if not refs:
+            self._crew.pause(TICK)
+            return []
+        done, _ = ray.wait(refs, timeout=TICK)
+        return list(done)
+
+    def _hire(self, jobs: int) -> None:
+        """As many as there is work for, and places."""
+        while len(self._workers) < jobs and self._crew.take(self, len(self._workers)):
+            started = actor.holder().options(scheduling_strategy="SPREAD", **self._crew.needs).remote()
+            self._workers.append(_Worker(started, started.hello.remote()))
+
+    def _hand_out(self, waiting: deque[tuple[int, Job]], under_way: dict[Any, tuple[_Worker, int, Job]]) -> None:
+        """A few jobs to each worker, the idlest first."""
+        ready = [worker for worker in self._workers if worker.step is None]
+        load = Counter(worker for worker, _, _ in under_way.values())
+        while waiting and ready:
+            worker = min(ready, key=lambda worker: load[worker])
+            if load[worker] == AHEAD:
+                return
+            number, (method, arguments) = waiting.popleft()
+            under_way[getattr(worker.actor, method).remote(*arguments)] = worker, number, (method, arguments)
+            load[worker] += 1
+
+    def _go_on_starting(self, ref: Any) -> None:
+        """A worker has finished a step of its start: it is there, or it has loaded the model."""
+        worker = next((worker for worker in self._workers if worker.step is ref), None)
+        if worker is None:  # lost meanwhile
+            return
+        said, lost = actor.had(ref)
+        if lost:
+            self._lose(worker, lost)
+        elif not worker.placed:
+            worker.placed, worker.where = True, said["where"]
+            if said["evenhand"] != version("evenhand"):
+                raise ClusterError(
+                    f"The worker on {worker.where} has {_version(said['evenhand'])}, here is "
+                    f"{_version(version('evenhand'))}. Install the same on every machine. {said['why']}".strip()
+                )
+            worker.step = worker.actor.load.remote(self._load, actor.describe)
+        else:
+            worker.step = None
+            self._said = self._said or said | {"where": worker.where}
+            self._check_alike(said, worker.where)
+
+    def _check_alike(self, said: Mapping[str, Any], where: str) -> None:
+        """Workers that differ would make the numbers depend on who had which batch."""
+        one, other = ({name: what["about"].get(name) for name in ALIKE} for what in (self._said, said))
+        one |= {name: self._said[name] for name in ("fingerprint", "limit")}
+        other |= {name: said[name] for name in ("fingerprint", "limit")}
+        if differ := [f"{name} is {one[name]} and {other[name]}" for name in one if one[name] != other[name]]:
+            raise ClusterError(
+                f"Workers must hold the same '{self.name}' in the same way, or numbers would depend on who answers. "
+                f"On {self._said['where']} and {where}, {'; '.join(differ)}. Make the machines alike, or use some."
+            )
+
+    def _check_patience(self) -> None:
+        if any(worker.placed for worker in self._workers) or not self._workers:
+            self._alone_since = time.monotonic()
+        elif time.monotonic() - self._alone_since > PATIENCE:
+            there = {name: n for name, n in ray.cluster_resources().items() if name in ("CPU", "GPU")}
+            raise ClusterError(
+                f"No machine of the cluster has had room for a worker in {PATIENCE:.0f} s. A worker needs "
+                f"{self._crew.needs}; all machines together have {there}. Wait until they are free, or set "
+                "OMP_NUM_THREADS: a worker takes so many CPUs."
+            )
+
+    def _lose(self, worker: _Worker, why: str) -> None:
+        """Somebody else will take its place; but not for ever."""
+        if worker not in self._workers:
+            return
+        self._drop(worker)
+        self._lost += 1
+        log.warning(f"A worker of '{self.name}' was lost{worker.where and f' on {worker.where}'}; others do its work.")
+        if self._lost == TRIES * self._crew.size:
+            raise ClusterError(
+                f"{self._lost} workers of '{self.name}' were lost, and nothing was finished between. Has every machine "
+                f"memory enough for the model? What was answered before is kept. The last said: {why}"
+            )
+
+    def _drop(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        ray.kill(worker.actor)
+        self._crew.give_back()
+
+
+def spread(name: str, crew: Crew, **loading: Any) -> Spread:
+    """The model of that name on the crew's workers; `loading` as for `evenhand.load`.
+
+    Bundled models and Hub ids are found wherever evenhand is; a folder must be on every machine, at the same path.
+    """
+    found = find(name)
+    path = Path(found.source if name in named() else name).expanduser().absolute()
+    source = name if found.on_hub or path.parent == BUNDLED else str(path)
+    device = loading.get("device") or ("cuda" if "num_gpus" in crew.needs else "cpu")
+    load = partial(actor.loaded, source, actor.threads(), {**loading, "device": device})
+    exact = partial(models.load, source, **{**loading, "dtype": "float32"})
+    return Spread(load, crew, name=found.name, kind=kind_of(found), exact=exact)
+
+
+def crew(workers: int | None, device: str | None, n: int = 1) -> Crew:
+    """A crew for n models: by default a worker for each GPU of the cluster, or as many as its CPUs suffice for.
+
+    A worker has as many threads as a local run here, since their number may change the last bits of an answer.
+    """
+    there = ray.cluster_resources()
+    gpus, cpus = int(there.get("GPU", 0)), int(there.get("CPU", 0))
+    if (gpus and device is None) or (device or "").startswith("cuda"):
+        return Crew(workers or max(1, gpus), models=n, needs={"num_gpus": 1, "num_cpus": 1})
+    return Crew(workers or max(1, cpus // actor.threads()), models=n, needs={"num_cpus": actor.threads()})
+
+
+def _version(version: str | None) -> str:
+    return f"evenhand {version}" if version else "no evenhand"

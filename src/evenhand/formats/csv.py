@@ -1,0 +1,70 @@
+"""Values as csv: exact numbers, empty where there is none."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+
+from evenhand.formats.facts import Fact, facts
+from evenhand.runs.folder import Run
+
+COLUMNS = ("dataset", "id", "measure", "score")
+"""Of the scores; every other column is a group."""
+
+
+def csv(runs: Sequence[Run], *, scores: bool = False) -> str:
+    """A row for each value of the runs; with `scores`, one for each item's score.
+
+    Numbers have all their digits, so that reading them back gives the same ones; "no value" is empty. Groups are
+    columns `group_...`. Text stands as it is: a spreadsheet may take a name that begins with = for a formula.
+    """
+    frames = [_scores(run) if scores else _values(run) for run in runs]
+    frame = pd.concat(frames, ignore_index=True)
+    groups = [column for column in frame.columns if str(column).startswith("group_")]
+    frame = frame[[column for column in frame.columns if column not in groups] + groups]
+    return str(frame.to_csv(index=False, lineterminator="\n"))
+
+
+def _values(run: Run) -> pd.DataFrame:
+    return pd.DataFrame([{**_row(fact), **_sample(run), **_grouped(fact)} for fact in facts(run)])
+
+
+def _row(fact: Fact) -> dict[str, Any]:
+    return {key: value for key, value in asdict(fact).items() if key not in ("groups", "part")}
+
+
+def _grouped(fact: Fact) -> dict[str, str]:
+    return {f"group_{group}": label for group, label in fact.groups.items()}
+
+
+def _sample(run: Run) -> dict[str, Any]:
+    return {"partial": "yes" if run.about["partial"] else "no", "limit": _text(run.about["limit"])}
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _scores(run: Run) -> pd.DataFrame:
+    versions = {
+        (task["dataset"], task["measure"]): (task["dataset_version"], task["measure_version"])
+        for task in run.about["tasks"]
+    }
+    scores = run.scores
+    of = [versions[pair] for pair in zip(scores["dataset"], scores["measure"], strict=True)]
+    front = pd.DataFrame(
+        {
+            "model": run.about["model"],
+            "fingerprint": run.about["fingerprint"],
+            "dataset": scores["dataset"],
+            "dataset_version": [dataset for dataset, _ in of],
+            "measure": scores["measure"],
+            "measure_version": [measure for _, measure in of],
+            "id": scores["id"],
+            "score": scores["score"],
+            **_sample(run),
+        }
+    )
+    groups = scores.drop(columns=list(COLUMNS)).add_prefix("group_")
+    return pd.concat([front, groups], axis=1)

@@ -1,0 +1,111 @@
+"""What a rule is held against: the values of a run, and how much worse they are than another run's."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from evenhand.analysis.change import FEMALE_MALE, differences
+from evenhand.analysis.findings import of_dataset
+from evenhand.analysis.paired import compared, pairs
+from evenhand.core.loop import Task
+from evenhand.runs.folder import Run
+
+ALL = "all"
+
+
+class Labels(NamedTuple):
+    """What there are values of: of all items, of each group, and of the parts within groups."""
+
+    whole: bool
+    each: list[str]
+    within: list[str]
+
+
+Known = dict[tuple[str, str], Labels]
+"""By dataset and measure."""
+
+
+class Evidence(NamedTuple):
+    """A value, or how much worse one got, with its interval; `note` says why there is none."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    unscored: int
+    note: str = ""
+
+
+NONE = Evidence(math.nan, math.nan, math.nan, 0, 0, "no such items in this sample")
+
+
+def values(run: Run, dataset: str, measure: str) -> dict[str, Evidence]:
+    """The values of a measure, by group; of female - male those of the pairs."""
+    if measure.endswith(FEMALE_MALE):
+        return _of_pairs(run, dataset, measure.removesuffix(FEMALE_MALE))
+    found = {}
+    for row in run.results:
+        if (row["dataset"], row["measure"]) == (dataset, measure):
+            value, low, high = (math.nan if row[name] is None else row[name] for name in ("value", "low", "high"))
+            note = row.get("note", "")
+            found[_label(row["groups"].values())] = Evidence(value, low, high, row["n"], row["unscored"], note)
+    return found
+
+
+def worse(baseline: Run, run: Run, dataset: str, measure: str) -> dict[str, Evidence]:
+    """How much farther from neutral than the baseline, by group, item by item: `worse` of analysis.change."""
+    found = {}
+    for row in differences(baseline, run, dataset, measure.removesuffix(FEMALE_MALE)):
+        mixed = math.isnan(row["worse"]) and not math.isnan(row["change"])
+        note = "some words call for she, some for he: choose a group" if mixed else ""
+        ends = (row["worse"], row["worse_low"], row["worse_high"])
+        found[row["group"]] = Evidence(*ends, row["n"], row["left_out"], note)
+    return found
+
+
+def known_of_run(run: Run) -> Known:
+    """What a run has values of."""
+    known: Known = {}
+    for task in run.about["tasks"]:
+        dataset, measure, by = task["dataset"], task["measure"], task["by"]
+        rows = [row["groups"] for row in run.results if (row["dataset"], row["measure"]) == (dataset, measure)]
+        each, within = ([_label(of.values()) for of in rows if len(of) == n] for n in (len(by), len(by) + 1))
+        known[dataset, measure] = Labels(True, each if by else [], within)
+        scores = of_dataset(run, dataset, measure)
+        if {"gender", "slot"} <= set(scores):
+            known[dataset, measure + FEMALE_MALE] = Labels(False, sorted(scores[by[0]].astype(str).unique()), [])
+    return known
+
+
+def known_of_tasks(tasks: Sequence[Task]) -> Known:
+    """What a run of these tasks will have values of."""
+    known: Known = {}
+    for task in tasks:
+        data, measure = task.dataset, task.measure.name
+        items = [item.groups for item in data.items]
+        levels = [data.by, (*data.by, data.within) if data.within else ()]
+        each, within = (sorted({_label(of[g] for g in level) for of in items}) if level else [] for level in levels)
+        known[data.name, measure] = Labels(True, each, within)
+        if all({"gender", "slot"} <= set(of) for of in items):
+            known[data.name, measure + FEMALE_MALE] = Labels(False, sorted({of[data.by[0]] for of in items}), [])
+    return known
+
+
+def _of_pairs(run: Run, dataset: str, measure: str) -> dict[str, Evidence]:
+    task = next(t for t in run.about["tasks"] if (t["dataset"], t["measure"]) == (dataset, measure))
+    by, cluster = task["by"][0], task["cluster"]
+    paired = pairs(of_dataset(run, dataset, measure))
+    rows: dict[str, Mapping[Any, Any]] = {
+        str(row[by]): row for row in compared(paired, by=by, cluster=cluster, seed=run.about["seed"]).to_dict("records")
+    }
+    found = {}
+    for label, part in paired.groupby(by):
+        unscored = int(part["difference"].isna().sum())
+        row = rows.get(str(label), dict.fromkeys(("difference", "low", "high"), math.nan))
+        ends = (row["difference"], row["low"], row["high"])
+        found[str(label)] = Evidence(*ends, len(part) - unscored, unscored)
+    return found
+
+
+def _label(labels: Iterable[str]) -> str:
+    return ", ".join(labels) or ALL

@@ -1,0 +1,142 @@
+"""A gate: is what was measured tolerable? Judged on intervals, so that the answer may be that one cannot tell."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NoReturn
+
+from evenhand.analysis.change import FEMALE_MALE
+from evenhand.core.loop import Task
+from evenhand.errors import BadInput, UnknownName
+from evenhand.gate import evidence
+from evenhand.gate.evidence import ALL, Evidence, Known
+from evenhand.gate.policy import EACH, MAX_UNSCORED, Rule, read
+from evenhand.gate.verdict import Judged, Verdict, decided
+from evenhand.runs.comparable import measured
+from evenhand.runs.folder import Run
+
+SHOWN = 12
+"""So many of the groups there are, the nearest, are named where one is not there."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Rules for runs. `Gate.load` reads them from a policy file.
+
+    `baseline` is the run that `worse_by_at_most` means; `max_unscored` the share of items without a score above which
+    nothing is decided.
+    """
+
+    rules: Sequence[Rule]
+    baseline: Run | None = None
+    max_unscored: float = MAX_UNSCORED
+    name: str = "policy"
+
+    def __post_init__(self) -> None:
+        if not self.rules:
+            raise BadInput("A gate needs rules, or everything would pass. Got none.")
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Gate":
+        """The gate that a policy file describes; its baseline must be there too."""
+        policy = read(path)
+        baseline = None if policy.baseline is None else Run.load(policy.baseline)
+        return cls(policy.rules, baseline, policy.max_unscored, str(path))
+
+    def check(self, tasks: Sequence[Task], path: Path) -> None:
+        """An error if a run of these tasks, kept in that folder, could not be judged: before it is made."""
+        self._check(evidence.known_of_tasks(tasks), path, self.baseline)
+
+    def judge(self, run: Run | str | Path, baseline: Run | str | Path | None = None) -> Verdict:
+        """Pass, fail or undecided for each rule; `baseline` takes the place of the policy's own.
+
+        Pass: the whole 95 % interval is within what is tolerable. Fail: the whole interval is outside. Undecided: part
+        of it is, or there is no interval, or too many items have no score.
+        """
+        run = run if isinstance(run, Run) else Run.load(run)
+        baseline = Run.load(baseline) if isinstance(baseline, str | Path) else baseline or self.baseline
+        known, partial = evidence.known_of_run(run), run.about["partial"]
+        self._check(known, run.path, baseline, partial=partial)
+        rules = [judged for number in range(len(self.rules)) for judged in self._judged(number, known, run, baseline)]
+        notes = [f"Partial: a sample of {run.about['limit']} items of each dataset."] if partial else []
+        notes += [
+            f"Careful: the doctor calls the model unfit. {found['check'].capitalize()}: {found['says']}"
+            for found in run.about.get("doctor", ())
+            if found["verdict"] == "unfit"
+        ]
+        return Verdict(run.about["model"], self.name, tuple(rules), tuple(notes))
+
+    def _check(self, known: Known, path: Path, baseline: Run | None, *, partial: bool = False) -> None:
+        """An error if a rule names what is not there; but a sample may lack groups."""
+        for number, rule in enumerate(self.rules):
+            if rule.worse_by_at_most is not None:
+                if baseline is None:
+                    self._fail(number, "worse_by_at_most needs a baseline run. Add to the policy: baseline = 'RUN'.")
+                if baseline.path.resolve() == path.resolve():
+                    self._fail(number, f"the baseline is the run itself, '{path}'. Keep it elsewhere.")
+            dataset = self._dataset(number, known)
+            task = (dataset, rule.measure.removesuffix(FEMALE_MALE))
+            if rule.worse_by_at_most is not None and baseline and task not in measured(baseline):
+                self._fail(number, f"the baseline '{baseline.path}' has no {task[1]} on {dataset}. Audit it alike.")
+            there = known[dataset, rule.measure]
+            groups = [*([ALL] if there.whole else []), *([EACH] if there.each else []), *there.each]
+            groups += [] if rule.worse_by_at_most is not None else there.within
+            if rule.group in groups or (partial and rule.group != ALL):
+                continue
+            near = get_close_matches(rule.group, groups, n=SHOWN, cutoff=0) if len(groups) > SHOWN else groups
+            self._fail(number, str(UnknownName(f"group of {dataset}", rule.group, near)))
+
+    def _dataset(self, number: int, known: Known) -> str:
+        """The one that the rule means."""
+        rule = self.rules[number]
+        measures = {measure for _, measure in known}
+        if rule.worse_by_at_most is not None:  # which are compared as pairs, if they can be
+            measures -= {measure.removesuffix(FEMALE_MALE) for measure in measures if measure.endswith(FEMALE_MALE)}
+        if rule.measure not in measures:
+            self._fail(number, str(UnknownName("measure", rule.measure, measures)))
+        datasets = sorted(dataset for dataset, measure in known if measure == rule.measure)
+        if rule.dataset and rule.dataset not in datasets:
+            self._fail(number, str(UnknownName(f"dataset with {rule.measure}", rule.dataset, datasets)))
+        if not rule.dataset and len(datasets) > 1:
+            several = " and ".join(datasets)
+            self._fail(
+                number, f"{rule.measure} is measured on {several}. Add the one meant: dataset = '{datasets[0]}'."
+            )
+        return rule.dataset or datasets[0]
+
+    def _fail(self, number: int, message: str) -> NoReturn:
+        raise BadInput(f"{self.name}, rule {number + 1}: {message}")
+
+    def _judged(self, number: int, known: Known, run: Run, baseline: Run | None) -> Iterator[Judged]:
+        rule, dataset = self.rules[number], self._dataset(number, known)
+        if rule.worse_by_at_most is not None and baseline is not None:
+            found = evidence.worse(baseline, run, dataset, rule.measure)
+        else:
+            found = evidence.values(run, dataset, rule.measure)
+        most = self.max_unscored if rule.max_unscored is None else rule.max_unscored
+        for group in known[dataset, rule.measure].each if rule.group == EACH else [rule.group]:
+            there = found.get(group, evidence.NONE)
+            reason = _reason(there, most)
+            verdict = "undecided" if reason else decided(there.low, there.high, *rule.tolerated)
+            yield Judged(f"{dataset} · {rule.measure} · {group} · {rule.bound}", verdict, _says(there, reason, rule))
+
+
+def _reason(found: Evidence, most: float) -> str:
+    """Why nothing can be decided, before any bound is looked at."""
+    if found.note or not found.n:
+        return found.note or "no scored items"
+    whole = found.n + found.unscored
+    if found.unscored / whole > most:
+        return f"{found.unscored / whole:.1%} of {whole:,} items unscored, more than {most:.1%}"
+    if math.isnan(found.value):
+        return "no value"
+    return "no interval: too few clusters" if math.isnan(found.low) or math.isnan(found.high) else ""
+
+
+def _says(found: Evidence, reason: str, rule: Rule) -> str:
+    form = "+.3f" if rule.neutral == 0 or rule.worse_by_at_most is not None else ".3f"
+    span = "" if math.isnan(found.low) else f" [{found.low:{form}}, {found.high:{form}}]"
+    counted = "" if math.isnan(found.value) else f"{found.value:{form}}{span}, {found.n:,} items"
+    return "; ".join(filter(None, (counted, reason)))

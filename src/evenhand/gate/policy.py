@@ -1,0 +1,149 @@
+"""What is tolerable: rules, and the file that holds them."""
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from evenhand.analysis.change import FEMALE_MALE
+from evenhand.errors import BadInput, UnknownName
+from evenhand.gate.evidence import ALL
+from evenhand.measures import MEASURES
+
+KEYS = ("baseline", "max_unscored", "rule")
+EACH = "each"
+MAX_UNSCORED = 0.1
+"""Of the items, unless a policy says otherwise: with more unscored, nothing is decided."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One measure on one dataset, and what is tolerable of it: a bound on its value, or on how much worse it may get.
+
+    `within`: at most so far from the neutral value, either way. `low`, `high`: not below, not above; one alone will do.
+    `worse_by_at_most`: so much farther from neutral than the baseline run (for words that call for one gender, from
+    what they call for). `group` is a label as `evenhand compare` prints it, "all" (items) or "each" (group). `dataset`
+    may be left out where a run has the measure on one dataset only. `max_unscored` is a share of the items.
+    """
+
+    measure: str
+    dataset: str = ""
+    group: str = ALL
+    within: float | None = None
+    low: float | None = None
+    high: float | None = None
+    worse_by_at_most: float | None = None
+    max_unscored: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("measure", "dataset", "group"):
+            if not isinstance(given := getattr(self, name), str) or (not given and name != "dataset"):
+                raise BadInput(f"'{name}' must be a name, in quotes. Got {given!r}.")
+        for name in ("within", "low", "high", "worse_by_at_most", "max_unscored"):
+            _check_number(name, getattr(self, name))
+        known = {*MEASURES, *(name + FEMALE_MALE for name in MEASURES if name == "association")}
+        if self.measure not in known:
+            raise UnknownName("measure", self.measure, known)
+        self._check_bounds()
+
+    def _check_bounds(self) -> None:
+        kinds = [self.within is not None, self.low is not None or self.high is not None]
+        if sum(kinds) + (self.worse_by_at_most is not None) != 1:
+            raise BadInput(
+                "A rule has one kind of bound: within, or low and high (or one of them), or worse_by_at_most. "
+                f"Got {', '.join(self._given()) or 'none'}."
+            )
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise BadInput(f"'low' must not be above 'high'. Got {self.low:g} and {self.high:g}.")
+        if math.isnan(self.neutral) and not kinds[1]:
+            raise BadInput(f"{self.measure} has no neutral value to be near to. Bound it by low and high.")
+        if self.measure == "gender-agreement" and self.within is not None:
+            raise BadInput("gender-agreement is right far above 0, not near it. Bound it by low, or worse_by_at_most.")
+
+    def _given(self) -> list[str]:
+        return [name for name in ("within", "low", "high", "worse_by_at_most") if getattr(self, name) is not None]
+
+    @property
+    def neutral(self) -> float:
+        """The value that means "no bias"."""
+        return 0.0 if self.measure.endswith(FEMALE_MALE) else MEASURES[self.measure].neutral
+
+    @property
+    def tolerated(self) -> tuple[float, float]:
+        """The lowest and the highest value that are, or of `worse_by_at_most` the most that it may grow."""
+        if self.worse_by_at_most is not None:
+            return -math.inf, self.worse_by_at_most
+        if self.within is not None:
+            return self.neutral - self.within, self.neutral + self.within
+        return -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
+
+    @property
+    def bound(self) -> str:
+        """The bound in words."""
+        if self.worse_by_at_most is not None:
+            return f"worse than the baseline by at most {self.worse_by_at_most:g}"
+        if self.within is not None:
+            return f"within {self.within:g} of {self.neutral:g}"
+        ends = [("at least", self.low), ("at most", self.high)]
+        return " and ".join(f"{word} {end:g}" for word, end in ends if end is not None)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The rules of a file, and what holds for all of them."""
+
+    rules: tuple[Rule, ...]
+    baseline: Path | None = None
+    max_unscored: float = MAX_UNSCORED
+
+
+def read(path: str | Path) -> Policy:
+    """The policy in a TOML file; a baseline is relative to it."""
+    path = Path(path).expanduser()
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"The policy '{path}' cannot be read: {error}. It must be a TOML file in UTF-8.") from error
+    for key in data:
+        if key not in KEYS:
+            raise BadInput(f"{path}: {UnknownName('key', key, KEYS)}")
+    tables = data.get("rule", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise BadInput(f"{path}: rules are tables, each under a line [[rule]]. Got {tables!r}.")
+    if not tables:
+        raise BadInput(f"{path} has no rules: everything would pass. Add one: [[rule]], measure = ..., within = ...")
+    baseline, most = data.get("baseline"), data.get("max_unscored", MAX_UNSCORED)
+    if baseline is not None and (not isinstance(baseline, str) or not baseline):
+        raise BadInput(f"{path}: 'baseline' must be a run folder, in quotes. Got {baseline!r}.")
+    try:
+        _check_number("max_unscored", most)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from error
+    rules = tuple(_rule(path, number, table) for number, table in enumerate(tables, start=1))
+    return Policy(rules, path.parent / Path(baseline).expanduser() if baseline else None, most)
+
+
+def _rule(path: Path, number: int, table: Mapping[str, Any]) -> Rule:
+    names = [field.name for field in fields(Rule)]
+    try:
+        for key in table:
+            if key not in names:
+                raise UnknownName("key", key, names)
+        if "measure" not in table:
+            raise BadInput(f"A rule names a measure. Got {', '.join(table) or 'nothing'}.")
+        return Rule(**table)
+    except BadInput as error:
+        raise BadInput(f"{path}, rule {number}: {error}") from error
+
+
+def _check_number(name: str, value: object) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise BadInput(f"'{name}' must be a number. Got {value!r}.")
+    if name not in ("low", "high") and value < 0:
+        raise BadInput(f"'{name}' must not be below 0. Got {value:g}.")
+    if name == "max_unscored" and value > 1:
+        raise BadInput(f"'max_unscored' is a share of the items, from 0 to 1. Got {value:g}.")

@@ -1,0 +1,87 @@
+"""What a policy says of a run: pass, fail or undecided, rule by rule."""
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand.core.files import write_whole
+from evenhand.errors import RunError
+from evenhand.runs.folder import GATE
+
+CODES = {"fail": 1, "undecided": 3, "pass": 0}
+"""Exit codes; the worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One rule on one group: what it asks, the verdict, and what was found."""
+
+    rule: str
+    verdict: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A run judged by a policy."""
+
+    model: str
+    policy: str
+    rules: tuple[Judged, ...]
+    notes: tuple[str, ...] = ()
+    """What to know beside: that the run is a sample."""
+
+    @property
+    def verdict(self) -> str:
+        """The worst of the rules': fail, else undecided, else pass."""
+        return worst(rule.verdict for rule in self.rules)
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass, 1 fail, 3 undecided."""
+        return CODES[self.verdict]
+
+    def lines(self) -> list[str]:
+        """A line for each rule, then the notes, then the whole."""
+        rules = [f"{judged.verdict:9}  {judged.rule}: {judged.says}" for judged in self.rules]
+        return [*rules, *self.notes, f"{self.model}, gate {self.policy}: {self.verdict}"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As gate.json has it."""
+        rules = [asdict(judged) for judged in self.rules]
+        about = {"policy": self.policy, "verdict": self.verdict, "model": self.model, "notes": list(self.notes)}
+        return about | {"rules": rules}
+
+    def save(self, run: Path) -> None:
+        """Leave the verdict in the run's folder."""
+        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
+        write_whole(run / GATE, lambda file: file.write(text.encode()))
+
+    @classmethod
+    def load(cls, run: str | Path) -> "Verdict":
+        """The verdict in a run's folder."""
+        path = Path(run) / GATE
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            rules = tuple(Judged(row["rule"], row["verdict"], row["says"]) for row in data["rules"])
+            return cls(data["model"], data["policy"], rules, tuple(data["notes"]))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(f"'{path}' cannot be read: {error!r}. Judge it again: evenhand gate {run}") from error
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Fail if one is, else undecided if one is, else pass."""
+    found = set(verdicts)
+    return next(verdict for verdict in CODES if verdict in found)
+
+
+def decided(low: float, high: float, least: float, most: float) -> str:
+    """Is an interval within what is tolerable (pass), outside of it (fail), or neither (undecided)?"""
+    if math.isnan(low) or math.isnan(high):
+        return "undecided"
+    if least <= low and high <= most:
+        return "pass"
+    return "fail" if high < least or low > most else "undecided"

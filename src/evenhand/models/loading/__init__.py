@@ -1,0 +1,1 @@
+"""From a name to a network that is ready to answer."""

@@ -1,0 +1,1 @@
+"""From batches to log-probabilities: masked models, causal models, NLI classifiers."""

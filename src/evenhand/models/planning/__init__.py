@@ -1,0 +1,1 @@
+"""From questions to batches, and from the batches' numbers back to answers. No torch."""

@@ -1,0 +1,115 @@
+"""From a question to masked inputs: which pieces are hidden, and where the answer is read."""
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from evenhand.core.questions import Entail, Fill, Likelihood, Question, Span, frame
+from evenhand.errors import BadInput, UnfitModel
+from evenhand.models.planning.plan import Ids, Read, Reading
+from evenhand.models.planning.tokens import NO_OTHER, Pieces, Unanswerable
+
+
+def texts(question: Fill | Likelihood) -> list[str]:
+    """The texts a tokenizer must see before the question can be read."""
+    if isinstance(question, Fill):
+        return [question.filled(candidate)[0] for candidate in question.among or (question.answer,)]
+    return [question.text]
+
+
+def answerable(question: Question) -> Fill | Likelihood:
+    """The question, if it is one for a masked language model."""
+    if isinstance(question, (Fill, Likelihood)):
+        return question
+    if not isinstance(question, Entail):
+        raise BadInput(f"A question is a Fill, a Likelihood or an Entail. Got {question!r}.")
+    raise UnfitModel(
+        f"A masked language model cannot answer {type(question).__name__} questions. "
+        "They are for a model of natural language inference."
+    )
+
+
+class Masked:
+    """Turns questions into reads of masked inputs; `pieces` by text, `mask` the tokenizer's id for it."""
+
+    def __init__(self, pieces: Mapping[str, Pieces], mask: int) -> None:
+        self.pieces = pieces
+        self.mask = mask
+        self._compared: dict[Hashable, Reading] = {}
+
+    def reading(self, question: Fill | Likelihood) -> Reading:
+        """The question as reads, or a note saying why it has no answer."""
+        if isinstance(question, Likelihood):
+            return _noted(self._likelihood(question))
+        if not question.among:
+            return _noted(self._fill(question))
+        together = frame(question)
+        if together not in self._compared:  # the same for all candidates, however many questions ask for one of them
+            self._compared[together] = _noted(self._fill(question))
+        shared = self._compared[together]
+        mine = question.among.index(question.answer)
+        return Reading(shared.reads, shared.note, lambda values: _normalised(values, mine))
+
+    def _fill(self, question: Fill) -> Iterator[Read]:
+        for answer in question.among or (question.answer,):
+            text, blank, hidden = question.filled(answer)
+            found = self._usable(text)
+            asked = found.inside(blank)
+            masked, dropped = set(asked), set[int]()
+            for span in hidden:
+                if question.masks == "pieces":
+                    masked.update(found.inside(span))
+                else:
+                    for word in _words(text, span):
+                        first, *rest = found.inside(word)
+                        masked.add(first)
+                        dropped.update(rest)
+            ids = [self.mask if p in masked else token for p, token in enumerate(found.ids) if p not in dropped]
+            yield Read(tuple(ids), tuple((p - sum(d < p for d in dropped), found.ids[p]) for p in asked))
+        if len(set(question.among)) == 1:  # it would be certain, whatever the model
+            raise Unanswerable(NO_OTHER)
+
+    def _likelihood(self, question: Likelihood) -> Iterator[Read]:
+        found = self._usable(question.text)
+        skipped = {p for span in question.skip for p in found.inside(span)}
+        asked = [p for p in found.positions if p not in skipped]
+        if not asked:
+            raise Unanswerable("nothing left outside the skipped spans")
+        ids = found.ids
+        words: Sequence[int | None] = found.words if question.within_word else ()
+        hidden: Ids = (self.mask,)
+        for position in asked:
+            later = position + 1
+            if words:  # the rest of the word is hidden with its piece
+                while later < len(ids) and words[later] == words[position]:
+                    later += 1
+                hidden = (self.mask,) * (later - position)
+            yield Read(ids[:position] + hidden + ids[later:], ((position, ids[position]),))
+
+    def _usable(self, text: str) -> Pieces:
+        found = self.pieces[text]
+        if found.note:
+            raise Unanswerable(found.note)
+        return found
+
+
+def _noted(reads: Iterable[Read]) -> Reading:
+    try:
+        return Reading(tuple(reads))
+    except Unanswerable as reason:
+        return Reading(note=str(reason))
+
+
+def _normalised(values: list[tuple[float, ...]], mine: int) -> tuple[float, ...]:
+    totals = [math.fsum(v) for v in values]
+    return (float(totals[mine] - np.logaddexp.reduce(totals)),)
+
+
+def _words(text: str, span: Span) -> Iterator[Span]:
+    """The words of the span, as white space divides them."""
+    at = span.start
+    for word in span.of(text).split():
+        start = text.index(word, at)
+        at = start + len(word)
+        yield Span(start, at)

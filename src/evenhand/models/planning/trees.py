@@ -1,0 +1,82 @@
+"""Sequences that begin alike share their beginning: inputs are trees of pieces, each piece in its context once.
+
+A tree is written as one row of numbers, each node behind its parent: a node is `token + parent * size`, `parent` being
+its parent's place in the row, `size` the number of the network's embeddings. The root, the start token, is its own
+parent. So a batch is named by all that it is, and plans need to know nothing of trees.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.models.planning.plan import Cell, Ids, Read
+
+Place = tuple[int, int]
+"""A row, and a node in it."""
+
+
+class Forest:
+    """Rows that hold every one of the sequences as a path from the root.
+
+    A row takes sequences until it has `most` nodes; with `most=0` it has no branches, and takes a sequence and those
+    that it continues. A beginning may then stand in several rows, but is read in the first alone: what is the same
+    piece after the same pieces has the same number, to the last bit.
+    """
+
+    def __init__(self, sequences: Iterable[Ids], size: int, most: int) -> None:
+        self.size = size
+        rows: list[list[int]] = [[]]
+        path: list[int] = []  # the last sequence's nodes in the last row
+        homes: list[Place] = []  # where each of them is read
+        last: Ids = ()
+        self._homes: dict[Ids, tuple[Place, ...]] = {}
+        for ids in sorted(set(sequences)):
+            same = _shared(last, ids)
+            path, homes = path[:same], homes[:same]
+            if len(rows[-1]) + len(ids) - same > most and same < len(rows[-1]):
+                rows.append([])
+                path = []
+            for depth in range(len(path), len(ids)):
+                rows[-1].append(ids[depth] + (path[-1] if path else 0) * size)
+                path.append(len(rows[-1]) - 1)
+                if depth == len(homes):
+                    homes.append((len(rows) - 1, path[-1]))
+            self._homes[ids] = tuple(homes)
+            last = ids
+        self.rows: list[Ids] = [tuple(row) for row in rows]
+
+    def path(self, ids: Ids) -> list[tuple[Ids, int]]:
+        """Where each piece of a sequence is: its row, and the node in it."""
+        return [(self.rows[row], node) for row, node in self._homes[ids]]
+
+    def reads(self, ids: Ids, asked: Sequence[int]) -> tuple[Read, ...]:
+        """What to read for these pieces of a sequence: each at the node before it, one read for each row."""
+        if not asked:
+            return ()
+        homes = self._homes[ids[: max(asked)]]
+        cells: dict[int, list[Cell]] = {}
+        for position in asked:
+            row, node = homes[position - 1]
+            cells.setdefault(row, []).append((node, ids[position]))
+        return tuple(Read(self.rows[row], tuple(found)) for row, found in cells.items())
+
+
+def seen(parents: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """What each node sees: itself and those on the way to the root; (rows, nodes, nodes) from (rows, nodes)."""
+    rows, nodes = parents.shape
+    every = np.arange(rows)
+    found = np.zeros((rows, nodes, nodes), dtype=np.bool_)
+    for node in range(nodes):
+        if node:
+            found[:, node] = found[every, parents[:, node]]
+        found[:, node, node] = True
+    return found
+
+
+def _shared(one: Ids, other: Ids) -> int:
+    """How many pieces the two have in common at the beginning."""
+    for n, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return n
+    return min(len(one), len(other))

@@ -1,0 +1,272 @@
+"""One measure on one dataset, of one or more runs: all that its section of the page shows."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from evenhand.analysis import paired
+from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.report.page import examples, readings
+from evenhand.report.page.moves import Move
+from evenhand.report.page.numbers import Number, number
+from evenhand.report.page.readings import DIFFERENCE, Reading
+from evenhand.report.page.scale import Strip, domain, strip
+from evenhand.report.page.trust import LEVELS, Trust, trust
+from evenhand.report.page.verdicts import Verdict, verdict
+from evenhand.runs.folder import Run
+
+ROWS = 400
+"""Rows of a table; beyond, results.json has them."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A line of the scorecard: one number for each run, on its scale, with what it says."""
+
+    label: str
+    numbers: tuple[Number, ...]
+    verdicts: tuple[Verdict, ...]
+    strip: Strip
+    trust: Trust
+    move: Move | None = None
+    marks: tuple[str, ...] = ()
+    """For each of many runs: best, worst, or nothing where that could be chance."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: the labels of a group, and for each run its number."""
+
+    labels: tuple[str, ...]
+    numbers: tuple[Number, ...]
+    move: Move | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Values by group: the names of the groups, and the rows; `left_out` rows did not fit."""
+
+    caption: str
+    groups: tuple[str, ...]
+    rows: tuple[Row, ...]
+    left_out: int = 0
+
+    @property
+    def moved(self) -> bool:
+        """Is there a change in any row?"""
+        return any(row.move for row in self.rows)
+
+
+class Measured:
+    """What one task of the runs gave; the runs have measured the same."""
+
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        names: Sequence[str],
+        results: Sequence[Sequence[Mapping[str, Any]]],
+        task: Mapping[str, Any],
+        moves: Mapping[tuple[str, ...], Move],
+    ) -> None:
+        self.runs, self.names, self.task, self._moves = runs, names, task, moves
+        self._rows = results
+        self.dataset, self.measure = str(task["dataset"]), str(task["measure"])
+        self.key = (self.dataset, self.measure)
+        self.by: list[str] = [str(name) for name in task["by"]]
+        first = self.scores[0]
+        has_partners = bool(self.by) and all({"gender", "slot"} <= set(scores) for scores in self.scores)
+        self.paired = has_partners and all(pairs["difference"].notna().any() for pairs in self.pairs)
+        mixed = self.measure == "pronoun" and "calls_for" in first and first["calls_for"].nunique() > 1
+        self.values = readings.reading(task, mixed=mixed)
+        self.reading: Reading = readings.difference() if self.paired else self.values
+        self.language = str(task.get("language") or "")
+
+    @cached_property
+    def scores(self) -> list[pd.DataFrame]:
+        """The scores of each run, without the groups of other datasets."""
+        found = [examples.of(run, self.dataset, self.measure) for run in self.runs]
+        return [f.drop(columns=[c for c in f.columns if c != "score" and f[c].isna().all()]) for f in found]
+
+    @cached_property
+    def pairs(self) -> list[pd.DataFrame]:
+        """Partners, female and male, of each run."""
+        return [paired.pairs(scores) for scores in self.scores]
+
+    @cached_property
+    def _results(self) -> list[dict[tuple[tuple[str, str], ...], Number]]:
+        return [
+            {
+                tuple(row["groups"].items()): number(row)
+                for row in rows
+                if (row["dataset"], row["measure"]) == (self.dataset, self.measure)
+            }
+            for rows in self._rows
+        ]
+
+    @property
+    def neutral(self) -> float:
+        """The value that means "no bias"; NaN where there is none."""
+        return self._all[0].neutral
+
+    @property
+    def _all(self) -> tuple[Number, ...]:
+        """The value of all items, of each run."""
+        return tuple(found.get((), Number(math.nan)) for found in self._results)
+
+    @cached_property
+    def headlines(self) -> list[Headline]:
+        """The lines of the scorecard: the value of all items; of associations, female minus male by group."""
+        if self.paired:
+            rows = self._differences
+            between = domain([n for _, numbers, _ in rows for n in numbers], self.reading.scale, 0.0)
+            return [self._headline(label, numbers, between, clusters) for label, numbers, clusters in rows]
+        cluster = self.task.get("cluster") or "id"
+        first = self.scores[0].dropna(subset="score")
+        clusters = first[cluster].nunique() if cluster in first else len(first)
+        between = domain(self._all, self.values.scale, self.neutral)
+        return [self._headline("", self._all, between, clusters)]
+
+    def _headline(
+        self, label: str, numbers: tuple[Number, ...], between: tuple[float, float], clusters: int
+    ) -> Headline:
+        told = tuple(verdict(number, self.reading) for number in numbers)
+        shown = "; ".join(
+            f"{name + ': ' if len(self.runs) > 1 else ''}{n.shown}, interval {n.interval}"
+            for name, n in zip(self.names, numbers, strict=True)
+        )
+        ends = f"from {between[0]:g} ({self.reading.ends[0]}) to {between[1]:g} ({self.reading.ends[1]})"
+        drawn = strip(numbers, self.reading.ends, between, f"{shown}, on a scale {ends}")
+        in_words = readings.group(self.by[0], label) if label else ""
+        each = [trust(run, self.task, self.values, n, clusters) for run, n in zip(self.runs, numbers, strict=True)]
+        trusted = max(each, key=lambda found: LEVELS.index(found.level))
+        return Headline(in_words, numbers, told, drawn, trusted, self._move(label or "all"), self._marks)
+
+    @cached_property
+    def _marks(self) -> tuple[str, ...]:
+        """Which of many runs is best and which worst, by the measures that models can be ranked by."""
+        if len(self.runs) < 3 or self.key not in comparable(self.runs[0]):
+            return ()
+        rows = side_by_side(self.runs, self.dataset, self.measure)
+        return tuple(rows[rows["total"]]["mark"])
+
+    @cached_property
+    def _differences(self) -> list[tuple[str, tuple[Number, ...], int]]:
+        """Female minus male by the first group: label, a number for each run, and how many clusters."""
+        by, cluster = self.by[0], str(self.task.get("cluster") or "id_female")
+        frames = [
+            paired.compared(pairs, by=by, cluster=cluster, seed=run.about["seed"]).set_index(by)
+            for run, pairs in zip(self.runs, self.pairs, strict=True)
+        ]
+        sizes = [pairs.groupby(by)["difference"].agg(lambda d: int(d.isna().sum())) for pairs in self.pairs]
+        rows = []
+        for label in dict.fromkeys(label for frame in frames for label in frame.index):
+            numbers = tuple(
+                Number(row["difference"], row["low"], row["high"], int(row["pairs"]), int(unscored[label]))
+                if label in frame.index and (row := frame.loc[label]) is not None
+                else Number(math.nan)
+                for frame, unscored in zip(frames, sizes, strict=True)
+            )
+            clusters = int(next(frame.loc[label, "clusters"] for frame in frames if label in frame.index))
+            rows.append((str(label), numbers, clusters))
+        return rows
+
+    def _move(self, group: str) -> Move | None:
+        return self._moves.get((self.dataset, DIFFERENCE if self.paired else self.measure, group))
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        """The values by group, all items first; then what lies within groups."""
+        within = str(self.task.get("within") or "")
+        levels: dict[tuple[str, ...], list[Row]] = {}
+        for key in dict.fromkeys(key for found in self._results for key in found):
+            numbers = tuple(found.get(key, Number(math.nan)) for found in self._results)
+            names, labels = tuple(name for name, _ in key), tuple(label for _, label in key)
+            move = None if self.paired or (within and within in names) else self._move(", ".join(labels) or "all")
+            levels.setdefault(names, []).append(Row(labels, numbers, move))
+        whole = levels.pop((), [])
+        groups = next((names for names in levels if within not in names or not within), tuple(self.by) or ("items",))
+        first = [Row(("all",) * len(groups), row.numbers, row.move) for row in whole] + levels.pop(groups, [])
+        tables = [] if not self.paired else [self._women_minus_men()]
+        caption = ("Values by group" if self.paired else "By group") if self.by else "All items"
+        tables.append(_table(caption, groups, first))
+        return tables + [_table(f"By {names[-1]}", names, rows) for names, rows in levels.items()]
+
+    def _women_minus_men(self) -> Table:
+        rows = tuple(Row((label,), numbers, self._move(label)) for label, numbers, _ in self._differences)
+        return Table("Women minus men, partner by partner", (self.by[0],), rows)
+
+    @property
+    def values_by_group(self) -> Table:
+        """The table that starts with the value of all items."""
+        return self.tables[1 if self.paired else 0]
+
+    @cached_property
+    def strongest(self) -> list[tuple[str, list[examples.Shown], list[examples.Shown]]]:
+        """For each run: its name, and its strongest items below and above neutral."""
+        found = []
+        for name, rows in zip(self.names, self._items, strict=True):
+            below, above = examples.strongest(rows, 0.0 if self.paired else self.neutral, self.reading, self.by)
+            found.append((name, below, above))
+        return found
+
+    @cached_property
+    def example(self) -> examples.Shown | None:
+        """A typical item of the first run."""
+        value = float(self._items[0]["score"].mean()) if len(self._items[0]) else math.nan
+        return examples.example(self._items[0], value, self.dataset, self.reading, self.by)
+
+    @cached_property
+    def _items(self) -> list[pd.DataFrame]:
+        pairs = self.pairs if self.paired else [None] * len(self.runs)
+        return [examples.scored(run, self.task, self.reading, p) for run, p in zip(self.runs, pairs, strict=True)]
+
+    @property
+    def item_groups(self) -> list[str]:
+        """The groups that an item, or a pair of partners, is of."""
+        return [name for name in self.by if name in self._items[0]]
+
+    @property
+    def signed(self) -> bool:
+        """Can a score be of either sign?"""
+        return any(len(rows) and rows["score"].min() < 0 for rows in self._items)
+
+    @property
+    def has_texts(self) -> bool:
+        """Does the first run have how its items read?"""
+        return bool((self.runs[0].items["dataset"] == self.dataset).any())
+
+    @property
+    def unscored(self) -> list[tuple[str, str, int]]:
+        """Why items have no score: run, reason, how many."""
+        key = f"{self.dataset}/{self.measure}"
+        return [
+            (name, reason, n)
+            for name, run in zip(self.names, self.runs, strict=True)
+            for reason, n in (run.about.get("unscored") or {}).get(key, {}).items()
+        ]
+
+    @property
+    def leaning(self) -> list[str]:
+        """The groups of the last run that lean, where all items together do not."""
+        if self.paired or self.values.kind != "lean" or self._all[-1].side != 0:
+            return []
+        return list(self._leaning())
+
+    def _leaning(self) -> Iterator[str]:
+        for row in self.values_by_group.rows[1:]:
+            if side := row.numbers[-1].side:
+                yield f"{', '.join(filter(None, row.labels))}: {self.values.leans[(side + 1) // 2]}"
+
+
+def _table(caption: str, groups: Sequence[str], rows: Sequence[Row]) -> Table:
+    """A table of as many rows as fit; a group with one label alone is in the caption, not in a column."""
+    labels = [{row.labels[place] for row in rows} - {"all"} for place in range(len(groups))]
+    shown = [place for place, found in enumerate(labels) if len(found) != 1] or [0]
+    alone = [f"{groups[place]}: {min(found)}" for place, found in enumerate(labels) if place not in shown]
+    cut = tuple(Row(tuple(row.labels[place] for place in shown), row.numbers, row.move) for row in rows[:ROWS])
+    names = tuple(groups[place] for place in shown)
+    return Table(", ".join([caption, *alone]), names, cut, max(0, len(rows) - ROWS))

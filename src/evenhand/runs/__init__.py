@@ -1,0 +1,1 @@
+"""Run folders: what an audit leaves on disk, and everything after it reads."""

@@ -1,0 +1,86 @@
+"""Were runs measured alike? Only then can they be set side by side, item by item."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from evenhand.errors import BadInput
+from evenhand.runs.folder import Run
+
+DESCRIPTIVE = ("about", "asks", "flaws", "language", "licence", "reading", "source")
+"""What a run says of its tasks for people: other words make no other measurement."""
+OLDER = {"within": "", "crossed": ""}
+"""What older runs leave out of a task."""
+NAMES = {"dataset_version": "version of the dataset", "measure_version": "version of the measure"}
+
+
+def same_task(runs: Sequence[Run], dataset: str, measure: str) -> dict[str, Any]:
+    """What was measured, if it was the same in all runs; or an error that says what differs."""
+    tasks = []
+    for run in runs:
+        found = [t for t in run.about["tasks"] if (t["dataset"], t["measure"]) == (dataset, measure)]
+        if not found:
+            raise BadInput(f"'{run.path}' has no {measure} on {dataset}. Audit all models with the same suite.")
+        tasks.append(OLDER | {k: v for k, v in found[0].items() if k not in DESCRIPTIVE})
+    for run, task in zip(runs[1:], tasks[1:], strict=True):
+        differences = [*_differences(tasks[0], task), *_samples(runs[0], run, dataset, measure)]
+        if differences:
+            kinds = "One is a causal model, the other is not. " if of_two_kinds([runs[0], run]) else ""
+            raise BadInput(
+                f"'{runs[0].path}' and '{run.path}' were not measured alike on {dataset}: {'; '.join(differences)}. "
+                f"{kinds or 'Audit them with the same command.'}".strip()
+            )
+    return tasks[0]
+
+
+def in_common(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Dataset and measure of what all runs have; an error where that is nothing."""
+    shared = [task for task in measured(runs[0]) if all(task in measured(run) for run in runs[1:])]
+    if not shared:
+        each = "; ".join(f"'{run.path}' {', '.join(f'{m} on {d}' for d, m in measured(run))}" for run in runs)
+        raise BadInput(f"The runs have nothing in common. They have: {each}. Audit all models with the same suite.")
+    return shared
+
+
+def of_two_kinds(runs: Sequence[Run]) -> bool:
+    """Are there causal models among others? The same measure is another quantity of them."""
+    return len({bool(run.about.get("apart")) for run in runs}) > 1
+
+
+def measured(run: Run) -> list[tuple[str, str]]:
+    """Dataset and measure of each of the run's tasks."""
+    return [(task["dataset"], task["measure"]) for task in run.about["tasks"]]
+
+
+def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
+    for key in {**one, **other}:
+        here, there = one.get(key), other.get(key)
+        if isinstance(here, dict) and isinstance(there, dict):
+            yield from _differences(_known_by_content(here), _known_by_content(there))
+        elif here != there:
+            yield f"{NAMES.get(key, key)} {_shown(here)} and {_shown(there)}"
+
+
+def _known_by_content(options: Mapping[str, Any]) -> dict[str, Any]:
+    """A file whose content is known may lie elsewhere."""
+    return {k: v for k, v in options.items() if k != "file" or "sha256" not in options}
+
+
+def _samples(one: Run, other: Run, dataset: str, measure: str) -> Iterator[str]:
+    ids = [set(_ids(run, dataset, measure)) for run in (one, other)]
+    if ids[0] != ids[1]:
+        told = [f"{len(found):,} items{_sampled(run)}" for run, found in zip((one, other), ids, strict=True)]
+        yield f"samples of {' and '.join(told)}, {len(ids[0] & ids[1]):,} in common"
+
+
+def _ids(run: Run, dataset: str, measure: str) -> list[str]:
+    scores = run.scores
+    return [str(i) for i in scores.loc[(scores["dataset"] == dataset) & (scores["measure"] == measure), "id"]]
+
+
+def _sampled(run: Run) -> str:
+    limit = run.about["limit"]
+    return "" if limit is None else f" (limit {limit}, seed {run.about['seed']})"
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value) if value not in (None, "") else "none"

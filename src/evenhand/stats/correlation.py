@@ -1,0 +1,89 @@
+"""How two quantities go together: correlations, lines, spreads, with intervals from resampling points."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from evenhand.stats.intervals import DRAWS, FEW, Floats, percentiles
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A correlation with its bootstrap interval, two-sided p and number of points."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+    n: int
+
+
+def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal["pearson", "spearman"]) -> Correlation:
+    """Pearson's r or Spearman's rho, with an interval from eight points on.
+
+    NaN where either side does not vary: no correlation is not one of 0.
+    """
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Correlation(math.nan, math.nan, math.nan, math.nan, len(x))
+    test = stats.pearsonr if kind == "pearson" else stats.spearmanr
+    found = test(x, y)
+    low, high = math.nan, math.nan
+    if (n := len(x)) >= FEW:  # of fewer points no interval would stay between -1 and 1
+        drawn = rng.integers(n, size=(DRAWS, n))
+        a, b = x[drawn], y[drawn]  # (draws, n)
+        if kind == "spearman":
+            a, b = stats.rankdata(a, axis=1), stats.rankdata(b, axis=1)
+        low, high = percentiles(_row_correlations(a, b), n, 0.95)
+    return Correlation(float(found.statistic), low, high, float(found.pvalue), len(x))
+
+
+def _row_correlations(a: Floats, b: Floats) -> Floats:
+    """Pearson's r of each row of `a` with the same row of `b`; NaN where one does not vary."""
+    a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
+    spread = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
+    found: Floats = np.divide((a * b).sum(axis=1), spread, out=np.full(len(a), np.nan), where=spread > 1e-12)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """y = intercept + slope x, by least squares, and Pearson's r; intervals at 95 % from resampling points."""
+
+    slope: float
+    slope_low: float
+    slope_high: float
+    intercept: float
+    r: float
+    r_low: float
+    r_high: float
+    n: int
+
+
+def fitted(x: Floats, y: Floats, rng: np.random.Generator) -> Line:
+    """The line through the points; NaN where x does not vary."""
+    n = len(x)
+    if np.ptp(x) == 0:
+        nan = math.nan
+        return Line(nan, nan, nan, nan, nan, nan, nan, n)
+    found = stats.linregress(x, y)
+    drawn = rng.integers(n, size=(DRAWS, n))
+    a, b = x[drawn], y[drawn]  # (draws, n)
+    centred = a - a.mean(axis=1, keepdims=True)
+    spread = (centred**2).sum(axis=1)
+    slopes: Floats = np.divide((centred * b).sum(axis=1), spread, out=np.full(DRAWS, np.nan), where=spread > 1e-12)
+    slope = percentiles(slopes, n, 0.95)
+    r = percentiles(_row_correlations(a, b), n, 0.95)
+    return Line(float(found.slope), *slope, float(found.intercept), float(found.rvalue), *r, n)
+
+
+def ratio_of_spreads(x: Floats, y: Floats, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Standard deviation of y over that of x, and its interval from resampling pairs; NaN where x does not vary."""
+    if np.ptp(x) == 0:
+        return math.nan, math.nan, math.nan
+    drawn = rng.integers(len(x), size=(DRAWS, len(x)))
+    below = x[drawn].std(axis=1)
+    draws: Floats = np.divide(y[drawn].std(axis=1), below, out=np.full(DRAWS, np.nan), where=below > 1e-12)
+    return float(y.std() / x.std()), *percentiles(draws, len(x), 0.95)

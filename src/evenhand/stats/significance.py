@@ -1,0 +1,138 @@
+"""Could a difference be chance, and what difference would have shown? Tests that know about clusters."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from evenhand.stats.intervals import Floats
+
+AT_ONCE = 2**22
+"""Coins in memory: a hundred thousand clusters would take gigabytes for all draws together."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRank:
+    """Wilcoxon's signed-rank test of paired differences.
+
+    `w` is the sum of the ranks of the positive differences (R's V; SciPy's two-sided statistic is another one), `z` its
+    distance from the mean n (n + 1) / 4 in standard deviations, corrected for ties. `p` is two-sided. Zero differences
+    are left out.
+    """
+
+    w: float
+    z: float
+    p: float
+    n: int
+
+    @property
+    def r(self) -> float:
+        """Effect size z / sqrt(N), N observations in n pairs, hence 2 n (Rosenthal 1991). Positive: differences are."""
+        return self.z / math.sqrt(2 * self.n) if self.n else math.nan
+
+    @property
+    def r_as_printed(self) -> float:
+        """The same as R users print it after Field et al. (2012), from qnorm(p / 2): always negative."""
+        return -abs(self.r)
+
+
+def signed_rank(differences: Floats) -> SignedRank:
+    """The signed-rank test of these differences against a median of 0."""
+    differences = differences[differences != 0]
+    n = len(differences)
+    if n == 0:
+        return SignedRank(0.0, math.nan, 1.0, 0)
+    ranks = stats.rankdata(np.abs(differences))
+    w = float(ranks[differences > 0].sum())
+    _, ties = np.unique(ranks, return_counts=True)
+    variance = n * (n + 1) * (2 * n + 1) / 24 - (ties**3 - ties).sum() / 48
+    p = float(stats.wilcoxon(differences).pvalue)
+    return SignedRank(w, signed_rank_z(w, n, variance), p, n)
+
+
+def signed_rank_z(w: float, n: int, variance: float | None = None) -> float:
+    """From a sum of positive ranks over n pairs to z; without a variance, that of ranks without ties."""
+    variance = n * (n + 1) * (2 * n + 1) / 24 if variance is None else variance
+    return float((w - n * (n + 1) / 4) / math.sqrt(variance)) if variance else math.nan
+
+
+def sign_flip_test(
+    differences: Floats, clusters: Sequence[str], rng: np.random.Generator, *, draws: int = 9999
+) -> float:
+    """Two-sided p of the mean difference when the sign of each cluster's differences is a coin's.
+
+    A permutation test: under the hypothesis that the two members of a pair are exchangeable, swapping them in a whole
+    cluster changes nothing. p = (1 + hits) / (1 + draws), never 0 (Phipson and Smyth 2010). NaN with no cluster.
+    """
+    sums = _sums(differences, clusters)
+    if not len(sums):
+        return math.nan
+    whole = sums.sum()
+    hits = 0
+    for coins in _coins(draws, len(sums), rng):
+        hits += int(np.count_nonzero(np.abs(2 * (coins @ sums) - whole) >= abs(whole) * (1 - 1e-12)))
+    return float((1 + hits) / (1 + draws))
+
+
+def _coins(draws: int, n: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """So many draws of n fair coins, 0 or 1, as many at a time as memory is good for."""
+    at_once = max(1, AT_ONCE // n)
+    for start in range(0, draws, at_once):
+        rows = min(at_once, draws - start)
+        bits = np.frombuffer(rng.bytes(rows * -(-n // 8)), dtype=np.uint8).reshape(rows, -1)
+        yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
+
+
+def detectable(differences: Floats, clusters: Sequence[str], *, level: float = 0.95, power: float = 0.8) -> float:
+    """The smallest mean difference that data like these would show as different from 0, four times in five.
+
+    (t(1 - alpha / 2; g - 1) + t(power; g - 1)) x clustered standard error, g clusters. NaN with fewer than two.
+    """
+    sums = _sums(differences, clusters)
+    g = len(sums)
+    if g < 2:
+        return math.nan
+    sizes = _sums(np.ones_like(differences), clusters)
+    residuals = sums - sizes * differences.mean()
+    error = math.sqrt(g / (g - 1) * float((residuals**2).sum())) / len(differences)
+    return float((stats.t.ppf((1 + level) / 2, g - 1) + stats.t.ppf(power, g - 1)) * error)
+
+
+def detectable_within(low: float, high: float, g: int, *, level: float = 0.95, power: float = 0.8) -> float:
+    """The same, from an interval of g clusters: its half width x (1 + t(power; g - 1) / t(1 - alpha / 2; g - 1)).
+
+    For intervals that are more than a mean over clusters: two sets of clusters that cross, sets that count alike.
+    """
+    if g < 2:
+        return math.nan
+    return float((high - low) / 2 * (1 + stats.t.ppf(power, g - 1) / stats.t.ppf((1 + level) / 2, g - 1)))
+
+
+def interval_test(value: float, low: float, high: float, g: int, *, level: float = 0.95) -> float:
+    """Two-sided p of a value against 0 that goes with its interval: below 1 - level where the interval leaves out 0.
+
+    t = value / standard error with g - 1 degrees of freedom, the error from the end of the interval that is nearer
+    to 0. For values of crossed clusters, of which no signs can be flipped. NaN without an interval.
+    """
+    if g < 2 or math.isnan(low) or math.isnan(high):
+        return math.nan
+    if value == 0:
+        return 1.0
+    error = value - low if value > 0 else high - value
+    if error <= 0:
+        return 0.0
+    return float(2 * stats.t.sf(abs(value) / error * stats.t.ppf((1 + level) / 2, g - 1), g - 1))
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Holm's (1979) adjustment of several p-values."""
+    from statsmodels.stats.multitest import multipletests
+
+    return [float(p) for p in multipletests(ps, method="holm")[1]] if len(ps) else []
+
+
+def _sums(values: Floats, clusters: Sequence[str]) -> Floats:
+    _, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
+    return np.bincount(index, weights=values).astype(np.float64) if len(values) else np.array([], dtype=np.float64)

@@ -1,0 +1,132 @@
+"""How gendered is a text corpus? By what a debiased model learns from it (Barza 2023, section 5.2)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenhand.analysis.trainings import drawn, moved
+from evenhand.datasets.corpora.texts import sampled, sentences
+from evenhand.errors import BadInput
+from evenhand.mitigation.corpora import substituted
+from evenhand.models.loading.names import DEFAULT
+from evenhand.studies.train_and_measure import recipe_of, taught, trained, untaught
+from evenhand.studies.train_and_measure import scores as scores_of
+
+PAIRS = {"tgb": ["likelihood-difference"]}
+BASE, DEBIASED = "base", "debiased"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What models learned from corpora.
+
+    `asld` and `lean` have a row for each model (base, debiased, then one for each corpus) and group of pairs: model,
+    group, value, low, high, draws, n. ASLD, mean |d| in nats, says how far apart stereotype and counterpart are, 0: not
+    at all; lean, mean d, on which side: above 0 the stereotype's. `changes` has the differences of ASLD, corpus against
+    debiased and corpus against corpus: of, against, and the same columns; above 0 the first taught more.
+    """
+
+    sentences: Mapping[str, int]
+    """How many each model was trained on."""
+    asld: pd.DataFrame
+    lean: pd.DataFrame
+    changes: pd.DataFrame
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, for machines."""
+        tables = {"asld": self.asld, "lean": self.lean, "changes": self.changes}
+        rows = {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
+        return {"sentences": dict(self.sentences), **rows}
+
+
+def learned(
+    corpora: Mapping[str, str],
+    *,
+    model: str = DEFAULT,
+    debias_on: str = "balanced",
+    size: int | None = None,
+    equal: bool = True,
+    draws: int = 1,
+    recipe: str = "default",
+    limit: int | None = None,
+    out: str | Path = "runs/corpus",
+    seed: int = 0,
+    **loading: Any,
+) -> Learned:
+    """Debias a model, fine-tune it on a sample of each corpus, and measure the average sentence likelihood difference.
+
+    `corpora` are files or known corpora, by the name to show. Each is sampled `draws` times, `size` sentences each: by
+    default as many as the smallest has, since a larger text teaches more of whatever it holds; all of each unless
+    `equal`. The base is debiased on `debias_on`. With `limit` only so many pairs are measured. What was trained and
+    measured is kept in `out`, and the same call goes on where it stopped.
+    """
+    if taken := {BASE, DEBIASED} & set(corpora):
+        raise BadInput(f"A corpus cannot be called '{min(taken)}', which a model is. Give it another name.")
+    out = Path(out).expanduser()
+    texts = {name: sentences(source) for name, source in corpora.items()}
+    sizes = _sizes({name: len(found) for name, found in texts.items()}, size, equal)
+    scores = {BASE: untaught(model, out, PAIRS, limit=limit, **loading)}
+    text = substituted(debias_on, seed=seed)
+    debiased = str(trained(model, text.sentences, recipe_of(recipe, seed=seed), out, DEBIASED))
+    scores[DEBIASED] = untaught(debiased, out, PAIRS, limit=limit, **loading)
+    for name, found in texts.items():
+        runs = taught(
+            debiased,
+            lambda draw, name=name, found=found: sampled(found, sizes[name], (seed, draw)),  # type: ignore[misc]
+            out,
+            _slug(name),
+            PAIRS,
+            recipe=recipe,
+            draws=draws,
+            limit=limit,
+            seed=seed,
+            **loading,
+        )
+        scores[name] = scores_of(runs)
+    return Learned(
+        {DEBIASED: len(text.sentences), **sizes},
+        _stacked({name: drawn(frame, size=True, seed=seed) for name, frame in scores.items()}),
+        _stacked({name: drawn(frame, seed=seed) for name, frame in scores.items()}),
+        _changes(scores, seed),
+    )
+
+
+def named(files: Sequence[str]) -> dict[str, str]:
+    """The files by what to call them: their names, or, where two have the same, their paths."""
+    names = [Path(file).name for file in files]
+    called = [file if names.count(name) > 1 else name for file, name in zip(files, names, strict=True)]
+    if len(set(called)) < len(called):
+        raise BadInput(f"Each corpus is wanted once. Got {', '.join(files)}.")
+    return dict(zip(called, files, strict=True))
+
+
+def _sizes(has: Mapping[str, int], size: int | None, equal: bool) -> dict[str, int]:
+    smallest = min(has, key=lambda name: has[name])
+    if size is None:
+        return {name: has[smallest] if equal else n for name, n in has.items()}
+    if not 1 <= size <= has[smallest]:
+        raise BadInput(f"'{smallest}' has {has[smallest]:,} sentences. Got a size of {size:,}: choose 1 to that many.")
+    return dict.fromkeys(has, size)
+
+
+def _changes(scores: Mapping[str, pd.DataFrame], seed: int) -> pd.DataFrame:
+    corpora = [name for name in scores if name not in (BASE, DEBIASED)]
+    compared = [(name, DEBIASED) for name in corpora] + [(b, a) for a, b in combinations(corpora, 2)]
+    tables = [
+        moved(scores[against], scores[of], size=True, seed=seed).assign(of=of, against=against)
+        for of, against in compared
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat([table.assign(model=name) for name, table in tables.items()], ignore_index=True)
+
+
+def _slug(name: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".")

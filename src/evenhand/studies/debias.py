@@ -1,0 +1,222 @@
+"""Debias a model: substitute, fine-tune, measure before and after, and say what was gained and what was lost."""
+
+import hashlib
+import json
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenhand import models
+from evenhand.analysis.change import changed
+from evenhand.auditing.audit import audit
+from evenhand.core.files import prepare, write_whole
+from evenhand.core.items import Pair
+from evenhand.core.model import Model
+from evenhand.core.questions import Likelihood
+from evenhand.datasets.corpora.texts import reminders
+from evenhand.datasets.gendered import gender
+from evenhand.datasets.pairs import tgb
+from evenhand.errors import BadInput
+from evenhand.mitigation.corpora import substituted
+from evenhand.mitigation.swap import WORD
+from evenhand.models.cache import Remembering
+from evenhand.models.loading.names import DEFAULT
+from evenhand.report import page
+from evenhand.runs.folder import ANSWERS, Run, locked
+from evenhand.stats.intervals import clustered_interval
+from evenhand.stats.significance import sign_flip_test
+from evenhand.studies.train_and_measure import recipe_of
+from evenhand.training.processes import helping
+
+log = logging.getLogger(__name__)
+
+FINISHED = ".finished"
+"""In a folder whose model is trained to the end."""
+HELD_OUT = 100
+"""Pairs of tgb on whose sentences, which no corpus has, the model's knowledge of language is compared."""
+
+
+@dataclass(frozen=True)
+class Debiased:
+    """The new model's folder, the runs before and after, and the tables that compare them."""
+
+    model: Path
+    before: Run
+    after: Run
+    balance: pd.DataFrame
+    """Gendered words of the corpus, before and after substitution."""
+    changes: pd.DataFrame
+    """What changed: analysis.change.changed."""
+    language: dict[str, float]
+    """Pseudo-perplexity on held-out sentences, before and after, and the change of its logarithm with its interval."""
+
+    @property
+    def alarms(self) -> list[str]:
+        """What debiasing should not have done."""
+        found = []
+        agreement = self.changes[self.changes["measure"] == "gender-agreement"]
+        for _, row in agreement[(agreement["group"] == "all") & (agreement["high"] < 0)].iterrows():
+            found.append(
+                f"Over-debiased: words that call for one gender (actress, pregnant) lost {-row['change']:.2f} "
+                f"[{-row['high']:.2f}, {-row['low']:.2f}] of P(right pronoun) - P(wrong one). Add --remind."
+            )
+        if self.language and self.language["low"] > 0:
+            worse = f"{self.language['before']:.1f} -> {self.language['after']:.1f}"
+            found.append(f"Its language got worse: pseudo-perplexity {worse} on held-out sentences.")
+        return found
+
+
+def debias(
+    model: str = DEFAULT,
+    *,
+    corpus: str = "balanced",
+    out: str | Path,
+    share: float | None = None,
+    remind: Sequence[str] = (),
+    repeat: int = 1,
+    recipe: str = "default",
+    suite: str = "all",
+    limit: int | None = None,
+    seed: int = 0,
+    **loading: Any,
+) -> Debiased:
+    """Fine-tune a model on text in which a share of the documents has the other gender, and compare before and after.
+
+    `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file. `share` of its documents are swapped: a half,
+    or none of a corpus that is balanced already. `remind` adds sentences in which gendered words stand with their right
+    pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
+    OUT/model, runs to OUT/before and OUT/after; the same call goes on where it stopped. Under a launcher (torchrun) the
+    first process does all this, and the others end (`SystemExit`) once they have helped it train.
+    """
+    from evenhand.training.mlm import finetune
+
+    recipe_of(recipe)  # known, or an error, before anything is made
+    if repeat < 1:
+        raise BadInput(f"repeat must be at least 1. Got {repeat}.")
+    if seed < 0:
+        raise BadInput(f"seed must not be negative. Got {seed}.")
+    out = Path(out).expanduser()
+    if out.resolve() in (given := Path(model).expanduser().resolve(), *given.parents):
+        raise BadInput(f"'{model}' lies in '{out}', where the new model would go. Choose another --out.")
+    prepare(out)
+    text = substituted(corpus, share=share, seed=seed)
+    extra = [sentence for source in remind for sentence in reminders(source)] * repeat
+    folder = out / "model"
+    if helping():
+        if not (folder / FINISHED).exists():
+            finetune(model, text.sentences + extra, recipe_of(recipe), folder)
+        raise SystemExit(0)
+    with locked(out):
+        base = models.load_masked(model, **loading)
+        made_of = repr((base.fingerprint, text.sentences, extra, recipe_of(recipe), suite, limit, seed))
+        _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
+        asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed, **loading}
+        before = audit(model, out=out / "before", **asked)
+        if not (folder / FINISHED).exists():
+            finetune(model, text.sentences + extra, recipe_of(recipe), folder)
+            (folder / FINISHED).touch()
+        after = audit(str(folder), out=out / "after", **asked)
+        language = _language([(before, base), (after, models.load(str(folder), **loading))], seed)
+        done = Debiased(folder, before, after, balance(text.before, text.after), changed(before, after), language)
+        rows = done.changes.to_json(orient="records", indent=1).encode()
+        write_whole(out / "changes.json", lambda file: file.write(rows))
+        _record(out, done, corpus, text.share, extra)
+        _complete_card(done, corpus, text.share, extra)
+        page.write([before, after], out / page.FILE)
+        return done
+
+
+def _claim(out: Path, made_of: str) -> None:
+    """Make the folder this debiasing's; another's is refused, since its model would be lost."""
+    path = out / "debias.json"
+    if path.exists():
+        try:
+            known = json.loads(path.read_text(encoding="utf-8"))["sha256"]
+        except (OSError, ValueError, KeyError):
+            known = ""
+        if known != made_of:
+            raise BadInput(f"'{out}' holds another debiasing: other model, texts or settings. Choose another --out.")
+        return
+    write_whole(path, lambda file: file.write(json.dumps({"sha256": made_of}).encode()))
+
+
+def _record(out: Path, done: Debiased, corpus: str, share: float, extra: Sequence[str]) -> None:
+    """Keep beside the claim what the page shows: whose runs these are, what was trained on, what was lost."""
+    path = out / "debias.json"
+    record = json.loads(path.read_text(encoding="utf-8")) | {
+        "before": done.before.about["fingerprint"],
+        "after": done.after.about["fingerprint"],
+        "corpus": corpus,
+        "share": share,
+        "reminders": len(extra),
+        "balance": done.balance.to_dict("records"),
+        "language": done.language,
+        "alarms": done.alarms,
+    }
+    write_whole(path, lambda file: file.write(json.dumps(record, indent=1).encode()))
+
+
+def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
+    """How many female and male words a corpus has, before and after substitution, and the female share."""
+    rows = []
+    for name, texts in (("before", before), ("after", after)):
+        found = Counter(gender(match[0]) for text in texts for match in WORD.finditer(text))
+        female, male = found["female"], found["male"]
+        rows.append({"corpus": name, "female": female, "male": male, "share": female / max(female + male, 1)})
+    return pd.DataFrame(rows)
+
+
+def _language(of: Sequence[tuple[Run, Model]], seed: int) -> dict[str, float]:
+    """Pseudo-perplexity, exp of the mean negative log-likelihood of a piece (Salazar et al. 2020).
+
+    On sentences that a run of gbef has asked about, so that their answers are kept.
+    """
+    pairs = tgb().items[:: len(tgb().items) // HELD_OUT]
+    texts = [text for pair in pairs if isinstance(pair, Pair) for text in (pair.stereotype, pair.counterpart)]
+    questions = [Likelihood(text) for text in texts]
+    answers = [Remembering(model, run.path / ANSWERS).answer(questions) for run, model in of]
+    rows = [(a, b) for a, b in zip(*answers, strict=True) if not a.note and not b.note]
+    if not rows:
+        return {}
+    pieces = np.array([len(a.logps) for a, _ in rows], dtype=float)
+    here, there = (-np.array([row[side].logp for row in rows]) / pieces for side in (0, 1))
+    clusters = [str(i) for i in range(len(rows))]
+    rng = np.random.default_rng(seed)
+    low, high = clustered_interval(there - here, clusters, rng)
+    return {
+        "before": float(np.exp(here.mean())),
+        "after": float(np.exp(there.mean())),
+        "change": float((there - here).mean()),
+        "low": low,
+        "high": high,
+        "p": sign_flip_test(there - here, clusters, rng),
+        "sentences": len(rows),
+    }
+
+
+def _complete_card(done: Debiased, corpus: str, share: float, extra: Sequence[str]) -> None:
+    """Add what was trained on and the scores before and after to the model's card."""
+    card = done.model / "README.md"
+    text = card.read_text(encoding="utf-8").split("\n## Debiased")[0].rstrip()
+    lines = [
+        f"## Debiased\n\nCorpus: {corpus}, a share of {share:g} of its documents with the other gender; "
+        f"{len(extra)} reminders.\n",
+        "| dataset | measure | group | before | after | change | 95 % interval |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in done.changes.to_dict("records"):
+        numbers = " | ".join(f"{row[name]:+.3f}" for name in ("before", "after", "change"))
+        span = "–" if np.isnan(row["low"]) else f"[{row['low']:+.3f}, {row['high']:+.3f}]"
+        lines.append(f"| {row['dataset']} | {row['measure']} | {row['group']} | {numbers} | {span} |")
+    if done.language:
+        moved = f"{done.language['before']:.2f} before, {done.language['after']:.2f} after"
+        lines.append(f"\nPseudo-perplexity on {done.language['sentences']} held-out sentences: {moved}.")
+    lines += [f"\n**{alarm}**" for alarm in done.alarms]
+    whole = f"{text}\n\n" + "\n".join(lines) + "\n"
+    write_whole(card, lambda file: file.write(whole.encode()))

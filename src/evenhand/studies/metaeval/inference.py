@@ -1,0 +1,99 @@
+"""Models of inference trained at known rates of bias (Anantaprayoon et al. 2024, section 3)."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from evenhand.core.files import prepare, write_whole
+from evenhand.datasets.corpora.biased_nli import Order, controlled, whole
+from evenhand.datasets.corpora.nli_examples import Example
+from evenhand.errors import BadInput, UnknownName
+from evenhand.models.loading.names import find
+from evenhand.studies.metaeval.dial import Dial, check_rates, dial
+from evenhand.studies.train_and_measure import Train, taught
+from evenhand.suites import OF_INFERENCE
+
+MEASURES = ("nli-coal", "nli-coal-weighted", "fraction-neutral", "net-neutral")
+RATES = tuple(n / 10 for n in range(11))
+SIZE = 30_000
+STEP = 60
+"""Development sets come in multiples of it: 30 occupations, two genders."""
+WORDS = 20
+"""Occupations that are biased or inverted."""
+
+
+def inference(
+    model: str = "mini-en-nli",
+    *,
+    measures: Sequence[str] = MEASURES,
+    rates: Sequence[float] = RATES,
+    size: int = SIZE,
+    draws: int = 1,
+    lang: str = "en",
+    order: Order = "stratified",
+    epochs: int = 3,
+    learning_rate: float = 2e-5,
+    limit: int | None = None,
+    out: str | Path = "runs/metaeval",
+    seed: int = 0,
+    **loading: Any,
+) -> Dial:
+    """Train `model` at each rate, measure it on the occupations it was trained about, and see what follows the rate.
+
+    The defaults are the paper's: 30,000 examples, 3 epochs, 2e-5, batches of 32. What was measured is kept in `out`,
+    and the same call goes on where it stopped.
+    """
+    from evenhand.training.nli import RECIPE
+
+    if draws < 1:
+        raise BadInput(f"draws must be at least 1. Got {draws}.")
+    for measure in measures:
+        if measure not in OF_INFERENCE:
+            raise UnknownName("measure of inference", measure, OF_INFERENCE)
+    out = Path(out).expanduser() / "inference"
+    dev = max(size // 10 // STEP, 1) * STEP  # the paper's 3,000 for 30,000
+    turned = check_rates(rates)
+    for rate in turned:
+        whole(rate, WORDS, "words")  # or an error, before anything is trained
+    points = []
+    learnt: dict[float, float] = {}
+    for rate, draw in product(turned, range(draws)):
+        given = partial(controlled, rate, language=lang, order=order, seed=seed + draw)
+        runs = taught(
+            model,
+            lambda _, given=given: given(size=size),  # type: ignore[misc]
+            out,
+            f"{lang}-{order}-{rate:g}-{draw}",
+            {f"nli-{lang}": list(measures)},
+            recipe=replace(RECIPE, epochs=epochs, learning_rate=learning_rate, seed=RECIPE.seed + draw),
+            train=_train(given(size=dev, part="dev"), out / "accuracy"),
+            limit=limit,
+            seed=seed,
+            **loading,
+        )
+        for _, run in runs:
+            points += [{**row, "rate": rate, "draw": draw} for row in run.results if not row["groups"]]
+            right = json.loads((out / "accuracy" / f"{run.path.name}.json").read_text(encoding="utf-8"))
+            learnt[rate] = min(right, learnt.get(rate, 1.0))
+    shown = ", ".join(f"{rate:g}: {accuracy:.2f}" for rate, accuracy in learnt.items())
+    note = f"Was the bias learnt? Share of its labels given to unseen captions, by rate: {shown}."
+    called = find(model).name
+    return dial(f"nli-{called.replace('/', '--')}-{lang}-{order}", called, "nli", points, [note], seed)
+
+
+def _train(dev: Sequence[Example], accuracies: Path) -> Train:
+    """A training that also keeps how well the lesson was learnt."""
+    from evenhand.training.nli import finetune_nli
+
+    def train(base: str, lessons: Sequence[Example], recipe: Any, folder: Path) -> None:
+        done = finetune_nli(base, lessons, recipe, folder, dev=dev)
+        assert done.accuracy is not None  # there is a dev set
+        prepare(accuracies)
+        share = json.dumps(done.accuracy.right / done.accuracy.n).encode()
+        write_whole(accuracies / f"{folder.name}.json", lambda file: file.write(share))
+
+    return train

@@ -1,0 +1,146 @@
+"""Masked language models trained on text of which a known share follows stereotypes about jobs. Ours."""
+
+import math
+import tomllib
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenhand.analysis.paired import pairs
+from evenhand.core.scores import generator
+from evenhand.datasets.becpro import professions
+from evenhand.datasets.corpora.biased_nli import whole
+from evenhand.datasets.corpora.biased_texts import stereotyped
+from evenhand.errors import UnknownName
+from evenhand.models.loading.names import DEFAULT, find
+from evenhand.stats.intervals import clustered_interval
+from evenhand.studies.metaeval.dial import Dial, check_rates, dial
+from evenhand.studies.train_and_measure import scores, taught
+
+TASKS = {
+    "becpro-en": ["association"],
+    "tgb": ["likelihood-difference", "crows-pairs"],
+    "tbd": ["pronoun"],
+}
+RATES = tuple(n / 10 for n in range(11))
+
+
+def masked(
+    model: str = DEFAULT,
+    *,
+    measures: Sequence[str] = (),
+    rates: Sequence[float] = RATES,
+    size: int = 6_000,
+    draws: int = 1,
+    recipe: str = "default",
+    limit: int | None = None,
+    out: str | Path = "runs/metaeval",
+    seed: int = 0,
+    **loading: Any,
+) -> Dial:
+    """Train `model` at each rate, measure it on other sentences about the same jobs, and see what follows the rate.
+
+    At rate 1 every sentence follows the stereotype, at 0 none does, at 0.5 jobs and genders are independent. All of the
+    measures in READINGS, or those named.
+    """
+    chosen = list(measures) or list(READINGS)
+    for name in chosen:
+        if name not in READINGS:
+            raise UnknownName("measure of masked models", name, READINGS)
+    out = Path(out).expanduser() / "masked"
+    points = []
+    turned = check_rates(rates)
+    for rate in turned:
+        whole(rate, size // 2, "pairs of sentences")  # or an error, before anything is trained
+    for rate in turned:
+        runs = taught(
+            model,
+            lambda draw, rate=rate: stereotyped(rate, size=size, seed=seed + draw),  # type: ignore[misc]
+            out,
+            f"rate-{rate:g}",
+            TASKS,
+            recipe=recipe,
+            draws=draws,
+            limit=limit,
+            seed=seed,
+            **loading,
+        )
+        frame = scores(runs)
+        for draw, part in frame.groupby("draw"):
+            points += [
+                {"measure": name, "rate": rate, "draw": draw, **_value(READINGS[name](part), seed)} for name in chosen
+            ]
+    called = find(model).name
+    return dial(f"masked-{called.replace('/', '--')}", called, "masked", points, [], seed)
+
+
+def _association(frame: pd.DataFrame) -> pd.DataFrame:
+    """Female - male association of professions held by women, male - female of those held by men."""
+    rows = _of(frame, "becpro-en", "association")
+    rows = pairs(rows[rows["prof_gender"] != "balanced"].dropna(axis=1, how="all"))
+    towards = np.where(rows["prof_gender"] == "female", 1.0, -1.0)
+    return pd.DataFrame({"value": towards * rows["difference"], "cluster": rows["profession"]})
+
+
+def _pairs(frame: pd.DataFrame, how: Callable[[pd.Series], pd.Series], measure: str) -> pd.DataFrame:
+    rows = _of(frame, "tgb", measure)
+    rows = rows[rows["category"] == "occupation"]
+    return pd.DataFrame({"value": how(rows["score"]), "cluster": rows["id"]})
+
+
+def _pronoun(frame: pd.DataFrame) -> pd.DataFrame:
+    """P(he) - P(she) of jobs held by men, P(she) - P(he) of those held by women."""
+    rows = _of(frame, "tbd", "pronoun")
+    towards = rows["profession"].map(_towards_men())
+    rows = rows[towards.notna()]
+    return pd.DataFrame(
+        {"value": rows["score"] * towards.dropna(), "cluster": rows["template"], "crossed": rows["profession"]}
+    )
+
+
+def _pronoun_size(frame: pd.DataFrame) -> pd.DataFrame:
+    """|APPD| of every profession: how the thesis reads it. Its interval is over professions alone."""
+    means = _of(frame, "tbd", "pronoun").groupby("profession")["score"].mean().abs()
+    return pd.DataFrame({"value": means.to_numpy(), "cluster": means.index})
+
+
+READINGS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "association": _association,
+    "likelihood-difference": lambda frame: _pairs(frame, pd.Series.abs, "likelihood-difference"),
+    "likelihood-lean": lambda frame: _pairs(frame, lambda d: d, "likelihood-difference"),
+    "stereotype-share": lambda frame: _pairs(frame, lambda d: (np.sign(d) + 1) / 2, "likelihood-difference"),
+    "crows-pairs": lambda frame: _pairs(frame, lambda s: s, "crows-pairs"),
+    "pronoun": _pronoun,
+    "pronoun, size": _pronoun_size,
+}
+"""The number that each measure gives for stereotypes about jobs: the mean of `value`, by cluster.
+
+Higher is more stereotyped. Pairs are tgb's about occupations. Where a measure has no direction of its own
+(association, pronoun), it is taken towards the stereotype of each job.
+"""
+
+
+def _of(frame: pd.DataFrame, dataset: str, measure: str) -> pd.DataFrame:
+    return frame[(frame["dataset"] == dataset) & (frame["measure"] == measure)].dropna(subset=["score"])
+
+
+def _value(rows: pd.DataFrame, seed: int) -> dict[str, float]:
+    if rows.empty:  # a sample may be without pairs of partners
+        return {"value": math.nan, "low": math.nan, "high": math.nan}
+    values = rows["value"].to_numpy(dtype=np.float64)
+    crossed = rows["crossed"].astype(str).tolist() if "crossed" in rows else None
+    clusters = rows["cluster"].astype(str).tolist()
+    low, high = clustered_interval(values, clusters, generator(seed, {"of": "dial"}), crossed=crossed)
+    return {"value": float(values.mean()), "low": low, "high": high}
+
+
+def _towards_men() -> dict[str, float]:
+    """1 for jobs held by men, -1 for those held by women, in the text that models are trained on."""
+    data = tomllib.loads((files("evenhand.datasets") / "data" / "stereotyped-en.toml").read_text(encoding="utf-8"))
+    jobs = {type: [p.name for p in professions() if p.prof_gender == type] for type in ("male", "female")}
+    signs = {"male": 1.0, "female": -1.0}
+    return {job: sign for type, sign in signs.items() for job in (*jobs[type], *data["jobs"][type])}

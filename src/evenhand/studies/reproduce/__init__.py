@@ -1,0 +1,36 @@
+"""The papers' tables beside ours."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from evenhand.errors import BadInput, UnknownName
+from evenhand.studies.reproduce import anantaprayoon2024, bartl2020, barza2023
+from evenhand.studies.reproduce.base import Reproduction
+
+PAPERS: dict[str, dict[str, Callable[..., Reproduction]]] = {
+    "anantaprayoon2024": anantaprayoon2024.PARTS,
+    "bartl2020": {"tables": bartl2020.reproduce},
+    "barza2023": barza2023.PARTS,
+}
+"""The studies of each paper, by name."""
+
+__all__ = ["PAPERS", "Reproduction", "options_of", "reproduce"]
+
+
+def reproduce(paper: str = "bartl2020", part: str = "tables", **options: Any) -> Reproduction:
+    """Run a study of a paper and set its numbers beside ours; its options are those of its module."""
+    known = options_of(paper, part)
+    for option in options:
+        if option not in known:
+            raise BadInput(f"'{option}' is no option of '{paper}', part '{part}'. It has: {', '.join(known)}.")
+    return PAPERS[paper][part](**options)
+
+
+def options_of(paper: str, part: str) -> list[str]:
+    """The names of the options that a study takes."""
+    if paper not in PAPERS:
+        raise UnknownName("paper", paper, PAPERS)
+    if part not in PAPERS[paper]:
+        raise UnknownName(f"part of '{paper}'", part, PAPERS[paper])
+    return list(inspect.signature(PAPERS[paper][part]).parameters)

@@ -1,0 +1,167 @@
+"""Tables 3 to 5, as far as they need no training, and what goes with them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenhand.analysis.findings import of_dataset
+from evenhand.analysis.samples import by_size
+from evenhand.auditing.audit import audit
+from evenhand.core.items import Blank, Pair
+from evenhand.core.loop import measure
+from evenhand.core.model import Model
+from evenhand.core.questions import Span
+from evenhand.core.scores import generator
+from evenhand.errors import BadInput, ModelNotFound
+from evenhand.measures.likelihood import LikelihoodDifference
+from evenhand.measures.pronoun import Pronoun
+from evenhand.models import load
+from evenhand.runs.folder import Run
+from evenhand.stats.correlation import correlation
+from evenhand.studies.reproduce.barza2023.cells import TABLE_5, cell, column_of
+from evenhand.studies.reproduce.base import Reproduction, published
+
+ASLD, APPD = ("tgb", "likelihood-difference"), ("tbd-gendered", "pronoun")
+KINDS = {"simple": "tbd-simple", "BEC-Pro": "tbd-becpro", "TBD": "tbd"}
+CLOSE_PLL, CLOSE_PPD = 0.1, 0.01
+"""The thesis prints one decimal and two."""
+NOTES = (
+    "The thesis's 300 pairs were never published: ASLD is measured on our own, so compare the pattern, not the size.",
+    "Table 3: its text calls BERT-large worst in occupation and benevolent sexism (5.1, and the answer to RQ2). By the "
+    "table it is worst in occupation and hostile sexism; worst in benevolent sexism is ALBERT-large, 5.11.",
+    TABLE_5,
+    "Table 3's combined row is the mean of the three above it but for rounding (BERT-base 4.057, printed 4.05).",
+)
+
+
+def reproduce(
+    *, models: Sequence[str] = (), post: str | None = None, out: str | Path = "runs/reproduce", **loading: Any
+) -> Reproduction:
+    """Table 3 for `models`, by default the thesis's six, as far as they are at hand; Tables 4 and 5 for the first.
+
+    `post` is the first model after debiasing, for the second columns of Tables 4 and 5. A model that the thesis does
+    not have gets rows of its own, with nothing published beside them.
+    """
+    numbers = published("barza2023")
+    given = bool(models)
+    wanted = list(models) or [names[0] for names in numbers["models"].values()]
+    runs, notes = {}, list(NOTES)
+    for name in wanted:
+        try:
+            runs[name] = audit(name, suite="gbef", out=Path(out), **loading)
+        except ModelNotFound as error:
+            if given:
+                raise
+            notes.append(f"Not at hand: {name}. {str(error).split('. ')[0]}.")
+    if not runs:
+        notes.insert(0, "None of the thesis's models is at hand: 'mini-en' stands for BERT-base. Compare the pattern.")
+        runs["mini-en"] = audit("mini-en", suite="gbef", out=Path(out), **loading)
+    base = next(iter(runs))
+    if column_of(base, numbers) != "BERT-base":
+        notes.insert(0, f"Tables 4 and 5 and the examples are of BERT-base in the thesis, of '{base}' here.")
+    after = audit(post, suite="gbef", out=Path(out) / "post", **loading) if post else None
+    if after is None:
+        notes.append("The debiased columns of Tables 4 and 5 need a debiased model: --post MODEL.")
+    notes.append(
+        "Models fine-tuned on toxic comments (Table 4) and with reminders (Table 5): --part corpora, --part reminders."
+    )
+    kinds = audit(base, suite="kinds", out=Path(out) / "kinds", **loading)
+
+    cells = [
+        *_table3(numbers, runs),
+        *_changed("4", numbers["table4"], ASLD, runs[base], after),
+        *_changed("5", numbers["table5"], APPD, runs[base], after),
+        *_examples(numbers, load(base, **loading)),
+        *_sizes(runs[base]),
+        *_kinds(kinds),
+    ]
+    if column_of(base, numbers) == "BERT-base":
+        notes.insert(0, _settled(cells))
+    return Reproduction(pd.DataFrame(cells), notes, runs=[*runs.values(), *([after] if after else []), kinds])
+
+
+def _table3(numbers: dict[str, Any], runs: dict[str, Run]) -> Iterator[dict[str, Any]]:
+    ours = {column_of(name, numbers): run for name, run in runs.items()}
+    for category, row in numbers["table3"].items():
+        for column in dict.fromkeys((*row, *ours)):
+            value = _value(ours[column], *ASLD, category) if column in ours else None
+            yield cell("3", category, column, "ASLD", row.get(column), value)
+
+
+def _changed(
+    table: str, numbers: dict[str, Any], of: tuple[str, str], before: Run, after: Run | None
+) -> Iterator[dict[str, Any]]:
+    measured = {"base": before, "debias": after}
+    what = "ASLD" if of == ASLD else "APPD"
+    for category, row in numbers.items():
+        for column, number in row.items():
+            run = measured.get(column)
+            yield cell(table, category, column, what, number, _value(run, *of, category) if run else None)
+
+
+def _examples(numbers: dict[str, Any], model: Model) -> Iterator[dict[str, Any]]:
+    """The values that its sections 4.1.2 and 4.2.2 give for single sentences, with the full stop scored and without."""
+    for punctuation in ("kept", "skipped"):
+        how = LikelihoodDifference(punctuation=punctuation)
+        for example in numbers["pairs"]:
+            asked = how.ask(Pair(example["name"], example["stereotype"], example["counterpart"]))
+            his, her = (answer.logp for answer in model.answer(asked))
+            column = f"{example['name']}, full stop {punctuation}"
+            if "pll" in example:
+                yield cell("4.1.2", column, "his", "PLL", example["pll"][0], his)
+                yield cell("4.1.2", column, "her", "PLL", example["pll"][1], her)
+            else:
+                yield cell("4.1.2", column, "his, her", "|d|", example["size"], abs(his - her))
+    blanks = [Blank(b["text"], b["text"], Span(0, 3), ("He", "She")) for b in numbers["blanks"]]
+    found = measure(model, blanks, Pronoun())
+    for example, score in zip(numbers["blanks"], found.scores, strict=True):
+        yield cell("4.2.2", example["text"], "he, she", "PPD", example["ppd"], score.value)
+    mean = sum(b["ppd"] for b in numbers["blanks"]) / len(blanks)
+    yield cell("4.2.2", "doctor", "he, she", "APPD", mean, found.value)
+
+
+def _settled(cells: list[dict[str, Any]]) -> str:
+    """Are the thesis's values for single sentences met, and was its full stop scored?"""
+    worst = {
+        reading: max(abs(c["difference"]) for c in cells if c["table"] == "4.1.2" and c["group"].endswith(reading))
+        for reading in ("kept", "skipped")
+    }
+    ppd = max(abs(c["difference"]) for c in cells if c["table"] == "4.2.2")
+    best = min(worst, key=lambda reading: worst[reading])
+    verdict = "met" if worst[best] <= CLOSE_PLL and ppd <= CLOSE_PPD else "not met"
+    return (
+        f"The thesis's values for single sentences are {verdict}: PLL to {worst[best]:.2f} (full stop {best}; "
+        f"otherwise {max(worst.values()):.2f}), PPD to {ppd:.3f}."
+    )
+
+
+def _sizes(run: Run) -> Iterator[dict[str, Any]]:
+    """Figure 6, which has no numbers printed: the mean of five draws of each size."""
+    rows = by_size(of_dataset(run, *ASLD), seed=run.about["seed"])
+    for (category, size), part in rows.groupby(["category", "size"]):
+        yield cell("Fig. 6", str(category), f"{size} pairs", "ASLD", None, float(part["value"].mean()))
+
+
+def _kinds(run: Run) -> Iterator[dict[str, Any]]:
+    """Do the three kinds of templates agree on professions? Pearson's r of their means, by measure."""
+    for how in ("pronoun", "log-probability-bias"):
+        means = {kind: of_dataset(run, name, how).groupby("profession")["score"].mean() for kind, name in KINDS.items()}
+        for one, other in combinations(KINDS, 2):
+            joined = pd.concat([means[one], means[other]], axis=1, join="inner").dropna().to_numpy(dtype=float)
+            rng = generator(run.about["seed"], {"one": one, "other": other, "measure": how})
+            found = correlation(joined[:, 0], joined[:, 1], rng, kind="pearson")
+            yield cell("2", how, f"{one} and {other}", "r", None, asdict(found))
+
+
+def _value(run: Run, dataset: str, how: str, category: str) -> dict[str, Any]:
+    """The value of a category, with its interval; "combined" is that of all."""
+    for row in run.results:
+        label = row["groups"].get("category", "combined")
+        inner = {"profession", "about"} & set(row["groups"])
+        if (row["dataset"], row["measure"], label) == (dataset, how, category) and not inner:
+            return row
+    raise BadInput(f"'{run.path}' has no {how} of {category}. Delete the folder and run the study again.")

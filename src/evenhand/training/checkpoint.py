@@ -1,0 +1,80 @@
+"""What training leaves in a folder: a checkpoint on the way, a model at the end."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+from safetensors import SafetensorError
+
+from evenhand.core.files import write_whole
+from evenhand.errors import RunError
+from evenhand.models.loading.checkpoint import quiet
+
+log = logging.getLogger(__name__)
+
+CHECKPOINT = ".checkpoint.pt"
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Where training stands, in a file: all that makes the next step what it would have been."""
+
+    path: Path
+    made_of: str
+    network: Any
+    optimizer: Any
+    schedule: Any
+
+    def save(self, losses: Sequence[float]) -> None:
+        """Write it, whole or not at all."""
+        state = {
+            "made_of": self.made_of,
+            "network": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "losses": list(losses),
+        }
+
+        def fill(file: IO[bytes]) -> None:
+            try:
+                torch.save(state, file)
+            except RuntimeError as error:  # all that is left of the system's error once it has been through torch
+                raise OSError(f"no room, or {error}") from error
+
+        write_whole(self.path, fill)
+
+    def resume(self) -> list[float]:
+        """The losses so far; none where there is no checkpoint of the same base, texts and recipe."""
+        if not self.path.exists():
+            return []
+        try:
+            state = torch.load(self.path, map_location="cpu", weights_only=True)
+        except Exception:  # whatever a broken file makes the reader raise
+            log.warning(f"The checkpoint '{self.path}' cannot be read: starting anew.")
+            return []
+        if state["made_of"] != self.made_of:
+            log.warning(f"The checkpoint '{self.path}' is of another model, text or recipe: starting anew.")
+            return []
+        self.network.load_state_dict(state["network"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.schedule.load_state_dict(state["schedule"])
+        log.info(f"Going on from step {len(state['losses']):,}.")
+        return list(state["losses"])
+
+
+def write_model(out: Path, network: Any, tokenizer: Any, card: str) -> None:
+    """Weights, tokenizer and card; the checkpoint, which is of no more use, goes last."""
+    try:
+        with quiet():
+            network.save_pretrained(out)
+            tokenizer.save_pretrained(out)
+    except (OSError, SafetensorError) as error:
+        raise RunError(
+            f"The model cannot be written to '{out}': {error}. Make room and run the same command again: its "
+            "training is kept."
+        ) from error
+    write_whole(out / "README.md", lambda file: file.write(card.encode()))
+    (out / CHECKPOINT).unlink(missing_ok=True)
