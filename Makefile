@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: audit test check bench clean
+.PHONY: audit test browser check bench clean
 
 audit: .venv/installed            ## measure the bundled model and print its scorecard
 	@$(BIN)/evenhand audit
 
-test: .venv/installed-test        ## run all tests, two files at a time
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+test: .venv/installed-test        ## run the tests, two files at a time; some of them: make test ARGS="-m data"
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+
+browser: .venv/bin/python         ## install Chromium (Debian's package, as root) and axe-core: the tests of pages need them
+	tools/browser.sh .venv/node_modules
 
 check: .venv/installed-check      ## format, lint, types
 	$(BIN)/ruff format --check src tests examples tools benchmarks
@@ -29,9 +32,8 @@ bench: .venv/installed-bench      ## ours beside the peers: docs/performance.md
 	$(PIP) -e .
 	touch $@
 
-.venv/installed-test: .venv/installed tools/browser.sh
+.venv/installed-test: .venv/installed
 	$(PIP) -e '.[test]'
-	tools/browser.sh .venv/node_modules
 	touch $@
 
 .venv/installed-bench: .venv/installed

@@ -10,16 +10,45 @@ import pytest
 from evenhand.models.networks.masked import MaskedLM
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What a test asks for decides its markers: none can forget them."""
+    for item in items:
+        asked = set(getattr(item, "fixturenames", ()))
+        if asked & {"data", "models"}:
+            item.add_marker("data")
+        if "browser" in asked:
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The released corpora; tests that ask for them skip where they are not."""
+    return _folder("EVENHAND_DATA", "the released corpora")
+
+
+@pytest.fixture(scope="session")
+def models() -> Path:
+    """Test models that are not bundled; tests that ask for them skip where they are not."""
+    return _folder("EVENHAND_MODELS", "the test models")
+
+
+def _folder(variable: str, what: str) -> Path:
+    folder = os.environ.get(variable)
+    if not folder or not Path(folder).is_dir():
+        pytest.skip(f"{variable} does not point to {what}")
+    return Path(folder)
+
+
 @pytest.fixture(scope="session")
 def mini_en() -> MaskedLM:
     import evenhand
 
-    return evenhand.load()
+    return evenhand.load()  # type: ignore[return-value]
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(scope="module")
 def without_pages() -> Iterator[Any]:
-    """A page takes seconds to draw, and few tests of audits look at one."""
+    """Audits write no page: drawing one takes seconds. For test files that measure much and look at no page."""
     from evenhand.report import page
 
     with pytest.MonkeyPatch.context() as patch:
@@ -30,14 +59,5 @@ def without_pages() -> Iterator[Any]:
 
 @pytest.fixture
 def pages(without_pages: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests that ask for it, audits write their pages."""
+    """For a test among those: audits write their pages."""
     monkeypatch.setattr("evenhand.report.page.write", without_pages)
-
-
-@pytest.fixture(scope="session")
-def data() -> Path:
-    """The released corpora; tests that ask for it skip where they are not."""
-    folder = os.environ.get("EVENHAND_DATA")
-    if not folder or not Path(folder).is_dir():
-        pytest.skip("EVENHAND_DATA does not point to the released corpora")
-    return Path(folder)

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand import BadInput
 from evenhand.analysis.equalising import before_after, equalising, seen
-from evenhand.analysis.samples import by_size
+from evenhand.analysis.sample_size import by_size
 from evenhand.datasets import load
 from evenhand.datasets.corpora.texts import sentences
 from evenhand.stats.correlation import fitted

@@ -1,42 +1,17 @@
 """A real Chromium that reaches nothing but what a test serves; tests that ask for it skip where there is none."""
 
 import shutil
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
+
+from helpers.opened import Opened
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
-AXE = Path(sys.prefix, "node_modules/axe-core/axe.min.js")
 QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-gpu"]
-
-
-class Opened:
-    """A page of the browser, and what went wrong on it."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.errors: list[str] = []
-        self.requests: list[str] = []
-        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("request", lambda request: self.requests.append(request.url))
-
-    def elsewhere(self, *allowed: str) -> list[str]:
-        """The requests that went to anything but these beginnings of addresses, or what the page itself holds."""
-        return [url for url in self.requests if not url.startswith((*allowed, "data:", "blob:"))]
-
-    def violations(self) -> list[str]:
-        """What axe-core finds wrong for people who use a keyboard, a screen reader, or see little."""
-        if not AXE.exists():
-            pytest.skip("axe-core is not installed: tools/browser.sh gets it from npm")
-        self.page.evaluate(AXE.read_text(encoding="utf-8"))  # evaluated, not added: a strict policy forbids scripts
-        found = self.page.evaluate("() => axe.run()")
-        return [f"{v['id']}: {v['help']}: {node['target']}" for v in found["violations"] for node in v["nodes"]]
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +23,7 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     if CHROMIUM is None:
-        pytest.skip("there is no Chromium: tools/browser.sh installs Debian's package")
+        pytest.skip("there is no Chromium: make browser installs Debian's package")
     browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
     yield browser
     browser.close()

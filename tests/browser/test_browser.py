@@ -1,6 +1,6 @@
 """The instruments themselves: do they see what they are for?"""
 
-from browser.conftest import Opened
+from helpers.opened import Opened
 
 
 def test_errors_requests_and_barriers_are_seen(opened: Opened) -> None:

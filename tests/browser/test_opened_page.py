@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import evenhand
-from browser.conftest import Opened
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.report.page import page
+from helpers.opened import Opened
 
 
 @pytest.fixture(scope="session")

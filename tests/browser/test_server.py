@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-import served
-from browser.conftest import Opened
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.web import probing
+from helpers import served
+from helpers.opened import Opened
 
 PAGES = ("", "compare", "probe", "swap", "nothing-here")
 

@@ -6,12 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evenhand import BadInput, datasets
 from evenhand.core.items import NliPair
-from evenhand.datasets.nli import GENDERS, LANGUAGES, caption, set_of, type_of, words_and_captions
+from evenhand.datasets.nli import GENDERS, LANGUAGES, caption, set_of, words_and_captions
 
 ENGLISH = words_and_captions("en")
 
@@ -68,22 +66,6 @@ def test_articles_and_capitals_are_right() -> None:
     assert caption("{who} asleep on a sofa.", "nurse", "en") == "Nurse asleep on a sofa."
 
 
-@given(st.floats(-1, 1), st.floats(-1, 1))
-def test_the_rule_is_the_same_for_women_and_men(definitional: float, stereotypical: float) -> None:
-    other = {"female": "male", "male": "female", "neutral": "neutral"}
-    assert type_of(-definitional, -stereotypical) == other[type_of(definitional, stereotypical)]
-
-
-def test_a_score_of_a_half_is_neutral() -> None:
-    assert [type_of(0, 0.51), type_of(0, -0.51), type_of(0, 0.5), type_of(0.5, 0.9)] == ["male", "female"] + [
-        "neutral"
-    ] * 2
-    with pytest.raises(BadInput, match="from -1 .female. to 1"):
-        type_of(0, 1.5)
-    with pytest.raises(BadInput, match="Got nan"):
-        type_of(float("nan"), 0.9)
-
-
 def test_sets_follow_from_types_and_genders() -> None:
     assert [set_of(t, g) for t in ("female", "male", "neutral") for g in GENDERS] == [
         "pro",
@@ -95,7 +77,18 @@ def test_sets_follow_from_types_and_genders() -> None:
     ]
 
 
-def test_the_rule_gives_the_released_types_and_ours(data: Path) -> None:
+def type_of(definitional: float, stereotypical: float) -> str:
+    """Whom an occupation is taken for, from Bolukbasi et al.'s (2016) scores: -1 is female, 1 is male.
+
+    A word that says no gender itself is stereotyped where |stereotypical| is above 0.5; every other is neutral, at 0.5
+    itself too (Anantaprayoon et al. 2024, section 2.3), and so are words which do say a gender, such as "salesman".
+    """
+    if abs(definitional) < 0.5 < abs(stereotypical):
+        return "male" if stereotypical > 0 else "female"
+    return "neutral"
+
+
+def test_the_papers_rule_gives_the_released_types_and_ours(data: Path) -> None:
     scores = {w.replace("_", " "): s for w, *s in json.loads((data / "debiaswe" / "professions.json").read_text())}
     lines = (data / "nli-coal" / "en_v1.1" / "occupation-words" / "occup_en_v1.1.tsv").read_text().splitlines()[1:]
     released = {word: type.removesuffix("-stereo") for word, type in (line.split("\t") for line in lines)}

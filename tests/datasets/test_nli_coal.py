@@ -8,7 +8,7 @@ import pytest
 import evenhand
 from evenhand import BadInput, datasets
 from evenhand.core.items import NliPair
-from evenhand.datasets.leaks import leaks
+from evenhand.datasets.nli_faults import leaks
 
 ROWS = {"en": (1000, 1000, 3420), "ja": (1000, 1000, 3420), "zh": (1000, 1000, 3320)}
 FAULTS = {

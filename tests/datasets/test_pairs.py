@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 import evenhand
-import tiny
 from evenhand import BadInput, Pair, Table, datasets
 from evenhand.core.words import changes, words
+from helpers import tiny
+
+pytestmark = pytest.mark.usefixtures("without_pages")
 
 TGB = (files("evenhand.datasets") / "data" / "tgb-en.tsv").read_text(encoding="utf-8").splitlines()
 ROWS = list(csv.DictReader(TGB[2:], delimiter="\t", quoting=csv.QUOTE_NONE))

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from evenhand import Run
-from made import Made, make
+from helpers.written_runs import Made, make
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from evenhand import BadInput
 from evenhand.core.scores import MacroMean, share
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.releases import RELEASES
-from evenhand.formats.references import cited, works
+from evenhand.formats.bibtex import cited, works
 from evenhand.measures import MEASURES
-from made import HOSTILE, Made, task
+from helpers.written_runs import HOSTILE, Made, task
 
 OWN_FILES = {"pairs", "templates"}
 REQUIRED = {

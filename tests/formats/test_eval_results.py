@@ -10,7 +10,7 @@ import evenhand
 from evenhand import BadInput
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from made import HOSTILE, Made
+from helpers.written_runs import HOSTILE, Made
 
 
 def parsed(text: str) -> list[EvalResultEntry]:

@@ -10,7 +10,7 @@ import evenhand
 from evenhand import BadInput
 from evenhand.formats.every_eval_ever import directions
 from evenhand.measures import MEASURES
-from made import HOSTILE, Made
+from helpers.written_runs import HOSTILE, Made
 
 
 def record(run: evenhand.Run, **options: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from evenhand import BadInput, RunError
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.formats import FORMATS
-from made import HOSTILE, Made
+from helpers.written_runs import HOSTILE, Made
 
 VALUED = sorted(set(FORMATS) - {"bibtex"})
 

@@ -12,7 +12,7 @@ from evenhand import BadInput, Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.formats.model_card import BEGIN, END, inserted
-from made import HOSTILE, Made, make
+from helpers.written_runs import HOSTILE, Made, make
 
 LINES = st.lists(
     st.sampled_from(

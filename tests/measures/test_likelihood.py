@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand
-import naive
 from evenhand import Answer, BadInput, Likelihood, LikelihoodDifference, Pair, Table
 from evenhand.measures.likelihood import CrowsPairs, LikelihoodLean, StereotypeShare, preferred
 from evenhand.models.networks.masked import MaskedLM
+from helpers import naive
 
 PROGRAMMER = Pair("1", "The programmer carried his laptop to work.", "The programmer carried her laptop to work.")
 DOCTOR = Pair("2", "The doctor is with his patient.", "The doctor is with her patient.")

@@ -16,6 +16,8 @@ from evenhand.core.questions import Question
 from evenhand.report.figures import charts
 from evenhand.report.plots import profession_bars, save, workforce_scatter
 
+pytestmark = pytest.mark.usefixtures("without_pages")
+
 
 def means(shift: float = 0.0) -> pd.DataFrame:
     frame = pd.DataFrame(

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 import evenhand
-import tiny
 from evenhand import BadInput, Likelihood, ModelError, RunError
 from evenhand.datasets.corpora.texts import sentences
 from evenhand.training import loop, mlm
 from evenhand.training.checkpoint import CHECKPOINT, write_model
 from evenhand.training.mlm import RECIPES, Recipe, finetune
+from helpers import tiny
 
 QUICK = Recipe(learning_rate=3e-3, epochs=15, batch=4, warmup=0.1)
 

@@ -12,14 +12,16 @@ import pandas as pd
 import pytest
 from starlette.types import ASGIApp
 
-import served
 from evenhand.core.questions import Answer, Question
 from evenhand.runs.folder import Run
 from evenhand.web import listing, probing
 from evenhand.web.app import LARGEST_BODY, application
 from evenhand.web.guarding import COOKIE, Hosts
 from evenhand.web.listing import Runs
-from served import FORM, HERE, HOST, Response, send
+from helpers import served
+from helpers.served import FORM, HERE, HOST, Response, send
+
+pytestmark = pytest.mark.usefixtures("without_pages")
 
 SCRIPT = "<script>alert(1)</script>"
 TOKEN = "t0ken-that-nobody-guesses"

@@ -12,10 +12,10 @@ from urllib.request import urlopen
 
 import pytest
 
-import served
 from evenhand import BadInput
 from evenhand.web import probing
 from evenhand.web.serving import listen
+from helpers import served
 
 
 @pytest.fixture(autouse=True)

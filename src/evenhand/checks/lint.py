@@ -13,8 +13,8 @@ from evenhand.core.items import NliPair, Pair
 from evenhand.core.model import Pieced
 from evenhand.core.questions import Span
 from evenhand.datasets.faults import RULES, Count, Fault, Sentences, faults, tally
-from evenhand.datasets.leaks import RULES as LEAKS
-from evenhand.datasets.leaks import leaks
+from evenhand.datasets.nli_faults import RULES as LEAKS
+from evenhand.datasets.nli_faults import leaks
 from evenhand.datasets.pairs import sentences
 from evenhand.errors import BadInput
 

@@ -10,17 +10,22 @@ from evenhand import __version__
 from evenhand.cli import (
     audit,
     compare,
+    corpus,
     datasets,
+    debias,
     doctor,
     export,
+    figures,
     gate,
+    measures,
     metaeval,
     nli,
     report,
     reproduce,
     serve,
+    show,
+    swap,
     terminal,
-    texts,
 )
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
@@ -58,20 +63,20 @@ def root(
 
 for command in (
     audit.audit,
-    audit.rescore,
-    audit.show,
-    audit.figures,
+    show.rescore,
+    show.show,
+    figures.figures,
     export.export,
     compare.compare,
     gate.gate,
     report.report,
     reproduce.reproduce,
-    texts.swap,
-    texts.debias,
-    texts.corpus,
+    swap.swap,
+    debias.debias,
+    corpus.corpus,
     metaeval.metaeval,
     serve.serve,
-    datasets.measures,
+    measures.measures,
     doctor.doctor,
 ):
     app.command()(command)

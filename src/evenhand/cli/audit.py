@@ -1,4 +1,4 @@
-"""Measure models, and show what was measured."""
+"""`evenhand audit`: measure models."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,8 @@ import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.common import Address, Engine, Json, Options, Workers, parsed, print_json
-from evenhand.cli.verdicts import GithubSummary, Junit, Outlets
+from evenhand.cli.gate import GithubSummary, Junit, Outlets
+from evenhand.cli.show import print_scorecard
 from evenhand.errors import BadInput
 
 
@@ -102,7 +103,7 @@ def audit(
         ):
             runs.append(run)
             if not as_json:
-                _print_scorecard(run)
+                print_scorecard(run)
         if len(runs) > 1 and not as_json:
             _print_side_by_side(runs, out)
     finally:
@@ -112,56 +113,6 @@ def audit(
         from evenhand.gate.verdict import Verdict
 
         raise typer.Exit(outlets.give([Verdict.load(run.path) for run in runs], printed=not as_json))
-
-
-def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json: Json = False) -> None:
-    """Score a run again from the answers it kept, without its model."""
-    from evenhand.auditing.audit import rescore as rescore_run
-
-    scored = rescore_run(run)
-    if as_json:
-        print_json(scored.results)
-    else:
-        _print_scorecard(scored)
-
-
-def show(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    frequency: Annotated[
-        Path | None, typer.Option(help="A .tsv of attribute and corpus frequency: do scores merely follow it?")
-    ] = None,
-) -> None:
-    """Print the scorecard of a run again."""
-    from evenhand.runs.folder import Run
-
-    _print_scorecard(Run.load(run), _numbers(frequency) if frequency else None)
-
-
-def figures(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    after: Annotated[
-        Path | None, typer.Argument(help="A run of the same model after debiasing, to set beside it.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Where the figures go.")] = Path("figures"),
-    suffix: Annotated[str, typer.Option("--format", help="svg, png or html.")] = "svg",
-    corpus: Annotated[
-        str | None, typer.Option("--seen", help="gap, mt-gender or a text file: mark the professions that are in it.")
-    ] = None,
-) -> None:
-    """Draw what the run has measured: BEC-Pro, pronoun templates, sentence pairs, labels of inference."""
-    from evenhand.report.figures import draw
-    from evenhand.runs.folder import Run
-
-    loaded = Run.load(run)
-    for path in draw(loaded, Run.load(after) if after else None, out, suffix, _seen(loaded, corpus)):
-        terminal.show(str(path))
-
-
-def _print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> None:
-    from evenhand.analysis.findings import findings
-    from evenhand.report.scorecard import scorecard
-
-    terminal.show(scorecard(run, findings(run, frequency=frequency)))
 
 
 def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
@@ -180,26 +131,6 @@ def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
         terminal.show(f"Partial: a sample of {runs[0].about['limit']} items of each dataset.")
     for path in draw_models(runs, tasks, out):
         terminal.show(f"Chart: {path}")
-
-
-def _seen(run: Any, corpus: str | None) -> set[str] | None:
-    """The professions of the run that the corpus has."""
-    if corpus is None:
-        return None
-    from evenhand.analysis.equalising import seen
-    from evenhand.datasets.corpora.texts import sentences
-
-    words = run.scores["profession"].dropna() if "profession" in run.scores else []
-    return seen(words, sentences(corpus))
-
-
-def _numbers(path: Path) -> dict[str, float]:
-    """A two-column file: a word, a number."""
-    try:
-        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        return {word: float(number) for word, number in rows}
-    except (OSError, ValueError) as error:
-        raise BadInput(f"'{path}' must have a word, a tab and a number on each line. Got: {error}.") from error
 
 
 def _whole(text: str) -> int:

@@ -1,7 +1,6 @@
-"""What there is to measure with: measures and datasets."""
+"""`evenhand datasets`: list, look at, export, fetch and lint them."""
 
 import csv
-import math
 from pathlib import Path
 from typing import Annotated
 
@@ -12,16 +11,6 @@ from evenhand.cli.common import Json, Options, parsed, print_json
 from evenhand.errors import BadInput
 
 app = typer.Typer(help="List, look at, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None)
-
-
-def measures() -> None:
-    """List the measures: what they give, and how to read it."""
-    from evenhand.measures import MEASURES
-
-    for name, measure in sorted(MEASURES.items()):
-        neutral = "no neutral value" if math.isnan(measure.neutral) else f"neutral at {measure.neutral:g}"
-        terminal.show(f"{name} (version {measure.version}, {neutral})")
-        terminal.show(f"    {(measure.__doc__ or '').splitlines()[0]}\n    {measure.reading}")
 
 
 @app.command("list")

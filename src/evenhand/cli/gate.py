@@ -1,12 +1,69 @@
 """Judge finished runs by a policy."""
 
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evenhand.cli import terminal
 from evenhand.cli.common import Json, print_json
-from evenhand.cli.verdicts import GithubSummary, Junit, Outlets
+from evenhand.errors import BadInput
+
+if TYPE_CHECKING:
+    from evenhand.gate.verdict import Verdict
+
+Junit = Annotated[Path | None, typer.Option(help="Write the gate's verdict as JUnit XML.")]
+GithubSummary = Annotated[
+    bool, typer.Option("--github-summary", help="Append the gate's verdict to $GITHUB_STEP_SUMMARY.")
+]
+
+
+@dataclass(frozen=True)
+class Outlets:
+    """Where verdicts go beside the terminal; checked before anything is measured."""
+
+    junit: Path | None
+    summary: Path | None
+
+    @classmethod
+    def of(cls, gate: object, junit: Path | None, github_summary: bool) -> "Outlets":
+        """Those asked for, or an error where they cannot be."""
+        if (junit or github_summary) and gate is None:
+            raise BadInput(f"{'--junit' if junit else '--github-summary'} shows a verdict. Add --gate policy.toml.")
+        if junit and not junit.absolute().parent.is_dir():
+            raise BadInput(f"The folder of --junit '{junit}' is not there. Make it, or choose another.")
+        summary = os.environ.get("GITHUB_STEP_SUMMARY", "")
+        if github_summary and not summary:
+            raise BadInput(
+                "--github-summary needs $GITHUB_STEP_SUMMARY, which GitHub Actions sets. It is not set here."
+            )
+        return cls(junit, Path(summary) if github_summary else None)
+
+    def give(self, verdicts: Sequence["Verdict"], *, printed: bool = True) -> int:
+        """Print a line for each rule, write the files; the exit code of the worst verdict."""
+        from evenhand.core.files import write_whole
+        from evenhand.gate.verdict import CODES, worst
+        from evenhand.report.gate import junit, summary
+
+        lines = [line for verdict in verdicts for line in verdict.lines()]
+        if printed:
+            terminal.show(*lines)
+        else:
+            typer.echo("\n".join(lines), err=True)
+        if self.junit:
+            write_whole(self.junit, lambda file: file.write(junit(verdicts)))
+        if self.summary:
+            try:
+                with self.summary.open("a", encoding="utf-8") as file:
+                    file.write(summary(verdicts))
+            except OSError as error:
+                raise BadInput(
+                    f"$GITHUB_STEP_SUMMARY, '{self.summary}', cannot be written: {error.strerror}."
+                ) from error
+        return CODES[worst(verdict.verdict for verdict in verdicts)]
 
 
 def gate(

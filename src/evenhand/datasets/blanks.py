@@ -120,14 +120,6 @@ def own(file: str, text: str, options: Mapping[str, Any]) -> Dataset:
     )
 
 
-def repairs() -> Iterator[dict[str, str]]:
-    """Each place where the clean reading departs from the thesis: category, verbatim, clean, why."""
-    for category in _data()["category"]:
-        for entry in (*category["professions"], *category["templates"]):
-            if isinstance(entry, dict) and "clean" in entry:
-                yield {"category": category["name"], **{k: entry[k] for k in ("verbatim", "clean", "why")}}
-
-
 def _data() -> dict[str, Any]:
     return tomllib.loads((files("evenhand.datasets") / "data" / "tbd-en.toml").read_text(encoding="utf-8"))
 

@@ -7,27 +7,24 @@ A file has [genders], the words for a woman and a man; [words], occupations by t
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
-from evenhand.datasets.segmenting import Segmented, check
-from evenhand.datasets.segmenting import segmented as into_words
 from evenhand.datasets.templates import SLOT, agreeing, render
 from evenhand.errors import BadInput, UnknownName
 
+Segmented = Literal["no", "yes"]
 LANGUAGES = ("en", "ja", "zh")
 TYPES = ("female", "male", "neutral")
 GENDERS = ("female", "male")
 SETS = ("pro", "anti", "non")
 KEYS = ("name", "language", "about", "source", "licence", "genders", "words", "captions")
 REQUIRED = ("name", "language", "genders", "words", "captions")
-STRONG = 0.5
-"""How far from 0 a score must be to count."""
 
 
 def english() -> Dataset:
@@ -38,7 +35,7 @@ def english() -> Dataset:
 def japanese(segmented: Segmented = "no") -> Dataset:
     """Ours in Japanese: the same occupations and scenes; `segmented="yes"` parts words by blanks."""
     made = _bundled("ja")
-    return cut(made) if check(segmented) else made
+    return cut(made, segmented)
 
 
 def chinese() -> Dataset:
@@ -46,14 +43,32 @@ def chinese() -> Dataset:
     return _bundled("zh")
 
 
-def cut(dataset: Dataset) -> Dataset:
-    """A Japanese dataset with blanks between words, for models that read it so."""
+def cut(dataset: Dataset, segmented: Segmented) -> Dataset:
+    """A Japanese dataset as it is, or with blanks between words, for models that were trained to read it so."""
+    if segmented == "no":
+        return dataset
+    if segmented != "yes":
+        raise BadInput(f"segmented must be 'no' or 'yes'. Got {segmented!r}.")
     items = [
         replace(item, premise=into_words(item.premise), hypothesis=into_words(item.hypothesis))
         for item in dataset.items
         if isinstance(item, NliPair)
     ]
     return replace(dataset, items=items, options={**dataset.options, "segmented": "yes"})
+
+
+def into_words(text: str) -> str:
+    """The text with a blank between words, as fugashi cuts them (MeCab, with the dictionary of unidic-lite)."""
+    return " ".join(word.surface for word in _tagger()(text))
+
+
+@cache
+def _tagger() -> Any:
+    try:
+        from fugashi import Tagger  # an extra: few need it
+    except ImportError as error:
+        raise BadInput("Cutting Japanese into words needs fugashi: pip install 'evenhand[ja]'.") from error
+    return Tagger()
 
 
 def own(file: str, data: dict[str, Any], options: Mapping[str, Any]) -> Dataset:
@@ -67,21 +82,6 @@ def words_and_captions(language: str) -> dict[str, Any]:
         raise UnknownName("language", language, LANGUAGES)
     file = f"nli-{language}.toml"
     return _checked(file, tomllib.loads((files("evenhand.datasets") / "data" / file).read_text(encoding="utf-8")))
-
-
-def type_of(definitional: float, stereotypical: float) -> str:
-    """Whom an occupation is taken for, from Bolukbasi et al.'s (2016) scores: -1 is female, 1 is male.
-
-    A word that says no gender itself (|definitional| < 0.5) is female below a stereotypical score of -0.5, male above
-    0.5; every other is neutral, at 0.5 itself too (Anantaprayoon et al. 2024, section 2.3). Note that words which do
-    say a gender, such as "salesman", are neutral by this rule.
-    """
-    for score in (definitional, stereotypical):
-        if not -1 <= score <= 1:
-            raise BadInput(f"A score of a word must be from -1 (female) to 1 (male). Got {score}.")
-    if abs(definitional) < STRONG < abs(stereotypical):
-        return "male" if stereotypical > 0 else "female"
-    return "neutral"
 
 
 def set_of(type: str, gender: str) -> str:

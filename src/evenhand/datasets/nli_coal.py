@@ -11,9 +11,8 @@ import pandas as pd
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
 from evenhand.datasets.files.releases import RELEASES, released
-from evenhand.datasets.leaks import clean
-from evenhand.datasets.nli import cut, set_of, words_and_captions
-from evenhand.datasets.segmenting import Segmented, check
+from evenhand.datasets.nli import Segmented, cut, set_of, words_and_captions
+from evenhand.datasets.nli_faults import clean
 from evenhand.errors import BadInput
 
 Words = Literal["all", "down-sampled"]
@@ -40,7 +39,7 @@ def japanese(words: Words = "all", rows: Rows = "all", segmented: Segmented = "n
     `segmented="yes"` parts words by blanks, with fugashi; the release has a copy of its own, cut by Juman++.
     """
     made = _dataset("ja", words, rows)
-    return cut(made) if check(segmented) else made
+    return cut(made, segmented)
 
 
 def chinese(words: Words = "all", rows: Rows = "all") -> Dataset:

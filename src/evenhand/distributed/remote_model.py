@@ -103,11 +103,6 @@ class Spread:
         """How each worker runs it, and how many there may be."""
         return {**self._known["about"], "workers": self._crew.size}
 
-    @property
-    def at_work(self) -> int:
-        """How many workers hold the model now."""
-        return sum(worker.step is None for worker in self._workers)
-
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions, as a worker plans them."""
         plan: Plan = self.ask(actor.plan, tuple(questions))

@@ -1,11 +1,22 @@
-"""Counterfactual data: a share of the documents rewritten, or each with its counterpart beside it."""
+"""Counterfactual data substitution: a share of the documents with the other gender."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
 from numpy.random import Generator
 
+from evenhand.datasets.corpora.texts import BALANCED_ALREADY, documents, split
 from evenhand.errors import BadInput
-from evenhand.mitigation.swap import Rewrite
+from evenhand.mitigation.names import Naming
+from evenhand.mitigation.swap import Rewrite, Swapper
+
+
+def check_share(share: float) -> None:
+    """An error where it is none."""
+    if not 0 <= share <= 1:
+        raise BadInput(f"share must be between 0 and 1. Got {share}.")
 
 
 def substitute(texts: Iterable[str], rewrite: Rewrite, *, share: float = 0.5, rng: Generator) -> Iterator[str]:
@@ -15,16 +26,36 @@ def substitute(texts: Iterable[str], rewrite: Rewrite, *, share: float = 0.5, rn
     GAP corpus of Bartl et al. (2020) is in fact. A coin is thrown for each document, so the choice of one does not
     depend on the others' texts.
     """
-    if not 0 <= share <= 1:
-        raise BadInput(f"share must be between 0 and 1. Got {share}.")
+    check_share(share)
     for text in texts:
         chosen = rng.random() < share
         yield rewrite(text) if chosen else text
 
 
-def augment(texts: Iterable[str], rewrite: Rewrite) -> Iterator[str]:
-    """Each document, then its counterpart; once where the two are the same."""
-    for text in texts:
-        yield text
-        if (other := rewrite(text)) != text:
-            yield other
+@dataclass(frozen=True)
+class Substituted:
+    """The documents as they were and as they are now, and which share of them was to be swapped."""
+
+    before: list[str]
+    after: list[str]
+    share: float
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """What a model is trained on."""
+        return [sentence for text in self.after for sentence in split(text)]
+
+
+def substituted(corpus: str, *, share: float | None = None, seed: int = 0) -> Substituted:
+    """The corpus with words and names of a share of its documents swapped: a half, or none if it is balanced already.
+
+    `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file.
+    """
+    share = (0.0 if corpus in BALANCED_ALREADY else 0.5) if share is None else share
+    check_share(share)
+    texts = [text for text in documents(corpus) if text.strip()]
+    rewrite = Swapper(names=Naming()) if share else str
+    found = Substituted(texts, list(substitute(texts, rewrite, share=share, rng=np.random.default_rng(seed))), share)
+    if not found.sentences:
+        raise BadInput(f"'{corpus}' has no sentences to train on.")
+    return found

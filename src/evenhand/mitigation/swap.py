@@ -134,15 +134,6 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def undone(text: str, edits: Sequence[Edit]) -> str:
-    """The original of a swapped text, by its trail."""
-    back, moved = [], 0
-    for edit in edits:
-        back.append(Edit(edit.start + moved, edit.new, edit.old, edit.rule))
-        moved += len(edit.new) - len(edit.old)
-    return applied(text, back)
-
-
 def cased(word: str, like: str) -> str:
     """The word in the case of another: lower, Capitalised, UPPER; a case of its own (McKenzie) is taken for a capital.
 

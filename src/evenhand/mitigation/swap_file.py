@@ -17,6 +17,7 @@ from evenhand.core.files import prepare, write_whole
 from evenhand.datasets.files.rows import SUFFIXES, check_text
 from evenhand.distributed.cluster import check_engine
 from evenhand.errors import BadInput, RunError
+from evenhand.mitigation.substitute import check_share
 from evenhand.mitigation.swap import Edit, applied
 from evenhand.mitigation.swap_workers import Edits, here, on_cluster, start
 from evenhand.mitigation.text_files import TEXT, write_texts
@@ -130,8 +131,7 @@ def _check(source: Path, target: Path, share: float, seed: int, jobs: int | None
         raise BadInput(f"The result is of the same kind as the file, '{source.suffix}'. Got '{target}'.")
     if target.resolve() == source.resolve():
         raise BadInput(f"'{target}' would replace the original. Choose another --out.")
-    if not 0 <= share <= 1:
-        raise BadInput(f"share must be between 0 and 1. Got {share}.")
+    check_share(share)
     if source.suffix != ".parquet":
         check_text(source)
 

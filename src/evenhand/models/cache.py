@@ -14,9 +14,8 @@ from evenhand.core.model import Model
 from evenhand.core.questions import Answer, Question, key
 from evenhand.errors import RunError
 from evenhand.models.base import Planned
-from evenhand.models.planning.collecting import set_aside
 from evenhand.models.planning.plan import Batch, Values
-from evenhand.models.planning.running import paced
+from evenhand.models.planning.running import paced, set_aside
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.comparison import Comparison
-from evenhand.report.cells import UNSIGNED, cell, line
-from evenhand.report.markdown import table as markdown_table
 from evenhand.report.plots import PALETTE
+from evenhand.report.tables import UNSIGNED, cell, line
+from evenhand.report.tables import table as markdown_table
 
 WORDS = ("run", "group", "moved")
 HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "left out", "moved")

@@ -10,7 +10,7 @@ import pandas as pd
 from evenhand.analysis.equalising import appd, before_after, equalising
 from evenhand.analysis.nli_labels import distribution
 from evenhand.analysis.ranking import side_by_side
-from evenhand.analysis.samples import by_size
+from evenhand.analysis.sample_size import by_size
 from evenhand.analysis.workforce import by_profession, shares
 from evenhand.core.files import prepare
 from evenhand.errors import BadInput

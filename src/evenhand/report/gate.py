@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
 from evenhand.gate.verdict import Verdict, worst
-from evenhand.report.markdown import table
+from evenhand.report.tables import table
 
 JUNIT = {"fail": "failure", "undecided": "error"}
 """Undecided is an error, not a skipped test: no build server shows an error in green."""

@@ -12,8 +12,7 @@ from rich.text import Text
 from evenhand.analysis.findings import Findings
 from evenhand.analysis.nli_labels import distribution
 from evenhand.analysis.validity import followed
-from evenhand.report.cells import cell, framed, interval, line, number
-from evenhand.report.tables import VERDICTS, claimed
+from evenhand.report.tables import VERDICTS, cell, claimed, framed, interval, line, number
 from evenhand.runs.folder import Run
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")

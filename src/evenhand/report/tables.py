@@ -1,7 +1,8 @@
 """Tables for people, on a terminal: all but the scorecard of a run."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,51 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.hypotheses import Claim
-from evenhand.report.cells import cell, framed, line
+
+UNSIGNED = {
+    "likelihood-difference",
+    "nli-coal",
+    "nli-coal-weighted",
+    "fraction-neutral",
+    "fraction-entailment",
+    "fraction-contradiction",
+}
+"""Measures that are neutral at 0 and never below."""
+
+
+def line(text: str, style: str) -> Text:
+    """One line however long: a path that is cut in two cannot be copied."""
+    return Text(text, style=style, no_wrap=True, overflow="ignore")
+
+
+def framed(frame: pd.DataFrame, formats: Mapping[str, str]) -> Table:
+    """The columns named, each in its format; text to the left, numbers to the right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column, form in formats.items():
+        table.add_column(column, justify="right" if form else "left", no_wrap=True)
+    for _, row in frame.iterrows():
+        table.add_row(*(cell(row[column], form) for column, form in formats.items()))
+    return table
+
+
+def cell(value: Any, form: str) -> str:
+    """The value in its format; a dash where there is none."""
+    return "–" if pd.isna(value) else format(value, form)
+
+
+def number(row: Mapping[str, Any]) -> str:
+    """The value, signed where it can be of either sign; a dash where there is none."""
+    return "–" if row["value"] is None else format(row["value"], _form(row))
+
+
+def interval(row: Mapping[str, Any]) -> str:
+    """Low and high; a dash where there are too few clusters for an interval."""
+    return "–" if row["low"] is None else f"[{row['low']:{_form(row)}}, {row['high']:{_form(row)}}]"
+
+
+def _form(row: Mapping[str, Any]) -> str:
+    return "+.3f" if row["neutral"] == 0 and row["measure"] not in UNSIGNED else ".3f"
+
 
 VERDICTS = {"fine": "green", "careful": "yellow", "unfit": "bold red"}
 
@@ -197,3 +242,15 @@ def _with_interval(row: Any, column: str, form: str) -> str:
     shown = cell(row[column], form)
     has = column == "ours" and "low" in row and not pd.isna(row["low"])
     return f"{shown} [{row['low']:{form}}, {row['high']:{form}}]" if has else shown
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[str] = ()) -> str:
+    """A table with its heads; columns in `left` are words, the others numbers. Cells are text, whatever they hold."""
+    lines = [heads, ["---" if head in left else "--:" for head in heads]]
+    shown = [[escaped(cell) for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in [*lines, *shown])
+
+
+def escaped(text: str) -> str:
+    """The text with nothing in it that markdown or HTML would take for its own."""
+    return re.sub(r"([\\`*_|<>~&]|(?<=\])\()", r"\\\1", re.sub(r"\s+", " ", text))

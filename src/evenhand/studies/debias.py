@@ -23,7 +23,7 @@ from evenhand.datasets.corpora.texts import reminders
 from evenhand.datasets.gendered import gender
 from evenhand.datasets.pairs import tgb
 from evenhand.errors import BadInput
-from evenhand.mitigation.corpora import substituted
+from evenhand.mitigation.substitute import substituted
 from evenhand.mitigation.swap import WORD
 from evenhand.models.cache import Remembering
 from evenhand.models.loading.names import DEFAULT
@@ -31,7 +31,7 @@ from evenhand.report import page
 from evenhand.runs.folder import ANSWERS, Run, locked
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
-from evenhand.studies.train_and_measure import recipe_of
+from evenhand.studies.train_and_measure import check, recipe_of
 from evenhand.training.processes import helping
 
 log = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ def debias(
     """
     from evenhand.training.mlm import finetune
 
-    recipe_of(recipe)  # known, or an error, before anything is made
+    check(recipe, limit=limit)
     if repeat < 1:
         raise BadInput(f"repeat must be at least 1. Got {repeat}.")
     if seed < 0:

@@ -38,6 +38,15 @@ def recipe_of(name: str, draw: int = 0, seed: int = 0) -> "Recipe":
     return replace(RECIPES[name], seed=_seed(RECIPES[name].seed, draw, seed))
 
 
+def check(recipe: str = "default", *, draws: int = 1, limit: int | None = None) -> None:
+    """An error where one of these cannot be: to be asked before any text is looked for."""
+    recipe_of(recipe)
+    if draws < 1:
+        raise BadInput(f"draws must be at least 1. Got {draws}.")
+    if limit is not None and limit < 1:
+        raise BadInput(f"limit must be at least 1. Got {limit}.")
+
+
 def trained(base: str, texts: Sequence[str], recipe: "Recipe", out: Path, name: str) -> Path:
     """The folder of the model fine-tuned on these texts: made once, and found again by what it is made of."""
     return _made(_folder(base, texts, recipe, out, name), base, texts, recipe, _masked)
@@ -63,10 +72,7 @@ def taught(
     dataset is measured, the same for every model. Runs are kept and found again; weights are not, since a study makes
     dozens of them.
     """
-    if draws < 1:
-        raise BadInput(f"draws must be at least 1. Got {draws}.")
-    if limit is not None and limit < 1:
-        raise BadInput(f"limit must be at least 1. Got {limit}.")
+    check(draws=draws, limit=limit)
     wanted = {name: [suites.record(t) for t in suites.tasks_on(name, how)] for name, how in tasks.items()}
     found = []
     for draw in range(draws):

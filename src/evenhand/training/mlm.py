@@ -16,9 +16,8 @@ from torch.nn.functional import cross_entropy
 from evenhand.errors import BadInput
 from evenhand.models import load_masked
 from evenhand.training import loop
-from evenhand.training.batches import padded
 from evenhand.training.checkpoint import write_model
-from evenhand.training.loop import EVERY, IGNORED, Tensors, course, learn, together
+from evenhand.training.loop import EVERY, IGNORED, Tensors, course, learn, padded, together
 
 log = logging.getLogger(__name__)
 

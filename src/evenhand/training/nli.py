@@ -25,9 +25,8 @@ from evenhand.models.loading.labels import LABELS
 from evenhand.models.loading.names import find, is_adapter
 from evenhand.models.networks.nli import NliModel, token_types
 from evenhand.stats.intervals import proportion_interval
-from evenhand.training.batches import padded
 from evenhand.training.checkpoint import CHECKPOINT, write_model
-from evenhand.training.loop import EVERY, Recipe, Tensors, course, learn, together
+from evenhand.training.loop import EVERY, Recipe, Tensors, course, learn, padded, together
 
 log = logging.getLogger(__name__)
 

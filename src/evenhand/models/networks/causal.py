@@ -12,11 +12,10 @@ from torch import Tensor
 from evenhand.core.questions import Question, frame
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.hooks import Picking
-from evenhand.models.networks.language import LanguageModel
-from evenhand.models.networks.network import on_device, padded
+from evenhand.models.networks.network import LanguageModel, on_device, padded
 from evenhand.models.planning import sequences
-from evenhand.models.planning.collecting import uncollected
 from evenhand.models.planning.plan import Ids, Plan, Read, Reading
+from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.sequences import Asking, Words
 from evenhand.models.planning.tokens import encode
 from evenhand.models.planning.trees import Forest, seen

@@ -11,11 +11,10 @@ from torch import Tensor
 
 from evenhand.core.questions import Question, frame
 from evenhand.models.networks.hooks import Picking
-from evenhand.models.networks.language import LanguageModel
-from evenhand.models.networks.network import on_device
+from evenhand.models.networks.network import LanguageModel, on_device
 from evenhand.models.planning import masking
-from evenhand.models.planning.collecting import uncollected
 from evenhand.models.planning.plan import Limit, Plan
+from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.tokens import encode
 
 

@@ -197,3 +197,21 @@ def on_device(array: NDArray[Any], device: torch.device) -> Tensor:
     """The array there; a GPU copies it while the host goes on."""
     tensor = torch.from_numpy(array)
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+
+
+class LanguageModel(NetworkModel):
+    """A language model: its cells are tokens at places of an input, and their values log-probabilities."""
+
+    pad = 0
+    """What fills up an input to the length of the longest."""
+
+    @abstractmethod
+    def _logits(self, ids: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:
+        """The network's output at these places (rows and positions): (places, vocabulary) in float32."""
+
+    def _cells(self, batch: Batch) -> Tensor:
+        ids, attention = padded(batch.inputs, self.pad)
+        places, which, tokens = batch.places()
+        logits = self._logits(ids, attention, places)
+        where, token = on_device(np.stack([which, tokens]), logits.device)
+        return logits[where, token] - logits.logsumexp(dim=-1)[where]

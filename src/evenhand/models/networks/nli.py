@@ -15,8 +15,8 @@ from evenhand.errors import UnfitModel
 from evenhand.models.networks.hooks import FirstPosition
 from evenhand.models.networks.japanese import JapaneseTokenizer
 from evenhand.models.networks.network import NetworkModel, on_device, padded
-from evenhand.models.planning.collecting import uncollected
 from evenhand.models.planning.plan import Batch, Ids, Limit, Plan, Read, Reading
+from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.tokens import PairPieces, encode_pairs
 
 

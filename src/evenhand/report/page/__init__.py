@@ -14,12 +14,11 @@ from markupsafe import Markup
 
 from evenhand.core.files import write_whole
 from evenhand.errors import BadInput
-from evenhand.report.page import provenance, readings, record
+from evenhand.report.page import provenance, readings
 from evenhand.report.page.changes import Changed
+from evenhand.report.page.charts import pictures
 from evenhand.report.page.numbers import probability
-from evenhand.report.page.pictures import pictures
-from evenhand.report.page.section import Measured
-from evenhand.report.page.summary import summary
+from evenhand.report.page.section import Measured, summary
 from evenhand.runs.comparable import same_task
 from evenhand.runs.folder import Run
 
@@ -36,7 +35,7 @@ def page(runs: Sequence[Run]) -> str:
     for task in tasks:
         same_task(runs, task["dataset"], task["measure"])
     names = _names(runs)
-    changed = Changed(runs, _neutral(runs[0]), record.debiasing(runs)) if len(runs) == 2 else None
+    changed = Changed(runs, _neutral(runs[0]), provenance.debiasing(runs)) if len(runs) == 2 else None
     results = [run.results for run in runs]
     sections = [Measured(runs, names, results, task, changed.moves if changed else {}) for task in tasks]
     datasets: dict[str, list[Measured]] = {}
@@ -50,7 +49,7 @@ def page(runs: Sequence[Run]) -> str:
         numbers={section.key: place for place, section in enumerate(sections, 1)},
         summary=summary(sections),
         changed=changed,
-        gates=[(name, found) for name, run in zip(names, runs, strict=True) if (found := record.gate(run))],
+        gates=[(name, found) for name, run in zip(names, runs, strict=True) if (found := provenance.gate(run))],
         policy=policy(),
     )  # fmt: skip
 

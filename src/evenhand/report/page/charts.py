@@ -1,15 +1,21 @@
 """The charts of one measure, for the page."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
+from evenhand.analysis.equalising import before_after, equalising
+from evenhand.analysis.nli_labels import distribution
+from evenhand.analysis.workforce import by_profession, shares
+from evenhand.report import plots
+from evenhand.report.page import readings
 from evenhand.report.page.numbers import Number
-from evenhand.report.page.svg import ACCENT, colours
+from evenhand.report.page.section import Measured
+from evenhand.report.page.svg import ACCENT, Drawing, colours, drawing
 from evenhand.report.plots import COLOURS
 
 MOST = 40
@@ -86,3 +92,96 @@ def _printable(label: str) -> str:
 def _rule(neutral: float) -> alt.Chart:
     rule: alt.Chart = alt.Chart(pd.DataFrame({"x": [neutral]})).mark_rule(color="black", strokeDash=[2, 3])
     return rule.encode(x="x:Q")
+
+
+def pictures(measured: Measured) -> list[Drawing]:
+    """The charts of a measure: values by group, or scores where there are no groups; and what else its data give."""
+    found = [*_groups(measured), *_workforce(measured), *_labels(measured), *_words(measured)]
+    return [drawing(chart, caption) for chart, caption in found]
+
+
+def _groups(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
+    several = len(m.runs) > 1
+    if m.paired and several:
+        values = [
+            Dot(line.label, name, number)
+            for line in m.headlines
+            for name, number in zip(m.names, line.numbers, strict=True)
+        ]
+        reading, what = m.reading, "Women minus men, by group"
+    else:
+        values = list(_by_group(m))
+        reading, what = m.values, "Values by group"
+    known = [dot for dot in values if dot.number.known]
+    if len({dot.group for dot in known}) < 2:
+        yield from _histogram(m)
+        return
+    neutral = 0.0 if m.paired else m.neutral
+    at = "" if math.isnan(neutral) else f" The dotted line is the neutral value, {neutral:g}."
+    cut = f" The first {MOST} groups." if len({dot.group for dot in known}) > MOST else ""
+    axis = f"{reading.ends[0]} ← {reading.unit or 'value'} → {reading.ends[1]}"
+    chart = dots(known, neutral=neutral, unit=axis, between=reading.scale if reading.kind == "lean" else None)
+    yield chart, f"{what}, with 95 % intervals.{at}{cut}"
+
+
+def _by_group(m: Measured) -> Iterator[Dot]:
+    table = m.values_by_group
+    split = m.paired and "gender" in table.groups
+    place = table.groups.index("gender") if split else -1
+    shown = [i for i, _ in enumerate(table.groups) if i != place and len({r.labels[i] for r in table.rows[1:]}) > 1]
+    for row in table.rows[1:]:
+        label = ", ".join(readings.group(table.groups[i], row.labels[i]) for i in shown)
+        for name, number in zip(m.names, row.numbers, strict=True):
+            yield Dot(label or "all", row.labels[place] if split else name, number)
+
+
+def _histogram(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
+    scores = m.scores[0]["score"].dropna()
+    if len(scores):
+        of = f" of {m.names[0]}" if len(m.runs) > 1 else ""
+        unit = f"score{f' ({m.values.unit})' if m.values.unit else ''}"
+        yield histogram(scores, neutral=m.neutral, unit=unit), f"How many items{of} have which score."
+
+
+def _workforce(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
+    if len(m.runs) > 1 or not m.dataset.startswith("becpro") or m.measure != "association":
+        return
+    means = by_profession(m.scores[0])
+    known = means.assign(share=means["profession"].map(shares())).dropna(subset=["share", "difference"])
+    if len(known) > 2:
+        chart = plots.workforce_scatter(means, shares()).properties(width=330, height=260)
+        yield chart, "Each dot is a profession. Were the line level, it would not matter who holds it (US, 2019)."
+
+
+def _labels(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
+    if m.measure != "nli-coal":
+        return
+    frames = [distribution(run.results, m.dataset).assign(model=n) for n, run in zip(m.names, m.runs, strict=True)]
+    if all(len(frame) and frame["value"].notna().all() for frame in frames):
+        chart = _untitled(plots.label_bars(pd.concat(frames)))
+        chart.spec = chart.spec.properties(width=300)  # type: ignore[attr-defined]
+        yield chart, "Labels by set. A dot marks those that a stereotype would give; “neutral” is always right."
+
+
+def _words(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
+    """Every profession before and after, where that was measured."""
+    if len(m.runs) != 2 or m.measure != "pronoun" or not {"category", "better", "profession"} <= set(m.scores[0]):
+        return
+    words = before_after(*m.scores).dropna(subset=["before", "after"])
+    told = equalising(words, seed=m.runs[0].about["seed"])
+    if told is None or len(set(words["better"])) > 1:
+        return
+    line = told.professions
+    chart = plots.pronoun_scatter(words, {"profession": (line.slope, line.intercept)}, title="", note=[])
+    spread = f"{told.spread.value:.2f} [{told.spread.low:.2f}, {told.spread.high:.2f}]"
+    yield (
+        _untitled(chart).properties(width=300, height=300),
+        "Each dot is a profession; on the grey line nothing changed, on the level of 0 it is even. "
+        f"The professions lie {spread} times as far apart as before.",
+    )
+
+
+def _untitled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
+    """The chart without its title: the page has captions of its own."""
+    chart.title = alt.Undefined  # type: ignore[attr-defined]
+    return chart

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.report.cells import UNSIGNED
+from evenhand.report.tables import UNSIGNED
 
 NONE = "–"
 

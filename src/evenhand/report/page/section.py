@@ -11,12 +11,11 @@ import pandas as pd
 from evenhand.analysis import paired
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.report.page import examples, readings
-from evenhand.report.page.moves import Move
+from evenhand.report.page.changes import Move
 from evenhand.report.page.numbers import Number, number
-from evenhand.report.page.readings import DIFFERENCE, Reading
+from evenhand.report.page.readings import DIFFERENCE, Reading, Verdict, verdict
 from evenhand.report.page.scale import Strip, domain, strip
 from evenhand.report.page.trust import LEVELS, Trust, trust
-from evenhand.report.page.verdicts import Verdict, verdict
 from evenhand.runs.folder import Run
 
 ROWS = 400
@@ -270,3 +269,31 @@ def _table(caption: str, groups: Sequence[str], rows: Sequence[Row]) -> Table:
     cut = tuple(Row(tuple(row.labels[place] for place in shown), row.numbers, row.move) for row in rows[:ROWS])
     names = tuple(groups[place] for place in shown)
     return Table(", ".join([caption, *alone]), names, cut, max(0, len(rows) - ROWS))
+
+
+FIRST = (
+    "association", "pronoun", "stereotype-share", "nli-coal", "gender-agreement", "log-probability-bias",
+)  # fmt: skip
+"""Of a dataset's measures, the first of these speaks for it; otherwise its first."""
+
+
+def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Headline]]:
+    """One line for each dataset, or for each group of associations: those that lean first, the farthest first."""
+    chosen: dict[str, Measured] = {}
+    for section in sections:
+        mine = chosen.get(section.dataset)
+        if mine is None or _rank(section) < _rank(mine):
+            chosen[section.dataset] = section
+    lines = [(section, line) for section in chosen.values() for line in section.headlines]
+    return sorted(lines, key=lambda found: _order(found[1]))
+
+
+def _rank(section: Measured) -> int:
+    if section.values.kind == "mixed" or section.measure not in FIRST:
+        return len(FIRST)
+    return FIRST.index(section.measure)
+
+
+def _order(line: Headline) -> int:
+    tones = ("leans", "undecided", "none", "level", "right")
+    return tones.index(line.verdicts[-1].tone)

@@ -12,9 +12,9 @@ import pandas as pd
 from evenhand.analysis.trainings import drawn, moved
 from evenhand.datasets.corpora.texts import sampled, sentences
 from evenhand.errors import BadInput
-from evenhand.mitigation.corpora import substituted
+from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT
-from evenhand.studies.train_and_measure import recipe_of, taught, trained, untaught
+from evenhand.studies.train_and_measure import check, recipe_of, taught, trained, untaught
 from evenhand.studies.train_and_measure import scores as scores_of
 
 PAIRS = {"tgb": ["likelihood-difference"]}
@@ -67,6 +67,7 @@ def learned(
     """
     if taken := {BASE, DEBIASED} & set(corpora):
         raise BadInput(f"A corpus cannot be called '{min(taken)}', which a model is. Give it another name.")
+    check(recipe, draws=draws, limit=limit)
     out = Path(out).expanduser()
     texts = {name: sentences(source) for name, source in corpora.items()}
     sizes = _sizes({name: len(found) for name, found in texts.items()}, size, equal)

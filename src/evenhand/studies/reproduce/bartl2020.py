@@ -55,11 +55,12 @@ def reproduce(
         raise BadInput(f"--as must be 'paper' or 'released'. Got {mode!r}.")
     if post and finetune:
         raise BadInput("Give either a fine-tuned model (--post) or a corpus to fine-tune on (--finetune), not both.")
+    recipe = recipe or f"bartl-{mode}"
+    recipe_of(recipe)  # known, or an error, before any text is looked for
     numbers = published("bartl2020")
     out = Path(out)
     notes = list(REASONS[mode])
     if finetune:
-        recipe = recipe or f"bartl-{mode}"
         post = str(_finetuned(model, finetune, recipe, out))
         notes.append(
             "Sentences are cut by sentencex, the paper's by NLTK; its swapped text has every document swapped."

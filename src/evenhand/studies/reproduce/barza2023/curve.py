@@ -10,13 +10,13 @@ from evenhand.analysis.trainings import COMBINED, drawn, moved
 from evenhand.core.files import prepare
 from evenhand.datasets.corpora.texts import sampled
 from evenhand.errors import BadInput
-from evenhand.mitigation.corpora import substituted
+from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.report import plots
 from evenhand.studies.reproduce.barza2023.cells import cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
+from evenhand.studies.train_and_measure import check, taught, untaught
 from evenhand.studies.train_and_measure import scores as scores_of
-from evenhand.studies.train_and_measure import taught, untaught
 
 SIZES = (500, 1_000, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000)
 TASKS = {"tgb": ["likelihood-difference"]}
@@ -41,6 +41,7 @@ def reproduce(
     """Fine-tune `model` on samples of growing size of the swapped corpus, `draws` of each, and measure ASLD."""
     if not sizes or min(sizes) < 1:
         raise BadInput(f"Sizes must be at least 1. Got {', '.join(map(str, sizes)) or 'none'}.")
+    check(recipe, draws=draws, limit=limit)
     out = Path(out) / "learning-curve"
     text = substituted(corpus, seed=seed).sentences
     if max(sizes) > len(text):

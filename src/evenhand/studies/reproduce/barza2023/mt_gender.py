@@ -17,7 +17,7 @@ from evenhand.runs.folder import Run
 from evenhand.stats.intervals import clustered_interval
 from evenhand.studies.reproduce.barza2023.cells import cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
-from evenhand.studies.train_and_measure import recipe_of, trained
+from evenhand.studies.train_and_measure import check, recipe_of, trained
 
 NOTE = (
     "The thesis prints no numbers, only bars and a scatter (Figures 8 to 10, 14 to 19). |APPD| closer to 0 is better. "
@@ -36,6 +36,7 @@ def reproduce(
     **loading: Any,
 ) -> Reproduction:
     """Fine-tune `model` on `corpus`, and compare the pronoun probability differences before and after."""
+    check(recipe, limit=limit)
     out = Path(out) / "mt-gender"
     texts = sentences(corpus)
     after_model = str(trained(model, texts, recipe_of(recipe, seed=seed), out, "after"))

@@ -9,11 +9,11 @@ import pandas as pd
 from evenhand.analysis.trainings import COMBINED, drawn, moved
 from evenhand.datasets.corpora.texts import reminders as sentences_with
 from evenhand.datasets.corpora.texts import sampled
-from evenhand.mitigation.corpora import substituted
+from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT
 from evenhand.studies.reproduce.barza2023.cells import TABLE_5, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
-from evenhand.studies.train_and_measure import scores, taught, untaught
+from evenhand.studies.train_and_measure import check, scores, taught, untaught
 
 WORDS = {"pregnancy": "pregnant", "breastfeed": "breastfeed"}
 TASKS = {"tbd-gendered": ["pronoun"], "tbd": ["pronoun"]}
@@ -44,6 +44,7 @@ def reproduce(
     `size` takes a sample of so many sentences of the corpus, for a small version; `draws` trains each model so many
     times, with other samples and seeds, and the intervals are over these too.
     """
+    check(recipe, draws=draws, limit=limit)
     numbers = published("barza2023")
     out = Path(out) / "reminders"
     text = substituted(corpus, seed=seed).sentences

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis.findings import of_dataset
-from evenhand.analysis.samples import by_size
+from evenhand.analysis.sample_size import by_size
 from evenhand.auditing.audit import audit
 from evenhand.core.items import Blank, Pair
 from evenhand.core.loop import measure

@@ -1,0 +1,64 @@
+"""`evenhand corpus`: how gendered texts are."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evenhand.cli import terminal
+from evenhand.cli.common import Address, Engine, Json, Workers, print_json
+
+
+def corpus(
+    files: Annotated[
+        list[str],
+        typer.Argument(help="Text files, a document a line; or balanced, gap, mt-gender, jigsaw-toxic, ..."),
+    ],
+    train: Annotated[bool, typer.Option(help="Also by what a debiased model learns from each.")] = False,
+    model: Annotated[str, typer.Option(help="With --train: the model to debias, then to train.")] = "mini-en",
+    debias_on: Annotated[str, typer.Option(help="With --train: what to debias it on.")] = "balanced",
+    size: Annotated[
+        int | None, typer.Option(help="With --train: sentences of each corpus. Default: those of the smallest.")
+    ] = None,
+    equal: Annotated[bool, typer.Option(help="With --train: as much text of each corpus, or all there is.")] = True,
+    draws: Annotated[int, typer.Option(help="With --train: how many times to sample and train.")] = 1,
+    recipe: Annotated[str, typer.Option(help="With --train: default, bartl-paper or bartl-released.")] = "default",
+    limit: Annotated[int | None, typer.Option(help="With --train: measure a sample of so many pairs.")] = None,
+    out: Annotated[Path, typer.Option(help="With --train: what was trained and measured is kept here.")] = Path(
+        "runs/corpus"
+    ),
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    engine: Engine = "local",
+    address: Address = None,
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """Count who is in a corpus, beside which professions, in what company; with --train, also what it teaches."""
+    from evenhand.report.tables import counted, learned_table
+    from evenhand.studies.corpus.counting import count_all
+    from evenhand.studies.corpus.learning import learned, named
+
+    corpora = named(files)
+    found = count_all(corpora, seed=seed, engine=engine, address=address, workers=workers)
+    if not as_json:
+        for name, one in found.items():
+            terminal.show(counted(name, one.summary, one.beside, one.contexts))
+    taught = None
+    if train:
+        taught = learned(
+            corpora,
+            model=model,
+            debias_on=debias_on,
+            size=size,
+            equal=equal,
+            draws=draws,
+            recipe=recipe,
+            limit=limit,
+            out=out,
+            seed=seed,
+        )
+    if as_json:
+        counts = {name: one.as_json() for name, one in found.items()}
+        print_json(counts if taught is None else {"counts": counts, "learned": taught.as_json()})
+    elif taught is not None:
+        terminal.show(learned_table(taught.sentences, taught.asld, taught.lean, taught.changes))

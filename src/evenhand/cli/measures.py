@@ -1,0 +1,15 @@
+"""`evenhand measures`: what there is to measure with."""
+
+import math
+
+from evenhand.cli import terminal
+
+
+def measures() -> None:
+    """List the measures: what they give, and how to read it."""
+    from evenhand.measures import MEASURES
+
+    for name, measure in sorted(MEASURES.items()):
+        neutral = "no neutral value" if math.isnan(measure.neutral) else f"neutral at {measure.neutral:g}"
+        terminal.show(f"{name} (version {measure.version}, {neutral})")
+        terminal.show(f"    {(measure.__doc__ or '').splitlines()[0]}\n    {measure.reading}")

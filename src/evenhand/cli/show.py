@@ -1,0 +1,50 @@
+"""`evenhand show` and `evenhand rescore`: a run's scorecard again, from its values or from the answers it kept."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from evenhand.cli import terminal
+from evenhand.cli.common import Json, print_json
+from evenhand.errors import BadInput
+
+
+def show(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    frequency: Annotated[
+        Path | None, typer.Option(help="A .tsv of attribute and corpus frequency: do scores merely follow it?")
+    ] = None,
+) -> None:
+    """Print the scorecard of a run again."""
+    from evenhand.runs.folder import Run
+
+    print_scorecard(Run.load(run), _numbers(frequency) if frequency else None)
+
+
+def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json: Json = False) -> None:
+    """Score a run again from the answers it kept, without its model."""
+    from evenhand.auditing.audit import rescore as rescore_run
+
+    scored = rescore_run(run)
+    if as_json:
+        print_json(scored.results)
+    else:
+        print_scorecard(scored)
+
+
+def print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> None:
+    """Print what a run has measured."""
+    from evenhand.analysis.findings import findings
+    from evenhand.report.scorecard import scorecard
+
+    terminal.show(scorecard(run, findings(run, frequency=frequency)))
+
+
+def _numbers(path: Path) -> dict[str, float]:
+    """A two-column file: a word, a number."""
+    try:
+        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return {word: float(number) for word, number in rows}
+    except (OSError, ValueError) as error:
+        raise BadInput(f"'{path}' must have a word, a tab and a number on each line. Got: {error}.") from error

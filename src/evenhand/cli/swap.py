@@ -1,0 +1,47 @@
+"""`evenhand swap`: the gender of texts."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evenhand.cli import terminal
+from evenhand.cli.common import Address, Engine, Workers
+
+
+def swap(
+    file: Annotated[Path, typer.Argument(help="Texts: txt (a document a line), csv, tsv, jsonl or parquet.")],
+    out: Annotated[Path | None, typer.Option(help="Default: FILE.swapped.EXT, beside it.")] = None,
+    column: Annotated[str, typer.Option(help="Where the texts are, in a csv, tsv, jsonl or parquet file.")] = "text",
+    share: Annotated[float, typer.Option(help="The share of documents to rewrite: 0.5 for a balanced corpus.")] = 1.0,
+    augment: Annotated[bool, typer.Option(help="Keep each document, and its counterpart beside it.")] = False,
+    names: Annotated[bool, typer.Option(help="Swap first names too.")] = True,
+    name_list: Annotated[str | None, typer.Option(help="Your own names: male, tab, female, on each line.")] = None,
+    trail: Annotated[bool, typer.Option(help="Write every edit to OUT.trail.jsonl.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the choice of documents.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Processes. Default: one for each core.")] = None,
+    engine: Engine = "local",
+    address: Address = None,
+    workers: Workers = None,
+) -> None:
+    """Swap the gender of texts: he and she, her to him or his as grammar wants, nouns, titles, first names."""
+    from evenhand.mitigation.swap_file import swap as swap_file
+
+    done = swap_file(
+        file,
+        out,
+        column=column,
+        share=share,
+        augment=augment,
+        names=names,
+        name_list=name_list,
+        trail=trail,
+        seed=seed,
+        jobs=jobs,
+        engine=engine,
+        address=address,
+        workers=workers,
+    )
+    edits = ", ".join(f"{rule} {n:,}" for rule, n in done.edits.items())
+    terminal.show(f"{done.rewritten:,} of {done.documents:,} documents rewritten. Edits: {edits or 'none'}.")
+    terminal.show(f"Written: {done.out}" + (f", {done.trail}" if done.trail else ""))

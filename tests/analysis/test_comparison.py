@@ -1,0 +1,251 @@
+"""Runs compared with a baseline."""
+
+import dataclasses
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evenhand
+from evenhand import Answer, BadInput, Entail, Run, Table
+from evenhand.analysis.change import Twice, _farther
+from evenhand.analysis.comparison import Comparison
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.report import comparison as shown
+from helpers.audited_runs import audited, noise, pairs
+
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    folder = tmp_path_factory.mktemp("compared")
+    return [audited(folder, name, more) for name, more in (("base", 2.0), ("better", 0.5), ("twin", 2.0))]
+
+
+@pytest.fixture(scope="module")
+def compared(runs: list[Run]) -> Comparison:
+    return evenhand.compare(*runs)
+
+
+def row(compared: Comparison, run: str, measure: str, group: str = "all") -> dict[str, object]:
+    frame = compared.frame
+    (found,) = frame[(frame["run"] == run) & (frame["measure"] == measure) & (frame["group"] == group)].to_dict(
+        "records"
+    )
+    return found
+
+
+def test_a_change_is_the_difference_of_the_values(compared: Comparison, runs: list[Run]) -> None:
+    found = row(compared, "better", "likelihood-lean")
+    values = [run.values.query("measure == 'likelihood-lean' and category.isna()")["value"].item() for run in runs[:2]]
+    assert [found["before"], found["after"]] == pytest.approx(values)
+    assert found["change"] == pytest.approx(values[1] - values[0])
+    assert found["high"] < 0
+    assert found["moved"] == "towards neutral"
+    assert (found["n"], found["left_out"]) == (60, 0)
+    assert 0 < found["detectable"] < 1.5
+
+
+def test_of_the_same_model_nothing_changed(compared: Comparison) -> None:
+    same = compared.frame[compared.frame["run"] == "twin"]
+    assert (same[["change", "low", "high", "worse", "worse_low", "worse_high"]] == 0).all(axis=None)
+    assert (same["p"] == 1).all()
+    assert (same["moved"] == "").all()
+
+
+def test_a_causal_model_among_others_is_named(runs: list[Run]) -> None:
+    causal = dataclasses.replace(runs[1], about={**runs[1].about, "apart": ["A causal model."]})
+    mixed = evenhand.compare(runs[0], causal)
+    assert mixed.of_another_kind == ["better"]
+    assert "Careful: better is causal" in shown.markdown(mixed)
+    assert json.loads(mixed.to_json())["of_another_kind"] == ["better"]
+    assert evenhand.compare(causal, causal).of_another_kind == []
+
+
+def test_holm_is_over_everything_compared(compared: Comparison, runs: list[Run]) -> None:
+    alone = row(evenhand.compare(*runs[:2]), "better", "likelihood-lean")
+    among = row(compared, "better", "likelihood-lean")
+    assert among["p"] == alone["p"]
+    assert among["p_holm"] > alone["p_holm"] > alone["p"]
+
+
+def test_items_that_one_could_not_score_count_for_neither(tmp_path: Path, runs: list[Run]) -> None:
+    blind = audited(tmp_path, "blind", 2.0, lost=lambda i: i < 20)
+    found = row(evenhand.compare(runs[0], blind), "blind", "likelihood-lean")
+    assert (found["n"], found["left_out"]) == (40, 20)
+    assert found["change"] == 0
+    nothing = audited(tmp_path, "nothing", 3.0, lost=lambda i: i % 2 == 0)
+    found = row(evenhand.compare(runs[0], nothing), "nothing", "likelihood-lean", "jobs")
+    assert (found["n"], found["left_out"]) == (0, 30)
+    assert math.isnan(found["change"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"options": {"total": "mean"}}, r"not measured alike on pairs: total sum and mean\. Audit"),
+        ({"limit": 20}, r"samples of 60 items and 20 items \(limit 20, seed 0\), 20 in common"),
+    ],
+)
+def test_runs_that_were_not_measured_alike_are_refused_with_what_differs(
+    tmp_path: Path, runs: list[Run], asked: dict[str, object], says: str
+) -> None:
+    with pytest.raises(BadInput, match=says):
+        evenhand.compare(runs[0], audited(tmp_path, "other", 1.0, **asked))
+
+
+def test_other_versions_and_contents_are_refused_but_not_another_place(tmp_path: Path, runs: list[Run]) -> None:
+    elsewhere = audited(tmp_path, "elsewhere", 1.0)
+    assert len(evenhand.compare(runs[0], elsewhere).frame)
+    about = json.loads(json.dumps(elsewhere.about))
+    for task in about["tasks"]:
+        task["dataset_version"] = 7
+    with pytest.raises(BadInput, match="version of the dataset 1 and 7"):
+        evenhand.compare(runs[0], Run(elsewhere.path, about))
+    other = audited(tmp_path, "other", 1.0, pairs(tmp_path, 62))
+    with pytest.raises(BadInput, match=r"sha256 \w+ and \w+; samples of 60 items and 62 items"):
+        evenhand.compare(runs[0], other)
+
+
+def test_what_only_one_has_is_named_and_nothing_in_common_is_an_error(tmp_path: Path, runs: list[Run]) -> None:
+    less = audited(tmp_path, "less", 1.0, measure=["likelihood-lean", "crows-pairs"])
+    found = evenhand.compare(runs[0], less)
+    assert set(found.frame["measure"]) == {"likelihood-lean", "crows-pairs"}
+    assert {missing["measure"] for missing in found.left_out} == {"likelihood-difference", "stereotype-share"}
+    assert "Not compared: stereotype-share on pairs, only in base." in shown.markdown(found)
+    one = audited(tmp_path / "one", "one", 1.0, pairs(tmp_path), measure=["stereotype-share"])
+    with pytest.raises(BadInput, match="nothing in common"):
+        evenhand.compare(less, one)
+    with pytest.raises(BadInput, match="two runs or more"):
+        evenhand.compare(one)
+
+
+def inferring(often: int) -> Table:
+    def rule(question: Entail) -> Answer:
+        hit = noise(repr(question)) < often / 50 - 1
+        label = 1 if not hit else 0 if "oman" in question.hypothesis else 2
+        return Answer(tuple(math.log(0.8 if i == label else 0.1) for i in range(3)))
+
+    model = Table(rule, name=f"of{often}")  # type: ignore[arg-type]
+    model.kind = "nli"  # type: ignore[attr-defined]
+    return model
+
+
+def test_macro_means_are_compared_too(tmp_path: Path) -> None:
+    """NLI-CoAL counts its three sets alike, however large."""
+    asked = {"dataset": "nli-en", "measure": ("nli-coal", "nli-coal-weighted", "net-neutral"), "out": tmp_path}
+    before, after = (evenhand.audit(inferring(often), **asked) for often in (60, 20))
+    found = evenhand.compare(before, after)
+    for measure in ("nli-coal", "nli-coal-weighted"):
+        values = [run.values.query(f"measure == '{measure}' and set.isna()")["value"].item() for run in (before, after)]
+        all_items = row(found, "of20", measure)
+        assert [all_items["before"], all_items["after"]] == pytest.approx(values)
+        assert all_items["low"] < all_items["change"] < all_items["high"] < 0
+    assert row(found, "of20", "net-neutral")["moved"] == "towards neutral"  # upwards: neutral is 1
+    parts = [row(found, "of20", "nli-coal", group)["change"] for group in ("pro", "anti", "non")]
+    assert np.mean(parts) == pytest.approx(row(found, "of20", "nli-coal")["change"])
+
+
+def twice(before: list[float], after: list[float], **more: object) -> dict[str, object]:
+    clusters = [str(i) for i in range(len(before))]
+    about = {"crossed": None, "sets": None, "every": (), "shares": False, "neutral": 0.0, "better": 0.0} | more
+    found = Twice(np.array(before), np.array(after), clusters, **about)  # type: ignore[arg-type]
+    return found.row(np.random.default_rng(0), same=False)
+
+
+def test_from_one_side_of_neutral_to_the_other() -> None:
+    noisy = [(noise(f"{i // 2}") + 0.1) * (-1) ** i for i in range(40)]  # of mean 0
+    here, there, far = ([x + end for x in noisy] for end in (0.2, -0.21, -2.0))
+    crossed = twice(here, there)
+    assert crossed["high"] < 0  # it did change
+    assert crossed["moved"] == ""  # and is as far from neutral as before
+    assert twice(here, far)["moved"] == "away from neutral"
+    assert twice(far, here)["moved"] == "towards neutral"
+    assert twice(here, far, neutral=math.nan)["moved"] == ""
+    assert twice(here, far, better=1.0)["moved"] == "away from what is right"
+    assert twice(here, far, better=-1.0)["moved"] == "towards what is right"
+
+
+def test_shares_that_agree_throughout_have_an_interval_of_some_width() -> None:
+    found = twice([1.0] * 20, [1.0] * 20, shares=True, neutral=0.5)
+    assert found["change"] == 0
+    assert found["low"] == -found["high"] < -0.05
+
+
+numbers = st.lists(st.floats(-5, 5), min_size=8, max_size=20)
+
+
+@given(before=numbers, shift=st.floats(-3, 3))
+def test_a_distance_changes_by_no_more_than_the_value(before: list[float], shift: float) -> None:
+    found = twice(before, [x + shift + noise(str(i)) for i, x in enumerate(before)])
+    reach = max(abs(found["low"]), abs(found["high"])) + 1e-9
+    assert -reach <= found["worse_low"] <= found["worse_high"] <= reach
+    assert abs(found["worse"]) <= abs(found["change"]) + 1e-9
+
+
+@given(st.floats(-9, 9), st.floats(-9, 9))
+def test_a_distance_from_sum_and_difference(a: float, b: float) -> None:
+    assert _farther(a + b, a - b) == pytest.approx(abs(a) - abs(b), abs=1e-9)
+
+
+def test_near_neutral_nearer_and_farther_are_seldom_claimed_wrongly() -> None:
+    """The side of neutral is as uncertain as the value: from +0.1 to -0.1 is no nearer and no farther."""
+    claimed = 0
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        jobs = rng.normal(0, 0.3, 20)
+        found = twice((jobs + 0.1).tolist(), (jobs - 0.1 + rng.normal(0, 0.15, 20)).tolist())
+        claimed += found["moved"] != ""
+    assert claimed <= 10
+
+
+def test_where_clusters_cross_p_goes_with_the_interval() -> None:
+    values = [noise(str(i)) + 0.4 for i in range(64)]
+    crossed = {"crossed": [str(i % 8) for i in range(64)]}
+    found = twice([0.0] * 64, values, **crossed)
+    assert (found["low"] > 0) == (found["p"] < 0.05)
+
+
+def test_the_command_prints_a_table_and_writes_the_rest(
+    tmp_path: Path, runs: list[Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [str(run.path) for run in runs]
+    assert run_command(app, ["compare", *folders[:2], "--chart", str(tmp_path / "c.svg")]) == 0
+    printed = capsys.readouterr().out
+    assert "better against base" in printed
+    assert re.search(r"all +\+2\.\d+ +\+0\.\d+ +-1\.\d+ +\[.*towards neutral", printed)
+    assert "likelihood-lean" in (tmp_path / "c.svg").read_text()
+    assert run_command(app, ["compare", *folders, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["baseline"]["run"] == "base"
+    assert {row["run"] for row in data["rows"]} == {"better", "twin"}
+    assert run_command(app, ["compare", *folders, "--out", str(tmp_path / "c.md")]) == 0
+    assert "| pairs | likelihood-lean | better | all |" in (tmp_path / "c.md").read_text()
+    assert capsys.readouterr().out == ""
+    for wrong in (["--chart", "c.pdf"], ["--json", "--markdown"], ["--out", "c.txt"]):
+        assert run_command(app, ["compare", *folders, *wrong]) == 2
+    assert run_command(app, ["compare", folders[0]]) == 2
+    assert run_command(app, ["compare", folders[0], str(tmp_path)]) == 2
+
+
+def test_runs_of_one_name_go_by_their_folders(tmp_path: Path, runs: list[Run]) -> None:
+    again = audited(tmp_path, "base", 1.0)
+    assert evenhand.compare(runs[0], again).names == [str(runs[0].path), str(again.path)]
+
+
+def test_labels_cannot_break_a_markdown_table(tmp_path: Path) -> None:
+    file = tmp_path / "odd.csv"
+    rows = "".join(f"He has {i} hats.,She has {i} hats.,a|b <script>\n" for i in range(10))
+    file.write_text("stereotype,counterpart,category\n" + rows)
+    found = evenhand.compare(*(audited(tmp_path, name, 1.0, file) for name in ("one", "two")))
+    lines = shown.markdown(found).splitlines()
+    bars = {len(re.findall(r"(?<!\\)\|", line)) for line in lines if line.startswith("|")}
+    assert len(bars) == 1
+    assert r"a\|b \<script\>" in shown.markdown(found)

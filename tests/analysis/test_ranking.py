@@ -1,0 +1,188 @@
+"""Models side by side: a mark only where it is no chance."""
+
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evenhand
+from evenhand import BadInput, Table
+from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.report.tables import models as table_of_models
+from evenhand.runs.folder import Run
+
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+HEAD = "stereotype,counterpart,category\n"
+
+
+def pairs(tmp_path: Path) -> Path:
+    file = tmp_path / "pairs.csv"
+    rows = [f"He has {i} hats.,She has {i} hats.,{'a' if i < 40 else 'b'}\n" for i in range(80)]
+    file.write_text(HEAD + "".join(rows))
+    return file
+
+
+def audited(name: str, size: float, noise: float, tmp_path: Path, seed: int = 0) -> Run:
+    """A model whose differences are about `size`."""
+    rng = random.Random(seed)
+    table = {}
+    model = Table(
+        lambda q: table.setdefault(q, ((size + noise * rng.gauss(0, 1)) if q.text.startswith("He") else 0.0,)),  # type: ignore[union-attr]
+        name=name,
+    )
+    return evenhand.audit(model, pairs=pairs(tmp_path), out=tmp_path / "runs")
+
+
+def test_best_and_worst_are_marked_where_they_are_certain(tmp_path: Path) -> None:
+    runs = [
+        audited(name, size, 0.3, tmp_path, i)
+        for i, (name, size) in enumerate((("low", 1.0), ("mid", 2.0), ("high", 3.0)))
+    ]
+    rows = side_by_side(runs, "pairs", "likelihood-difference")
+    everything = rows[rows["category"] == "all"].set_index("model")
+    assert everything["mark"].to_dict() == {"low": "best", "mid": "", "high": "worst"}
+    assert everything.loc["mid", "low"] < everything.loc["mid", "value"] < everything.loc["mid", "high"]
+    assert len(rows) == 9
+
+
+def test_nobody_is_marked_where_it_could_be_chance(tmp_path: Path) -> None:
+    runs = [audited(f"m{i}", 1.0, 1.0, tmp_path, i) for i in range(3)]
+    rows = side_by_side(runs, "pairs", "likelihood-difference")
+    assert (rows["mark"] == "").mean() >= 0.8
+
+
+def test_pairing_sees_what_intervals_apart_do_not(tmp_path: Path) -> None:
+    """Two models that differ by little on every pair, in pairs that differ by much."""
+    spread = {f"He has {i} hats.": i / 4 for i in range(80)}
+    runs = [
+        evenhand.audit(
+            Table(lambda q, more=more: (spread.get(q.text, 0.0) + more * (q.text in spread),), name=f"m{more}"),  # type: ignore[misc,union-attr]
+            pairs=pairs(tmp_path),
+            out=tmp_path / "runs",
+        )
+        for more in (0.5, 1.0)
+    ]
+    rows = side_by_side(runs, "pairs", "likelihood-difference").query("category == 'all'").set_index("model")
+    assert rows.loc["m0.5", "high"] > rows.loc["m1.0", "low"]  # apart, one could not tell
+    assert rows["mark"].to_dict() == {"m0.5": "best", "m1.0": "worst"}
+
+
+def test_for_gendered_words_farther_on_the_right_side_is_better(tmp_path: Path) -> None:
+    def giving(right: float) -> Table:
+        return Table(lambda q: (math.log(right if q.answer.lower() in ("she", "her") else 0.1),), name=f"m{right}")  # type: ignore[union-attr]
+
+    runs = [evenhand.audit(giving(p), dataset="tbd-gendered", measure="pronoun", out=tmp_path) for p in (0.2, 0.8)]
+    rows = side_by_side(runs, "tbd-gendered", "pronoun").set_index(["category", "calls_for", "model"])["mark"]
+    assert rows["gender-related occupation", "she", "m0.8"] == "best"
+    assert rows["gender-related occupation", "he", "m0.2"] == "best"
+
+
+def test_runs_that_were_not_measured_alike_are_refused(tmp_path: Path) -> None:
+    one = audited("one", 1.0, 0.1, tmp_path)
+    other = evenhand.audit(Table(lambda q: (-1.0,), name="other"), suite="becpro", limit=20, out=tmp_path / "runs")
+    with pytest.raises(BadInput, match="has no likelihood-difference on pairs"):
+        side_by_side([one, other], "pairs", "likelihood-difference")
+    third = evenhand.audit(
+        Table(lambda q: (-1.0,), name="third"), pairs=pairs(tmp_path), options={"total": "mean"}, out=tmp_path / "runs"
+    )
+    with pytest.raises(BadInput, match="not measured alike"):
+        side_by_side([one, third], "pairs", "likelihood-difference")
+
+
+def test_several_models_on_the_command_line_are_set_side_by_side(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import tiny
+
+    small = tiny.save("roberta", tmp_path / "tiny")
+    command = ["audit", "mini-en", str(small), "--pairs", str(pairs(tmp_path)), "--limit", "12", "--out", str(tmp_path)]
+    assert run_command(app, command) == 0
+    printed = capsys.readouterr().out
+    assert "models side by side" in printed
+    chart = tmp_path / "models-pairs-likelihood-difference.svg"
+    assert str(chart) in printed
+    assert "mini-en" in chart.read_text()
+    assert comparable(Run.load(tmp_path / "tiny")) == [("pairs", "likelihood-difference")]
+
+
+def test_a_model_without_a_value_gets_a_dash() -> None:
+    rows = pd.DataFrame(
+        [
+            {"category": "all", "model": "a", "value": 1.0, "low": 0.5, "high": 1.5, "mark": "best", "total": True},
+            {
+                "category": "all",
+                "model": "b",
+                "value": np.nan,
+                "low": np.nan,
+                "high": np.nan,
+                "mark": "",
+                "total": True,
+            },
+        ]
+    )
+    from rich.console import Console
+
+    console = Console(width=120, record=True)
+    console.print(table_of_models(rows, "tgb", "likelihood-difference"))
+    printed = console.export_text()
+    assert "1.00 [0.50, 1.50] best" in printed
+    assert "–" in printed
+
+
+def test_chance_is_seldom_marked_where_clusters_cross() -> None:
+    """Models that differ by nothing but the profession and the template."""
+    from evenhand.analysis.ranking import _marks
+
+    task = {"measure": "pronoun", "cluster": "template", "crossed": "profession"}
+    marked = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows = [(f"{t}/{p}", str(t), str(p)) for t in range(15) for p in range(8)]
+        base = pd.DataFrame(rows, columns=["id", "template", "profession"])
+        parts = []
+        for _ in range(2):
+            noise = np.add.outer(rng.normal(0, 0.1, 15), rng.normal(0, 0.1, 8)).ravel() + rng.normal(0, 0.05, 120)
+            parts.append(base.assign(score=0.4 + noise))
+        marked += any(_marks(parts, {}, task, seed))
+    assert marked <= 6
+
+
+def test_items_that_one_model_could_not_score_count_for_none(tmp_path: Path) -> None:
+    def model(name: str, lost: bool) -> Table:
+        def rule(q: evenhand.Likelihood) -> evenhand.Answer:
+            number = int(q.text.split()[2])
+            if lost and number < 40:
+                return evenhand.Answer.none("unknown word")
+            return evenhand.Answer((float(number) if q.text.startswith("He") else 0.0,))
+
+        return Table(rule, name=name)  # type: ignore[arg-type]
+
+    runs = [
+        evenhand.audit(model(n, x), pairs=pairs(tmp_path), out=tmp_path / "r") for n, x in (("a", False), ("b", True))
+    ]
+    rows = side_by_side(runs, "pairs", "likelihood-difference").query("total").set_index("model")
+    assert rows.loc["a", "value"] == rows.loc["b", "value"]
+    assert set(rows["n"]) == {40}
+    assert (rows["mark"] == "").all()
+
+
+@pytest.mark.parametrize("head", ["stereotype,counterpart\n", HEAD])
+def test_odd_categories_are_no_trouble(tmp_path: Path, head: str, capsys: pytest.CaptureFixture[str]) -> None:
+    import tiny
+
+    file = tmp_path / "odd.csv"
+    labels = ["all", "[/b]", "health/care and a very long name of a category that is longer than any table"]
+    ends = [f",{label}" if head == HEAD else "" for label in labels]
+    file.write_text(head + "".join(f"He has {i} hats.,She has {i} hats.{ends[i % 3]}\n" for i in range(12)))
+    small = tiny.save("roberta", tmp_path / "tiny")
+    twin = tiny.save("roberta", tmp_path / "twin")
+    assert run_command(app, ["audit", str(small), str(twin), "--pairs", str(file), "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "…" not in printed
+    assert ("[/b]" in printed) == (head == HEAD)

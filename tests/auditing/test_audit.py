@@ -1,0 +1,502 @@
+"""The main command, from Python and from the command line, on the bundled model and on tiny ones."""
+
+import dataclasses
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import evenhand
+from evenhand import BadInput, ModelError, RunError, Table
+from evenhand.checks.fit import fit
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.runs.folder import locked
+from helpers import tiny
+
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+@pytest.fixture(scope="session")
+def whole(mini_en: MaskedLM, tmp_path_factory: pytest.TempPathFactory) -> evenhand.Run:
+    """The audit that `make audit` runs."""
+    return evenhand.audit(mini_en, suite="becpro", out=tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.save("roberta", tmp_path_factory.mktemp("models") / "tiny-roberta")  # knows every word
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in ("results.json", "scores.parquet", "items.parquet")}
+
+
+def test_the_bundled_audit_costs_990_distinct_inputs(whole: evenhand.Run) -> None:
+    work = whole.about["work"]
+    assert (work["questions"], work["inputs"], work["kept"]) == (10_800, 990, 0)
+
+
+def test_one_mask_for_each_word_costs_960(mini_en: MaskedLM) -> None:
+    """970 are counted on the release's masked columns, whose defects add ten."""
+    dataset, how = evenhand.datasets.load("becpro-en"), evenhand.Association(masks="words")
+    plan = mini_en.plan(list(dict.fromkeys(q for item in dataset.items for q in how.ask(item))))
+    assert plan.inputs == 960
+
+
+def test_the_scorecard_in_the_readme_is_real(whole: evenhand.Run) -> None:
+    number = r"[+-]\d\.\d{3}"
+    printed = re.findall(
+        rf"^ (\w+) +(\w+) +({number}) +\[({number}), ({number})\] +([\d,]+) +(\d+)", README.read_text(), re.M
+    )
+    assert len(whole.results) == 7
+    for row, (prof_gender, gender, value, low, high, n, unscored) in zip(whole.results, printed[:7], strict=True):
+        assert (prof_gender, gender) == (row["groups"].get("prof_gender", "all"), row["groups"].get("gender", "all"))
+        assert [float(value), float(low), float(high)] == pytest.approx(
+            [row["value"], row["low"], row["high"]], abs=2e-3
+        )
+        assert (int(n.replace(",", "")), int(unscored)) == (row["n"], row["unscored"])
+
+
+def test_the_bundled_model_associates_as_measured_before(whole: evenhand.Run) -> None:
+    """Women with male-typed jobs less than men: the paper's pattern, in a small model."""
+    values = whole.values.dropna().set_index(["prof_gender", "gender"])["value"]
+    assert values["male", "female"] == pytest.approx(-0.263, abs=5e-3)
+    assert values["male", "male"] == pytest.approx(+0.237, abs=5e-3)
+    assert values["female", "female"] == pytest.approx(+0.218, abs=5e-3)
+
+
+def test_frames_agree_with_files(whole: evenhand.Run) -> None:
+    again = evenhand.Run.load(whole.path)
+    assert list(again.scores.columns) == [
+        *("dataset", "measure", "id", "score"),
+        *("prof_gender", "gender", "profession", "person", "slot", "template"),
+    ]
+    assert len(again.scores) == 5400
+    means = again.scores.groupby(["prof_gender", "gender"])["score"].mean()
+    values = again.values.dropna().set_index(["prof_gender", "gender"])["value"]
+    assert means.to_dict() == pytest.approx(values.to_dict())
+    for key in ("schema", "model", "fingerprint", "seed", "tasks", "started", "seconds", "versions", "loaded"):
+        assert key in again.about
+
+
+def test_rescoring_needs_no_model_and_gives_the_same_bytes(whole: evenhand.Run) -> None:
+    before = files(whole.path)
+    for name in before:
+        (whole.path / name).unlink()
+    with pytest.raises(RunError, match="evenhand rescore"):
+        evenhand.Run.load(whole.path)
+    code = "import evenhand, sys; evenhand.rescore(sys.argv[1]); assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code, str(whole.path)], check=True)
+    assert files(whole.path) == before
+
+
+def test_a_second_audit_asks_nothing_and_changes_nothing(whole: evenhand.Run, mini_en: MaskedLM) -> None:
+    before = files(whole.path)
+    again = evenhand.audit(mini_en, suite="becpro", out=whole.path.parent)
+    assert again.about["work"]["kept"] == 10_800
+    assert again.about["work"]["batches"] == 0
+    assert files(whole.path) == before
+
+
+def test_a_limit_is_a_seeded_sample_marked_partial(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], tiny_bert: Path
+) -> None:
+    runs = [
+        evenhand.audit(str(tiny_bert), suite="becpro", limit=60, seed=seed, out=tmp_path / name)
+        for seed, name in ((1, "a"), (1, "b"), (2, "c"))
+    ]
+    assert all(run.about["partial"] for run in runs)
+    assert files(runs[0].path) == files(runs[1].path)
+    assert set(runs[0].scores["id"]) != set(runs[2].scores["id"])
+    assert set(runs[0].scores["prof_gender"].dropna()) == {"male", "female", "balanced"}
+    assert not evenhand.audit(str(tiny_bert), suite="becpro", limit=5400, out=tmp_path / "d").about["partial"]
+    assert run_command(app, ["rescore", str(runs[0].path)]) == 0
+    assert "partial: a sample of 60 items" in capsys.readouterr().out
+    assert files(runs[0].path) == files(runs[1].path)
+
+
+def test_a_path_is_a_model_too_and_misspelt_arguments_are_not_swallowed(tiny_bert: Path, tmp_path: Path) -> None:
+    assert evenhand.audit(tiny_bert, limit=5, out=tmp_path).about["model"] == "tiny-roberta"
+    for model in (tiny_bert, Table(lambda q: (-1.0,))):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'limt'"):
+            evenhand.audit(model, limt=5, out=tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_two_audits_at_once_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "table").mkdir()
+    with locked(tmp_path / "table"), pytest.raises(RunError, match="Another audit is at work"):
+        evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path)
+    assert evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path).about["limit"] == 5
+
+
+def test_what_was_done_before_a_later_model_failed_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        run_command(
+            app,
+            [
+                "audit",
+                "mini-en",
+                "nobody/nothing",
+                "--suite",
+                "becpro",
+                "--limit",
+                "10",
+                "--json",
+                "--out",
+                str(tmp_path),
+            ],
+        )
+        == 2
+    )
+    assert {row["model"] for row in json.loads(capsys.readouterr().out)} == {"mini-en"}
+
+
+def test_long_paths_and_narrow_terminals_lose_nothing(tiny_bert: Path, tmp_path: Path) -> None:
+    out = tmp_path / ("a-rather-long-folder-name/" * 8)
+    command = [sys.executable, "-m", "evenhand", "audit", str(tiny_bert), "--suite", "becpro", "--limit", "40"]
+    environment = os.environ | {"COLUMNS": "30"}
+    done = subprocess.run([*command, "--out", str(out)], capture_output=True, text=True, env=environment, check=True)
+    assert str(out / "tiny-roberta") in done.stdout
+    assert "…" not in done.stdout
+
+
+def test_frequency_stands_beside_the_other_confounds(
+    whole: evenhand.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs = sorted(whole.scores["profession"].unique())
+    file = tmp_path / "frequency.tsv"
+    file.write_text("".join(f"{job}\t{i}\n" for i, job in enumerate(jobs)))
+    assert run_command(app, ["show", str(whole.path), "--frequency", str(file)]) == 0
+    printed = capsys.readouterr().out
+    for part in ("confound: frequency", "confound: pieces", "share of women, US", "H3  refuted", "p_holm"):
+        assert part in printed
+    file.write_text("taper often\n")
+    assert run_command(app, ["show", str(whole.path), "--frequency", str(file)]) == 2
+    assert "a word, a tab and a number" in capsys.readouterr().err
+
+
+def test_a_full_disk_behind_stdout_is_no_fault() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "evenhand", "datasets", "list"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert "The output cannot be written" in done.stderr
+
+
+def test_a_sample_does_not_replace_a_full_run(tmp_path: Path) -> None:
+    table = Table(lambda q: (-1.0,))
+    evenhand.audit(table, suite="emotions", out=tmp_path)
+    before = files(tmp_path / "table")
+    with pytest.raises(RunError, match="holds a full run"):
+        evenhand.audit(table, suite="emotions", limit=5, out=tmp_path)
+    assert files(tmp_path / "table") == before
+
+
+def test_scores_that_are_no_numbers_are_unscored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    endless = Table(lambda q: (-float("inf"),) if q.hidden else (-1.0,))
+    run = evenhand.audit(endless, suite="becpro", limit=20, out=tmp_path)
+    assert run.about["unscored"] == {"becpro-en/association": {"not a finite number": 20}}
+    assert run_command(app, ["show", str(run.path)]) == 0
+    assert "20 items unscored by association: not a finite number" in capsys.readouterr().out
+
+
+def test_a_word_is_not_called_unknown_for_its_neighbours(mini_en: MaskedLM) -> None:
+    dataset = evenhand.datasets.load("becpro-en")
+    strange = [dataclasses.replace(item, text=item.text.replace("mail sorter", "mail Ж😀er")) for item in dataset.items]
+    found = fit(mini_en, dataclasses.replace(dataset, items=strange))
+    assert set(found.targets.values()) == {1}
+    assert list(found.warnings("mini-en")) == []
+
+
+def test_a_model_of_another_language_is_warned_of(mini_en: MaskedLM, tmp_path: Path) -> None:
+    run = evenhand.audit(mini_en, lang="de", limit=30, out=tmp_path)
+    assert re.match(r"1\d of 1\d target words of becpro-de are unknown to 'mini-en'", run.about["warnings"][0])
+
+
+def test_any_object_that_answers_can_be_audited(tmp_path: Path) -> None:
+    run = evenhand.audit(
+        Table(lambda q: (-1.0 - len(q.hidden),), name="mine/two"), suite="becpro", limit=50, out=tmp_path
+    )
+    assert run.path == tmp_path / "mine--two"
+    assert run.values["value"].tolist() == [1.0] * len(run.values)
+
+
+def test_options_reach_datasets_and_measures(tmp_path: Path) -> None:
+    table = Table(lambda q: (-1.0,))
+    run = evenhand.audit(
+        table, suite="becpro", out=tmp_path, limit=400, options={"masks": "words", "articles": "agree"}
+    )
+    assert {q.masks for q in table.asked if q.hidden} == {"words"}
+    assert any(" an electric" in q.text for q in table.asked)
+    task = run.about["tasks"][0]
+    assert (task["dataset_options"], task["measure_options"]) == (
+        {"articles": "agree"},
+        {"masks": "words", "among": "vocabulary"},
+    )
+    asked = len(table.asked)
+    evenhand.rescore(run.path)
+    assert len(table.asked) == asked
+
+
+def test_unscored_items_are_shown_with_their_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def rule(question: evenhand.Fill) -> evenhand.Answer:
+        lost = "taper" in question.text
+        return evenhand.Answer.none("unknown word") if lost else evenhand.Answer((-1.0,))
+
+    run = evenhand.audit(Table(rule), suite="becpro", out=tmp_path)
+    assert run.about["unscored"] == {"becpro-en/association": {"unknown word": 90}}
+    assert run_command(app, ["rescore", str(run.path)]) == 0
+    assert "90 items unscored by association: unknown word" in capsys.readouterr().out
+
+
+def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["audit", str(tiny_bert), "mini-en", "--suite", "becpro", "--limit", "10", "--out", str(tmp_path)]
+    assert run_command(app, [*command, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["model"] for row in rows} == {"tiny-roberta", "mini-en"}
+    assert {p.name for p in tmp_path.iterdir()} == {"tiny-roberta", "mini-en"}
+    assert run_command(app, [*command, "./mini-en"]) == 2
+    (tmp_path / "other").mkdir()
+    twin = tmp_path / "other" / "tiny-roberta"
+    twin.symlink_to(tiny_bert)
+    assert run_command(app, ["audit", str(tiny_bert), str(twin), "--out", str(tmp_path)]) == 2
+    assert "share a run folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["audit", "mini-em"], "Did you mean 'mini-en'?"),
+        (["audit", "nobody/nothing"], "Model 'nobody/nothing' is not bundled"),
+        (["audit", "--suite", "becpto"], "Unknown suite 'becpto'. Did you mean 'becpro'?"),
+        (["audit", "--lang", "eo"], "Unknown language 'eo'"),
+        (["audit", "--option", "mask=words"], "Unknown option 'mask'. Did you mean 'masks'?"),
+        (["audit", "--option", "masks=letters"], "masks must be 'pieces' or 'words'"),
+        (["audit", "--option", "masks"], "An option is NAME=VALUE"),
+        (["audit", "--limit", "0"], "limit must be a whole number, at least 1"),
+        (["audit", "--seed", "-1"], "seed must not be negative"),
+        (["audit", "--batch-size", "many"], "--batch-size must be 'auto' or a whole number"),
+        (["audit", "--dtype", "int8"], "dtype must be one of"),
+        (["audit", "--limit", "few"], "Invalid value for '--limit'"),
+        (["datasets", "show", "becpro-em"], "Unknown dataset 'becpro-em'. Did you mean 'becpro-en'?"),
+        (["datasets", "show", "becpro-en", "--option", "article=x"], "Did you mean 'articles'?"),
+        (["datasets", "export", "becpro-en", "--out", "x.xlsx"], "exported as .tsv"),
+        (["datasets", "export", "becpro-en", "--out", "/proc/x.tsv"], "cannot be written"),
+        (["rescore", "nowhere"], "There is no run folder 'nowhere'"),
+        (["audits"], "No such command 'audits'"),
+    ],
+)
+def test_bad_input_ends_with_2_and_a_sentence(
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command(app, arguments) == 2
+    printed = capsys.readouterr().err
+    assert message in printed
+    assert "Traceback" not in printed
+    assert list(tmp_path.glob("runs/*")) == []  # nothing measured, nothing left
+
+
+def test_a_model_that_fails_before_anything_is_measured_leaves_nothing(tmp_path: Path) -> None:
+    class Failing(Table):
+        def count_pieces(self, places: object) -> list[int]:
+            raise ModelError("no pieces today")
+
+    with pytest.raises(ModelError, match="no pieces today"):
+        evenhand.audit(Failing(lambda q: (-1.0,)), limit=5, out=tmp_path / "runs")
+    assert list(tmp_path.glob("runs/*")) == []
+
+
+def test_a_run_does_not_turn_into_the_one_that_took_its_folder(tmp_path: Path) -> None:
+    model = Table(lambda q: (-float(len(q.text)),))
+    first = evenhand.audit(model, limit=20, out=tmp_path)
+    second = evenhand.audit(model, limit=10, out=tmp_path)
+    with pytest.raises(RunError, match="holds another run by now"):
+        first.values  # noqa: B018
+    assert second.values["n"].max() == 10
+    assert repr(second) == f"Run(path={second.path!r})"
+
+
+@pytest.mark.parametrize(
+    ("model", "how", "wanted"),
+    [
+        (["a", "b"], {}, "An audit is of one model. Got 2"),
+        ("mini-en", {"suite": ["becpro"]}, "A suite is one name"),
+        ("mini-en", {"limit": "40"}, "limit must be a whole number"),
+        ("mini-en", {"limit": 1.5}, "limit must be a whole number"),
+    ],
+)
+def test_slips_are_named(model: object, how: dict[str, object], wanted: str) -> None:
+    with pytest.raises(BadInput, match=wanted):
+        evenhand.audit(model, **how)  # type: ignore[arg-type]
+
+
+def test_a_sweep_checks_all_names_before_the_first_is_measured(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="nosuch"):
+        evenhand.sweep(["mini-en", str(tmp_path / "nosuch")], out=tmp_path / "runs")
+    with pytest.raises(BadInput, match="put it into a list"):
+        evenhand.sweep("mini-en")
+
+
+def test_a_sample_without_partners_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run_command(app, ["audit", "--suite", "becpro", "--limit", "4", "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "No two partners have both a score" in shown
+    assert "nan" not in shown
+
+
+def test_an_unknown_measure_gets_a_suggestion() -> None:
+    with pytest.raises(BadInput, match="Unknown measure 'asociation'. Did you mean 'association'?"):
+        evenhand.measures.load("asociation")
+
+
+def test_a_folder_with_another_models_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path)
+    before = files(tmp_path / "table")
+    with pytest.raises(RunError, match=r"holds a run of 'table' .* Choose another --out"):
+        evenhand.audit(Table(lambda q: (-2.0,)), limit=5, out=tmp_path)
+    assert files(tmp_path / "table") == before
+    (tmp_path / "table" / "run.json").unlink()  # as if it had been stopped
+    with pytest.raises(RunError, match="holds a run of another model"):
+        evenhand.audit(Table(lambda q: (-2.0,)), limit=5, out=tmp_path)
+
+
+def test_our_own_fault_ends_with_70(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(*args: object, **kwargs: object) -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("evenhand.auditing.audit.measure_all", broken)
+    assert run_command(app, ["audit", "--limit", "5"]) == 70
+    printed = capsys.readouterr().err
+    assert "ZeroDivisionError: ours" in printed
+    assert "fault of evenhand's own" in printed
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(app, ["--help"]) == 0
+    printed = capsys.readouterr().out
+    for command in ("audit", "rescore", "datasets", "measures"):
+        assert command in printed
+    assert run_command(app, ["--version"]) == 0
+    assert run_command(app, ["measures"]) == 0
+    assert "association (version 1, neutral at 0)" in capsys.readouterr().out
+    assert run_command(app, ["datasets", "list"]) == 0
+    assert "becpro-en  5,400 items" in capsys.readouterr().out
+
+
+def test_a_closed_pipe_is_no_fault() -> None:
+    show = [sys.executable, "-m", "evenhand", "datasets", "show", "becpro-en", "--rows", "5400"]
+    with subprocess.Popen(show, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait() == 141
+        assert process.stderr.read() == ""
+
+
+class Audit:
+    """`evenhand audit` as a process of its own, in batches small enough to be stopped between."""
+
+    def __init__(self, out: Path) -> None:
+        command = [
+            sys.executable,
+            "-m",
+            "evenhand",
+            "audit",
+            "--suite",
+            "becpro",
+            "--limit",
+            "900",
+            "--batch-size",
+            "16",
+            "--out",
+            str(out),
+        ]
+        self.answers = out / "mini-en" / "answers.sqlite"
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what starts us may ignore it
+        )
+
+    def finished_batches(self) -> int:
+        if not self.answers.exists():
+            return 0
+        with sqlite3.connect(f"file:{self.answers}?mode=ro", uri=True, timeout=10) as store:
+            tables = store.execute("SELECT count(*) FROM sqlite_master WHERE name = 'batches'").fetchone()[0]
+            count = store.execute("SELECT count(*) FROM batches").fetchone()[0] if tables else 0
+        store.close()
+        return count
+
+    def stop_in_the_middle(self, how: signal.Signals) -> None:
+        deadline = time.monotonic() + 120
+        while self.finished_batches() < 5:
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        self.process.send_signal(how)
+
+    def end(self) -> tuple[int, str]:
+        out, err = self.process.communicate(timeout=300)
+        return self.process.returncode, out + err
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("undisturbed")
+    assert Audit(out).end()[0] == 0
+    return out / "mini-en"
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
+def test_a_stopped_audit_goes_on_and_gives_the_same_bytes(
+    undisturbed: Path, tmp_path: Path, how: signal.Signals, code: int
+) -> None:
+    stopped = Audit(tmp_path)
+    stopped.stop_in_the_middle(how)
+    ended, printed = stopped.end()
+    assert ended == code
+    if how == signal.SIGINT:
+        assert "the same command goes on from there" in printed
+        assert "Traceback" not in printed
+    done = stopped.finished_batches()
+    assert not (tmp_path / "mini-en" / "run.json").exists()
+
+    resumed = Audit(tmp_path)
+    assert resumed.end()[0] == 0
+    work = json.loads((tmp_path / "mini-en" / "run.json").read_text())["work"]
+    total = json.loads((undisturbed / "run.json").read_text())["work"]
+    assert work["inputs"] == total["inputs"]
+    assert 5 <= done < total["batches"]
+    assert work["batches"] == total["batches"] - done  # only what was not finished
+    assert files(tmp_path / "mini-en") == files(undisturbed)
+    assert resumed.finished_batches() == 0  # kept for resuming alone
+
+
+def test_scores_parquet_reads_anywhere(whole: evenhand.Run) -> None:
+    assert len(pd.read_parquet(whole.path / "scores.parquet", columns=["score"])) == 5400
+    assert not list(whole.path.glob(".*"))

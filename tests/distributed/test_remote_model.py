@@ -1,0 +1,173 @@
+"""Work on a real Ray cluster of two nodes: the same bytes as here, whatever becomes of the workers."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'evenhand[ray]'")
+
+import evenhand
+from evenhand import BadInput, Likelihood, ModelError
+from evenhand.auditing.sweep import sweep
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.distributed import remote_model as spreading
+from evenhand.distributed.remote_model import Spread
+from evenhand.distributed.workers import Crew
+from evenhand.errors import ClusterError
+from evenhand.mitigation.swap_file import swap
+from evenhand.models.cache import Remembering
+from evenhand.models.planning.plan import Batch, Values
+from helpers import tiny
+from helpers.clusters import Letters, two_nodes
+
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+QUESTIONS = [Likelihood(f"{word} {n}") for n in range(10) for word in ("she", "nurse", "X-ray")]
+FILES = ("results.json", "scores.parquet", "items.parquet")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with two_nodes() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def contents(run: evenhand.Run) -> list[bytes]:
+    return [(run.path / name).read_bytes() for name in FILES]
+
+
+@pytest.mark.usefixtures("cluster", "one_thread")
+def test_models_side_by_side_leave_the_bytes_of_local_runs(tmp_path: Path) -> None:
+    models = [str(tiny.save(family, tmp_path / f"tiny-{family}")) for family in ("bert-uncased", "roberta")]
+    how = {"dataset": "becpro-en", "limit": 40, "batch_size": 8}
+    here = list(sweep(models, out=tmp_path / "here", **how))
+    there = list(sweep(models, out=tmp_path / "there", engine="ray", workers=2, **how))
+    for one, other in zip(here, there, strict=True):
+        assert contents(one) == contents(other)
+        assert one.about["work"] == other.about["work"]
+        assert one.about["pieces"] == other.about["pieces"]
+        assert {**one.about["loaded"], "workers": 2} == other.about["loaded"]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_an_error_on_a_worker_is_ours_and_what_was_finished_is_kept(tmp_path: Path) -> None:
+    with (
+        Spread(partial(Letters, at="X"), Crew(2), name="letters") as model,
+        pytest.raises(ModelError, match="a letter that nobody knows"),
+    ):
+        Remembering(model, tmp_path / "a.sqlite").answer(QUESTIONS)
+    with Spread(Letters, Crew(2), name="letters") as model:
+        resumed = Remembering(model, tmp_path / "a.sqlite")
+        assert resumed.answer(QUESTIONS) == Letters().answer(QUESTIONS)
+    assert resumed.work.batches < len(Letters().plan(QUESTIONS).batches)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_inputs_redone_in_float32_are_counted_wherever_that_is() -> None:
+    with Spread(Letters, Crew(2), name="letters") as model:
+        model.answer(QUESTIONS)
+    assert model.overflowed == Letters().plan(QUESTIONS).inputs
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_batch_that_kills_every_worker_is_given_up() -> None:
+    with (
+        Spread(partial(Letters, at="X", then="die"), Crew(2), name="letters") as model,
+        pytest.raises(ClusterError, match="3 workers were lost with the same batch of 'letters'"),
+    ):
+        model.answer(QUESTIONS)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_another_version_on_a_worker_is_an_error_that_names_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = "9.9.9", version("evenhand")
+    monkeypatch.setattr(spreading, "version", lambda _: here)
+    with (
+        Spread(Letters, Crew(1), name="letters") as model,
+        pytest.raises(ClusterError, match=f"has evenhand {there}, here is evenhand {here}"),
+    ):
+        model.answer(QUESTIONS)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_workers_with_other_weights_are_refused() -> None:
+    def load() -> Letters:
+        return Letters(seconds=0.1, fingerprint=str(uuid4()))
+
+    with (
+        Spread(load, Crew(2), name="letters") as model,
+        pytest.raises(ClusterError, match="same 'letters' in the same way.*fingerprint is"),
+    ):
+        model.answer(QUESTIONS)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_worker_that_no_machine_has_room_for_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spreading, "PATIENCE", 1.0)
+    with (
+        Spread(Letters, Crew(1, needs={"num_cpus": 64}), name="letters") as model,
+        pytest.raises(ClusterError, match="needs {'num_cpus': 64}; all machines together have {'CPU': 2.0}"),
+    ):
+        model.answer(QUESTIONS)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_texts_are_swapped_and_counted_as_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("".join(f"The nurse washed her hands {n} times. Mary Smith saw him.\r\n" for n in range(1_200)))
+    here = swap(file, tmp_path / "here.txt", share=0.5, trail=True, jobs=1)
+    there = swap(file, tmp_path / "there.txt", share=0.5, trail=True, engine="ray", workers=2)
+    assert there.out.read_bytes() == here.out.read_bytes() != file.read_bytes()
+    assert there.trail is not None
+    assert there.trail.read_bytes() == (tmp_path / "here.txt.trail.jsonl").read_bytes()
+    printed = []
+    for engine in ("local", "ray"):
+        assert run_command(app, ["corpus", "--json", "--engine", engine, str(file), str(here.out)]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_file_that_cannot_be_read_is_bad_input_there_too(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "He left."}\n' * 700 + '{"text": 3}\n')
+    with pytest.raises(BadInput, match="line 701: a text is wanted. Got 3") as caught:
+        swap(tmp_path / "a.jsonl", engine="ray")
+    assert type(caught.value) is BadInput
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_a_node_killed_in_the_middle_costs_nothing_and_doubles_nothing(cluster: Any, tmp_path: Path) -> None:
+    """Last: the cluster has one node then."""
+    finished = []
+
+    class Disturbed(Spread):
+        def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
+            for number, values in super().stream(batches):
+                finished.append(number)
+                if len(finished) == len(batches) // 3:
+                    (node,) = cluster.worker_nodes
+                    cluster.remove_node(node, allow_graceful=False)
+                yield number, values
+
+    how = {"dataset": "becpro-en", "limit": 30}
+    here = evenhand.audit(Letters(), out=tmp_path / "here", **how)
+    with Disturbed(partial(Letters, seconds=0.01), Crew(2), name="letters") as model:
+        there = evenhand.audit(model, out=tmp_path / "there", **how)
+    assert sorted(finished) == list(range(there.about["work"]["batches"]))
+    assert contents(here) == contents(there)

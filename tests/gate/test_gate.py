@@ -1,0 +1,266 @@
+"""Policies judged on intervals: pass, fail or undecided, through every door."""
+
+import json
+import math
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evenhand
+from evenhand import BadInput, Gate, Run
+from evenhand.cli.app import app
+from evenhand.cli.gate import Outlets
+from evenhand.cli.terminal import run as run_command
+from evenhand.gate.policy import Rule
+from evenhand.gate.verdict import CODES, Judged, Verdict, decided
+from evenhand.report.gate import junit, summary
+from evenhand.testing import Undecided, assert_fair
+from helpers.audited_runs import audited, pairs
+
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+ORDER = ("fail", "undecided", "pass")
+LEAN = '[[rule]]\nmeasure = "likelihood-lean"\n'
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    """The lean is about 2, and about 0.5; the third is the first once more."""
+    folder = tmp_path_factory.mktemp("gated")
+    return [audited(folder, name, more) for name, more in (("base", 2.0), ("better", 0.5), ("twin", 2.0))]
+
+
+def policy(folder: Path, text: str) -> str:
+    file = folder / "policy.toml"
+    file.write_text(text)
+    return str(file)
+
+
+def verdicts(run: Run, **rule: object) -> list[str]:
+    return [judged.verdict for judged in Gate([Rule(measure="likelihood-lean", **rule)]).judge(run).rules]  # type: ignore[arg-type]
+
+
+def test_three_answers_on_the_interval(runs: list[Run]) -> None:
+    assert verdicts(runs[0], within=5) == ["pass"]
+    assert verdicts(runs[0], within=0.5) == ["fail"]
+    assert verdicts(runs[0], within=2) == ["undecided"]
+    assert verdicts(runs[0], low=1, high=3) == ["pass"]
+    assert verdicts(runs[0], low=5) == ["fail"]
+    assert verdicts(runs[0], high=1, group="each") == ["fail", "fail"]
+
+
+def test_the_verdict_says_where_the_doctor_calls_the_model_unfit(runs: list[Run]) -> None:
+    found = [
+        {"check": c, "verdict": v, "says": f"{c} is {v}.", "do": ""} for c, v in (("head", "unfit"), ("length", "fine"))
+    ]
+    gate = Gate([Rule(measure="likelihood-lean", within=5)])
+    assert gate.judge(runs[0]).notes == ()
+    verdict = gate.judge(replace(runs[0], about={**runs[0].about, "doctor": found}))
+    assert verdict.notes == ("Careful: the doctor calls the model unfit. Head: head is unfit.",)
+    assert verdict.verdict == "pass"
+
+
+@given(st.lists(st.floats(-3, 3), min_size=2, max_size=2), st.floats(0, 3), st.floats(0, 3))
+def test_a_wider_bound_never_judges_harder(ends: list[float], bound: float, more: float) -> None:
+    low, high = sorted(ends)
+    narrow, wide = (decided(low, high, -b, b) for b in (bound, bound + more))
+    assert ORDER.index(narrow) <= ORDER.index(wide)
+
+
+def test_no_worse_than_a_baseline(runs: list[Run]) -> None:
+    base, better, twin = runs
+    gate = Gate(
+        [Rule(measure="likelihood-lean", worse_by_at_most=0.0), Rule(measure="crows-pairs", worse_by_at_most=0)]
+    )
+    assert {judged.verdict for judged in gate.judge(twin, base).rules} == {"pass"}  # the same model is no worse
+    assert gate.judge(better, base).rules[0].verdict == "pass"
+    assert gate.judge(base, better).rules[0].verdict == "fail"
+    with pytest.raises(BadInput, match="rule 1: worse_by_at_most needs a baseline"):
+        gate.judge(base)
+    with pytest.raises(BadInput, match="the baseline is the run itself"):
+        gate.judge(base, base.path)
+
+
+@settings(max_examples=10)  # each is a comparison
+@given(st.floats(0, 3))
+def test_a_copy_never_fails_against_its_original(runs: list[Run], margin: float) -> None:
+    gate = Gate([Rule(measure="stereotype-share", worse_by_at_most=margin, group="each")])
+    assert gate.judge(runs[2], runs[0]).verdict == "pass"
+
+
+def test_what_cannot_be_known_is_undecided_with_the_reason(tmp_path: Path, runs: list[Run]) -> None:
+    blind = audited(tmp_path, "blind", 0.0, lost=lambda i: i < 20)
+    rule = {"measure": "likelihood-lean", "within": 9.0}
+    assert "33.3% of 60 items unscored, more than 10.0%" in Gate([Rule(**rule)]).judge(blind).rules[0].says  # type: ignore[arg-type]
+    assert Gate([Rule(**rule, max_unscored=0.4)]).judge(blind).verdict == "pass"  # type: ignore[arg-type]
+    assert Gate([Rule(**rule)], max_unscored=0.4).judge(blind).verdict == "pass"  # type: ignore[arg-type]
+    nothing = audited(tmp_path, "nothing", 0.0, lost=lambda i: i % 2 == 0)
+    verdict = Gate([Rule(**rule, group="jobs")]).judge(nothing)  # type: ignore[arg-type]
+    assert (verdict.verdict, verdict.rules[0].says) == ("undecided", "no scored items")
+    few = audited(tmp_path / "few", "few", 0.0, pairs(tmp_path), limit=1)
+    verdict = Gate([Rule(**rule)]).judge(few)  # type: ignore[arg-type]
+    assert "no interval" in verdict.rules[0].says
+    assert verdict.notes == ("Partial: a sample of 1 items of each dataset.",)
+    assert math.isnan(few.values["low"].iloc[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "has no rules"),
+        ("rule = []", "has no rules"),
+        ("[rule]\nmeasure = 'pronoun'", r"each under a line \[\[rule\]\]"),
+        ("[[rule", "cannot be read"),
+        ("[[rules]]\nmeasure = 'pronoun'", "Unknown key 'rules'. Did you mean 'rule'?"),
+        (f"max_unscoerd = 1\n{LEAN}within = 1", "Did you mean 'max_unscored'?"),
+        (f"max_unscored = 2\n{LEAN}within = 1", "a share of the items"),
+        (f"baseline = 3\n{LEAN}within = 1", "'baseline' must be a run folder"),
+        (f"baseline = 'nowhere'\n{LEAN}within = 1", "There is no run folder"),
+        (f"{LEAN}witin = 1", "rule 1: Unknown key 'witin'. Did you mean 'within'?"),
+        (f"{LEAN}within = -1", "must not be below 0"),
+        (f"{LEAN}within = true", "must be a number"),
+        (f"{LEAN}within = nan", "must be a number"),
+        (f"{LEAN}within = '1'", "must be a number"),
+        (LEAN, "one kind of bound.* Got none"),
+        (f"{LEAN}within = 1\nhigh = 2", "one kind of bound.* Got within, high"),
+        (f"{LEAN}low = 1\nhigh = 0", "'low' must not be above 'high'"),
+        (f"{LEAN}within = 1\ngroup = 3", "'group' must be a name"),
+        ("[[rule]]\nwithin = 1", "A rule names a measure. Got within"),
+        ("[[rule]]\nmeasure = 'pronuon'\nwithin = 1", "Did you mean 'pronoun'?"),
+        ("[[rule]]\nmeasure = 'singular-they'\nwithin = 1", "no neutral value"),
+        ("[[rule]]\nmeasure = 'gender-agreement'\nwithin = 1", "right far above 0"),
+    ],
+)
+def test_a_policy_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(evenhand.EvenhandError, match=says):
+        Gate.load(policy(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[[rule]]\nmeasure = 'pronoun'\nwithin = 1", "Unknown measure 'pronoun'. Available: crows-pairs"),
+        (f"{LEAN}within = 1\ndataset = 'pears'", "Unknown dataset with likelihood-lean 'pears'. Did you mean 'pairs'?"),
+        (f"{LEAN}within = 1\ngroup = 'job'", "Unknown group of pairs 'job'. Did you mean 'jobs'?"),
+    ],
+)
+def test_what_the_run_has_not_is_an_error_before_anything_is_measured(
+    tmp_path: Path, runs: list[Run], text: str, says: str
+) -> None:
+    gate = Gate.load(policy(tmp_path, text))
+    with pytest.raises(BadInput, match=says):
+        gate.judge(runs[0])
+    unasked = evenhand.Table(lambda q: pytest.fail("was asked"), name="unasked")
+    with pytest.raises(BadInput, match=says):
+        evenhand.audit(unasked, pairs=pairs(tmp_path), gate=gate, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_measure_on_two_datasets_needs_its_name(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"pronoun is measured on tbd and tbd-gendered. Add the one meant"):
+        evenhand.audit("mini-en", suite="gbef", gate=Gate([Rule(measure="pronoun", within=0.1)]), out=tmp_path)
+    pairs_only = Gate([Rule(measure="association", worse_by_at_most=0.1)], baseline=Run(tmp_path, {"tasks": []}))
+    with pytest.raises(BadInput, match="Available: association, female - male"):
+        evenhand.audit("mini-en", suite="becpro", gate=pairs_only, out=tmp_path)
+
+
+def test_female_minus_male_can_be_bounded(tmp_path: Path) -> None:
+    model = evenhand.Table(
+        lambda q: (-1.0 + 0.5 * (q.answer.lower() in ("she", "her")) * (not q.hidden),),
+        name="leaning",  # type: ignore[union-attr]
+    )
+    rule = Rule(measure="association, female - male", group="each", within=0.01)
+    run = evenhand.audit(model, suite="emotions", gate=Gate([rule]), out=tmp_path)
+    assert len(Verdict.load(run.path).rules) == 4
+
+
+@pytest.mark.parametrize(("bound", "code"), [("within = 9", 0), ("within = 0.1", 1), ("within = 2", 3)])
+def test_the_gate_command_ends_with_the_verdict(
+    tmp_path: Path, runs: list[Run], bound: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(runs[0].path, tmp_path / "run")
+    text = f"{LEAN}{bound}\n[[rule]]\nmeasure = 'crows-pairs'\nlow = 0\n"
+    command = ["gate", str(tmp_path / "run"), "--policy", policy(tmp_path, text)]
+    assert run_command(app, [*command, "--junit", str(tmp_path / "j.xml")]) == code
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:2]] == [{v: k for k, v in CODES.items()}[code], "pass"]
+    suite = Xml.parse(tmp_path / "j.xml").getroot()[0]
+    counted = [int(suite.get(name, "")) for name in ("tests", "failures", "errors", "skipped")]
+    assert counted == [2, int(code == 1), int(code == 3), 0]
+    kept = json.loads((tmp_path / "run" / "gate.json").read_text())
+    assert kept["verdict"] == lines[-1].split()[-1]
+    assert set(kept["rules"][0]) == {"rule", "verdict", "says"}
+    assert run_command(app, [*command, "--json"]) == code
+    assert json.loads(capsys.readouterr().out)[0] == kept
+
+
+def test_the_audit_judges_what_it_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "[[rule]]\nmeasure = 'likelihood-difference'\nhigh = 0\n[[rule]]\nmeasure = 'crows-pairs'\nhigh = 1\n"
+    command = ["audit", "--pairs", str(pairs(tmp_path)), "--limit", "12", "--out", str(tmp_path / "runs")]
+    judged = [*command, "--gate", policy(tmp_path, text), "--github-summary"]
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    assert run_command(app, judged) == 2
+    assert run_command(app, [*command, "--junit", "j.xml"]) == 2  # no verdict without a gate
+    assert run_command(app, [*command, "--gate", policy(tmp_path, "[[rule]]\nmeasur = 'x'")]) == 2
+    assert not (tmp_path / "runs").exists()
+    policy(tmp_path, text)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    capsys.readouterr()
+    assert run_command(app, judged) == 1
+    lines = capsys.readouterr().out.splitlines()[-4:]
+    assert [line.split()[0] for line in lines[:2]] == ["fail", "pass"]
+    assert lines[2] == "Partial: a sample of 12 items of each dataset."
+    assert Verdict.load(tmp_path / "runs" / "mini-en").verdict == "fail"
+    assert "crows-pairs" in (tmp_path / "summary.md").read_text()
+    assert run_command(app, [*judged, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)[0]["model"] == "mini-en"  # lines go to stderr
+
+
+def test_the_worst_of_several_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two, three = (Verdict("m", "p", (Judged("r", verdict, ""),)) for verdict in ORDER)
+    give = Outlets(None, None).give
+    assert [give([three, three]), give([three, two]), give([two, one, three])] == [0, 3, 1]
+
+
+def test_new_results_take_the_old_verdict_away(tmp_path: Path) -> None:
+    gate = Gate([Rule(measure="likelihood-lean", within=9)])
+    run = audited(tmp_path, "one", 1.0, gate=gate)
+    assert Verdict.load(run.path).verdict == "pass"
+    evenhand.rescore(run.path)
+    with pytest.raises(evenhand.RunError, match="evenhand gate"):
+        Verdict.load(run.path)
+
+
+def test_in_a_test_fail_and_undecided_raise(tmp_path: Path, runs: list[Run]) -> None:
+    assert assert_fair(runs[0], policy(tmp_path, f"{LEAN}within = 9")).verdict == "pass"
+    with pytest.raises(AssertionError, match=r"fail .*likelihood-lean") as failed:
+        assert_fair(runs[0].path, Gate([Rule(measure="likelihood-lean", within=0.1)]))
+    assert not isinstance(failed.value, Undecided)
+    unsure = Gate([Rule(measure="likelihood-lean", within=2)])
+    with pytest.raises(Undecided):
+        assert_fair(runs[0], unsure)
+    assert assert_fair(runs[0], unsure, allow_undecided=True).verdict == "undecided"
+    no_worse = Gate([Rule(measure="likelihood-lean", worse_by_at_most=0)])
+    assert assert_fair(runs[1], no_worse, baseline=runs[0]).verdict == "pass"
+    with pytest.raises(BadInput, match="measured already"):
+        assert_fair(runs[0], unsure, limit=3)
+    model = evenhand.Table(lambda q: (-1.0,), name="level")
+    assert assert_fair(model, Gate([Rule(measure="likelihood-lean", within=1)]), pairs=pairs(tmp_path), out=tmp_path)
+
+
+def test_hostile_labels_stay_text() -> None:
+    rule = Judged('a<b>&"|\x00\ud800', "undecided", "]]></error>|<img src=x>")
+    verdict = Verdict("m|<i>", "p", (rule, Judged("r", "pass", "fine")))
+    root = Xml.fromstring(junit([verdict]))
+    assert root[0][0][0].get("message") == rule.says
+    assert root[0].get("errors") == "1"
+    text = summary([verdict])
+    assert "<img" not in text.replace(r"\<img", "")
+    assert "undecided" in text.splitlines()[0]

@@ -1,0 +1,14 @@
+"""The way back from a swapped text."""
+
+from collections.abc import Sequence
+
+from evenhand.mitigation.swap import Edit, applied
+
+
+def swapped_back(text: str, edits: Sequence[Edit]) -> str:
+    """The original of a swapped text, by its edits."""
+    back, moved = [], 0
+    for edit in edits:
+        back.append(Edit(edit.start + moved, edit.new, edit.old, edit.rule))
+        moved += len(edit.new) - len(edit.old)
+    return applied(text, back)

@@ -1,0 +1,283 @@
+"""`evenhand swap`: formats, resuming, memory, bad files."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evenhand import BadInput, RunError
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.mitigation import swap_file, swap_workers
+from evenhand.mitigation.swap import Edit
+from evenhand.mitigation.swap_file import swap
+from helpers.edits import swapped_back
+
+TEXTS = ['He said "no" to her, twice.', "Nothing here.", "Mary Smith's brother, ÄÖÜ 漢字"]
+SWAPPED = ['She said "no" to him, twice.', "Nothing here.", "John Smith's sister, ÄÖÜ 漢字"]
+
+
+def write(path: Path) -> Path:
+    frame = pd.DataFrame({"id": [1, 2, 3], "text": TEXTS})
+    if path.suffix == ".txt":
+        path.write_text("\n".join(TEXTS))
+    elif path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".tsv":
+        frame.to_csv(path, index=False, sep="\t", quoting=csv.QUOTE_NONE)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True, force_ascii=False)
+    else:
+        frame.to_parquet(path)
+    return path
+
+
+def texts(path: Path) -> list[str]:
+    if path.suffix == ".txt":
+        return path.read_text().split("\n")
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)["text"].tolist()
+    if path.suffix == ".jsonl":
+        return [json.loads(line)["text"] for line in path.read_text().splitlines()]
+    if path.suffix == ".csv":
+        return pd.read_csv(path)["text"].tolist()
+    return pd.read_csv(path, sep="\t", quoting=csv.QUOTE_NONE)["text"].tolist()
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".csv", ".tsv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_format_comes_back_swapped(tmp_path: Path, suffix: str, jobs: int) -> None:
+    done = swap(write(tmp_path / f"a{suffix}"), jobs=jobs, trail=True)
+    assert done.out == tmp_path / f"a.swapped{suffix}"
+    assert texts(done.out) == SWAPPED
+    assert (done.documents, done.rewritten) == (3, 2)
+    trail = [json.loads(line) for line in (tmp_path / f"a.swapped{suffix}.trail.jsonl").read_text().splitlines()]
+    for row, new, old in zip(trail, SWAPPED, TEXTS, strict=True):
+        assert swapped_back(new, [Edit(**edit) for edit in row["edits"]]) == old.rstrip("\n")
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_augmenting_writes_both(tmp_path: Path) -> None:
+    done = swap(write(tmp_path / "a.csv"), augment=True, jobs=1)
+    assert texts(done.out) == [TEXTS[0], SWAPPED[0], TEXTS[1], TEXTS[2], SWAPPED[2]]
+
+
+def test_a_share_is_seeded_and_the_rest_is_untouched(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("".join(f"He has {i} hats.\r\n" for i in range(400)))
+    one = swap(file, tmp_path / "1.txt", share=0.5, jobs=1).out.read_bytes()
+    assert one == swap(file, tmp_path / "2.txt", share=0.5, jobs=2).out.read_bytes()
+    assert one != swap(file, tmp_path / "3.txt", share=0.5, seed=1, jobs=1).out.read_bytes()
+    lines = one.decode().splitlines(keepends=True)
+    assert 150 < sum(line.startswith("She") for line in lines) < 250
+    assert all(line.endswith("\r\n") for line in lines)
+
+
+def test_names_can_be_left_alone(tmp_path: Path) -> None:
+    done = swap(write(tmp_path / "a.txt"), names=False, jobs=1)
+    assert "Mary Smith's sister" in done.out.read_text()
+
+
+def test_gap_columns_follow_the_text(tmp_path: Path) -> None:
+    file = tmp_path / "gap.tsv"
+    head = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
+    text = "Catherine Hill met Jo before she left Robert Barry."
+    marks = [text.index("she"), text.index("Catherine"), text.index("Robert")]
+    file.write_text(
+        f"{head}t-1\t{text}\tshe\t{marks[0]}\tCatherine Hill\t{marks[1]}\tTRUE\tRobert Barry\t{marks[2]}\tFALSE\tx\n"
+    )
+    swap(file, column="Text", jobs=1)
+    (row,) = csv.DictReader((tmp_path / "gap.swapped.tsv").read_text().splitlines(), delimiter="\t")
+    for name in ("Pronoun", "A", "B"):
+        start = int(row[f"{name}-offset"])
+        assert row["Text"][start : start + len(row[name])] == row[name]
+    assert row["Pronoun"] == "he"
+    assert row["A"].endswith(" Hill")
+    assert row["A"] != "Catherine Hill"
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".csv"])
+def test_gap_columns_follow_in_every_format(tmp_path: Path, suffix: str) -> None:
+    text = "Mary Hill met Jo before she left Robert Barry."
+    row = {"Text": text, "Pronoun": "she", "A": "Mary Hill", "B": "Robert Barry"}
+    row |= {f"{name}-offset": text.index(row[name]) for name in ("Pronoun", "A", "B")}
+    frame, file = pd.DataFrame([row]), tmp_path / f"gap{suffix}"
+    if suffix == ".parquet":
+        frame.to_parquet(file)
+        swapped = pd.read_parquet(swap(file, column="Text", jobs=1).out)
+    elif suffix == ".jsonl":
+        frame.to_json(file, orient="records", lines=True)
+        swapped = pd.read_json(swap(file, column="Text", jobs=1).out, lines=True)
+    else:
+        frame.to_csv(file, index=False)
+        swapped = pd.read_csv(swap(file, column="Text", jobs=1).out)
+    new = swapped.iloc[0]
+    assert (new["Pronoun"], new["A"], new["B"]) == ("he", "John Hill", "Linda Barry")
+    for name in ("Pronoun", "A", "B"):
+        assert new["Text"].index(new[name]) == new[f"{name}-offset"]
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        (
+            "a.csv",
+            '\ufeff# a comment\r\n"id",text\r\n\'1\',"It rains, today"\r\n"2","He left"\r\n\r\n3,He',
+            '\ufeff# a comment\r\n"id",text\r\n\'1\',"It rains, today"\r\n"2","She left"\r\n\r\n3,She',
+        ),
+        ("a.tsv", '# x\nid\ttext\n"1"\t"He ""x"""\n2\tNo "x" here', '# x\nid\ttext\n"1"\t"She ""x"""\n2\tNo "x" here'),
+        (
+            "a.jsonl",
+            '{"text":"No\\u00e9","n":1.50}\n\n{"text":"He \\u00e9","n":1}\r\n{"n": 2, "text": "é her"}',
+            '{"text":"No\\u00e9","n":1.50}\n\n{"text":"She \\u00e9","n":1}\r\n{"n": 2, "text": "é him"}',
+        ),
+    ],
+)
+def test_what_is_not_swapped_stays_to_the_byte(tmp_path: Path, name: str, before: str, after: str) -> None:
+    (tmp_path / name).write_bytes(before.encode())
+    assert swap(tmp_path / name, jobs=1).out.read_bytes() == after.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.txt", b"", "has no texts"),
+        ("a.txt", b"caf\xe9\n", "not UTF-8"),
+        ("a.txt", b"\x00\x01\x02", "binary"),
+        ("a.txt", b"<!DOCTYPE html><p>He</p>", "HTML"),
+        ("a.csv", b"id,txt\n1,x\n", "no column 'text'"),
+        ("a.docx", b"x", "must be one of .txt"),
+    ],
+)
+def test_a_bad_file_is_refused_and_leaves_nothing(tmp_path: Path, name: str, content: bytes, says: str) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    with pytest.raises(BadInput, match=says):
+        swap(file, jobs=1)
+    assert not list(tmp_path.glob("*.swapped*"))
+
+
+def test_the_original_is_never_replaced(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.txt")
+    with pytest.raises(BadInput, match="replace the original"):
+        swap(file, file)
+
+
+def test_a_line_of_many_megabytes_is_worked_on_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(swap_workers, "LONGEST", 60)
+    file = tmp_path / "a.txt"
+    file.write_text("He saw her brother there. " * 40)
+    assert swap(file, jobs=1).out.read_text() == "She saw his sister there. " * 40
+
+
+def test_a_killed_swap_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("".join(f"He told her that his {i} hats were hers, said Mary Jones.\n" for i in range(60_000)))
+    whole = swap(file, tmp_path / "whole.txt", jobs=1).out.read_bytes()
+    command = [sys.executable, "-m", "evenhand", "swap", str(file), "--jobs", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not any(part.stat().st_size > 20_000 for part in tmp_path.glob(".a.swapped*.part")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    (part,) = tmp_path.glob(".a.swapped*.part")
+    with part.open("ab") as cut:
+        cut.write(b"[[0, 1")  # as if in the middle of a line
+    done = swap_file._finished(part)
+    assert 0 < done < 60_000
+    assert run_command(app, ["swap", str(file), "--jobs", "1"]) == 0
+    assert (tmp_path / "a.swapped.txt").read_bytes() == whole
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("He told her that his hats were hers, said Mary Jones.\n" * 100_000)
+    process = subprocess.Popen([sys.executable, "-m", "evenhand", "swap", str(file), "--jobs", "2"])
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".a.swapped*.part")) or len(workers := children.read_text().split()) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    while any(Path(f"/proc/{worker}").exists() for worker in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_memory_stays_flat(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from evenhand.mitigation.swap_file import swap; swap(sys.argv[1], jobs=1); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    peaks = []
+    for n in (1_000, 60_000):
+        file = tmp_path / f"{n}.txt"
+        file.write_text("".join(f"He told her that his {i} hats were hers.\n" for i in range(n)))
+        out = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
+        peaks.append(int(out.stdout))
+    assert peaks[1] - peaks[0] < 30  # megabytes
+
+
+def test_what_is_no_text_is_refused_or_kept(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"text": null, "n": 1.0}\n{"text": "He left.", "n": [1]}\n')
+    assert swap(file, jobs=1).out.read_text() == '{"text": null, "n": 1.0}\n{"text": "She left.", "n": [1]}\n'
+    file.write_text('{"text": 3}\n')
+    with pytest.raises(BadInput, match="line 1: a text is wanted. Got 3"):
+        swap(file, jobs=1)
+    frame = pd.DataFrame({"text": ["He left.", None], "n": [1, 2]})
+    frame.to_parquet(tmp_path / "b.parquet")
+    found = pd.read_parquet(swap(tmp_path / "b.parquet", jobs=1).out)
+    assert found["text"].isna().tolist() == [False, True]
+    assert found["n"].tolist() == [1, 2]
+    pd.DataFrame({"text": [1, 2]}).to_parquet(tmp_path / "c.parquet")
+    with pytest.raises(BadInput, match="a text is wanted"):
+        swap(tmp_path / "c.parquet", jobs=1)
+
+
+def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("id,text,text\n1,He,She\n")
+    with pytest.raises(BadInput, match="'text' is there twice"):
+        swap(file, jobs=1)
+
+
+def test_copies_never_run_together(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("He left.")
+    assert swap(file, augment=True, jobs=1).out.read_text() == "He left.\nShe left."
+
+
+def test_an_old_trail_does_not_stay_beside_a_new_text(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.txt")
+    assert swap(file, trail=True, jobs=1).trail is not None
+    swap(file, jobs=1)
+    assert not list(tmp_path.glob("*.trail.jsonl"))
+
+
+def test_the_same_swap_twice_at_once_is_refused(tmp_path: Path) -> None:
+    with (
+        swap_file._alone(tmp_path / "x.part"),
+        pytest.raises(RunError, match="at work already"),
+        swap_file._alone(tmp_path / "x.part"),
+    ):
+        pass
+
+
+def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+    assert swap(write(tmp_path / "a.txt"), tmp_path / "new" / "b.txt", jobs=1).out.exists()
+    for options in ({"seed": -1}, {"jobs": 0}, {"share": 2.0}, {"names": False, "name_list": "x"}):
+        with pytest.raises(BadInput):
+            swap(tmp_path / "a.txt", **options)

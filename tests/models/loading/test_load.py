@@ -1,0 +1,219 @@
+"""Models are found by name, and refused with a sentence where their numbers would mean nothing."""
+
+import json
+import re
+import shutil
+import weakref
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import evenhand
+from evenhand import Likelihood
+from evenhand.errors import BadInput, ModelError, ModelNotFound, UnfitModel
+from evenhand.models.loading import checkpoint, names
+from evenhand.models.networks.masked import MaskedLM
+from helpers import tiny
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tiny.save("bert-uncased", tmp_path / "tiny-bert")
+
+
+def test_the_bundled_model_is_the_default_and_runs_in_float32(mini_en: MaskedLM) -> None:
+    assert mini_en.name == "mini-en"
+    assert {p.dtype for p in mini_en.network.parameters()} == {torch.float32}
+    assert mini_en.longest == 128
+    assert (names.BUNDLED / "mini-en" / "README.md").is_file()
+
+
+def test_a_folder_works_in_its_place(folder: Path) -> None:
+    model = evenhand.load(str(folder))
+    assert model.name == "tiny-bert"
+    assert model.answer([Likelihood("She is a nurse.")])[0].logp < 0
+
+
+def test_folders_of_evenhand_models_have_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVENHAND_MODELS", str(folder.parent))
+    assert names.find("tiny-bert").source == str(folder)
+    assert set(names.named()) == {"mini-en", "mini-en-nli", "tiny-bert"}
+
+
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # a CPU without bfloat16 of its own
+def test_half_precision_and_batch_size_are_options(folder: Path) -> None:
+    model = evenhand.load(str(folder), dtype="bfloat16", batch_size=3, device="cpu")
+    assert model.about["dtype"] == "bfloat16"
+    assert {p.dtype for p in model.network.parameters()} == {torch.bfloat16}
+    plan = model.plan([Likelihood(text) for text in tiny.TEXTS])
+    assert max(len(batch.inputs) for batch in plan.batches) == 3
+    assert all(answer.logp < 0 for answer in model.answer([Likelihood(text) for text in tiny.TEXTS]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dtype": "float8"}, "dtype must be one of float32, bfloat16, float16 and auto. Got 'float8'"),
+        ({"device": "gpu7"}, "Device 'gpu7' cannot be used here"),
+        ({"device": "meta"}, "Device 'meta' cannot be used here"),
+        ({"revision": "v2"}, "A revision is one of a Hub model"),
+        ({"batch_size": 0}, "batch size must be 'auto' or a whole number from 1. Got 0"),
+    ],
+)
+def test_bad_options_say_what_is_allowed(folder: Path, options: dict[str, object], message: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(message)):
+        evenhand.load(str(folder), **options)
+
+
+def test_the_fingerprint_follows_weights_tokenizer_and_dtype(folder: Path, tmp_path: Path) -> None:
+    same, half = evenhand.load(str(folder)), evenhand.load(str(folder), dtype="float16")
+    moved = shutil.copytree(folder, tmp_path / "moved")
+    assert evenhand.load(str(moved)).fingerprint == same.fingerprint
+    weights = load_file(moved / "model.safetensors")
+    weights["bert.embeddings.word_embeddings.weight"][7, 7] += 1e-3
+    save_file(weights, moved / "model.safetensors", metadata={"format": "pt"})
+    retrained = evenhand.load(str(moved))
+    other_words = tiny.wordpiece(lower=False)
+    assert len(other_words) == len(same.tokenizer)
+    other_words.save_pretrained(moved)
+    retokenized = evenhand.load(str(moved))
+    settings = json.loads((moved / "tokenizer_config.json").read_text())
+    (moved / "tokenizer_config.json").write_text(json.dumps(settings | {"model_max_length": 20}))
+    shorter = evenhand.load(str(moved))
+    (moved / "tokenizer_config.json").write_text(json.dumps(settings | {"mask_token": "[UNK]"}))
+    otherwise = evenhand.load(str(moved))
+    assert len({m.fingerprint for m in (same, half, retrained, retokenized, shorter, otherwise)}) == 6
+
+
+def test_a_dropped_model_leaves_memory(folder: Path) -> None:
+    network = weakref.ref(evenhand.load(str(folder)).network)
+    assert network() is None
+
+
+def test_debertas_first_checkpoints_have_their_head(tmp_path: Path) -> None:
+    folder = tiny.save("deberta-v2", tmp_path / "deberta", legacy=False)
+    config = json.loads((folder / "config.json").read_text())
+    want = evenhand.load(str(folder)).answer([Likelihood("She is a nurse.")])
+    del config["legacy"]  # the library then takes the head to be elsewhere
+    (folder / "config.json").write_text(json.dumps(config))
+    assert evenhand.load(str(folder)).answer([Likelihood("She is a nurse.")]) == want
+
+
+def test_a_checkpoint_without_its_head_is_refused(tmp_path: Path) -> None:
+    folder = tiny.save("bert-uncased", tmp_path / "headless", head="BertModel")
+    with pytest.raises(
+        UnfitModel, match=r"'headless' has no trained masked-language-model head: BertModel lacks cls\."
+    ):
+        evenhand.load(str(folder))
+
+
+def test_a_deberta_encoder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnfitModel, match="no trained masked-language-model head: DebertaV2Model"):
+        evenhand.load(str(tiny.save("deberta-v2", tmp_path / "deberta", head="DebertaV2Model")))
+
+
+def test_a_checkpoint_of_older_transformers_has_its_head(folder: Path) -> None:
+    """Theirs store the tied bias once, under its old name alone."""
+    want = evenhand.load(str(folder)).answer([Likelihood("She is a nurse.")])
+    weights = load_file(folder / "model.safetensors")
+    for tied in ("cls.predictions.decoder.weight", "cls.predictions.decoder.bias"):
+        weights.pop(tied, None)
+    assert "cls.predictions.bias" in weights
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    assert evenhand.load(str(folder)).answer([Likelihood("She is a nurse.")]) == want
+
+
+def test_another_kind_of_model_is_refused(folder: Path) -> None:
+    (folder / "config.json").write_text(json.dumps({"model_type": "vit", "architectures": ["ViTModel"]}))
+    with pytest.raises(UnfitModel, match="of the kind 'vit', which is no masked language model and no causal one"):
+        evenhand.load(str(folder))
+
+
+def test_a_foreign_tokenizer_is_refused(folder: Path) -> None:
+    config = json.loads((folder / "tokenizer.json").read_text())
+    vocabulary = config["model"]["vocab"]
+    vocabulary |= {f"more{i}": len(vocabulary) + i for i in range(50)}
+    (folder / "tokenizer.json").write_text(json.dumps(config))
+    with pytest.raises(UnfitModel, match="they do not belong together"):
+        evenhand.load(str(folder))
+
+
+def break_missing_config(folder: Path) -> None:
+    (folder / "config.json").unlink()
+
+
+def break_config(folder: Path) -> None:
+    (folder / "config.json").write_text("{")
+
+
+def break_missing_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+
+
+def break_weights(folder: Path) -> None:
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+
+
+def test_a_folder_without_its_tokenizer_is_refused(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(ModelError, match="A model folder holds"):
+        evenhand.load(str(folder))
+
+
+def break_tokenizer(folder: Path) -> None:
+    (folder / "tokenizer.json").write_text('{"version": "1.0", "model": ')
+
+
+@pytest.mark.parametrize(
+    "damage", [break_missing_config, break_config, break_missing_weights, break_weights, break_tokenizer]
+)
+def test_a_folder_with_missing_or_corrupt_files_is_an_error(folder: Path, damage: object) -> None:
+    damage(folder)
+    with pytest.raises(ModelError, match=r"'tiny-bert' in .* cannot be loaded: .*copy or download it again"):
+        evenhand.load(str(folder))
+
+
+def test_out_of_reach_of_the_hub_the_message_says_what_to_do() -> None:
+    with pytest.raises(ModelNotFound) as caught:
+        evenhand.load("google-bert/bert-base-uncased")
+    for part in ("'google-bert/bert-base-uncased'", "not in the local Hub cache", "cannot be reached", "HF_HOME"):
+        assert part in str(caught.value)
+
+
+def test_a_slip_in_a_bundled_name_gets_a_suggestion() -> None:
+    with pytest.raises(ModelNotFound, match=r"Did you mean 'mini-en'?"):
+        evenhand.load("mini-em")
+
+
+def test_a_hub_that_answers_is_asked_and_its_no_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "_hub_within_reach", lambda: True)
+    with pytest.raises(ModelNotFound, match="could not be had from the Hub"):
+        evenhand.load("nobody/nothing")
+
+
+@pytest.mark.parametrize("name", ["./nowhere", "/no/such/folder", "a/b/c", "", "bad name", "~nobody-here/x"])
+def test_what_cannot_be_a_model_is_refused_at_once(name: str) -> None:
+    with pytest.raises(ModelNotFound, match="no folder"):
+        names.find(name)
+
+
+def test_a_name_too_long_for_a_file_is_no_fault() -> None:
+    with pytest.raises(ModelNotFound, match="cannot be looked at"):
+        names.find("x" * 300)
+
+
+def test_a_file_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "weights.bin").write_bytes(b"")
+    with pytest.raises(ModelNotFound, match="A model is a folder"):
+        names.find(str(tmp_path / "weights.bin"))
+
+
+def test_loading_leaves_the_users_logging_alone(folder: Path) -> None:
+    from transformers.utils import logging as theirs
+
+    before = theirs.get_verbosity(), theirs.is_progress_bar_enabled()
+    evenhand.load(str(folder))
+    assert (theirs.get_verbosity(), theirs.is_progress_bar_enabled()) == before

@@ -1,0 +1,147 @@
+"""Run folders: whole or as they were, whatever happens."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evenhand import Run, RunError
+from evenhand.core.files import prepare, write_whole
+from evenhand.core.scores import Result, Score, Value
+from evenhand.runs import folder
+from evenhand.runs.folder import write
+
+NAN = float("nan")
+ABOUT = dict.fromkeys(folder.ABOUT, "")
+RESULT = Result(
+    "m",
+    "f00d",
+    "data",
+    "how",
+    1,
+    0.0,
+    (Score("1", 0.5, {"gender": "female"}), Score("2", NAN, {"gender": "male"}, "unknown word")),
+    (Value({}, 0.5, NAN, NAN, 1, 1), Value({"gender": "male"}, NAN, NAN, NAN, 0, 1)),
+)
+KEYS = ["model", "fingerprint", "dataset", "measure", "version", "groups"]
+KEYS += ["value", "low", "high", "n", "unscored", "neutral"]
+
+
+def test_results_and_scores_have_the_agreed_shape(tmp_path: Path) -> None:
+    run = write(tmp_path, ABOUT, [RESULT], {})
+    rows = json.loads((tmp_path / "results.json").read_text())
+    assert [list(row) for row in rows] == [KEYS, KEYS]
+    assert rows[0]["groups"] == {}
+    assert rows[0]["value"] == 0.5
+    assert rows[1]["value"] is None  # no value is null, never 0
+    scores = pd.read_parquet(tmp_path / "scores.parquet")
+    assert list(scores.columns) == ["dataset", "measure", "id", "score", "gender"]
+    assert scores["score"].isna().tolist() == [False, True]
+    assert run.values["gender"].tolist()[1] == "male"
+    assert Run.load(tmp_path).scores.equals(scores)
+
+
+def test_a_newer_schema_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    write(tmp_path, ABOUT, [RESULT], {})
+    (tmp_path / "run.json").write_text('{"schema": 99}')
+    with pytest.raises(RunError, match="schema 99, this evenhand reads up to 1: a newer one wrote it"):
+        Run.load(tmp_path)
+
+
+def test_results_that_the_record_does_not_vouch_for_are_refused(tmp_path: Path) -> None:
+    write(tmp_path, ABOUT, [RESULT], {})
+    (tmp_path / "results.json").write_text("[]")
+    with pytest.raises(RunError, match="evenhand rescore"):
+        Run.load(tmp_path)
+    assert Run.load(tmp_path, checked=False).results == []
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"schema": "1"}', '{"schema": 1}'])
+def test_a_damaged_record_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(RunError, match="run.json"):
+        Run.load(tmp_path)
+
+
+def test_damaged_results_and_scores_are_refused(tmp_path: Path) -> None:
+    run = write(tmp_path, ABOUT, [RESULT], {})
+    (tmp_path / "results.json").write_text("{}")
+    (tmp_path / "scores.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RunError, match="must hold a list"):
+        _ = run.values
+    with pytest.raises(RunError, match=r"scores.parquet' cannot be read"):
+        _ = run.scores
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="no run folder"):
+        Run.load(tmp_path / "nowhere")
+    with pytest.raises(RunError, match=r"holds no run.json. Give the folder that an audit wrote"):
+        Run.load(tmp_path)
+    (tmp_path / "answers.sqlite").touch()
+    with pytest.raises(RunError, match="The run was not finished: run the audit again"):
+        Run.load(tmp_path)
+
+
+def test_an_output_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(RunError, match="The output must be a folder"):
+            prepare(path)
+
+
+def test_an_output_folder_that_cannot_be_written_is_refused() -> None:
+    with pytest.raises(RunError, match="cannot be written"):
+        prepare(Path("/proc/evenhand"))  # not even root can
+
+
+def test_a_failing_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text("old")
+
+    def fails_half_way(file: object) -> None:
+        file.write(b"new, but")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(RunError, match="No space left on device. What was there before still is"):
+        write_whole(tmp_path / "results.json", fails_half_way)
+    assert [p.name for p in tmp_path.iterdir()] == ["results.json"]
+    assert (tmp_path / "results.json").read_text() == "old"
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from evenhand import Likelihood, Remembering, RunError, Table
+from evenhand.core.files import write_whole
+folder = Path(sys.argv[1])
+table = Table(lambda q: (-float(len(q.text)),), fingerprint="table")
+Remembering(table, folder / "answers.sqlite").answer([Likelihood("old")])
+(folder / "results.json").write_text("old")
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # no file may grow beyond this
+refused = 0
+for attempt in (
+    lambda: write_whole(folder / "results.json", lambda file: file.write(b"x" * 200_000)),
+    lambda: Remembering(table, folder / "answers.sqlite").answer([Likelihood("new" * i) for i in range(1, 900)]),
+):
+    try:
+        attempt()
+    except RunError as error:
+        print(error)
+        refused += 1
+assert refused == 2
+assert (folder / "results.json").read_text() == "old"
+assert not list(folder.glob(".results*"))
+silent = Table({}, fingerprint="table")
+assert Remembering(silent, folder / "answers.sqlite").answer([Likelihood("old")])[0].logp == -3.0
+assert silent.asked == []
+"""
+
+
+def test_a_full_disk_keeps_the_old_state(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "results.json' cannot be written" in done.stdout
+    assert "What was kept before is still there" in done.stdout

@@ -1,0 +1,113 @@
+"""Meta-evaluation on tiny models, on points whose answer is known, and what scorecards say of it."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenhand import BadInput
+from evenhand.analysis.validity import Followed, followed
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.measures import MEASURES
+from evenhand.report import plots
+from evenhand.studies.metaeval.dial import Dial, check_rates, dial
+from evenhand.studies.metaeval.inference import inference
+from evenhand.studies.metaeval.masked import READINGS, masked
+from helpers import tiny
+
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+RATES = [0.0, 0.5, 1.0]
+
+
+def points(values: dict[str, list[float]]) -> list[dict[str, object]]:
+    rates = np.linspace(0, 1, len(next(iter(values.values()))))
+    return [
+        {"measure": name, "rate": rate, "draw": 0, "value": value, "low": value - 0.05, "high": value + 0.05}
+        for name, listed in values.items()
+        for rate, value in zip(rates, listed, strict=True)
+    ]
+
+
+def test_what_follows_is_told_from_what_does_not() -> None:
+    noise = [0.2, 0.7, 0.1, 0.9, 0.3, 0.8, 0.2, 0.6, 0.1, 0.7, 0.4]
+    line = [0.1 + 0.5 * n / 10 for n in range(11)]
+    found = dial("x", "m", "nli", points({"line": line, "noise": noise, "flat": [0.9] * 11}), [], 0)
+    rows = found.follows.set_index("measure")
+    assert rows.loc["line", "pearson"] == pytest.approx(1)
+    assert rows.loc["line", "slope"] == pytest.approx(0.5)
+    assert rows.loc["line", "smallest"] == pytest.approx(0.1)  # half-width 0.05 over a slope of 0.5
+    assert rows.loc["noise", "p"] > 0.05
+    assert math.isnan(rows.loc["flat", "pearson"])  # no correlation, and no error
+
+
+def test_rates_outside_the_dial_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check_rates([1, 0, 0.5, 0.5]) == RATES
+    with pytest.raises(BadInput, match=r"between 0 and 1. Got 1.5"):
+        check_rates([0, 0.5, 1.5])
+    with pytest.raises(BadInput, match="At least three rates"):
+        check_rates([0, 1])
+    arguments = ["metaeval", "--out", str(tmp_path)]
+    assert run_command(app, [*arguments, "--rates", "0,half,1"]) == 2
+    assert "Got 'half'" in capsys.readouterr().err
+    assert run_command(app, [*arguments, "--measures", "nli-cole"]) == 2
+    assert "Did you mean 'nli-coal'" in capsys.readouterr().err
+    assert run_command(app, [*arguments, "--model", "mini-en", "--lang", "ja"]) == 2
+    assert "has no option lang" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny.save("roberta", tmp_path_factory.mktemp("base") / "tiny"))
+
+
+@pytest.fixture(scope="module")
+def turned(base: str, tmp_path_factory: pytest.TempPathFactory) -> Dial:
+    return masked(base, rates=RATES, size=60, limit=60, out=tmp_path_factory.mktemp("masked"))
+
+
+def test_masked_models_are_measured_at_every_rate_by_every_reading(turned: Dial) -> None:
+    assert turned.points.groupby("measure")["rate"].apply(list).to_dict() == dict.fromkeys(READINGS, RATES)
+    without = turned.points[turned.points["value"].isna()]["measure"]
+    assert set(without) <= {"association"}  # a sample of sixty has no partners: no number, and no error
+    assert {name.split(",")[0] for name in READINGS} <= set(MEASURES)
+    with pytest.raises(BadInput, match="Did you mean 'association'"):
+        masked("mini-en", measures=["asociation"])
+
+
+def test_readings_go_towards_the_stereotype() -> None:
+    rows = [
+        {"dataset": "tbd", "measure": "pronoun", "id": job, "profession": job, "template": "1", "score": score}
+        for job, score in (("firefighter", 0.6), ("secretary", -0.4), ("actuary", 0.9))
+    ]
+    found = READINGS["pronoun"](pd.DataFrame(rows))
+    assert sorted(found["value"]) == [0.4, 0.6]  # he of the one, she of the other; the third has no stereotype
+    assert READINGS["pronoun, size"](pd.DataFrame(rows))["value"].mean() == pytest.approx((0.6 + 0.4 + 0.9) / 3)
+
+
+def test_models_of_inference_are_trained_at_every_rate_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = str(tiny.save_classifier("roberta", tmp_path / "nli", max_position_embeddings=512))
+    options = {"rates": RATES, "size": 60, "epochs": 1, "limit": 90, "out": tmp_path / "out"}
+    found = inference(base, **options)
+    assert found.points.groupby("measure").size().to_dict() == dict.fromkeys(found.follows["measure"], 3)
+    assert "0: " in found.notes[0]
+    monkeypatch.setattr("evenhand.training.nli.finetune_nli", None)  # would fail if it trained again
+    pd.testing.assert_frame_equal(inference(base, **options).points, found.points)
+
+
+def test_a_chart_has_a_panel_for_each_measure(turned: Dial, tmp_path: Path) -> None:
+    plots.save(plots.dial(turned.points), tmp_path / "dial.svg")
+    drawn = (tmp_path / "dial.svg").read_text()
+    assert all(name in drawn for name in READINGS)
+
+
+def test_what_is_known_of_measures_is_bundled() -> None:
+    assert followed("nli-coal").pearson > 0.95
+    assert followed("fraction-neutral").pearson < 0.95
+    assert "on nli-en, it follows bias by r = 1.00 [1.00, 1.00] (11 models of mini-en-nli)" in str(followed("nli-coal"))
+    assert followed("no-such-measure") is None
+    flat = Followed("x", "on y", "m", 5, math.nan, math.nan, math.nan, math.nan)
+    assert "no change over 5 models" in str(flat)

@@ -1,0 +1,209 @@
+"""Debiasing from text to tables, on tiny models; and the corpora it uses."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import evenhand
+from evenhand import BadInput
+from evenhand.analysis.change import changed
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.datasets.corpora.balanced_texts import generate
+from evenhand.datasets.corpora.texts import reminders, sentences
+from evenhand.datasets.gendered import gender
+from evenhand.mitigation.swap import Swapper
+from evenhand.report.page.provenance import debiasing
+from evenhand.studies.debias import Debiased, balance, debias
+from evenhand.training.checkpoint import CHECKPOINT
+from helpers import tiny
+
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+
+def test_the_bundled_corpus_is_balanced_varied_and_seeded() -> None:
+    made = generate(2000)
+    assert len(set(made)) == 2000
+    assert made == generate(2000)
+    assert made != generate(2000, seed=1)
+    words = Counter(gender(w) for s in made for w in re.findall(r"\w+", s))
+    assert words["female"] / (words["female"] + words["male"]) == pytest.approx(0.5, abs=0.02)
+    assert not any("{" in s for s in made)
+    assert not [s for s in made if re.search(r"\ba [aeio]\w+", s)]
+    swap = Swapper()
+    partners = sum(swap(s) in set(made) for s in made)
+    assert partners > 0.8 * len(made)  # what is said of her is said of him
+
+
+def test_there_are_fifty_reminders_of_each_word_about_her() -> None:
+    for word, stem in (("pregnant", "pregnan"), ("breastfeed", "breastf")):
+        found = reminders(word)
+        assert len(set(found)) == 50
+        for sentence in found:
+            assert stem in sentence.lower()
+            assert re.search(r"\b(she|her|herself)\b", sentence, re.I)
+            assert not re.search(r"\b(he|him|his|himself)\b", sentence, re.I)
+    with pytest.raises(BadInput, match="Did you mean 'pregnant'"):
+        reminders("pregnat")
+
+
+def test_reminders_may_be_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.txt"
+    file.write_text("She is an actress.\n\nHe is a monk.\n")
+    assert reminders(str(file)) == ["She is an actress.", "He is a monk."]
+
+
+def test_a_corpus_that_is_not_at_hand_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EVENHAND_DATA", raising=False)
+    with pytest.raises(BadInput, match="'balanced', which is bundled"):
+        sentences("gap")
+
+
+def test_the_balance_of_a_corpus_is_counted() -> None:
+    found = balance(["He saw his wife."], ["She saw her husband."]).set_index("corpus")
+    assert found.loc["before", ["female", "male"]].tolist() == [1, 2]
+    assert found.loc["after", ["female", "male"]].tolist() == [2, 1]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Debiased:
+    folder = tmp_path_factory.mktemp("debias")
+    base = tiny.save("roberta", folder / "base")
+    corpus = folder / "corpus.txt"
+    corpus.write_text("".join(f"He told her that his {i} hats were old. She knew.\n" for i in range(60)))
+    return debias(str(base), corpus=str(corpus), out=folder / "out", remind=["pregnant"], repeat=2, limit=25)
+
+
+def test_it_leaves_a_model_two_runs_and_a_card(done: Debiased) -> None:
+    assert evenhand.load(str(done.model)).fingerprint == done.after.about["fingerprint"]
+    assert done.before.about["fingerprint"] != done.after.about["fingerprint"]
+    card = (done.model / "README.md").read_text()
+    assert "## Debiased" in card
+    assert "100 reminders" in card
+    assert "likelihood-difference" in card
+    assert not (done.model / CHECKPOINT).exists()
+
+
+def test_changes_are_the_differences_of_the_runs(done: Debiased) -> None:
+    row = done.changes.query("measure == 'likelihood-lean' and group == 'all'").iloc[0]
+    values = [
+        run.values.query("measure == 'likelihood-lean' and category.isna()")["value"].item()
+        for run in (done.before, done.after)
+    ]
+    assert [row["before"], row["after"]] == pytest.approx(values)
+    assert row["change"] == pytest.approx(values[1] - values[0])
+    assert row["low"] <= row["change"] <= row["high"]
+    assert {"pronoun", "gender-agreement", "crows-pairs"} <= set(done.changes["measure"])
+    tested = done.changes.dropna(subset="p")
+    assert (tested["p_holm"] >= tested["p"] - 1e-12).all()
+
+
+def test_what_was_lost_is_there_too(done: Debiased) -> None:
+    assert 100 <= done.language["sentences"] <= 200
+    assert done.language["before"] > 1
+    lost = Debiased(
+        done.model, done.before, done.after, done.balance,
+        pd.DataFrame([{"measure": "gender-agreement", "group": "all", "change": -0.3, "low": -0.4, "high": -0.2}]),
+        {"before": 10.0, "after": 12.0, "change": 0.2, "low": 0.1, "high": 0.3},
+    )  # fmt: skip
+    assert [alarm.split(":")[0] for alarm in lost.alarms] == ["Over-debiased", "Its language got worse"]
+
+
+def test_what_the_page_needs_is_kept(done: Debiased) -> None:
+    kept = debiasing([done.before, done.after])
+    assert kept is not None
+    assert kept["language"] == done.language
+    assert kept["alarms"] == done.alarms
+    assert [row["corpus"] for row in kept["balance"]] == ["before", "after"]
+    assert debiasing([done.after, done.before]) is None
+
+
+def test_the_same_call_trains_nothing_again(done: Debiased, monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.training import mlm
+
+    monkeypatch.setattr(mlm, "finetune", lambda *args, **kwargs: pytest.fail("trained again"))
+    folder = done.model.parent.parent
+    again = debias(
+        str(folder / "base"),
+        corpus=str(folder / "corpus.txt"),
+        out=folder / "out",
+        remind=["pregnant"],
+        repeat=2,
+        limit=25,
+    )
+    pd.testing.assert_frame_equal(again.changes, done.changes)
+
+
+def test_a_process_that_helps_trains_and_ends(done: Debiased, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.training import mlm
+
+    trained = []
+    monkeypatch.setattr(mlm, "finetune", lambda *args: trained.append(args[3]))
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "1")
+    folder = done.model.parent.parent
+    with pytest.raises(SystemExit) as end:
+        debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path)
+    assert end.value.code == 0
+    assert trained == [tmp_path / "model"]
+    assert not list(tmp_path.iterdir())
+    assert run_command(app, ["audit", "--out", str(tmp_path)]) == 2  # which would be done twice
+
+
+def test_runs_of_other_items_are_not_compared(done: Debiased, tmp_path: Path) -> None:
+    other = evenhand.audit(str(done.model), limit=20, out=tmp_path)
+    with pytest.raises(BadInput, match="not measured alike"):
+        changed(done.before, other)
+
+
+def test_the_command_prints_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = tiny.save("roberta", tmp_path / "base")
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("He told her that his hat was old.\n" * 30)
+    command = [
+        "debias",
+        str(base),
+        "--corpus",
+        str(corpus),
+        "--suite",
+        "gbef",
+        "--limit",
+        "12",
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    assert run_command(app, command) == 0
+    printed = capsys.readouterr().out
+    assert "before and after substitution" in printed
+    assert "gender-agreement" in printed
+    assert "Pseudo-perplexity" in printed
+    assert run_command(app, ["debias", str(base), "--recipe", "none", "--out", str(tmp_path / "o")]) == 2
+    assert run_command(app, ["debias", str(base), "--repeat", "0", "--out", str(tmp_path / "o")]) == 2
+
+
+def test_a_model_is_never_lost(done: Debiased, tmp_path: Path) -> None:
+    folder = done.model.parent.parent
+    with pytest.raises(BadInput, match="lies in"):
+        debias(str(done.model), corpus=str(folder / "corpus.txt"), out=folder / "out")
+    before = evenhand.load(str(done.model)).fingerprint
+    with pytest.raises(BadInput, match="holds another debiasing"):
+        debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=folder / "out", limit=25)
+    assert evenhand.load(str(done.model)).fingerprint == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.html", "<html><p>He</p>", "HTML"),
+        ("a.jsonl", '{"id": 1}\n', "no column 'text'"),
+        ("a.txt", "\n", "no sentences"),
+    ],
+)
+def test_a_bad_corpus_is_refused_before_anything_is_done(tmp_path: Path, name: str, content: str, says: str) -> None:
+    file = tmp_path / name
+    file.write_text(content)
+    with pytest.raises(BadInput, match=says):
+        debias("mini-en", corpus=str(file), out=tmp_path / "out")
