@@ -1,6 +1,7 @@
 """Likelihood of the CrowS-Pairs gender pairs by a causal model: minicons beside ours."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -21,15 +22,15 @@ def rows() -> Iterator[Row]:
     """GPT-2's shape; a row for each size of the peer's batches."""
     every, source = sentences()
     with TemporaryDirectory() as folder:
-        model = evenhand.load(shapes.gpt2(Path(folder), **shapes.BASE))
+        model = evenhand.load(str(shapes.gpt2(Path(folder), **shapes.BASE)))
         answers = model.answer([evenhand.Likelihood(text) for text in every[: 2 * SENTENCES]])
         texts = [text for text, answer in zip(every, answers, strict=False) if not answer.note][:SENTENCES]
         peer = minicons_causal(folder, model.tokenizer)
         size = -(-len(texts) // PARTS)
         parts = [texts[start : start + size] for start in range(0, len(texts), size)]
-        sides: list[list[Part]] = [
-            [lambda part=part: likelihoods(model, part) for part in parts],
-            *([lambda part=part, n=n: minicons_likelihoods(peer, part, n) for part in parts] for n in BATCHES),
+        sides: list[Sequence[Part]] = [
+            [partial(likelihoods, model, part) for part in parts],
+            *([partial(minicons_likelihoods, peer, part, n) for part in parts] for n in BATCHES),
         ]
         us, *them = in_turn(*sides)
     for n, other in zip(BATCHES, them, strict=True):

@@ -28,6 +28,7 @@ from benchmarks import shapes
 from benchmarks.scoring import likelihoods, minicons, minicons_causal, minicons_likelihoods, minicons_pll
 from benchmarks.timing import arithmetic
 from evenhand.core.questions import Fill, Likelihood, Span
+from evenhand.models import load_masked
 from evenhand.models.loading.names import BUNDLED
 
 DATA = Path(evenhand.__file__).parent / "datasets" / "data"
@@ -79,7 +80,7 @@ def likelihood(name: str, folder: str, device: str, n: int) -> Iterator[dict[str
     """Share of the bf16 matrix rate, how far bf16 is from float32, and how many times minicons' time."""
     texts = sentences(n)
     half = HALF[device.startswith("cuda")]
-    model = evenhand.load(folder, device=device, dtype=half)
+    model = load_masked(folder, device=device, dtype=half)
     questions = [Likelihood(text) for text in texts]
     plan, planning = timed(lambda: model.plan(questions), device)
     likelihoods(model, texts[: max(1, n // 10)])  # the first batches pay for starting up

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import evenhand
 from benchmarks import shapes
 from benchmarks.timing import now
 from evenhand.core.questions import Fill, Span
+from evenhand.models import load_masked
 from evenhand.models.networks.masked import MaskedLM
 
 WORDS = ("she", "he", "works", "as", "a", "nurse", "and", "the", "doctor", "in", "our", "town", "was", "happy")
@@ -20,12 +20,12 @@ AGAIN = 2
 
 def points() -> Iterator[dict[str, object]]:
     """Seconds for each setting: the least of two, as what disturbs can only add."""
-    model = evenhand.load()
+    model = load_masked()
     yield from _all("distinct inputs of 16 pieces, mini-en", {n: (model, fills(n, 16)) for n in INPUTS})
     yield from _all("pieces in each of 50 inputs, mini-en", {n: (model, fills(50, n)) for n in LENGTHS})
     with TemporaryDirectory() as folder:
         models = {
-            n: evenhand.load(str(shapes.bert(Path(folder) / str(n), width=n, layers=2, vocabulary=16_384)))
+            n: load_masked(str(shapes.bert(Path(folder) / str(n), width=n, layers=2, vocabulary=16_384)))
             for n in WIDTHS
         }
     what = "width of a model of two layers, 200 inputs of 16 pieces"

@@ -4,19 +4,22 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
 
 import torch
 
-import evenhand
 from benchmarks import shapes
 from benchmarks.rows import Row
 from benchmarks.scoring import likelihoods, minicons, minicons_pll
 from benchmarks.timing import Part, Side, arithmetic, gemm, in_turn, largest, ratios, share
 from evenhand import datasets
+from evenhand.core.items import Pair
 from evenhand.core.questions import Likelihood
+from evenhand.models import load_masked
+from evenhand.models.loading.names import find
 
 PARTS = 5
 BATCH = 10
@@ -27,9 +30,7 @@ FASTER = 1.5  # times float32: below it bf16 is emulated, not native
 def rows() -> Iterator[Row]:
     """The bundled model, in float32 and bf16; BERT-base's shape, where the head counts less."""
     texts, source = sentences()
-    yield from _rows(
-        f"PLL of {source}, mini-en", evenhand.models.find("mini-en").source, texts, (BATCH, 1), every=6, goals=(2, 6)
-    )
+    yield from _rows(f"PLL of {source}, mini-en", find("mini-en").source, texts, (BATCH, 1), every=6, goals=(2, 6))
     with TemporaryDirectory() as folder:
         shapes.bert(Path(folder), **shapes.BASE)
         yield from _rows("PLL of 15 sentences, BERT-base shape", folder, texts[:: len(texts) // 15][:15], (1,))
@@ -38,7 +39,7 @@ def rows() -> Iterator[Row]:
 def sentences() -> tuple[list[str], str]:
     """Both sentences of every pair, and where they are from: CrowS-Pairs where it is at hand, else our own pairs."""
     name = "crows-pairs" if os.environ.get("EVENHAND_DATA") else "tgb"
-    pairs = datasets.load(name).items
+    pairs = [item for item in datasets.load(name).items if isinstance(item, Pair)]
     return [text for pair in pairs for text in (pair.stereotype, pair.counterpart)], f"{len(pairs)} {name} pairs"
 
 
@@ -51,7 +52,7 @@ def _rows(
     goals: tuple[float, float] | None = None,
 ) -> Iterator[Row]:
     """A row for each size of the peer's batches; `goals` are for float32 and for bf16, which is left out without."""
-    model = evenhand.load(folder)
+    model = load_masked(folder)
     peer = minicons(folder, model.tokenizer)
     plan = model.plan([Likelihood(text) for text in texts])
     cost = {  # texts with a word that the tokenizer does not know have no answer of ours
@@ -61,19 +62,19 @@ def _rows(
     }
     mine = [list(cost)[n::PARTS] for n in range(PARTS)]
     some = [part[::every] for part in mine]
-    scales = [sum(map(cost.get, a)) / sum(map(cost.get, b)) for a, b in zip(mine, some, strict=True)]
+    scales = [sum(cost[text] for text in a) / sum(cost[text] for text in b) for a, b in zip(mine, some, strict=True)]
     width = model.network.config.hidden_size
-    sides: list[list[Part]] = [
-        [lambda part=part: likelihoods(model, part) for part in mine],
+    sides: list[Sequence[Part]] = [
+        [partial(likelihoods, model, part) for part in mine],
         [lambda: [gemm(width)]] * PARTS,
-        *([lambda part=part, size=size: minicons_pll(peer, part, size) for part in some] for size in batches),
+        *([partial(minicons_pll, peer, part, size) for part in some] for size in batches),
     ]
     with warnings.catch_warnings(action="ignore"):  # torch says where it has to emulate
         half, single = gemm(width, torch.bfloat16, rows=64), gemm(width, rows=64)
     native = half > FASTER * single
     if native and goals:
-        small = evenhand.load(folder, dtype="bfloat16")
-        sides.append([lambda part=part: likelihoods(small, part) for part in mine])
+        small = load_masked(folder, dtype="bfloat16")
+        sides.append([partial(likelihoods, small, part) for part in mine])
     us, rate, *others = in_turn(*sides)
     answers = dict(zip((text for part in mine for text in part), us.answers, strict=True))
     same = [answers[text] for part in some for text in part]

@@ -123,9 +123,8 @@ def ratios(rows: list[Row]) -> alt.TopLevelMixin:
     goals = base.mark_tick(color=ORANGE, thickness=3, size=26).encode(x=alt.X("goal:Q", scale=scale))
     labels = base.mark_text(align="left", dx=6).encode(x=alt.X("right:Q", scale=scale), text="label:N")
     note = "black: from the least to the most of the parts that were timed in turn; orange: goal"
-    return (bars + parts + goals + labels).properties(
-        width=420, height=alt.Step(38), title=alt.TitleParams("Beside the peers", subtitle=note)
-    )
+    chart: alt.LayerChart = bars + parts + goals + labels
+    return chart.properties(width=420, height=alt.Step(38), title=alt.TitleParams("Beside the peers", subtitle=note))
 
 
 def growth(points: pd.DataFrame) -> alt.TopLevelMixin:

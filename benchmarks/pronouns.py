@@ -2,19 +2,21 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from transformers import AutoModelForMaskedLM, pipeline
 
-import evenhand
 from benchmarks.rows import Row
 from benchmarks.timing import Shares, arithmetic, gemm, in_turn, largest, share
 from evenhand import datasets
 from evenhand.core.items import Blank
 from evenhand.core.questions import Question
 from evenhand.measures.pronoun import Pronoun
+from evenhand.models import load_masked
 from evenhand.models.loading.checkpoint import quiet
+from evenhand.models.loading.names import find
 
 PARTS = 5
 EVERY = 5
@@ -22,18 +24,18 @@ EVERY = 5
 
 def rows() -> Iterator[Row]:
     """The pipeline as it comes, one input at a time, and with the batch size that suits it best here."""
-    model = evenhand.load()
-    folder = evenhand.models.find("mini-en").source
+    model = load_masked()
+    folder = find("mini-en").source
     with quiet():
         network = AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float32)
         pipe = pipeline("fill-mask", model=network, tokenizer=model.tokenizer, device="cpu")
-    items = list(datasets.load("tbd").items)
+    items = [item for item in datasets.load("tbd").items if isinstance(item, Blank)]
     shares = Shares(model, lambda: questions(items), PARTS)
     some = [items[n * EVERY :: PARTS * EVERY] for n in range(PARTS)]
     us, alone, batched, rate = in_turn(
         shares.parts(),
-        [lambda part=part: filled(pipe, part, 1) for part in some],
-        [lambda part=part: filled(pipe, part, 8) for part in some],
+        [partial(filled, pipe, part, 1) for part in some],
+        [partial(filled, pipe, part, 8) for part in some],
         [lambda: [gemm(network.config.hidden_size)]] * PARTS,
     )
     asked = {question: i for i, question in enumerate(questions(items))}

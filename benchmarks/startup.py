@@ -5,9 +5,9 @@ import sys
 from collections.abc import Iterator
 from statistics import median
 
-import evenhand
 from benchmarks.rows import Row
 from benchmarks.timing import now
+from evenhand.models.loading.names import find
 
 AGAIN = 3
 OURS = """
@@ -24,7 +24,7 @@ print(pipeline("fill-mask", model={folder!r}, device="cpu")("[MASK] is a nurse."
 def rows() -> Iterator[Row]:
     """Each in a process of its own, in turn."""
     yield Row("evenhand --help", ours=median(_seconds("-m", "evenhand", "--help") for _ in range(5)), goal=0.5)
-    peer = PEER.format(folder=evenhand.models.find("mini-en").source)
+    peer = PEER.format(folder=find("mini-en").source)
     both = [(_seconds("-c", OURS), _seconds("-c", peer)) for _ in range(AGAIN)]
     found = [theirs / ours for ours, theirs in both]
     yield Row(

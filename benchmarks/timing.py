@@ -5,6 +5,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 
@@ -86,12 +87,14 @@ def arithmetic(model: MaskedLM, batches: Sequence[Batch]) -> float:
     The last layer works on the asked positions alone once its attention is done, and so does the head.
     """
     config = model.network.config
-    width, inner, layers = config.hidden_size, config.intermediate_size, config.num_hidden_layers
+    width: int = config.hidden_size
+    inner: int = config.intermediate_size
+    layers: int = config.num_hidden_layers
     lengths = [len(ids) for batch in batches for ids in batch.inputs]
     asked = sum(len({position for position, _ in cells}) for batch in batches for cells in batch.cells)
     after_attention = width**2 + 2 * width * inner
     everywhere = layers * 3 * width**2 + (layers - 1) * after_attention
-    head = width**2 + width * config.vocab_size
+    head: int = width**2 + width * config.vocab_size
     attention = 2 * layers * width * sum(n**2 for n in lengths)
     return 2.0 * (sum(lengths) * everywhere + asked * (after_attention + head) + attention)
 
@@ -112,7 +115,7 @@ class Shares:
 
     def parts(self) -> list[Part]:
         """One for each share."""
-        return [lambda share=share: self._run(share) for share in range(len(self.numbers))]
+        return [partial(self._run, share) for share in range(len(self.numbers))]
 
     def _run(self, share: int) -> list[float]:
         if share == 0:

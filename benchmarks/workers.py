@@ -13,6 +13,7 @@ import torch
 from benchmarks.rows import Row
 from benchmarks.timing import Side, largest, ratios
 from evenhand import datasets
+from evenhand.core.items import Pair
 from evenhand.core.questions import Likelihood
 from evenhand.distributed.cluster import check_engine, connected
 from evenhand.distributed.workers import Crew
@@ -48,14 +49,15 @@ def rows() -> Iterator[Row]:
 def _row() -> Row:
     from evenhand.distributed.remote_model import spread
 
-    questions = [Likelihood(item.stereotype) for item in datasets.load("tgb").items[:SENTENCES]]
+    pairs = [item for item in datasets.load("tgb").items if isinstance(item, Pair)]
+    questions = [Likelihood(pair.stereotype) for pair in pairs[:SENTENCES]]
     with (
         spread("mini-en", Crew(1), batch_size=INPUTS) as one,
         spread("mini-en", Crew(2), batch_size=INPUTS) as two,
     ):
         batches = list(enumerate(one.plan(questions).batches))
         for model, n in ((one, 1), (two, 2)):
-            while model.at_work < n:
+            while _at_work(model) < n:
                 list(model.stream(batches[: 2 * n]))
         peer, ours = Side(), Side()
         for n in range(PARTS):
@@ -72,6 +74,11 @@ def _row() -> Row:
         difference=largest(ours.answers, peer.answers),
         note=f"{len(questions)} sentences in {len(batches)} batches, once they hold the model; wall time",
     )
+
+
+def _at_work(model: "Spread") -> int:
+    """How many workers hold the model now."""
+    return sum(worker.step is None for worker in model._workers)
 
 
 def _time(side: Side, model: "Spread", batches: Sequence[tuple[int, Batch]]) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import evenhand
 
-blank = evenhand.Table(lambda question: [-1.0] * len(question.text.split()), name="blank", fingerprint="blank")
+blank = evenhand.Table(lambda question: [-1.0], name="blank", fingerprint="blank")
 before, after = (  # on a sample; without `limit` it is the whole dataset
     evenhand.audit(model, dataset="tgb", limit=18, out="runs/example") for model in (blank, evenhand.load())
 )

@@ -41,9 +41,9 @@ def _folder(variable: str, what: str) -> Path:
 
 @pytest.fixture(scope="session")
 def mini_en() -> MaskedLM:
-    import evenhand
+    from evenhand.models import load_masked
 
-    return evenhand.load()  # type: ignore[return-value]
+    return load_masked()
 
 
 @pytest.fixture(scope="module")

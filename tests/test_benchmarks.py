@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from evenhand import datasets
+from evenhand import Sentence, datasets
 from evenhand.measures.association import Association
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.studies.reproduce.bartl2020_inputs import AsReleased
+from helpers.typed import all_of
 
 sys.path.append(str(Path(__file__).parent.parent))
 
@@ -17,7 +18,8 @@ from benchmarks.rows import Row
 
 
 def test_the_released_algorithm_and_our_engine_agree_on_the_released_inputs(mini_en: MaskedLM) -> None:
-    items = datasets.load("becpro-en").items[3::193]  # all templates; some longer than 16 pieces, some with slips
+    some = datasets.load("becpro-en").items[3::193]  # all templates; some longer than 16 pieces, some with slips
+    items = all_of(Sentence, some)
     questions = [question for item in items for question in Association("words").ask(item)]
     logps = [answer.logp for answer in AsReleased(mini_en).answer(questions)]
     ours = [seen - prior for seen, prior in zip(logps[::2], logps[1::2], strict=True)]
@@ -26,7 +28,7 @@ def test_the_released_algorithm_and_our_engine_agree_on_the_released_inputs(mini
 
 
 def test_work_in_shares_gives_the_same_answers(mini_en: MaskedLM) -> None:
-    items = datasets.load("becpro-en").items[::500]
+    items = all_of(Sentence, datasets.load("becpro-en").items[::500])
     asked = becpro.questions(items, "pieces")
     shares = timing.Shares(mini_en, lambda: asked, 3)
     timing.in_turn(shares.parts())
@@ -34,7 +36,8 @@ def test_work_in_shares_gives_the_same_answers(mini_en: MaskedLM) -> None:
 
 
 def test_the_gpu_script_asks_what_the_association_asks() -> None:
-    assert set(gpu.becpro_questions()) == set(becpro.questions(datasets.load("becpro-en").items, "pieces"))
+    items = all_of(Sentence, datasets.load("becpro-en").items)
+    assert set(gpu.becpro_questions()) == set(becpro.questions(items, "pieces"))
 
 
 def test_answers_that_differ_stop_the_run() -> None:

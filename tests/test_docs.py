@@ -3,12 +3,18 @@
 import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import evenhand
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
@@ -39,13 +45,62 @@ def test_the_readme_names_every_command() -> None:
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for command in app.registered_commands:
+        assert command.callback
         assert f"evenhand {command.name or command.callback.__name__}" in readme
     for group in app.registered_groups:
         assert f"evenhand {group.name}" in readme
 
 
-def test_constraints_pin_everything_exactly_torch_too() -> None:
-    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-    assert re.search(r"^torch==2\.13\.0$", constraints, re.M)
-    for line in constraints.splitlines():
-        assert line.startswith("#") or re.fullmatch(r"[\w.-]+==[\w.+]+", line), line
+def pins() -> list[Requirement]:
+    """The lines of constraints.txt, in their order."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+PINNED = {canonicalize_name(pin.name): pin for pin in pins()}
+
+
+def version_of(pin: Requirement) -> str:
+    (one,) = pin.specifier
+    return one.version
+
+
+def requirements() -> list[Requirement]:
+    """Everything that pyproject.toml asks for, whether always or in an extra; not our own extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    found = [Requirement(line) for line in [*project["dependencies"], *extras]]
+    return [requirement for requirement in found if canonicalize_name(requirement.name) != project["name"]]
+
+
+def test_every_pin_is_exact_and_there_is_one_for_each_package() -> None:
+    for pin in pins():
+        assert [one.operator for one in pin.specifier] == ["=="], str(pin)
+        assert not version_of(pin).endswith("*"), str(pin)
+    assert len(PINNED) == len(pins())
+
+
+@pytest.mark.parametrize("requirement", requirements(), ids=str)
+def test_what_is_required_is_pinned_to_a_version_that_will_do(requirement: Requirement) -> None:
+    pin = PINNED[canonicalize_name(requirement.name)]
+    assert requirement.specifier.contains(version_of(pin), prereleases=True), f"{pin} is not {requirement}"
+
+
+def test_what_is_installed_here_is_what_is_pinned() -> None:
+    """Otherwise these tests are of another set than the one that a fresh machine gets."""
+    here = {canonicalize_name(found.name): found.version for found in distributions()}
+    assert len(set(here) & set(PINNED)) > len(PINNED) / 2
+    for name in set(here) & set(PINNED):  # a build of the pinned version, as 2.13.0+cpu, is that version
+        assert PINNED[name].specifier.contains(here[name], prereleases=True), f"{PINNED[name]}, but here {here[name]}"
+
+
+def test_torch_is_pinned_first_since_it_decides_the_build() -> None:
+    assert pins()[0].name == "torch"
+
+
+def test_the_version_is_the_same_wherever_it_stands() -> None:
+    base = evenhand.__version__.partition(".dev")[0]
+    assert f"version: {evenhand.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    first = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert first is not None
+    assert first[1] == base

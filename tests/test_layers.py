@@ -1,6 +1,7 @@
 """Imports go down only, folders do not circle, and torch stays where models are."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -104,6 +105,12 @@ def test_the_top_level_is_ranked_and_small() -> None:
     assert {path.stem for path in top | loose} - {"__init__"} == set(RANK)
     assert len(loose) <= 6
     assert len(RANKS) <= 12
+
+
+def test_the_design_has_a_row_for_each_folder_with_its_rank() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "design.md").read_text(encoding="utf-8")
+    rows = {name: int(rank) for rank, name in re.findall(r"^\| (\d+) \| `(\w+)(?:/|\.py)`", page, re.M)}
+    assert rows == {name: rank for name, rank in RANK.items() if name != "__main__"}
 
 
 @pytest.mark.parametrize("name", sorted(RANK))

@@ -1,10 +1,16 @@
 """The public names are few, sorted and all there."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import evenhand
+
+ROOT = Path(__file__).parent.parent
+SHOWN = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.py")]
 
 
 def test_names_are_sorted_and_lead_somewhere() -> None:
@@ -22,6 +28,12 @@ def test_no_module_has_the_name_of_a_public_function() -> None:
 
 def test_there_are_not_many() -> None:
     assert len(evenhand.__all__) < 40
+
+
+@pytest.mark.parametrize("name", evenhand.__all__)
+def test_every_name_is_in_the_docs_or_an_example(name: str) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in SHOWN]
+    assert any(re.search(rf"\b{name}\b", text) for text in texts), f"neither README.md nor docs nor examples has {name}"
 
 
 def test_packages_are_there_after_the_import_of_the_whole_alone() -> None:

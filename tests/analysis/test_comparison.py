@@ -5,20 +5,19 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import evenhand
 from evenhand import Answer, BadInput, Entail, Run, Table
-from evenhand.analysis.change import Twice, _farther
 from evenhand.analysis.comparison import Comparison
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.report import comparison as shown
 from helpers.audited_runs import audited, noise, pairs
+from helpers.typed import only
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -34,12 +33,12 @@ def compared(runs: list[Run]) -> Comparison:
     return evenhand.compare(*runs)
 
 
-def row(compared: Comparison, run: str, measure: str, group: str = "all") -> dict[str, object]:
+def row(compared: Comparison, run: str, measure: str, group: str = "all") -> dict[str, Any]:
     frame = compared.frame
     (found,) = frame[(frame["run"] == run) & (frame["measure"] == measure) & (frame["group"] == group)].to_dict(
         "records"
     )
-    return found
+    return {str(name): value for name, value in found.items()}
 
 
 def test_a_change_is_the_difference_of_the_values(compared: Comparison, runs: list[Run]) -> None:
@@ -95,7 +94,7 @@ def test_items_that_one_could_not_score_count_for_neither(tmp_path: Path, runs: 
     ],
 )
 def test_runs_that_were_not_measured_alike_are_refused_with_what_differs(
-    tmp_path: Path, runs: list[Run], asked: dict[str, object], says: str
+    tmp_path: Path, runs: list[Run], asked: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(BadInput, match=says):
         evenhand.compare(runs[0], audited(tmp_path, "other", 1.0, **asked))
@@ -127,21 +126,25 @@ def test_what_only_one_has_is_named_and_nothing_in_common_is_an_error(tmp_path: 
         evenhand.compare(one)
 
 
+class Classifier(Table):
+    kind = "nli"
+
+
 def inferring(often: int) -> Table:
     def rule(question: Entail) -> Answer:
         hit = noise(repr(question)) < often / 50 - 1
         label = 1 if not hit else 0 if "oman" in question.hypothesis else 2
         return Answer(tuple(math.log(0.8 if i == label else 0.1) for i in range(3)))
 
-    model = Table(rule, name=f"of{often}")  # type: ignore[arg-type]
-    model.kind = "nli"  # type: ignore[attr-defined]
-    return model
+    return Classifier(only(Entail, rule), name=f"of{often}")
 
 
 def test_macro_means_are_compared_too(tmp_path: Path) -> None:
     """NLI-CoAL counts its three sets alike, however large."""
-    asked = {"dataset": "nli-en", "measure": ("nli-coal", "nli-coal-weighted", "net-neutral"), "out": tmp_path}
-    before, after = (evenhand.audit(inferring(often), **asked) for often in (60, 20))
+    measures = ("nli-coal", "nli-coal-weighted", "net-neutral")
+    before, after = (
+        evenhand.audit(inferring(often), dataset="nli-en", measure=measures, out=tmp_path) for often in (60, 20)
+    )
     found = evenhand.compare(before, after)
     for measure in ("nli-coal", "nli-coal-weighted"):
         values = [run.values.query(f"measure == '{measure}' and set.isna()")["value"].item() for run in (before, after)]
@@ -151,66 +154,6 @@ def test_macro_means_are_compared_too(tmp_path: Path) -> None:
     assert row(found, "of20", "net-neutral")["moved"] == "towards neutral"  # upwards: neutral is 1
     parts = [row(found, "of20", "nli-coal", group)["change"] for group in ("pro", "anti", "non")]
     assert np.mean(parts) == pytest.approx(row(found, "of20", "nli-coal")["change"])
-
-
-def twice(before: list[float], after: list[float], **more: object) -> dict[str, object]:
-    clusters = [str(i) for i in range(len(before))]
-    about = {"crossed": None, "sets": None, "every": (), "shares": False, "neutral": 0.0, "better": 0.0} | more
-    found = Twice(np.array(before), np.array(after), clusters, **about)  # type: ignore[arg-type]
-    return found.row(np.random.default_rng(0), same=False)
-
-
-def test_from_one_side_of_neutral_to_the_other() -> None:
-    noisy = [(noise(f"{i // 2}") + 0.1) * (-1) ** i for i in range(40)]  # of mean 0
-    here, there, far = ([x + end for x in noisy] for end in (0.2, -0.21, -2.0))
-    crossed = twice(here, there)
-    assert crossed["high"] < 0  # it did change
-    assert crossed["moved"] == ""  # and is as far from neutral as before
-    assert twice(here, far)["moved"] == "away from neutral"
-    assert twice(far, here)["moved"] == "towards neutral"
-    assert twice(here, far, neutral=math.nan)["moved"] == ""
-    assert twice(here, far, better=1.0)["moved"] == "away from what is right"
-    assert twice(here, far, better=-1.0)["moved"] == "towards what is right"
-
-
-def test_shares_that_agree_throughout_have_an_interval_of_some_width() -> None:
-    found = twice([1.0] * 20, [1.0] * 20, shares=True, neutral=0.5)
-    assert found["change"] == 0
-    assert found["low"] == -found["high"] < -0.05
-
-
-numbers = st.lists(st.floats(-5, 5), min_size=8, max_size=20)
-
-
-@given(before=numbers, shift=st.floats(-3, 3))
-def test_a_distance_changes_by_no_more_than_the_value(before: list[float], shift: float) -> None:
-    found = twice(before, [x + shift + noise(str(i)) for i, x in enumerate(before)])
-    reach = max(abs(found["low"]), abs(found["high"])) + 1e-9
-    assert -reach <= found["worse_low"] <= found["worse_high"] <= reach
-    assert abs(found["worse"]) <= abs(found["change"]) + 1e-9
-
-
-@given(st.floats(-9, 9), st.floats(-9, 9))
-def test_a_distance_from_sum_and_difference(a: float, b: float) -> None:
-    assert _farther(a + b, a - b) == pytest.approx(abs(a) - abs(b), abs=1e-9)
-
-
-def test_near_neutral_nearer_and_farther_are_seldom_claimed_wrongly() -> None:
-    """The side of neutral is as uncertain as the value: from +0.1 to -0.1 is no nearer and no farther."""
-    claimed = 0
-    for seed in range(80):
-        rng = np.random.default_rng(seed)
-        jobs = rng.normal(0, 0.3, 20)
-        found = twice((jobs + 0.1).tolist(), (jobs - 0.1 + rng.normal(0, 0.15, 20)).tolist())
-        claimed += found["moved"] != ""
-    assert claimed <= 10
-
-
-def test_where_clusters_cross_p_goes_with_the_interval() -> None:
-    values = [noise(str(i)) + 0.4 for i in range(64)]
-    crossed = {"crossed": [str(i % 8) for i in range(64)]}
-    found = twice([0.0] * 64, values, **crossed)
-    assert (found["low"] > 0) == (found["p"] < 0.05)
 
 
 def test_the_command_prints_a_table_and_writes_the_rest(

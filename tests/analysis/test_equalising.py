@@ -8,10 +8,10 @@ import pytest
 
 from evenhand import BadInput
 from evenhand.analysis.equalising import before_after, equalising, seen
-from evenhand.analysis.sample_size import by_size
 from evenhand.datasets import load
 from evenhand.datasets.corpora.texts import sentences
 from evenhand.stats.correlation import fitted
+from helpers.typed import numbers
 
 
 def words(professions: float, gendered: float, noise: float = 0.02, n: int = 10) -> pd.DataFrame:
@@ -85,7 +85,7 @@ def test_words_are_paired_by_item() -> None:
         }
     )  # fmt: skip
     found = before_after(base, base.assign(score=base["score"] / 2)).set_index("profession")
-    assert found.loc["a", ["before", "after"]].tolist() == pytest.approx([0.3, 0.15])
+    assert numbers(found, "a", ["before", "after"]) == pytest.approx([0.3, 0.15])
     with pytest.raises(BadInput, match="same items"):
         before_after(base, base.head(2))
 
@@ -106,17 +106,3 @@ def test_nineteen_terms_of_the_thesis_are_in_mt_gender(data: Path) -> None:
         programmer receptionist scientist secretary surgeon technician veterinarian
     """
     assert found - {"web developer", "guard"} == set(wanted.split())
-
-
-def test_samples_grow_into_the_whole() -> None:
-    rng = np.random.default_rng(0)
-    scores = pd.DataFrame({"category": ["a"] * 100 + ["b"] * 30, "score": rng.normal(size=130)})
-    rows = by_size(scores, seed=3)
-    assert set(rows.loc[rows["category"] == "b", "size"]) == {20}
-    assert rows.groupby(["category", "size"]).size().eq(5).all()
-    whole = rows[(rows["category"] == "a") & (rows["size"] == 100)]["value"]
-    assert whole.tolist() == pytest.approx([scores["score"].head(100).abs().mean()] * 5)
-    assert rows.equals(by_size(scores, seed=3))
-    assert not rows.equals(by_size(scores, seed=4))
-    with pytest.raises(BadInput, match="at least 1"):
-        by_size(scores, sizes=(0,))

@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 
 import evenhand
-from evenhand import BadInput, Table
+from evenhand import Answer, BadInput, Fill, Likelihood, Table
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.report.tables import models as table_of_models
 from evenhand.runs.folder import Run
+from helpers import tiny
+from helpers.typed import number, only
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -31,11 +33,12 @@ def pairs(tmp_path: Path) -> Path:
 def audited(name: str, size: float, noise: float, tmp_path: Path, seed: int = 0) -> Run:
     """A model whose differences are about `size`."""
     rng = random.Random(seed)
-    table = {}
-    model = Table(
-        lambda q: table.setdefault(q, ((size + noise * rng.gauss(0, 1)) if q.text.startswith("He") else 0.0,)),  # type: ignore[union-attr]
-        name=name,
-    )
+    table: dict[Likelihood, tuple[float]] = {}
+
+    def rule(q: Likelihood) -> tuple[float]:
+        return table.setdefault(q, ((size + noise * rng.gauss(0, 1)) if q.text.startswith("He") else 0.0,))
+
+    model = Table(only(Likelihood, rule), name=name)
     return evenhand.audit(model, pairs=pairs(tmp_path), out=tmp_path / "runs")
 
 
@@ -47,7 +50,7 @@ def test_best_and_worst_are_marked_where_they_are_certain(tmp_path: Path) -> Non
     rows = side_by_side(runs, "pairs", "likelihood-difference")
     everything = rows[rows["category"] == "all"].set_index("model")
     assert everything["mark"].to_dict() == {"low": "best", "mid": "", "high": "worst"}
-    assert everything.loc["mid", "low"] < everything.loc["mid", "value"] < everything.loc["mid", "high"]
+    assert number(everything, "mid", "low") < number(everything, "mid", "value") < number(everything, "mid", "high")
     assert len(rows) == 9
 
 
@@ -60,22 +63,21 @@ def test_nobody_is_marked_where_it_could_be_chance(tmp_path: Path) -> None:
 def test_pairing_sees_what_intervals_apart_do_not(tmp_path: Path) -> None:
     """Two models that differ by little on every pair, in pairs that differ by much."""
     spread = {f"He has {i} hats.": i / 4 for i in range(80)}
-    runs = [
-        evenhand.audit(
-            Table(lambda q, more=more: (spread.get(q.text, 0.0) + more * (q.text in spread),), name=f"m{more}"),  # type: ignore[misc,union-attr]
-            pairs=pairs(tmp_path),
-            out=tmp_path / "runs",
-        )
-        for more in (0.5, 1.0)
-    ]
+
+    def giving(more: float) -> Table:
+        rule = only(Likelihood, lambda q: (spread.get(q.text, 0.0) + more * (q.text in spread),))
+        return Table(rule, name=f"m{more}")
+
+    runs = [evenhand.audit(giving(more), pairs=pairs(tmp_path), out=tmp_path / "runs") for more in (0.5, 1.0)]
     rows = side_by_side(runs, "pairs", "likelihood-difference").query("category == 'all'").set_index("model")
-    assert rows.loc["m0.5", "high"] > rows.loc["m1.0", "low"]  # apart, one could not tell
+    assert number(rows, "m0.5", "high") > number(rows, "m1.0", "low")  # apart, one could not tell
     assert rows["mark"].to_dict() == {"m0.5": "best", "m1.0": "worst"}
 
 
 def test_for_gendered_words_farther_on_the_right_side_is_better(tmp_path: Path) -> None:
     def giving(right: float) -> Table:
-        return Table(lambda q: (math.log(right if q.answer.lower() in ("she", "her") else 0.1),), name=f"m{right}")  # type: ignore[union-attr]
+        rule = only(Fill, lambda q: (math.log(right if q.answer.lower() in ("she", "her") else 0.1),))
+        return Table(rule, name=f"m{right}")
 
     runs = [evenhand.audit(giving(p), dataset="tbd-gendered", measure="pronoun", out=tmp_path) for p in (0.2, 0.8)]
     rows = side_by_side(runs, "tbd-gendered", "pronoun").set_index(["category", "calls_for", "model"])["mark"]
@@ -98,8 +100,6 @@ def test_runs_that_were_not_measured_alike_are_refused(tmp_path: Path) -> None:
 def test_several_models_on_the_command_line_are_set_side_by_side(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import tiny
-
     small = tiny.save("roberta", tmp_path / "tiny")
     command = ["audit", "mini-en", str(small), "--pairs", str(pairs(tmp_path)), "--limit", "12", "--out", str(tmp_path)]
     assert run_command(app, command) == 0
@@ -155,27 +155,25 @@ def test_chance_is_seldom_marked_where_clusters_cross() -> None:
 
 def test_items_that_one_model_could_not_score_count_for_none(tmp_path: Path) -> None:
     def model(name: str, lost: bool) -> Table:
-        def rule(q: evenhand.Likelihood) -> evenhand.Answer:
+        def rule(q: Likelihood) -> Answer:
             number = int(q.text.split()[2])
             if lost and number < 40:
-                return evenhand.Answer.none("unknown word")
-            return evenhand.Answer((float(number) if q.text.startswith("He") else 0.0,))
+                return Answer.none("unknown word")
+            return Answer((float(number) if q.text.startswith("He") else 0.0,))
 
-        return Table(rule, name=name)  # type: ignore[arg-type]
+        return Table(only(Likelihood, rule), name=name)
 
     runs = [
         evenhand.audit(model(n, x), pairs=pairs(tmp_path), out=tmp_path / "r") for n, x in (("a", False), ("b", True))
     ]
     rows = side_by_side(runs, "pairs", "likelihood-difference").query("total").set_index("model")
-    assert rows.loc["a", "value"] == rows.loc["b", "value"]
+    assert number(rows, "a", "value") == number(rows, "b", "value")
     assert set(rows["n"]) == {40}
     assert (rows["mark"] == "").all()
 
 
 @pytest.mark.parametrize("head", ["stereotype,counterpart\n", HEAD])
 def test_odd_categories_are_no_trouble(tmp_path: Path, head: str, capsys: pytest.CaptureFixture[str]) -> None:
-    import tiny
-
     file = tmp_path / "odd.csv"
     labels = ["all", "[/b]", "health/care and a very long name of a category that is longer than any table"]
     ends = [f",{label}" if head == HEAD else "" for label in labels]

@@ -15,13 +15,15 @@ import pandas as pd
 import pytest
 
 import evenhand
-from evenhand import BadInput, ModelError, RunError, Table
+from evenhand import BadInput, Fill, Likelihood, ModelError, RunError, Sentence, Table
 from evenhand.checks.fit import fit
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from evenhand.core.questions import Question
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.runs.folder import locked
 from helpers import tiny
+from helpers.typed import all_of, only
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -50,8 +52,9 @@ def test_the_bundled_audit_costs_990_distinct_inputs(whole: evenhand.Run) -> Non
 
 def test_one_mask_for_each_word_costs_960(mini_en: MaskedLM) -> None:
     """970 are counted on the release's masked columns, whose defects add ten."""
-    dataset, how = evenhand.datasets.load("becpro-en"), evenhand.Association(masks="words")
-    plan = mini_en.plan(list(dict.fromkeys(q for item in dataset.items for q in how.ask(item))))
+    items = all_of(Sentence, evenhand.datasets.load("becpro-en").items)
+    how = evenhand.Association(masks="words")
+    plan = mini_en.plan(list(dict.fromkeys(q for item in items for q in how.ask(item))))
     assert plan.inputs == 960
 
 
@@ -209,7 +212,7 @@ def test_a_sample_does_not_replace_a_full_run(tmp_path: Path) -> None:
 
 
 def test_scores_that_are_no_numbers_are_unscored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    endless = Table(lambda q: (-float("inf"),) if q.hidden else (-1.0,))
+    endless = Table(only(Fill, lambda q: (-float("inf"),) if q.hidden else (-1.0,)))
     run = evenhand.audit(endless, suite="becpro", limit=20, out=tmp_path)
     assert run.about["unscored"] == {"becpro-en/association": {"not a finite number": 20}}
     assert run_command(app, ["show", str(run.path)]) == 0
@@ -218,7 +221,8 @@ def test_scores_that_are_no_numbers_are_unscored(tmp_path: Path, capsys: pytest.
 
 def test_a_word_is_not_called_unknown_for_its_neighbours(mini_en: MaskedLM) -> None:
     dataset = evenhand.datasets.load("becpro-en")
-    strange = [dataclasses.replace(item, text=item.text.replace("mail sorter", "mail Ж😀er")) for item in dataset.items]
+    items = all_of(Sentence, dataset.items)
+    strange = [dataclasses.replace(item, text=item.text.replace("mail sorter", "mail Ж😀er")) for item in items]
     found = fit(mini_en, dataclasses.replace(dataset, items=strange))
     assert set(found.targets.values()) == {1}
     assert list(found.warnings("mini-en")) == []
@@ -231,7 +235,7 @@ def test_a_model_of_another_language_is_warned_of(mini_en: MaskedLM, tmp_path: P
 
 def test_any_object_that_answers_can_be_audited(tmp_path: Path) -> None:
     run = evenhand.audit(
-        Table(lambda q: (-1.0 - len(q.hidden),), name="mine/two"), suite="becpro", limit=50, out=tmp_path
+        Table(only(Fill, lambda q: (-1.0 - len(q.hidden),)), name="mine/two"), suite="becpro", limit=50, out=tmp_path
     )
     assert run.path == tmp_path / "mine--two"
     assert run.values["value"].tolist() == [1.0] * len(run.values)
@@ -242,8 +246,9 @@ def test_options_reach_datasets_and_measures(tmp_path: Path) -> None:
     run = evenhand.audit(
         table, suite="becpro", out=tmp_path, limit=400, options={"masks": "words", "articles": "agree"}
     )
-    assert {q.masks for q in table.asked if q.hidden} == {"words"}
-    assert any(" an electric" in q.text for q in table.asked)
+    blanks = all_of(Fill, table.asked)
+    assert {q.masks for q in blanks if q.hidden} == {"words"}
+    assert any(" an electric" in q.text for q in blanks)
     task = run.about["tasks"][0]
     assert (task["dataset_options"], task["measure_options"]) == (
         {"articles": "agree"},
@@ -259,7 +264,7 @@ def test_unscored_items_are_shown_with_their_reason(tmp_path: Path, capsys: pyte
         lost = "taper" in question.text
         return evenhand.Answer.none("unknown word") if lost else evenhand.Answer((-1.0,))
 
-    run = evenhand.audit(Table(rule), suite="becpro", out=tmp_path)
+    run = evenhand.audit(Table(only(Fill, rule)), suite="becpro", out=tmp_path)
     assert run.about["unscored"] == {"becpro-en/association": {"unknown word": 90}}
     assert run_command(app, ["rescore", str(run.path)]) == 0
     assert "90 items unscored by association: unknown word" in capsys.readouterr().out
@@ -328,7 +333,11 @@ def test_a_model_that_fails_before_anything_is_measured_leaves_nothing(tmp_path:
 
 
 def test_a_run_does_not_turn_into_the_one_that_took_its_folder(tmp_path: Path) -> None:
-    model = Table(lambda q: (-float(len(q.text)),))
+    def rule(question: Question) -> tuple[float]:
+        assert isinstance(question, Fill | Likelihood)
+        return (-float(len(question.text)),)
+
+    model = Table(rule)
     first = evenhand.audit(model, limit=20, out=tmp_path)
     second = evenhand.audit(model, limit=10, out=tmp_path)
     with pytest.raises(RunError, match="holds another run by now"):
@@ -410,6 +419,8 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_closed_pipe_is_no_fault() -> None:
     show = [sys.executable, "-m", "evenhand", "datasets", "show", "becpro-en", "--rows", "5400"]
     with subprocess.Popen(show, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stderr
         process.stdout.readline()
         process.stdout.close()
         assert process.wait() == 141

@@ -20,6 +20,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.report.figures import charts, draw
 from evenhand.report.scorecard import scorecard
 from helpers import tiny
+from helpers.typed import only
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -31,10 +32,12 @@ def leaning(question: Entail, often: int) -> Answer:
     return Answer(tuple(math.log(0.8 if i == label else 0.1) for i in range(3)))
 
 
+class Classifier(Table):
+    kind = "nli"
+
+
 def table(often: int, name: str) -> Table:
-    model = Table(lambda question: leaning(question, often), name=name, fingerprint=name)
-    model.kind = "nli"
-    return model
+    return Classifier(only(Entail, lambda question: leaning(question, often)), name=name, fingerprint=name)
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,21 @@
 """Half precision says what it costs."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import torch
 
 import evenhand
+from evenhand import Answer, Likelihood, Pair
 from evenhand.auditing.precision import deviations
 from evenhand.core.loop import measure_all
+from evenhand.core.questions import Question
 from evenhand.core.scores import Result, Value
 from evenhand.models.loading import checkpoint
 from evenhand.suites import tasks_on
 from helpers import tiny
+from helpers.typed import all_of
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -28,15 +32,13 @@ class Shifted:
 
     def __init__(self, model: evenhand.Model, by: float) -> None:
         self.model, self.by = model, by
-        self.stereotypes = {item.stereotype for item in TASKS[0].dataset.items}
+        self.stereotypes = {item.stereotype for item in all_of(Pair, TASKS[0].dataset.items)}
 
-    def answer(self, questions: list) -> list:
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
         found = self.model.answer(questions)
         return [
-            evenhand.Answer(tuple(p + self.by / len(a.logps) for p in a.logps), a.note)
-            if q.text in self.stereotypes
-            else a
-            for q, a in zip(questions, found, strict=True)
+            Answer(tuple(p + self.by / len(a.logps) for p in a.logps), a.note) if q.text in self.stereotypes else a
+            for q, a in zip(all_of(Likelihood, questions), found, strict=True)
         ]
 
 
@@ -48,8 +50,8 @@ class Plain:
 
     name, fingerprint = "plain", "p"
 
-    def answer(self, questions: list) -> list:
-        return [evenhand.Answer((-float(len(q.text)),)) for q in questions]
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        return [Answer((-float(len(q.text)),)) for q in all_of(Likelihood, questions)]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def test_a_run_in_half_precision_says_so(tmp_path: Path, caplog: pytest.LogCaptu
 def test_a_model_that_fits_in_half_precision_only_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
     loaded = evenhand.load(folder, dtype="float16")
-    loaded.exact = lambda: evenhand.load(folder, device="nowhere")
+    monkeypatch.setattr(loaded, "exact", lambda: evenhand.load(folder, device="nowhere"), raising=False)
     run = evenhand.audit(loaded, suite="gbef", limit=5, out=tmp_path / "runs")
     assert run.about["precision"]["deviations"] == []
     assert run.about["precision"]["why"].startswith("Not compared with float32: Device 'nowhere' cannot be used")

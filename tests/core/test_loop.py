@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import evenhand
@@ -30,7 +31,9 @@ from evenhand import (
 )
 from evenhand.core.dataset import Dataset
 from evenhand.core.loop import Task
+from evenhand.core.questions import Question
 from evenhand.core.scores import mean_size, summarised
+from helpers.typed import only
 
 
 @dataclass(frozen=True)
@@ -55,18 +58,6 @@ class StereotypeShare:
 SENTENCE = Sentence("1", "He is a nurse.", Span(0, 2), Span(8, 13), {"gender": "male"})
 
 
-def test_association_is_the_difference_of_two_log_probabilities() -> None:
-    seen = Fill("He is a nurse.", Span(0, 2), "He")
-    prior = Fill("He is a nurse.", Span(0, 2), "He", hidden=(Span(8, 13),))
-    table = Table({seen: (math.log(0.02),), prior: (math.log(0.08),)})
-    assert measure(table, [SENTENCE], Association()).value == pytest.approx(math.log(0.25))
-
-
-def test_a_target_of_several_pieces_counts_them_all() -> None:
-    table = Table(lambda q: (-1.0, -2.0) if q.hidden else (-0.5, -0.25))
-    assert measure(table, [SENTENCE], Association()).value == pytest.approx(2.25)
-
-
 def test_each_distinct_question_is_asked_once() -> None:
     table = Table(lambda q: (-1.0,))
     items = [Sentence(str(i), SENTENCE.text, SENTENCE.target, SENTENCE.attribute) for i in range(50)]
@@ -79,12 +70,12 @@ def test_all_tasks_ask_in_one_call() -> None:
     class Once(Table):
         calls = 0
 
-        def answer(self, questions: Sequence[object]) -> list[Answer]:
+        def answer(self, questions: Sequence[Question]) -> list[Answer]:
             self.calls += 1
             return super().answer(questions)
 
     def dataset(name: str) -> Dataset:
-        return Dataset(name, 1, "en", "", "", "", [SENTENCE], ("gender",), "gender", table=lambda: None)
+        return Dataset(name, 1, "en", "", "", "", [SENTENCE], ("gender",), "gender", table=pd.DataFrame)
 
     model = Once(lambda q: (-1.0,))
     results = measure_all(model, [Task(dataset("a"), Association()), Task(dataset("b"), Association())])
@@ -95,7 +86,7 @@ def test_all_tasks_ask_in_one_call() -> None:
 
 def test_ones_own_measure_works_and_ties_score_half() -> None:
     pll = {"a": -3.0, "b": -4.0, "c": -5.0, "d": -5.0}
-    table = Table(lambda q: (pll[q.text],))
+    table = Table(only(Likelihood, lambda q: (pll[q.text],)))
     result = measure(table, [Pair("1", "a", "b"), Pair("2", "c", "d")], StereotypeShare())
     assert result.value == 0.75
     assert result.neutral == 0.5
@@ -112,7 +103,7 @@ def test_what_has_no_answer_is_unscored_and_counted_by_reason() -> None:
         return Answer.none("unknown word") if "Ж" in question.text else Answer((-1.0,))
 
     items = [SENTENCE, Sentence("2", "He is a Ж.", Span(0, 2), Span(8, 9), {"gender": "male"})]
-    result = measure(Table(rule), items, Association(), by=("gender",))
+    result = measure(Table(only(Fill, rule)), items, Association(), by=("gender",))
     assert result.unscored == {"unknown word": 1}
     assert [(v.groups, v.n, v.unscored, v.value) for v in result.values] == [
         ({}, 1, 1, 0.0),
@@ -131,7 +122,7 @@ def test_a_value_does_not_depend_on_what_else_is_measured() -> None:
         Sentence(str(i), f"He is a nurse {i}.", Span(0, 2), Span(8, 13), {"gender": "mf"[i % 2], "job": str(i // 4)})
         for i in range(40)
     ]
-    table = Table(lambda q: (-float(len(q.hidden)) * int(q.text.split()[-1][:-1]),))
+    table = Table(only(Fill, lambda q: (-float(len(q.hidden)) * int(q.text.split()[-1][:-1]),)))
     whole = measure(table, items, Association(), by=("gender",), cluster="job")
     part = measure(table, [i for i in items if i.groups["gender"] == "f"], Association(), by=("gender",), cluster="job")
     assert whole.values[1] == part.values[1]
@@ -157,7 +148,7 @@ def test_errors_name_the_item() -> None:
 
 def test_a_model_must_answer_every_question() -> None:
     class Lazy(Table):
-        def answer(self, questions: Sequence[object]) -> list[Answer]:
+        def answer(self, questions: Sequence[Question]) -> list[Answer]:
             return super().answer(questions)[1:]
 
     with pytest.raises(ModelError, match="'table' gave 1 answers to 2 questions"):
@@ -165,8 +156,10 @@ def test_a_model_must_answer_every_question() -> None:
 
 
 def test_no_answer_and_an_empty_one_are_no_number() -> None:
-    for empty in ((), (math.nan,), (-math.inf,)):
-        result = measure(Table(lambda q, empty=empty: empty), [SENTENCE], Association())
+    nothing: list[tuple[float, ...]] = [(), (math.nan,), (-math.inf,)]
+    for empty in nothing:
+        seen, prior = Association().ask(SENTENCE)
+        result = measure(Table({seen: empty, prior: empty}), [SENTENCE], Association())
         assert math.isnan(result.value)
         assert result.unscored == {"not a finite number": 1}
 
@@ -191,11 +184,6 @@ def test_macro_mean_weighs_groups_alike() -> None:
     assert macro_mean(scores, by="set") == 0.5
     assert math.isnan(macro_mean([], by="set"))
     assert math.isnan(mean([]))
-
-
-def test_association_checks_its_option() -> None:
-    with pytest.raises(BadInput, match="masks must be 'pieces' or 'words'. Got 'letters'"):
-        Association(masks="letters")  # type: ignore[arg-type]
 
 
 def test_parts_within_a_group_follow_it() -> None:

@@ -1,8 +1,10 @@
+"""Questions: checked when they are made, and known by a key that never changes."""
+
 import json
 
 import pytest
 
-from evenhand import BadInput, Blank, Entail, Fill, Likelihood, NliPair, Pair, Span
+from evenhand import BadInput, Entail, Fill, Likelihood, Span
 from evenhand.core.questions import key
 
 
@@ -56,10 +58,3 @@ def test_keys_are_canonical_and_readable() -> None:
         "answer": "Ärztin",
         "masks": "words",
     }
-
-
-def test_items_carry_their_groups() -> None:
-    assert NliPair("1", "p", "h", {"set": "pro"}).groups["set"] == "pro"
-    assert Blank("1", "___ works.", Span(0, 3), ("she", "he")).groups == {}
-    with pytest.raises(BadInput, match="pair '7' must differ"):
-        Pair("7", "She works.", "She works.")

@@ -4,12 +4,13 @@ from collections import Counter
 
 import pytest
 
-from evenhand import BadInput, datasets
+from evenhand import BadInput, Sentence, datasets
 from evenhand.datasets.becpro import professions
+from helpers.typed import all_of
 
 
 def test_five_templates_eighteen_persons_sixty_professions() -> None:
-    items = datasets.load("becpro-en").items
+    items = all_of(Sentence, datasets.load("becpro-en").items)
     assert len(items) == 5 * 18 * 60
     assert len({item.text for item in items}) == 5400
     assert Counter(i.groups["prof_gender"] for i in items) == {"male": 1800, "female": 1800, "balanced": 1800}
@@ -18,6 +19,7 @@ def test_five_templates_eighteen_persons_sixty_professions() -> None:
 
 def test_spans_mark_the_head_word_and_the_profession() -> None:
     item = datasets.load("becpro-en").items[3625]
+    assert isinstance(item, Sentence)
     assert item.text == "This man is a lodging manager."
     assert item.target.of(item.text) == "man"
     assert item.attribute.of(item.text) == "lodging manager"
@@ -37,11 +39,11 @@ def test_the_female_partner_of_a_male_row_is_180_rows_on() -> None:
 
 
 def test_articles_agree_on_request_and_nothing_else_changes() -> None:
-    release, agree = (datasets.load("becpro-en", articles=a) for a in ("release", "agree"))
-    changed = [(a.text, b.text) for a, b in zip(release.items, agree.items, strict=True) if a.text != b.text]
+    release, agree = (all_of(Sentence, datasets.load("becpro-en", articles=a).items) for a in ("release", "agree"))
+    changed = [(a.text, b.text) for a, b in zip(release, agree, strict=True) if a.text != b.text]
     assert len(changed) == 378
     assert all(after == before.replace(" a ", " an ") for before, after in changed)
-    assert all(item.attribute.of(item.text) == item.groups["profession"] for item in agree.items)
+    assert all(item.attribute.of(item.text) == item.groups["profession"] for item in agree)
     with pytest.raises(BadInput, match="articles must be 'release' or 'agree'. Got 'french'"):
         datasets.load("becpro-en", articles="french")
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import evenhand
-from evenhand import BadInput, Table, datasets
+from evenhand import BadInput, Blank, Table, datasets
+from helpers.typed import all_of
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -58,7 +59,7 @@ def test_farming_and_fishing_is_empty_until_somebody_fills_it() -> None:
 
 def test_the_clean_reading_leaks_no_pronoun_and_agrees_its_articles() -> None:
     for name in ("tbd", "tbd-gendered", "tbd-simple", "tbd-becpro"):
-        for item in datasets.load(name).items:
+        for item in all_of(Blank, datasets.load(name).items):
             assert not PRONOUN.search(item.text), item.text
             assert not re.search(r"\ba [aeiou]", item.text), item.text
             assert item.blank.of(item.text) == "___"
@@ -87,7 +88,7 @@ def test_every_repair_has_a_reason_and_is_in_the_documentation() -> None:
 
 
 def test_candidates_follow_the_place_of_the_blank() -> None:
-    items = datasets.load("tbd").items
+    items = all_of(Blank, datasets.load("tbd").items)
     assert {i.candidates for i in items if i.groups["place"] == "possessive" and i.blank.start} == {
         ("his", "her", "their")
     }
@@ -117,7 +118,8 @@ def test_a_users_templates_are_measured(tmp_path: Path) -> None:
     run = evenhand.audit(Table(lambda q: (-1.0,)), templates=file, out=tmp_path / "runs")
     assert {r["measure"] for r in run.results} == {"pronoun", "singular-they"}
     assert next(r for r in run.results if r["groups"].get("profession") == "artisan")["n"] == 3
-    assert "___ is an artisan." in {i.text for i in datasets.load("templates", file=str(file)).items}
+    items = all_of(Blank, datasets.load("templates", file=str(file)).items)
+    assert "___ is an artisan." in {i.text for i in items}
     assert evenhand.rescore(run.path).results == run.results
 
 

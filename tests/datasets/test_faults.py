@@ -1,17 +1,7 @@
-"""The pair linter: each rule catches what it should and lets the rest pass; our own set breaks none."""
-
-import json
-import random
-import subprocess
-import sys
-from pathlib import Path
+"""The rules for sentence pairs: each catches what it should and lets the rest pass."""
 
 import pytest
 
-import evenhand
-from evenhand import BadInput
-from evenhand.cli.app import app
-from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.faults import RULES, faults, tally
 
 
@@ -80,57 +70,3 @@ def test_the_tally_counts_pairs_not_faults() -> None:
     assert sum(fault.rule == "spacing" for fault in found) == 2
     assert tally(found)["spacing"] == 1
     assert set(tally(found)) == set(RULES)
-
-
-def test_our_own_pairs_are_clean() -> None:
-    found = evenhand.lint("tgb")
-    assert (found.pairs, found.clean, found.faults) == (300, 300, [])
-
-
-def test_crows_pairs_are_not(data: Path) -> None:
-    """What docs/measures/likelihood-difference.md reports."""
-    found = evenhand.lint("crows-pairs")
-    assert (found.pairs, found.clean) == (262, 87)
-    assert found.failing["other change"] == 121
-    assert found.failing["left behind"] == 40
-
-
-def test_the_command_ends_with_1_where_there_are_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "pairs.csv"
-    file.write_text('a,b\n"He left.","She left."\n"He  left.","She  left."\n')
-    columns = ["--stereotype", "a", "--counterpart", "b", "--model", "none"]
-    assert run_command(app, ["datasets", "lint", str(file), *columns, "--out", str(tmp_path / "faults.tsv")]) == 1
-    assert "1 of 2 pairs are clean" in capsys.readouterr().out
-    assert "spacing" in (tmp_path / "faults.tsv").read_text()
-    assert run_command(app, ["datasets", "lint", str(file), *columns, "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["failing"]["spacing"] == 1
-    file.write_text('a,b\n"He left.","She left."\n')
-    assert run_command(app, ["datasets", "lint", str(file), *columns]) == 0
-
-
-def test_a_dataset_without_pairs_cannot_be_linted() -> None:
-    with pytest.raises(BadInput, match="no sentence pairs"):
-        evenhand.lint("becpro-en", model=None)
-
-
-def test_memory_stays_flat_in_a_large_file(tmp_path: Path) -> None:
-    """Twenty times the rows must not take anything like twenty times the memory."""
-    rng = random.Random(0)
-    vocabulary = [f"word{i}" for i in range(2000)]
-    for name, n in (("small", 1_000), ("large", 20_000)):
-        with (tmp_path / f"{name}.tsv").open("w") as file:
-            file.write("stereotype\tcounterpart\n")
-            for i in range(n):
-                rest = " ".join(rng.choices(vocabulary, k=9))
-                file.write(f"He {rest} {i}.\tShe {rest} {i}.\n")
-    peaks = []
-    for name in ("small", "large"):
-        code = (
-            "import resource, sys, evenhand; found = evenhand.lint(sys.argv[1], model=None); "
-            "print(found.clean, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
-        )
-        out = subprocess.run(
-            [sys.executable, "-c", code, str(tmp_path / f"{name}.tsv")], capture_output=True, text=True, check=True
-        )
-        peaks.append(int(out.stdout.split()[1]))
-    assert peaks[1] - peaks[0] < 150  # megabytes

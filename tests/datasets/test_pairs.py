@@ -2,13 +2,15 @@
 
 import csv
 from collections import Counter
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 import evenhand
-from evenhand import BadInput, Pair, Table, datasets
+from evenhand import Answer, BadInput, Pair, Table, datasets
+from evenhand.core.questions import Question
 from evenhand.core.words import changes, words
 from helpers import tiny
 
@@ -116,7 +118,12 @@ def test_a_file_larger_than_a_portion_is_asked_in_portions(tmp_path: Path, monke
     whole = evenhand.measure(model, pairs, evenhand.LikelihoodDifference())
     calls: list[int] = []
     answer = model.answer
-    monkeypatch.setattr(model, "answer", lambda questions: calls.append(len(questions)) or answer(questions))
+
+    def counting(questions: Sequence[Question]) -> Sequence[Answer]:
+        calls.append(len(questions))
+        return answer(questions)
+
+    monkeypatch.setattr(model, "answer", counting)
     monkeypatch.setattr(loop, "PORTION", 16)
     portions = evenhand.measure(model, pairs, evenhand.LikelihoodDifference())
     assert calls == [32, 32, 32, 4]

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 import evenhand
-from evenhand import BadInput, Table, datasets
+from evenhand import BadInput, Fill, Sentence, Table, datasets
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from helpers.typed import all_of, only
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -35,10 +36,11 @@ def file(tmp_path: Path) -> Path:
 def test_every_template_target_and_attribute_meet(file: Path) -> None:
     dataset = datasets.load("templates", file=str(file))
     assert (dataset.name, len(dataset.items)) == ("tiny", 2 * 4 * 3)
-    texts = [item.text for item in dataset.items]
+    items = all_of(Sentence, dataset.items)
+    texts = [item.text for item in items]
     assert "My aunt likes big dogs." in texts
     assert "I saw my aunt with big dogs." in texts
-    item = dataset.items[texts.index("I saw my aunt with big dogs.")]
+    item = items[texts.index("I saw my aunt with big dogs.")]
     assert item.target.of(item.text) == "aunt"
     assert item.attribute.of(item.text) == "big dogs"
     assert item.groups["slot"] == "2"
@@ -77,7 +79,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
 
 
 def test_it_is_measured_and_scored_again_like_becpro(file: Path, tmp_path: Path) -> None:
-    run = evenhand.audit(Table(lambda q: (-1.0 - len(q.hidden),)), templates=file, out=tmp_path)
+    run = evenhand.audit(Table(only(Fill, lambda q: (-1.0 - len(q.hidden),))), templates=file, out=tmp_path)
     assert run.values["value"].tolist() == [1.0] * 5
     assert evenhand.rescore(run.path).values.equals(run.values)
     file.write_text(GOOD.replace("hammers", "nails"))
@@ -96,7 +98,7 @@ def test_the_example_file_works(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_emotions_are_attributes_too() -> None:
     dataset = datasets.load("emotions-en")
     assert len(dataset.items) == 6 * 18 * 20
-    assert len({item.text for item in dataset.items}) == len(dataset.items)
+    assert len({item.text for item in all_of(Sentence, dataset.items)}) == len(dataset.items)
     assert dataset.cluster == "attribute"
 
 
@@ -115,10 +117,11 @@ def test_a_copy_of_the_eec_is_read_by_its_templates(tmp_path: Path) -> None:
     dataset = datasets.load("eec", file=str(tmp_path / "eec.csv"))
     assert [i.id for i in dataset.items] == ["1", "2", "3"]
     assert "left out: 1 rows with himself or herself, 1 without an emotion word" in dataset.about
-    second, third = dataset.items[1], dataset.items[2]
+    _, second, third = all_of(Sentence, dataset.items)
     assert second.target.of(second.text) == "aunt"
     assert (third.target.start, third.attribute.start) == (18, 22)  # not the first man
     assert third.groups["race"] == "none"
+    assert second.phrase
     assert second.phrase.of(second.text) == "My aunt"
     assert (second.candidates, third.candidates) == (("Alonzo", "My aunt"), ("this man",))
 

@@ -91,12 +91,12 @@ def test_models_share_places_and_the_last_may_have_all() -> None:
 def test_who_waits_for_a_first_place_is_known_until_there_is_one() -> None:
     crew = Crew(1, models=2)
     assert crew.take("a", 0)
-    assert not crew.wanted
+    wanted = [crew.wanted]
     assert not crew.take("b", 0)
-    assert crew.wanted
+    wanted.append(crew.wanted)
     crew.give_back()
     assert crew.take("b", 0)
-    assert not crew.wanted
+    assert [*wanted, crew.wanted] == [False, True, False]
 
 
 def test_everybody_stops_together() -> None:

@@ -55,7 +55,7 @@ def contents(run: evenhand.Run) -> list[bytes]:
 @pytest.mark.usefixtures("cluster", "one_thread")
 def test_models_side_by_side_leave_the_bytes_of_local_runs(tmp_path: Path) -> None:
     models = [str(tiny.save(family, tmp_path / f"tiny-{family}")) for family in ("bert-uncased", "roberta")]
-    how = {"dataset": "becpro-en", "limit": 40, "batch_size": 8}
+    how: dict[str, Any] = {"dataset": "becpro-en", "limit": 40, "batch_size": 8}
     here = list(sweep(models, out=tmp_path / "here", **how))
     there = list(sweep(models, out=tmp_path / "there", engine="ray", workers=2, **how))
     for one, other in zip(here, there, strict=True):
@@ -165,7 +165,7 @@ def test_a_node_killed_in_the_middle_costs_nothing_and_doubles_nothing(cluster: 
                     cluster.remove_node(node, allow_graceful=False)
                 yield number, values
 
-    how = {"dataset": "becpro-en", "limit": 30}
+    how: dict[str, Any] = {"dataset": "becpro-en", "limit": 30}
     here = evenhand.audit(Letters(), out=tmp_path / "here", **how)
     with Disturbed(partial(Letters, seconds=0.01), Crew(2), name="letters") as model:
         there = evenhand.audit(model, out=tmp_path / "there", **how)

@@ -3,13 +3,14 @@
 import csv
 import io
 import math
+from typing import Any
 
 import evenhand
 from evenhand import Run
 from helpers.written_runs import HOSTILE, Made
 
 
-def rows(run: Run, *more: Run, **options: bool) -> list[dict[str, str]]:
+def rows(run: Run, *more: Run, **options: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(evenhand.export([run, *more], "csv", **options), newline="")))
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 from huggingface_hub import EvalResultEntry, parse_eval_result_entries
 
 import evenhand

@@ -17,7 +17,8 @@ def record(run: evenhand.Run, **options: str) -> dict[str, Any]:
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
 
-    return json.loads(evenhand.export(run, "every-eval-ever", **options), parse_constant=refuse)
+    read: dict[str, Any] = json.loads(evenhand.export(run, "every-eval-ever", **options), parse_constant=refuse)
+    return read
 
 
 def test_what_the_schema_requires_is_there(made: Made) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand import BadInput, Gate, Run
+from evenhand import BadInput, Fill, Gate, Run
 from evenhand.cli.app import app
 from evenhand.cli.gate import Outlets
 from evenhand.cli.terminal import run as run_command
@@ -21,6 +21,7 @@ from evenhand.gate.verdict import CODES, Judged, Verdict, decided
 from evenhand.report.gate import junit, summary
 from evenhand.testing import Undecided, assert_fair
 from helpers.audited_runs import audited, pairs
+from helpers.typed import only
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -171,8 +172,7 @@ def test_a_measure_on_two_datasets_needs_its_name(tmp_path: Path) -> None:
 
 def test_female_minus_male_can_be_bounded(tmp_path: Path) -> None:
     model = evenhand.Table(
-        lambda q: (-1.0 + 0.5 * (q.answer.lower() in ("she", "her")) * (not q.hidden),),
-        name="leaning",  # type: ignore[union-attr]
+        only(Fill, lambda q: (-1.0 + 0.5 * (q.answer.lower() in ("she", "her")) * (not q.hidden),)), name="leaning"
     )
     rule = Rule(measure="association, female - male", group="each", within=0.01)
     run = evenhand.audit(model, suite="emotions", gate=Gate([rule]), out=tmp_path)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.core.questions import Answer, Question, Span
+from evenhand.core.questions import Answer, Entail, Question, Span
 from evenhand.distributed.cluster import check_engine
 from evenhand.errors import ModelError
 from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values
@@ -26,7 +26,7 @@ def two_nodes() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:  # so that workers find this file
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]))
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False, **STORE})
         try:
             cluster.add_node(num_cpus=1, **STORE)
@@ -54,10 +54,12 @@ class Letters:
         self.overflowed = 0
 
     def plan(self, questions: Sequence[Question]) -> Plan:
-        return Plan([self._reading(question.text) for question in questions], Limit(10**6, 4, 10**6))
+        readings = [self._reading(question) for question in questions]
+        return Plan(readings, Limit(10**6, 4, 10**6))
 
-    def _reading(self, text: str) -> Reading:
-        ids = tuple(map(ord, text))
+    def _reading(self, question: Question) -> Reading:
+        assert not isinstance(question, Entail)
+        ids = tuple(map(ord, question.text))
         return Reading(tuple(Read((*ids[:i], 0, *ids[i + 1 :]), ((i, ids[i]),)) for i in range(len(ids))))
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:

@@ -12,7 +12,8 @@ from evenhand.models.networks.nli import NliModel
 
 def logps(model: MaskedLM, ids: list[int]) -> torch.Tensor:
     with torch.no_grad():
-        return model.network(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+        logits: torch.Tensor = model.network(input_ids=torch.tensor([ids])).logits
+    return logits[0].log_softmax(-1)
 
 
 def likelihood(model: MaskedLM, text: str, *, within_word: bool = False) -> list[float]:

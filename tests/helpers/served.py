@@ -98,8 +98,11 @@ def send(
     async def keep(message: Message) -> None:
         sent.append(message)
 
+    async def answer() -> None:
+        await app(scope, receive, keep)
+
     try:
-        asyncio.run(app(scope, receive, keep))
+        asyncio.run(answer())
     except Exception:  # what a server would log, after the answer was sent
         if not sent:
             raise
@@ -110,7 +113,8 @@ def send(
 @contextmanager
 def serving(folder: Path, **options: Any) -> Iterator[str]:
     """The server itself on a port of its own; its address."""
-    listening = listen(folder, **{"host": "127.0.0.1", "port": 0} | options)
+    where: dict[str, Any] = {"host": "127.0.0.1", "port": 0}
+    listening = listen(folder, **where | options)
     thread = threading.Thread(target=listening.run, daemon=True)
     thread.start()
     yield listening.address

@@ -65,7 +65,8 @@ def sentence_piece(*, lower: bool, names: dict[str, str], special: list[str]) ->
 
 def _finished(tokenizer: Tokenizer, trainer: Any, names: dict[str, str]) -> PreTrainedTokenizerFast:
     tokenizer.train_from_iterator(TEXTS * 5, trainer)
-    first, last = ((names[name], tokenizer.token_to_id(names[name])) for name in ("cls_token", "sep_token"))
+    ids = tokenizer.get_vocab()
+    first, last = ((names[name], ids[names[name]]) for name in ("cls_token", "sep_token"))
     if isinstance(tokenizer.model, models.BPE) and names is ROBERTA_NAMES:
         # As in the real ones: RoBERTa's offsets leave the space before a word out, ModernBERT's include it.
         tokenizer.post_processor = processors.RobertaProcessing(last, first, add_prefix_space=False)

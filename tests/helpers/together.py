@@ -1,6 +1,7 @@
 """Run by two processes at once: train, are stopped, and go on to the end. BASE OUT"""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from evenhand.training import loop
@@ -13,7 +14,7 @@ if __name__ == "__main__":
     base, out = sys.argv[1], Path(sys.argv[2])
     recent = loop.recent
 
-    def stopping(losses: list[float]) -> float:
+    def stopping(losses: Sequence[float]) -> float:
         if len(losses) == 5:
             raise KeyboardInterrupt
         return recent(losses)

@@ -11,6 +11,7 @@ from evenhand import Answer, BadInput, Likelihood, LikelihoodDifference, Pair, T
 from evenhand.measures.likelihood import CrowsPairs, LikelihoodLean, StereotypeShare, preferred
 from evenhand.models.networks.masked import MaskedLM
 from helpers import naive
+from helpers.typed import all_of
 
 PROGRAMMER = Pair("1", "The programmer carried his laptop to work.", "The programmer carried her laptop to work.")
 DOCTOR = Pair("2", "The doctor is with his patient.", "The doctor is with her patient.")
@@ -98,11 +99,14 @@ def test_crows_pairs_agrees_with_a_difference_of_pieces(mini_en: MaskedLM, data:
     """The release compares lists of pieces; ours compares words. On pairs of equal length they must choose alike."""
     from difflib import SequenceMatcher
 
-    items = [i for i in evenhand.datasets.load("crows-pairs").items if i.groups["pairs"] == "clean"][:40]
+    released = all_of(Pair, evenhand.datasets.load("crows-pairs").items)
+    items = [i for i in released if i.groups["pairs"] == "clean"][:40]
     agreeing = 0
     for item in items:
-        ids = [mini_en.tokenizer(t, add_special_tokens=False)["input_ids"] for t in (item.stereotype, item.counterpart)]
-        same = sum(block.size for block in SequenceMatcher(None, *ids, autojunk=False).get_matching_blocks())
+        one, other = (
+            mini_en.tokenizer(t, add_special_tokens=False)["input_ids"] for t in (item.stereotype, item.counterpart)
+        )
+        same = sum(block.size for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks())
         reads = [len(reading.reads) for reading in mini_en.plan(CrowsPairs().ask(item)).readings]
         agreeing += reads == [same, same]
     assert agreeing >= 38  # a changed word of several pieces may share one of them with its partner

@@ -8,6 +8,7 @@ import evenhand
 from evenhand import BadInput, Blank, Fill, Pronoun, Span, Table
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, SingularThey
 from evenhand.models.networks.masked import MaskedLM
+from helpers.typed import all_of
 
 
 def blank(text: str, gender: str = "", candidates: tuple[str, ...] = ("He", "She", "They")) -> Blank:
@@ -71,6 +72,6 @@ def test_a_blank_that_cannot_be_scored_is_refused(item: Blank, how: object, says
 
 
 def test_one_forward_pass_answers_all_three_pronouns(mini_en: MaskedLM) -> None:
-    items = evenhand.datasets.load("tbd").items[:50]
+    items = all_of(Blank, evenhand.datasets.load("tbd").items[:50])
     questions = [q for item in items for how in (Pronoun(), SingularThey()) for q in how.ask(item)]
     assert mini_en.plan(questions).inputs == len(items)

@@ -115,7 +115,7 @@ def test_own_pairs_take_the_place_of_ours() -> None:
 
 def gold(data: Path) -> list[tuple[str, int, str, str, str]]:
     """Hand labels: text, offset, word, label, source."""
-    texts = {}
+    texts: dict[str, str] = {}
     for part in ("development", "validation", "test"):
         with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8") as file:
             texts |= {r["ID"]: r["Text"] for r in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
@@ -142,7 +142,7 @@ def test_her_and_his_are_right_in_97_of_100_on_text_it_was_not_trained_on(data: 
 
 def test_agreement_with_the_released_swap(data: Path) -> None:
     """gap_flipped.tsv: where both change he, she or a noun, they agree; where they differ, why."""
-    texts = {}
+    texts: dict[str, str] = {}
     for part in ("development", "validation", "test"):
         with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8") as file:
             texts |= {r["ID"]: r["Text"] for r in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
@@ -227,7 +227,7 @@ def test_annotated_names_of_gap_are_swapped(data: Path) -> None:
 
 def test_few_swapped_names_are_no_people(data: Path) -> None:
     """Read by hand: twice 200 swapped names of GAP that it does not annotate."""
-    texts, naming = {}, Naming()
+    texts, naming = dict[str, str](), Naming()
     for part in ("development", "validation", "test"):
         with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8") as file:
             texts |= {r["ID"]: r["Text"] for r in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}

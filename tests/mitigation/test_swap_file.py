@@ -107,8 +107,8 @@ def test_gap_columns_follow_the_text(tmp_path: Path) -> None:
 def test_gap_columns_follow_in_every_format(tmp_path: Path, suffix: str) -> None:
     text = "Mary Hill met Jo before she left Robert Barry."
     row = {"Text": text, "Pronoun": "she", "A": "Mary Hill", "B": "Robert Barry"}
-    row |= {f"{name}-offset": text.index(row[name]) for name in ("Pronoun", "A", "B")}
-    frame, file = pd.DataFrame([row]), tmp_path / f"gap{suffix}"
+    offsets = {f"{name}-offset": text.index(row[name]) for name in ("Pronoun", "A", "B")}
+    frame, file = pd.DataFrame([row | offsets]), tmp_path / f"gap{suffix}"
     if suffix == ".parquet":
         frame.to_parquet(file)
         swapped = pd.read_parquet(swap(file, column="Text", jobs=1).out)

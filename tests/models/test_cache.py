@@ -12,6 +12,7 @@ from evenhand.models.cache import Kept, Remembering, fingerprints
 from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values
 from evenhand.models.planning.running import work_through
 from evenhand.models.table import Table
+from helpers.typed import only
 
 
 class Letters:
@@ -32,6 +33,7 @@ class Letters:
         return Plan([self._reading(q) for q in questions], Limit(tokens=10**6, inputs=4, positions=10**6))
 
     def _reading(self, question: Question) -> Reading:
+        assert isinstance(question, Likelihood)
         ids = [ord(c) for c in question.text]
         if "?" in question.text:
             return Reading(note="unknown word")
@@ -92,7 +94,7 @@ def test_another_fingerprint_never_hits_old_answers(tmp_path: Path) -> None:
 
 def test_questions_that_differ_in_anything_are_kept_apart(tmp_path: Path) -> None:
     text, blank = "He is a mason.", Span(0, 2)
-    questions = [
+    questions: list[Question] = [
         Fill(text, blank, "He"),
         Fill(text, blank, "She"),
         Fill(text, blank, "He", hidden=(Span(8, 13),)),
@@ -109,7 +111,7 @@ def test_questions_that_differ_in_anything_are_kept_apart(tmp_path: Path) -> Non
 
 
 def test_a_model_without_plan_is_asked_only_what_is_missing(tmp_path: Path) -> None:
-    table = Table(lambda q: (-float(len(q.text)),))
+    table = Table(only(Likelihood, lambda q: (-float(len(q.text)),)))
     assert table.fingerprint != Table(lambda q: (-1.0,)).fingerprint
     Remembering(table, tmp_path / "a.sqlite").answer(QUESTIONS[:3])
     assert [a.logp for a in Remembering(table, tmp_path / "a.sqlite").answer(QUESTIONS[1:5])] == [-3, -6, -2, -5]

@@ -9,21 +9,20 @@ import pandas as pd
 import pytest
 
 import evenhand
-from evenhand import BadInput, Fill, Run, Table
+from evenhand import BadInput, Fill, Likelihood, Run, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
 from evenhand.report.figures import charts
 from evenhand.report.plots import profession_bars, save, workforce_scatter
+from helpers.typed import only
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
 
 def means(shift: float = 0.0) -> pd.DataFrame:
-    frame = pd.DataFrame(
-        {"prof_gender": "male", "profession": ["a", "b", "c"], "female": [0.0, -1.0, 0.2], "male": [0.1, 0.5, 0.2]}
-    )
-    frame.loc[2, "female"] += shift
+    female, male = [0.0, -1.0, 0.2 + shift], [0.1, 0.5, 0.2]
+    frame = pd.DataFrame({"prof_gender": "male", "profession": ["a", "b", "c"], "female": female, "male": male})
     return frame.assign(difference=frame["female"] - frame["male"])
 
 
@@ -42,7 +41,7 @@ def test_the_scatter_leaves_out_what_has_no_share() -> None:
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "html"])
 def test_a_run_is_drawn_in_every_format(tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
-    table = Table(lambda q: (-float(len(q.text) % 7) - len(q.hidden),))
+    table = Table(only(Fill, lambda q: (-float(len(q.text) % 7) - len(q.hidden),)))
     run = evenhand.audit(table, suite="becpro", out=tmp_path)
     assert (
         run_command(app, ["figures", str(run.path), str(run.path), "--out", str(tmp_path / "f"), "--format", suffix])
@@ -89,6 +88,7 @@ def gbef(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
             if isinstance(q, Fill):
                 male = q.answer.lower() in ("he", "his")
                 return (-1.0 - pull * (len(q.text) % 5) * (1 if male else 2),)
+            assert isinstance(q, Likelihood)
             return (-float(zlib.crc32(q.text.encode()) % 7) * pull,)
 
         return Table(rule, name=name)

@@ -20,6 +20,7 @@ from evenhand.report.page.provenance import debiasing
 from evenhand.studies.debias import Debiased, balance, debias
 from evenhand.training.checkpoint import CHECKPOINT
 from helpers import tiny
+from helpers.typed import numbers
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -64,8 +65,8 @@ def test_a_corpus_that_is_not_at_hand_is_said_so(monkeypatch: pytest.MonkeyPatch
 
 def test_the_balance_of_a_corpus_is_counted() -> None:
     found = balance(["He saw his wife."], ["She saw her husband."]).set_index("corpus")
-    assert found.loc["before", ["female", "male"]].tolist() == [1, 2]
-    assert found.loc["after", ["female", "male"]].tolist() == [2, 1]
+    assert numbers(found, "before", ["female", "male"]) == [1, 2]
+    assert numbers(found, "after", ["female", "male"]) == [2, 1]
 
 
 @pytest.fixture(scope="module")

@@ -149,7 +149,12 @@ def test_training_that_was_stopped_goes_on_to_the_same_weights(
     with pytest.raises(KeyboardInterrupt):
         finetune(str(base), tiny.TEXTS, short, tmp_path / "out", every=0.0)
     assert (tmp_path / "out" / CHECKPOINT).exists()
-    monkeypatch.setattr(loop, "recent", lambda losses: calls.append(len(losses)) or recent(losses))
+
+    def counting(losses: list[float]) -> float:
+        calls.append(len(losses))
+        return recent(losses)
+
+    monkeypatch.setattr(loop, "recent", counting)
     calls.clear()
     out = finetune(str(base), tiny.TEXTS, short, tmp_path / "out")
     assert calls[0] == 4  # three steps were kept

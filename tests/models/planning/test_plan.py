@@ -1,13 +1,14 @@
 """Plans: every distinct input once, within the limit, and back to answers in order."""
 
 import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.models.planning.plan import Limit, Plan, Read, Reading
+from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values
 from evenhand.models.planning.running import duration, paced
 
 WIDE = Limit(tokens=10**9, inputs=10**9, positions=10**9)
@@ -73,10 +74,14 @@ def test_long_work_says_how_long_it_will_take(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = Plan([Reading((Read((i,), ((0, 0),)),)) for i in range(10)], Limit(1, 1, 1))
+
+    def stream(batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
+        return ((number, []) for number, _ in batches)
+
     clock = iter(range(0, 1000, 3))  # a batch takes three seconds
     monkeypatch.setattr("evenhand.models.planning.running.time.monotonic", lambda: next(clock))
     with caplog.at_level(logging.INFO, logger="evenhand"):
-        assert [number for number, _ in paced(plan, range(10), lambda batches: batches)] == list(range(10))
+        assert [number for number, _ in paced(plan, range(10), stream)] == list(range(10))
     assert caplog.messages == ["About 27 s to go."]
 
 

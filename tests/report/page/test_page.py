@@ -7,8 +7,10 @@ import math
 import re
 import shutil
 import zlib
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -24,6 +26,7 @@ from evenhand.report.page.numbers import Number, probability
 from evenhand.report.page.provenance import debiasing
 from evenhand.report.page.readings import reading, verdict
 from evenhand.report.page.scale import domain, strip
+from helpers.document import Element, parsed
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -48,6 +51,65 @@ class Tags(HTMLParser):
 
     def handle_comment(self, data: str) -> None:
         raise AssertionError(f"a comment came in: {data}")
+
+
+class Row(NamedTuple):
+    """A row of a table of values: where it stands, of which groups it is, and its cells by the heads of columns."""
+
+    dataset: str
+    measure: str
+    caption: str
+    groups: dict[str, str]
+    cells: dict[str, Element]
+
+
+def rows(html: str) -> list[Row]:
+    """The rows of all tables of values, measure by measure; {} are the groups of the row of all items.
+
+    A group with a single label has no column: the caption names it, as in "By group, better: closer to 0".
+    """
+    found = []
+    for article in parsed(html).one("section#measures").all("article"):
+        measure, dataset = article.all("p.small")[0].text.split(":")[0].split(" on ")
+        for table in (table for table in article.all("table") if "items" not in table.attributes["class"]):
+            caption, *alone = table.one("caption").text.split(", ")
+            named = dict(part.split(": ") for part in alone if ": " in part)
+            heads = [head.text for head in table.one("thead").all("th")]
+            names = [head.text for head in table.one("thead").all("th") if "n" not in head.attributes.get("class", "")]
+            for place, head in enumerate(heads):
+                if head == "95 % interval":
+                    heads[place] = f"{heads[place - 1]}, interval"
+            for line in table.one("tbody").all("tr"):
+                cells = [part for part in line.inside if isinstance(part, Element)]
+                labels = {name: cell.text for name, cell in zip(names, cells, strict=False)}
+                groups = {} if set(labels.values()) == {"all"} else labels | named
+                found.append(Row(dataset, measure, caption, groups, dict(zip(heads, cells, strict=True))))
+    return found
+
+
+def values_in(html: str) -> dict[tuple[str, str, frozenset[tuple[str, str]]], Row]:
+    """Those that hold values of results.json, by dataset, measure and groups."""
+    own = [row for row in rows(html) if row.caption != "Women minus men"]
+    found = {(row.dataset, row.measure, frozenset(row.groups.items())): row for row in own}
+    assert len(found) == len(own)  # none stands there twice
+    return found
+
+
+def place_of(result: Mapping[str, Any]) -> tuple[str, str, frozenset[tuple[str, str]]]:
+    return result["dataset"], result["measure"], frozenset(result["groups"].items())
+
+
+def has_value(cell: Element, value: float | None) -> bool:
+    """Is it this number, to the last digit, and does it read so? Without one it has a dash."""
+    if value is None:
+        return (cell.attributes["data-value"], cell.text) == ("nan", "–")
+    return float(cell.attributes["data-value"]) == value and float(cell.text) == pytest.approx(value, abs=6e-4)
+
+
+def has_interval(text: str, low: float | None, high: float | None) -> bool:
+    if low is None or high is None:
+        return "–" in text
+    return [float(end) for end in re.findall(r"[+-]?\d+\.\d+", text)] == pytest.approx([low, high], abs=6e-4)
 
 
 def model(name: str = "table", pull: float = 1.0, unknown: str = "") -> Table:
@@ -95,14 +157,34 @@ def both(two: list[Run]) -> str:
     return page(two)
 
 
-def test_every_value_of_the_run_is_on_the_page(two: list[Run], html: str) -> None:
-    shown = {a["data-value"] for _, a in Tags(html).found if "data-value" in a}
-    for row in two[0].results:
-        assert str(row["value"]) in shown
-        if row["low"] is not None:
-            assert (
-                f"[{row['low']:+.3f}, {row['high']:+.3f}]" in html or f"[{row['low']:.3f}, {row['high']:.3f}]" in html
-            )
+def test_every_value_of_the_run_is_in_the_row_of_its_group_and_the_section_of_its_measure(
+    two: list[Run], html: str
+) -> None:
+    shown = values_in(html)
+    assert set(shown) == {place_of(result) for result in two[0].results}
+    for result in two[0].results:
+        cells = shown[place_of(result)].cells
+        assert has_value(cells["value"], result["value"])
+        assert has_interval(cells["value, interval"].text, result["low"], result["high"])
+        assert [int(cells[name].text) for name in ("n", "unscored")] == [result["n"], result["unscored"]]
+
+
+def test_a_line_of_the_scorecard_has_the_value_of_all_items_and_leads_to_its_section(two: list[Run], html: str) -> None:
+    document = parsed(html)
+    wholes = {(r["measure"], r["dataset"]): r for r in two[0].results if not r["groups"]}
+    seen = []
+    for card in document.one("section#scorecard").all("section.card"):
+        for line in card.all("div.line"):
+            article = document.one(line.one("a").attributes["href"])
+            measure, dataset = article.all("p.small")[0].text.split(":")[0].split(" on ")
+            assert line.all("span.small")[0].text.startswith(f"{measure}, n ")
+            assert card.one("code").text == dataset
+            seen.append((measure, dataset))
+            if (measure, dataset) != ("association", "emotions-en"):  # whose line is women minus men
+                whole = wholes[measure, dataset]
+                assert float(line.one("span.number").text) == pytest.approx(whole["value"], abs=6e-4)
+                assert has_interval(line.one("span.interval-text").text, whole["low"], whole["high"])
+    assert sorted(seen) == sorted(wholes)
 
 
 def test_what_others_wrote_stays_text(html: str, both: str, tmp_path: Path) -> None:
@@ -143,12 +225,30 @@ def test_the_policy_lets_in_the_pages_own_style_and_script_alone(html: str) -> N
 
 
 def test_no_value_is_said_never_drawn_as_a_number(tmp_path: Path) -> None:
-    html = page([evenhand.audit(model(unknown=" "), suite="becpro", limit=30, out=tmp_path)])
-    assert "no value: no item could be scored" in html
-    assert "could not be scored" in html
-    some = page([evenhand.audit(model("some", unknown="nurse"), dataset="tbd", limit=300, out=tmp_path)])
-    assert "could not be scored" in some
-    assert not re.search(r"\bnan\b", Tags(some).text)
+    run = evenhand.audit(model(unknown=" "), suite="becpro", limit=30, out=tmp_path)
+    html = page([run])
+    for result in run.results:
+        cells = values_in(html)[place_of(result)].cells
+        assert (cells["value"].text, cells["value, interval"].text) == ("–", "–")
+        assert (cells["n"].text, cells["unscored"].text) == ("0", str(result["unscored"]))
+    line = parsed(html).one("section#scorecard").one("div.line")
+    assert line.one("p.read.none").text == "– – – no value: no item could be scored"
+    assert line.all("circle") == []
+
+
+def test_what_could_not_be_scored_is_counted_beside_what_could(tmp_path: Path) -> None:
+    run = evenhand.audit(model("some", unknown="nurse"), dataset="tbd", limit=300, out=tmp_path)
+    html = page([run])
+    assert not re.search(r"\bnan\b", Tags(html).text)
+    for article in parsed(html).one("section#measures").all("article"):
+        measure = article.all("p.small")[0].text.split(" on ")[0]
+        lost = run.about["unscored"][f"tbd/{measure}"]["unknown word"]
+        told = [reason.text for reason in article.one("div.judged").all("li")]
+        assert f"{lost} items without a score: unknown word" in told
+        mine = [row for row in rows(html) if row.measure == measure and "profession" in row.groups]
+        jobs = {row.groups["profession"]: row.cells["value"].text for row in mine}
+        dashes = {job for job, value in jobs.items() if value == "–"}
+        assert dashes == {job for job in jobs if "nurse" in job} != set()
 
 
 def test_an_older_run_without_texts_says_how_to_get_them(small: Run, tmp_path: Path) -> None:
@@ -174,35 +274,100 @@ def test_offensive_sentences_are_folded_behind_a_warning(two: list[Run], html: s
     assert [text for text in hostile["text"] if text in Tags(folded).text]
 
 
-def test_two_runs_are_before_and_after_with_what_was_lost(two: list[Run], both: str) -> None:
-    text = " ".join(Tags(both).text.split())
-    assert "before and after debiasing" in text
-    assert "10.0 → 12.5" in text
-    assert "+25 %, its language got worse" in text
-    assert "Over-debiased: x" in text
-    row = changed(*two).query("dataset == 'tbd' and measure == 'pronoun' and group == 'all'").iloc[0]
-    assert f"nearer to neutral. Change {row['change']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]" in text
+def moved(section: Element, title: str) -> dict[str, str]:
+    """The entry of what was gained or lost about a dataset: its numbers, and what is said of them."""
+    (entry,) = [entry for entry in section.all("li") if entry.one("b").text == title]
+    return {"numbers": entry.one("span.from-to").text, "says": entry.one("span.detail").text}
+
+
+def test_two_runs_are_before_and_after_in_every_table(two: list[Run], both: str) -> None:
+    shown = values_in(both)
+    for name, run in zip((f"before: {HOSTILE}", "after: after"), two, strict=True):
+        assert len(run.results) == len(shown)
+        for result in run.results:
+            cells = shown[place_of(result)].cells
+            assert has_value(cells[name], result["value"])
+            assert has_interval(cells[f"{name}, interval"].text, result["low"], result["high"])
+
+
+def test_a_change_is_in_the_row_of_its_group_and_nowhere_else(two: list[Run], both: str) -> None:
+    by = {(task["dataset"], task["measure"]): task["by"] for task in two[0].about["tasks"]}
+    found = {}
+    for row in rows(both):
+        if "change" not in row.cells or row.cells["change"].text == "–":
+            continue
+        women_minus_men = row.caption == "Women minus men"
+        names = by[row.dataset, row.measure][: 1 if women_minus_men else None]
+        label = ", ".join(row.groups[name] for name in names) if row.groups else "all"
+        found[row.dataset, row.measure + (", female - male" if women_minus_men else ""), label] = row.cells
+    wanted = {(r["dataset"], r["measure"], r["group"]): r for r in changed(*two).to_dict("records")}
+    assert set(found) == set(wanted)
+    for place, cells in found.items():
+        change = wanted[place]
+        ends = [None if math.isnan(change[name]) else change[name] for name in ("low", "high")]
+        assert has_value(cells["change"], change["change"])
+        assert has_interval(cells["change, interval"].text, *ends)
+        assert cells["p, adjusted"].text == probability(change["p_holm"])
+
+
+def test_what_was_gained_and_what_it_cost_stand_apart(two: list[Run], both: str) -> None:
+    short = parsed(both).one("section#short")
+    gained, lost = short.one("section.gained"), short.one("section.lost")
+    assert parsed(both).one("h1").text.endswith("before and after debiasing")
+    frame: Any = changed(*two).set_index(["dataset", "measure", "group"])
+    for section, dataset, measure, title, says in (
+        (gained, "tbd", "pronoun", "Pronouns beside professions", "He or she? nearer to neutral."),
+        (lost, "tbd-gendered", "gender-agreement", "Words that call for one gender", "no cost here, knows more"),
+    ):
+        row = frame.loc[(dataset, measure, "all")]
+        entry = moved(section, title)
+        assert entry["numbers"] == f"{row['before']:+.3f} → {row['after']:+.3f}"
+        assert says in entry["says"]
+        assert f"Change {row['change']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]" in entry["says"]
+        assert title not in (lost if section is gained else gained).text
+
+
+def test_the_record_of_a_debiasing_tells_what_the_language_lost(two: list[Run], both: str) -> None:
+    short = parsed(both).one("section#short")
+    entry = moved(short.one("section.lost"), "Its language")
+    assert entry["numbers"] == "10.0 → 12.5"
+    assert "+25 %, its language got worse. Change of the logarithm +0.223 [+0.100, +0.300], p < .001" in entry["says"]
+    assert short.one("p.notice").text == "Careful: Over-debiased: x"
+    trained = [cell.text for cell in short.one("table").one("tbody").one("tr").inside if isinstance(cell, Element)]
+    assert trained == ["before", "1", "3", "0.250"]
     assert debiasing(two[::-1]) is None  # the record is of the other order
 
 
 def test_without_a_record_the_page_says_what_is_not_known(small: Run) -> None:
-    html = page([small, small])
-    assert "Perplexity is known only" in html
-    assert "no change shown" in html.lower()
+    short = parsed(page([small, small])).one("section#short")
+    told = [note.text for note in short.one("section.lost").all("p.quiet")]
+    assert len(told) == 2
+    assert told[0].startswith("Perplexity is known only of runs that evenhand debias made")
+    assert told[1].startswith("Words that call for one gender (actress, pregnant) were not measured")
+    assert short.one("section.lost").all("li") == []
+    assert short.one("section.gained").one("p").text == "Nothing is shown to be nearer to neutral."
 
 
 def test_many_runs_stand_side_by_side(small: Run) -> None:
-    html = page([small] * 3)
-    assert "3 models side by side" in html
-    assert html.count("table (2, table-") > 3  # those of one name are told apart
+    document = parsed(page([small] * 3))
+    assert document.one("h1").text == "3 models side by side"
+    names = [f"table ({place}, {small.about['fingerprint'][:8]})" for place in (1, 2, 3)]  # of one name, told apart
+    assert [span.text for span in document.one("section#scorecard").all("p.key")[0].all("span")] == names
+    heads = [head.text for head in document.one("section#measures").all("thead")[0].all("th")]
+    assert [head for head in heads if head.startswith("table")] == names
+    for line in document.one("section#scorecard").all("div.line"):
+        assert [dot.attributes["aria-label"] for dot in line.one("div.says").all("svg.dot")] == names
 
 
 def test_inference_has_its_page_too(tmp_path: Path) -> None:
     table = Table(lambda q: tuple(math.log(p) for p in ((0.5, 0.3, 0.2) if "nurse" in repr(q) else (0.1, 0.8, 0.1))))
     table.kind = "nli"  # type: ignore[attr-defined]
-    html = page([evenhand.audit(table, limit=200, out=tmp_path)])
-    assert "Labels by set" in html
-    assert "hypothesis" in html
+    articles = parsed(page([evenhand.audit(table, limit=200, out=tmp_path)])).one("section#measures").all("article")
+    by_measure = {article.all("p.small")[0].text.split(" on ")[0]: article for article in articles}
+    captions = {name: [c.text for c in article.all("figcaption")] for name, article in by_measure.items()}
+    assert [name for name, told in captions.items() if any("Labels by set" in text for text in told)] == ["nli-coal"]
+    heads = [head.text for head in by_measure["nli-coal"].all("table.items")[0].one("thead").all("th")]
+    assert heads[:3] == ["score", "premise", "hypothesis"]
 
 
 def test_runs_that_measured_something_else_are_refused(two: list[Run], small: Run) -> None:

@@ -10,6 +10,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.mitigation.swap import Swapper
 from evenhand.studies.corpus.counting import count
+from helpers.typed import numbers
 
 TEXTS = (
     ["The secretary washed her hands. The weather was fine."] * 20
@@ -23,8 +24,8 @@ def test_words_and_sentences_are_counted() -> None:
     found = count(TEXTS)
     assert (found.documents, found.sentences, found.female, found.male) == (57, 77, 25, 37)
     beside = found.beside.set_index("profession")
-    assert beside.loc["secretary", ["female", "male"]].tolist() == [20, 2]  # a sentence with both says nothing
-    assert beside.loc["engineer", ["female", "male"]].tolist() == [0, 30]
+    assert numbers(beside, "secretary", ["female", "male"]) == [20, 2]  # a sentence with both says nothing
+    assert numbers(beside, "engineer", ["female", "male"]) == [0, 30]
 
 
 def test_the_ratio_is_that_of_the_formula() -> None:

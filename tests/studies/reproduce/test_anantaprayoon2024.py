@@ -16,6 +16,7 @@ from evenhand.core.loop import Task
 from evenhand.models.loading.names import find
 from evenhand.studies.reproduce import reproduce
 from helpers import tiny
+from helpers.typed import number
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -50,7 +51,8 @@ def derived(row: dict[str, Any], measure: str) -> float:
 def test_published_scores_follow_from_published_distributions(row: dict[str, Any], measure: str) -> None:
     found = derived(row, measure)
     if (row["model"], measure) == MISPRINT:
-        assert (found, row[measure]) == (pytest.approx(0.597, abs=0.001), 0.633)
+        assert found == pytest.approx(0.597, abs=0.001)
+        assert row[measure] == 0.633
     else:
         assert found == pytest.approx(row[measure], abs=0.0011)  # of shares with three decimals
 
@@ -116,9 +118,9 @@ def test_table_3_stands_beside_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     done = reproduce("anantaprayoon2024", models=[str(model)], limit=90, out=tmp_path)
     cells = done.cells.set_index(["model", "data", "what"])
     assert len(cells) == 5 * 11
-    row = cells.loc[("BERT-base", "AS set", "contradiction")]
-    assert row["published"] == 0.501
-    assert row["difference"] == pytest.approx(row["ours"] - 0.501)
+    row = ("BERT-base", "AS set", "contradiction")
+    assert number(cells, row, "published") == 0.501
+    assert number(cells, row, "difference") == pytest.approx(number(cells, row, "ours") - 0.501)
     assert cells["ours"].notna().sum() == 11  # the other four are not at hand
     assert "the released set is not at hand" in done.notes[0]
     found = done.runs[0].values

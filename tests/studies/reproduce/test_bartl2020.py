@@ -5,11 +5,12 @@ import math
 import tomllib
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from evenhand import Association, BadInput, Fill, Span, datasets
+from evenhand import Association, BadInput, Fill, Sentence, Span, datasets
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.models.networks.masked import MaskedLM
@@ -17,6 +18,7 @@ from evenhand.stats.significance import signed_rank_z
 from evenhand.studies.reproduce import reproduce
 from evenhand.studies.reproduce.bartl2020_inputs import AsReleased, masked_text
 from helpers import tiny
+from helpers.typed import all_of
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -38,7 +40,8 @@ def released(data: Path, language: str) -> list[dict[str, str]]:
 
 def ours(language: str) -> list[dict[str, str]]:
     table = datasets.load(f"becpro-{language}").table()
-    return [{"": str(index), **row} for index, row in zip(table.index, table.to_dict("records"), strict=True)]
+    rows: Any = table.to_dict("records")
+    return [{"": str(index), **row} for index, row in zip(table.index, rows, strict=True)]
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -101,7 +104,8 @@ def test_table_4_adds_up_but_for_rounding() -> None:
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_the_released_masks_are_what_its_code_makes_slips_included(data: Path, language: str) -> None:
     how = Association(masks="words")
-    for row, item in zip(released(data, language), datasets.load(f"becpro-{language}").items, strict=True):
+    items = all_of(Sentence, datasets.load(f"becpro-{language}").items)
+    for row, item in zip(released(data, language), items, strict=True):
         seen, prior = how.ask(item)
         assert masked_text(seen) == row["Sent_TM"]
         assert masked_text(prior) == row["Sent_TAM"]
@@ -163,7 +167,7 @@ def test_bad_requests_are_refused() -> None:
     with pytest.raises(BadInput, match="Unknown paper 'bartl2021'. Did you mean 'bartl2020'"):
         reproduce("bartl2021")
     with pytest.raises(BadInput, match="--as must be 'paper' or 'released'"):
-        reproduce(mode="exact")  # type: ignore[arg-type]
+        reproduce(mode="exact")
     with pytest.raises(BadInput, match="not both"):
         reproduce(post="a", finetune="b")
     with pytest.raises(BadInput, match="Unknown recipe 'bartl'"):

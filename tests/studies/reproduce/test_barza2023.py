@@ -3,6 +3,7 @@
 import tomllib
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -91,7 +92,8 @@ def test_the_printed_values_are_met_by_the_real_model(tmp_path: Path) -> None:
     except (ModelNotFound, BadInput):
         pytest.skip("bert-base-uncased is not at hand")
     cells = pd.DataFrame(tables._examples(NUMBERS, model))
-    assert "are met" in tables._settled(cells.to_dict("records"))
+    records: Any = cells.to_dict("records")
+    assert "are met" in tables._settled(records)
 
 
 def test_unknown_papers_and_options_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

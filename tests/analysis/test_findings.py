@@ -1,0 +1,147 @@
+"""Findings: for each dataset with women and men all that its own scores say, and nothing that does not apply."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenhand.analysis import agreement, hypotheses, paired, workforce
+from evenhand.analysis.findings import Findings, findings, of_dataset
+from helpers.made_scores import PAPER, associations, crossed, run, scores
+from helpers.written_runs import task
+
+BY = ["prof_gender", "gender"]
+
+
+@pytest.fixture(autouse=True)
+def no_released_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EVENHAND_DATA", raising=False)
+
+
+def pronouns() -> pd.DataFrame:
+    """A dataset without partners, with a group of its own."""
+    frame = pd.DataFrame({"dataset": "tbd", "measure": "pronoun", "id": ["1", "2"], "score": [0.1, np.nan]})
+    return frame.assign(category="jobs")
+
+
+def only(found: list[Findings]) -> Findings:
+    (one,) = found
+    return one
+
+
+def feelings(noise: float = 0.05) -> pd.DataFrame:
+    """The same scores of another dataset, whose groups have other names."""
+    names = {"prof_gender": "emotion", "profession": "word"}
+    return scores(PAPER, noise=noise).rename(columns=names).assign(dataset="emotions-en")
+
+
+def test_scores_of_a_dataset_are_its_own_without_the_groups_of_others() -> None:
+    both = run(pd.concat([scores(PAPER), pronouns()], ignore_index=True), [])
+    found = of_dataset(both, "tbd", "pronoun")
+    assert list(found) == ["dataset", "measure", "id", "score", "category"]
+    assert found["id"].tolist() == ["1", "2"]
+    assert "category" not in of_dataset(both, "becpro-en")
+    assert len(of_dataset(both, "becpro-en")) == 144
+    assert of_dataset(both, "becpro-en", "pronoun").empty
+
+
+def test_scores_that_are_all_missing_are_still_a_column() -> None:
+    assert "score" in of_dataset(run(pronouns().assign(score=np.nan), []), "tbd", "pronoun")
+
+
+def test_there_are_findings_for_datasets_with_women_and_men_that_were_scored() -> None:
+    unscored = scores(PAPER).assign(dataset="unscored", score=np.nan)
+    frame = pd.concat([pronouns(), scores(PAPER), unscored, feelings()], ignore_index=True)
+    tasks = [
+        task("tbd", "pronoun", by=["category"]),
+        task("unscored", "association", by=BY),
+        task("emotions-en", "association", by=["emotion", "gender"], cluster="word"),
+        task("becpro-en", "association", by=BY),
+    ]
+    found = findings(run(frame, tasks))
+    assert [(one.dataset, one.by) for one in found] == [("emotions-en", "emotion"), ("becpro-en", "prof_gender")]
+    assert findings(run(pronouns(), tasks[:1])) == []
+
+
+def test_each_finding_is_that_of_the_datasets_own_scores_by_the_runs_seed() -> None:
+    """Scores of another dataset in the same run, ten times as large, change nothing."""
+    frame = scores(PAPER, noise=0.5)
+    known = dict(zip(frame["profession"].unique(), workforce.shares(), strict=False))
+    frame["profession"] = frame["profession"].map(known)  # professions of which the share of women is known
+    others = feelings().assign(score=lambda of: of["score"] * 10)
+    found = only(findings(associations(pd.concat([frame, others], ignore_index=True), seed=5)))
+    pd.testing.assert_frame_equal(found.differences, paired.compared(paired.pairs(frame), seed=5))
+    assert found.claims == hypotheses.evaluate(frame, seed=5)
+    wanted = workforce.against(frame, workforce.shares(), seed=5)
+    pd.testing.assert_frame_equal(found.workforce["US"], wanted)
+    assert not found.differences.equals(paired.compared(paired.pairs(frame), seed=6))
+
+
+def test_the_papers_claims_and_the_workforce_are_about_professions_alone() -> None:
+    asked = task("emotions-en", "association", by=["emotion", "gender"], cluster="word")
+    found = only(findings(run(feelings(), [asked])))
+    assert found.differences["emotion"].tolist() == ["balanced", "female", "male"]
+    assert found.differences["clusters"].tolist() == [8, 8, 8]
+    assert found.claims == []
+    assert found.workforce == {}
+    assert found.agreement.empty
+
+
+def numbers(frame: pd.DataFrame, cluster: str = "profession") -> dict[str, float]:
+    """A number for each profession: the mean score of its female words."""
+    means = frame[frame["gender"] == "female"].groupby(cluster)["score"].mean()
+    return {str(name): float(mean) for name, mean in means.items()}
+
+
+def pearson(found: pd.DataFrame, score: str) -> float:
+    rows: Any = found.set_index(["group", "score"])
+    return float(rows.loc[("all", score), "pearson"])
+
+
+def test_pieces_are_a_confound_where_the_run_counted_them_for_that_dataset() -> None:
+    frame = scores(PAPER)
+    counted = associations(frame, pieces={"becpro-en": numbers(frame), "tbd": {}})
+    found = only(findings(counted))
+    assert list(found.confounds) == ["pieces"]
+    assert pearson(found.confounds["pieces"], "female") == pytest.approx(1)
+    assert only(findings(associations(frame, pieces={"becpro-de": numbers(frame)}))).confounds == {}
+
+
+def test_frequency_is_a_confound_on_request() -> None:
+    frame = scores(PAPER)
+    assert only(findings(associations(frame))).confounds == {}
+    found = only(findings(associations(frame), frequency=numbers(frame)))
+    assert list(found.confounds) == ["frequency"]
+    assert pearson(found.confounds["frequency"], "female") == pytest.approx(1)
+
+
+def test_confounds_are_looked_at_for_other_words_than_professions_too() -> None:
+    frame = feelings()
+    asked = task("emotions-en", "association", by=["emotion", "gender"], cluster="word")
+    found = only(findings(run(frame, [asked]), frequency=numbers(frame, "word")))
+    assert pearson(found.confounds["frequency"], "female") == pytest.approx(1)
+
+
+def test_agreement_is_taken_apart_where_every_person_has_both_forms() -> None:
+    frame = crossed(social=0.3, agrees=2.0, form=0.5)
+    found = only(findings(associations(frame, seed=3)))
+    pd.testing.assert_frame_equal(found.agreement, agreement.summary(agreement.decompose(frame), seed=3))
+    released = frame[(frame["gender"] == "female") == (frame["form"] == "feminine")]
+    assert only(findings(associations(released))).agreement.empty
+
+
+def test_german_shares_are_added_for_a_german_run_if_the_released_table_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    german = scores(PAPER).assign(dataset="becpro-de")
+    assert list(only(findings(associations(german))).workforce) == ["US"]
+    (tmp_path / "becpro").mkdir()
+    shares = "".join(f"{job}\t{share}\n" for job, share in numbers(german).items())
+    (tmp_path / "becpro" / "professions_us_de.tsv").write_text("simplified_professions\tpercent_de\n" + shares)
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    found = only(findings(associations(german))).workforce
+    assert list(found) == ["US", "Germany"]
+    assert pearson(found["Germany"], "female") == pytest.approx(1)
+    assert list(only(findings(associations(scores(PAPER)))).workforce) == ["US"]

@@ -1,0 +1,143 @@
+"""The paper's hypotheses: each claim is about its own cell, and its verdict is read off the interval."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evenhand import BadInput
+from evenhand.analysis.hypotheses import Claim, evaluate
+from evenhand.analysis.paired import compared, pairs
+from helpers.made_scores import PAPER, scores
+
+OPPOSITE = {cell: -value for cell, value in PAPER.items()}
+
+
+def by_claim(claims: list[Claim]) -> dict[str, Claim]:
+    found = {claim.claim: claim for claim in claims}
+    assert len(found) == len(claims)
+    return found
+
+
+def verdicts(claims: list[Claim]) -> list[tuple[str, str]]:
+    return [(claim.hypothesis, claim.verdict) for claim in claims]
+
+
+def test_the_papers_pattern_supports_its_hypotheses() -> None:
+    """H3 is what the paper itself could not confirm for female words."""
+    told = [*product(("H1", "H2"), ["supported"] * 2), ("H3", "refuted")]
+    assert verdicts(evaluate(scores(PAPER))) == told
+
+
+def test_the_opposite_refutes_them() -> None:
+    assert [claim.verdict for claim in evaluate(scores(OPPOSITE))] == ["refuted"] * 5
+
+
+def test_where_nothing_was_put_in_nothing_is_decided() -> None:
+    found = evaluate(scores(dict.fromkeys(PAPER, 0.0)))
+    assert [claim.verdict for claim in found].count("undecided") >= 4
+
+
+def test_each_claim_is_of_its_own_cell() -> None:
+    found = by_claim(evaluate(scores(PAPER, noise=0.0)))
+    assert {name: claim.value for name, claim in found.items()} == pytest.approx(
+        {
+            "female words with female professions: positive": PAPER["female", "female"],
+            "male words with male professions: positive": PAPER["male", "male"],
+            "female words with male professions: negative": PAPER["male", "female"],
+            "male words with female professions: negative": PAPER["female", "male"],
+            "female and male words alike with balanced professions": -0.35 - 0.05,
+        }
+    )
+
+
+def test_after_fine_tuning_each_claim_is_of_the_change_of_its_own_cell() -> None:
+    before = scores(PAPER, noise=0.0)
+    moves = {cell: 0.1 * (number + 1) for number, cell in enumerate(PAPER)}
+    moved = [moves[cell] for cell in zip(before["prof_gender"], before["gender"], strict=True)]
+    found = by_claim(evaluate(before, before.assign(score=before["score"] + moved)))
+    assert len(found) == 11
+    assert {name: claim.value for name, claim in found.items() if "after" in name} == pytest.approx(
+        {
+            "female words with female professions: falls after fine-tuning": moves["female", "female"],
+            "male words with male professions: falls after fine-tuning": moves["male", "male"],
+            "female words with male professions: rises after fine-tuning": moves["male", "female"],
+            "male words with female professions: rises after fine-tuning": moves["female", "male"],
+            "female words with balanced professions: no change after fine-tuning": moves["balanced", "female"],
+            "male words with balanced professions: no change after fine-tuning": moves["balanced", "male"],
+        }
+    )
+    told = {name.split(": ")[1].split()[0]: claim.verdict for name, claim in found.items() if "after" in name}
+    assert told == {"falls": "refuted", "rises": "supported", "no": "refuted"}  # all of them rose
+
+
+def test_a_model_that_was_levelled_out_moved_as_the_paper_expects() -> None:
+    before = scores(PAPER)
+    found = by_claim(evaluate(before, before.assign(score=before["score"] * 0.1)))
+    told = [claim.verdict for name, claim in found.items() if "falls" in name or "rises" in name]
+    assert told == ["supported"] * 4
+
+
+def test_both_runs_must_have_the_same_items() -> None:
+    frame = scores(PAPER)
+    with pytest.raises(BadInput, match=r"must have the same items. Got 144 and 143, 143 in common"):
+        evaluate(frame, frame.iloc[1:])
+
+
+def test_the_interval_is_students_over_professions_where_they_are_few() -> None:
+    """Items of one profession are no independent ones: their mean is what counts."""
+    frame = scores(PAPER, jobs=5, noise=0.4)
+    found = evaluate(frame)[0]
+    cell = frame[(frame["gender"] == "female") & (frame["prof_gender"] == "female")]
+    wanted = stats.ttest_1samp(cell.groupby("profession")["score"].mean(), 0).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
+    assert found.value == pytest.approx(cell["score"].mean())
+
+
+def test_the_balanced_difference_is_the_one_that_is_shown_elsewhere() -> None:
+    """To the last digit of its interval: a reader sees both on one page."""
+    frame = scores(PAPER, noise=0.5)
+    claim = evaluate(frame, seed=7)[-1]
+    row: Any = compared(pairs(frame), seed=7).set_index("prof_gender").loc["balanced"]
+    assert (claim.value, claim.low, claim.high) == (row["difference"], row["low"], row["high"])
+
+
+def test_unscored_items_are_left_out() -> None:
+    frame = scores(PAPER)
+    frame.loc[frame["slot"] == "0", "score"] = np.nan
+    assert evaluate(frame) == evaluate(frame.dropna(subset="score"))
+    assert verdicts(evaluate(frame)) == verdicts(evaluate(scores(PAPER)))
+
+
+def test_the_order_of_rows_changes_nothing() -> None:
+    frame = scores(PAPER, noise=0.3)
+    for one, other in zip(evaluate(frame.sample(frac=1, random_state=1)), evaluate(frame), strict=True):
+        assert (one.claim, one.verdict) == (other.claim, other.verdict)
+        assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
+
+
+def test_what_was_not_measured_is_undecided() -> None:
+    without = scores({cell: value for cell, value in PAPER.items() if cell[0] != "balanced"})
+    claim = evaluate(without)[-1]
+    assert claim.hypothesis == "H3"
+    assert np.isnan([claim.value, claim.low, claim.high]).all()
+    assert claim.verdict == "undecided"
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(-2, 2), min_size=6, max_size=6), st.floats(0, 1))
+def test_a_verdict_goes_with_its_interval_and_no_difference_is_never_proven(means: list[float], noise: float) -> None:
+    for claim in evaluate(scores(dict(zip(PAPER, means, strict=True)), jobs=4, noise=noise)):
+        above, below = claim.low > 0, claim.high < 0
+        expected = {"H1": above, "H2": below, "H3": False}[claim.hypothesis]
+        wanted = "supported" if expected else "refuted" if above or below else "undecided"
+        assert claim.verdict == wanted
+
+
+def test_an_interval_that_ends_at_0_decides_nothing() -> None:
+    frame = scores(dict.fromkeys(PAPER, 0.0), noise=0.0)
+    assert {(claim.low, claim.high, claim.verdict) for claim in evaluate(frame)} == {(0.0, 0.0, "undecided")}

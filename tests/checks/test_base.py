@@ -1,0 +1,77 @@
+"""What a case asks a model: each question once, ordinary ones of unequal length, in a language that it can read."""
+
+from dataclasses import replace
+
+import pytest
+
+from evenhand import Answer, Entail, Fill, Likelihood, Table
+from evenhand.checks import base
+from evenhand.checks.base import ORDINARY, Case, LeftOut
+from evenhand.checks.plain_texts import LANGUAGES
+from evenhand.core.dataset import Dataset
+from evenhand.core.questions import Question
+
+
+def said(question: Question) -> str:
+    """All that a question has the model read."""
+    return f"{question.premise} {question.hypothesis}" if isinstance(question, Entail) else question.text
+
+
+def test_a_question_that_two_checks_have_is_asked_once() -> None:
+    table = Table(lambda question: (-float(len(said(question))),))
+    case = Case(table, "en")
+    short, long = Likelihood("Short."), Likelihood("Longer.")
+    assert case.ask([short]) == [Answer((-6.0,))]
+    assert case.ask([long, short]) == [Answer((-7.0,)), Answer((-6.0,))]
+    assert table.asked == [short, long]
+
+
+@pytest.mark.parametrize("kind", list(ORDINARY))
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_ordinary_questions_are_of_unequal_length(kind: str, language: str) -> None:
+    """Or a batch of them would have no padding, and nothing to leak."""
+    questions = list(ORDINARY[kind](language))
+    if (kind, language) == ("nli", "de"):  # of which we have none
+        assert questions == []
+    else:
+        assert len(questions) == len(set(questions)) == 6
+        assert len({len(said(question)) for question in questions}) > 3
+
+
+def test_a_hidden_word_of_an_ordinary_question_is_its_own_answer() -> None:
+    for language in LANGUAGES:
+        for question in ORDINARY["masked"](language):
+            assert isinstance(question, Fill)
+            assert question.blank.of(question.text) == question.answer
+
+
+def test_a_model_that_cannot_read_the_language_is_asked_in_another() -> None:
+    latin = Table(lambda question: (-1.0,) if said(question).isascii() else Answer.none("unknown word"))
+    questions, answers = Case(latin, "zh").ordinary
+    assert questions == list(ORDINARY["masked"]("en"))
+    assert answers == [Answer((-1.0,))] * len(questions)
+
+
+def test_questions_without_an_answer_are_left_aside() -> None:
+    """The others are asked again, together: what is compared with them later was asked without those, too."""
+    several = [question for question in ORDINARY["masked"]("en") if len(said(question)) > 50]
+    table = Table(lambda question: (-1.0,) if question in several else Answer.none("too short"))
+    questions, _ = Case(table, "en").ordinary
+    assert 2 < len(several) < 6
+    assert questions == table.asked[-len(several) :] == several
+
+
+def test_a_model_that_answers_nothing_has_no_ordinary_questions() -> None:
+    mute = Case(Table(lambda question: Answer.none("no")), "en")
+    with pytest.raises(LeftOut, match="batching and precision .it answers none of our plain questions"):
+        _ = mute.ordinary
+
+
+def test_of_a_very_large_dataset_every_so_many_items_are_looked_at(
+    becpro: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "ENOUGH", 10)
+    small, large = replace(becpro, items=becpro.items[:10]), replace(becpro, items=becpro.items[:95])
+    kept, thinned = Case(Table({}), "en", [small, large]).sampled
+    assert kept is small
+    assert thinned.items == large.items[::10]

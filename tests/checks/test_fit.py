@@ -1,0 +1,115 @@
+"""What a tokenizer makes of a dataset's words: counted for every kind of item, warned of where most are lost."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from evenhand import Blank, NliPair, Pair, Sentence, Span, datasets
+from evenhand.checks.fit import Cut, Fit, asked_about, cuts, fit, flawed
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Item
+from helpers.checked import Pieces
+
+
+def of(*items: Item, cluster: str = "profession") -> Dataset:
+    return Dataset("made", 1, "en", "", "", "", items, (), cluster, table=pd.DataFrame)
+
+
+def sentence(id: str, target: str, attribute: str, **groups: str) -> Sentence:
+    text = f"{target} is a {attribute}."
+    start = len(target) + 6
+    return Sentence(id, text, Span(0, len(target)), Span(start, start + len(attribute)), groups)
+
+
+NURSE = sentence("1", "She", "nurse", gender="female", prof_gender="female", profession="nurse")
+SORTER = sentence("2", "He", "mail sorter", gender="male", prof_gender="male", profession="sorter")
+BLANK = Blank("3", "___ left.", Span(0, 3), ("He", "She"), {"profession": "nurse"})
+PAIR = Pair("4", "Men left.", "Women left.")
+INFERENCE = NliPair("5", "A nurse left.", "A woman left.", {"gender": "female", "type": "male", "word": "nurse"})
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (NURSE, [("She", "She is a nurse.")]),
+        (BLANK, [("He", "He left."), ("She", "She left.")]),
+        (PAIR, [("Men", "Men left."), ("Women", "Women left.")]),
+        (INFERENCE, []),
+    ],
+)
+def test_the_words_asked_about_stand_in_their_sentences(item: Item, words: list[tuple[str, str]]) -> None:
+    found = list(asked_about(item))
+    assert [(word, text) for word, (text, _) in found] == words
+    assert all(span.of(text) == word for word, (text, span) in found)
+
+
+def test_pieces_of_attributes_are_means_by_cluster_without_unknown_words() -> None:
+    boss = sentence("6", "He", "boss", profession="nurse")
+    found = fit(Pieces(cut=["nurse"], unknown=["boss"]), of(NURSE, SORTER, boss))
+    assert found.targets == {"She": 1, "He": 1}
+    assert found.pieces == {"nurse": 2, "sorter": 2}
+
+
+def test_a_word_is_known_if_one_of_its_sentences_is() -> None:
+    """Another word there may be the unknown one, and all of its text has no pieces then."""
+
+    class Sometimes(Pieces):
+        def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+            return [0 if "boss" in text else 1 for text, _ in places]
+
+    bosses = [sentence(str(n), "She", "boss", profession="boss") for n in range(7, 9)]
+    assert fit(Sometimes(), of(*bosses, NURSE)).targets == {"She": 1}
+    assert fit(Sometimes(), of(*bosses)).targets == {"She": 0}
+
+
+@pytest.mark.parametrize(("odd", "warned"), [(5, False), (6, True)])
+def test_a_warning_takes_more_than_half_of_the_words(odd: int, warned: bool) -> None:
+    counts = dict.fromkeys("abcdefghij", 1) | dict.fromkeys("abcdefghij"[:odd], 0)
+    targets = list(Fit("made", "en", targets=counts, pieces={}).warnings("mine"))
+    texts = list(Fit("made", "en", targets={}, pieces={}, texts=counts).warnings("mine"))
+    assert [len(targets), len(texts)] == [warned, warned]
+    if warned:
+        assert targets[0].startswith("6 of 10 target words of made are unknown to 'mine'")
+        assert texts[0].startswith("What made says of 6 of 10 words has characters unknown to 'mine': a, b, c, d.")
+
+
+@pytest.mark.parametrize(
+    ("item", "found"),
+    [
+        (SORTER, [("target", "male", "He"), ("attribute", "male", "mail sorter")]),
+        (BLANK, [("target", "male", "He"), ("target", "female", "She")]),
+        (PAIR, [("target", "male", "Men"), ("target", "female", "Women")]),
+        (INFERENCE, [("attribute", "male", "nurse"), ("target", "female", "woman")]),
+    ],
+)
+def test_every_kind_of_item_says_the_gender_of_its_words(item: Item, found: list[tuple[str, str, str]]) -> None:
+    assert [(cut.role, cut.gender, cut.text) for cut in cuts(Pieces(), of(item))] == found
+
+
+@pytest.mark.parametrize(("text", "pieces", "split"), [("nurse", 1, False), ("nurse", 2, True), ("nurse", 0, False)])
+def test_a_word_of_several_pieces_is_split(text: str, pieces: int, split: bool) -> None:
+    assert Cut("attribute", "female", text, pieces).split is split
+
+
+@pytest.mark.parametrize(("pieces", "split"), [(2, False), (3, True)])
+def test_two_words_of_a_piece_each_are_whole(pieces: int, split: bool) -> None:
+    assert Cut("attribute", "male", "mail sorter", pieces).split is split
+
+
+def test_flawed_pairs_of_a_users_file_are_counted(tmp_path: Path) -> None:
+    def read(*rows: str) -> Any:
+        file = tmp_path / "mine.csv"
+        file.write_text("\n".join(["stereotype,counterpart", *rows]))
+        return datasets.load("pairs", file=str(file))
+
+    good, bad = "He left the room.,She left the room.", "He won the game.,She lost the game."
+    assert list(flawed(read(good))) == []
+    (line,) = flawed(read(good, bad))
+    assert line.startswith("1 of 2 pairs of mine differ in more than gendered words")
+
+
+def test_only_pairs_can_be_flawed() -> None:
+    assert list(flawed(of(NURSE, BLANK, INFERENCE))) == []

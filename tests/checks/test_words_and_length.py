@@ -1,0 +1,92 @@
+"""Words that are cut for one gender only, words that are unknown and texts that are too long are seen."""
+
+from pathlib import Path
+
+import pytest
+
+import evenhand
+from evenhand import Sentence, datasets
+from evenhand.checks.base import Case, Finding
+from evenhand.checks.words_and_length import length, splitting, vocabulary
+from evenhand.core.dataset import Dataset
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.models.networks.nli import NliModel
+from helpers import tiny
+from helpers.checked import Make, Pieces, one
+from helpers.typed import all_of
+
+FEMALE = ("she", "woman", "sister", "daughter")
+MALE = ("he", "man", "brother", "son")
+
+
+def split(data: Dataset, *cut: str) -> dict[str, Finding]:
+    """What splitting finds of a model that cuts these words."""
+    return {finding.check: finding for finding in splitting(Case(Pieces(cut), data.language, [data]))}
+
+
+def typed(data: Dataset, gender: str) -> list[str]:
+    """The professions of that gender."""
+    items = all_of(Sentence, data.items)
+    return sorted({item.attribute.of(item.text) for item in items if item.groups["prof_gender"] == gender})
+
+
+@pytest.mark.parametrize(("cut", "verdict"), [((), "fine"), (FEMALE, "careful"), ((*FEMALE, *MALE), "fine")])
+def test_words_of_one_gender_that_are_cut_ask_for_care(cut: tuple[str, ...], verdict: str, becpro: Dataset) -> None:
+    found = split(becpro, *cut)
+    assert found["target words"].verdict == verdict
+    assert (f"{len(FEMALE)} of 9 female (She, woman, sister)" in found["target words"].says) is bool(cut)
+    assert found["attribute words"].verdict == "fine"
+
+
+def test_professions_of_one_gender_that_are_cut_ask_for_care(becpro: Dataset) -> None:
+    found = split(becpro, *typed(becpro, "male"))["attribute words"]
+    assert found.verdict == "careful"
+    assert found.says.startswith("Cut into pieces: 0 of 20 female-typed, 20 of 20 male-typed (taper")
+
+
+def test_a_target_that_is_cut_weighs_more_than_an_attribute(becpro: Dataset) -> None:
+    """One of nine women's words is too much; four of twenty men's professions are not, six are."""
+    men = typed(becpro, "male")
+    assert split(becpro, "woman")["target words"].verdict == "careful"
+    assert [split(becpro, *men[:n])["attribute words"].verdict for n in (4, 6)] == ["fine", "careful"]
+
+
+@pytest.mark.parametrize("name", ["tgb", "tbd", "nli-en", "emotions-en", "becpro-de"])
+def test_every_kind_of_item_has_its_words_by_gender(name: str) -> None:
+    found = split(datasets.load(name), "she", "women", "woman", "frau")
+    assert " 0 of" not in found["target words"].says.split(",")[0]
+
+
+def test_without_spaces_there_are_no_words_to_be_cut() -> None:
+    assert split(datasets.load("nli-zh"), "女人") == {}
+
+
+def test_unknown_words_are_named(becpro: Dataset) -> None:
+    assert one(vocabulary, Pieces(), becpro).verdict == "fine"
+    finding = one(vocabulary, Pieces(unknown=["she"]), becpro)
+    assert finding.verdict == "careful"
+    assert "unknown: She" in finding.says
+
+
+def test_where_most_words_are_unknown_the_language_is_asked_about(becpro: Dataset) -> None:
+    finding = one(vocabulary, Pieces(unknown=[*FEMALE, *MALE, "dad", "mom", "aunt", "uncle"]), becpro)
+    assert finding.verdict == "careful"
+    assert "Is it a model of 'en'?" in finding.says
+
+
+def test_texts_over_the_limit_are_counted(mini_en: MaskedLM, make: Make) -> None:
+    tgb = datasets.load("tgb")
+    fits = one(length, mini_en, tgb)
+    assert (fits.verdict, fits.says) == ("fine", "The longest text (tgb) has 37 pieces; the model takes 128.")
+    short = make("roberta", max_position_embeddings=42)
+    assert short.longest == 40
+    assert one(length, short, tgb).verdict == "unfit"
+    assert "200 of the 200 longest texts have more than the 40 pieces" in one(length, short, tgb).says
+    assert one(length, short, tgb, datasets.load("tbd-simple")).verdict == "careful"
+
+
+def test_pairs_of_inference_are_as_long_as_both(tmp_path: Path, mini_en_nli: NliModel) -> None:
+    data = datasets.load("nli-en")
+    assert "has 34 pieces" in one(length, mini_en_nli, data).says
+    short = evenhand.load(str(tiny.save_classifier("roberta", tmp_path / "short")))
+    assert one(length, short, data).verdict == "unfit"

@@ -1,0 +1,183 @@
+"""A file is as it was or new and whole, whatever happens while it is written."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from evenhand import RunError
+from evenhand.core.files import prepare, write_whole
+
+
+def content(folder: Path) -> dict[str, str]:
+    """Every file of a folder, hidden ones too, and what it holds."""
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    path = tmp_path / "results.json"
+    path.write_text("old")
+    return path
+
+
+def test_a_file_is_made_or_replaced_and_nothing_else_is_left(old: Path) -> None:
+    write_whole(old, lambda file: file.write(b"new"))
+    write_whole(old.with_name("run.json"), lambda file: file.write(b"whole"))
+    assert content(old.parent) == {"results.json": "new", "run.json": "whole"}
+
+
+def test_the_old_file_is_there_until_the_new_one_is_complete(old: Path) -> None:
+    def fill(file: IO[bytes]) -> None:
+        file.write(b"new, ")
+        file.flush()
+        assert old.read_text() == "old"
+        file.write(b"and whole")
+
+    write_whole(old, fill)
+    assert old.read_text() == "new, and whole"
+
+
+@pytest.mark.parametrize("says", ["No space left on device", "Input/output error"])
+def test_a_failing_write_leaves_the_old_file_and_no_litter(old: Path, says: str) -> None:
+    def fails_half_way(file: IO[bytes]) -> None:
+        file.write(b"new, but")
+        raise OSError(28, says)
+
+    with pytest.raises(RunError, match=f"results.json' cannot be written: {says}. What was there before still is"):
+        write_whole(old, fails_half_way)
+    assert content(old.parent) == {"results.json": "old"}
+
+
+@pytest.mark.parametrize("error", [ValueError("no JSON"), KeyboardInterrupt()])
+def test_another_error_on_the_way_comes_through_as_it_is(old: Path, error: BaseException) -> None:
+    def fails_half_way(file: IO[bytes]) -> None:
+        file.write(b"new, but")
+        raise error
+
+    with pytest.raises(type(error)) as raised:
+        write_whole(old, fails_half_way)
+    assert raised.value is error
+    assert content(old.parent) == {"results.json": "old"}
+
+
+def test_a_folder_that_is_not_there_is_an_error_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="cannot be written: No such file or directory. .*choose another folder"):
+        write_whole(tmp_path / "nowhere" / "run.json", lambda file: file.write(b"new"))
+
+
+def test_the_content_is_on_the_disk_before_the_file_has_its_name(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a machine that loses its power could leave an empty file in the old one's place."""
+    done: list[str] = []
+    sync, replace = os.fsync, Path.replace
+
+    def synced(number: int) -> None:
+        assert os.fstat(number).st_size == len(b"new")  # nothing is left in a buffer
+        done.append("synced")
+        sync(number)
+
+    def replaced(path: Path, target: Path) -> Path:
+        done.append("replaced")
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", replaced)
+    write_whole(old, lambda file: file.write(b"new"))
+    assert done == ["synced", "replaced"]
+
+
+@contextmanager
+def masking(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_others_may_read_it_as_far_as_the_umask_lets_them(tmp_path: Path, mask: int, mode: int) -> None:
+    """Temporary files are for their owner alone, results are not."""
+    with masking(mask):
+        write_whole(tmp_path / "run.json", lambda file: file.write(b"new"))
+        assert os.umask(mask) == mask  # and the mask is as it was
+    assert stat.S_IMODE((tmp_path / "run.json").stat().st_mode) == mode
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from evenhand.core.files import write_whole
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def fill(file):
+    file.write(b"new, but")
+    file.flush()
+    if sys.argv[2] == "in the middle":
+        die()
+
+if sys.argv[2] == "at the end":
+    Path.replace = die
+write_whole(Path(sys.argv[1]), fill)
+"""
+
+
+@pytest.mark.parametrize("when", ["in the middle", "at the end"])
+def test_a_kill_leaves_the_old_file(old: Path, when: str) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED, str(old), when], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert old.read_text() == "old"
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from evenhand import RunError
+from evenhand.core.files import write_whole
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # no file may grow beyond this
+try:
+    write_whole(Path(sys.argv[1]), lambda file: file.write(b"x" * 200_000))
+except RunError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_litter(old: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", FULL, str(old)], capture_output=True, text=True, check=True)
+    assert "results.json' cannot be written: File too large" in done.stdout
+    assert content(old.parent) == {"results.json": "old"}
+
+
+def test_a_folder_is_made_with_all_above_it_and_stays_empty(tmp_path: Path) -> None:
+    prepare(tmp_path / "runs" / "today")
+    assert list((tmp_path / "runs" / "today").iterdir()) == []
+
+
+def test_a_folder_that_is_there_keeps_what_it_holds(old: Path) -> None:
+    prepare(old.parent)
+    assert content(old.parent) == {"results.json": "old"}
+
+
+@pytest.mark.parametrize("below", ["", "below", "far/below"])
+def test_an_output_folder_that_is_a_file_is_refused_by_that_files_name(old: Path, below: str) -> None:
+    with pytest.raises(RunError, match=rf"The output must be a folder. '{old}' is a file: choose another"):
+        prepare(old / below)
+
+
+def test_an_output_folder_that_cannot_be_made_is_refused() -> None:
+    with pytest.raises(RunError, match="The output folder '/proc/evenhand' cannot be written: No such file"):
+        prepare(Path("/proc/evenhand"))  # not even root can
+
+
+def test_an_output_folder_that_cannot_be_written_is_refused_before_any_work_is_done() -> None:
+    with pytest.raises(RunError, match="The output folder '/proc' cannot be written: .* Choose another"):
+        prepare(Path("/proc"))

@@ -1,0 +1,77 @@
+"""Correlations, lines and spreads are R's, their intervals cover, and what does not vary has none."""
+
+import math
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from evenhand.stats import correlation as module
+from evenhand.stats.correlation import correlation, fitted, ratio_of_spreads
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def test_correlations_are_rs() -> None:
+    """R: cor(c(1,2,3,4,5), c(2,1,4,3,7)) is 0.8242; method = "spearman" gives 0.8."""
+    x, y = np.arange(1.0, 6), np.array([2.0, 1, 4, 3, 7])
+    assert correlation(x, y, rng(), kind="pearson").value == pytest.approx(0.8242, abs=5e-5)
+    assert correlation(x, y, rng(), kind="spearman").value == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(("n", "known"), [(7, False), (8, True)])
+def test_a_correlation_of_fewer_than_eight_points_has_no_interval(n: int, known: bool) -> None:
+    found = correlation(np.arange(float(n)), rng().normal(size=n), rng(), kind="pearson")
+    assert [math.isfinite(end) for end in (found.low, found.high)] == [known, known]
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman"])
+def test_a_correlation_of_twenty_points_is_covered_as_often_as_it_says(
+    kind: Literal["pearson", "spearman"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "DRAWS", 1_000)  # noise far below that of the trials
+    draw, covered, trials = np.random.default_rng(2), 0, 200
+    truth = 0.5 if kind == "pearson" else 6 / math.pi * math.asin(0.25)  # of a bivariate normal
+    for _ in range(trials):
+        x = draw.normal(size=20)
+        found = correlation(x, 0.5 * x + math.sqrt(0.75) * draw.normal(size=20), draw, kind=kind)
+        assert -1 <= found.low <= found.value <= found.high <= 1
+        covered += found.low <= truth <= found.high
+    assert covered / trials > 0.9
+
+
+def test_what_does_not_vary_has_no_correlation() -> None:
+    for x, y in ((np.ones(5), np.arange(5.0)), (np.arange(5.0), np.ones(5))):
+        found = correlation(x, y, rng(), kind="pearson")
+        assert np.isnan([found.value, found.low, found.high, found.p]).all()
+
+
+def test_points_on_a_line_give_that_line() -> None:
+    x = rng().normal(size=12)
+    line = fitted(x, 1 - 2 * x, rng())
+    assert (line.slope, line.slope_low, line.slope_high) == pytest.approx((-2, -2, -2))
+    assert (line.intercept, line.r, line.n) == pytest.approx((1, -1, 12))
+
+
+def test_the_spreads_of_what_is_stretched_threefold_are_three_to_one() -> None:
+    x = rng().normal(size=12)
+    assert ratio_of_spreads(x, 1 - 3 * x, rng()) == pytest.approx((3, 3, 3))
+
+
+def test_a_ratio_of_spreads_is_covered_as_often_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "DRAWS", 1_000)
+    draw, covered, trials = np.random.default_rng(0), 0, 300
+    for _ in range(trials):
+        x = draw.normal(size=30)
+        _, low, high = ratio_of_spreads(x, 0.3 * x + 0.4 * draw.normal(size=30), draw)
+        covered += low <= 0.5 <= high
+    assert covered / trials > 0.89
+
+
+def test_where_x_does_not_vary_there_is_no_line_and_no_ratio() -> None:
+    flat, y = np.ones(9), rng().normal(size=9)
+    line = fitted(flat, y, rng())
+    assert np.isnan([line.slope, line.slope_low, line.slope_high, line.intercept, line.r]).all()
+    assert np.isnan(ratio_of_spreads(flat, y, rng())).all()

@@ -1,0 +1,150 @@
+"""Tests give the p that R gives, or that can be counted by hand, and take clusters for the units."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evenhand.stats import significance
+from evenhand.stats.significance import (
+    detectable,
+    detectable_within,
+    holm,
+    interval_test,
+    sign_flip_test,
+    signed_rank,
+    signed_rank_z,
+)
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def t_interval(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:
+    """Student's, at 95 %."""
+    found = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    return float(found.low), float(found.high)
+
+
+def test_signed_rank_is_rs() -> None:
+    """R: wilcox.test(x, y, paired = TRUE) on the depression scores of its help page: V = 40, p-value = 0.03906."""
+    x = np.array([1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30])
+    y = np.array([0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29])
+    found = signed_rank(x - y)
+    assert found.w == 40
+    assert found.p == pytest.approx(0.03906, abs=5e-6)
+    assert found.z == pytest.approx((40 - 22.5) / math.sqrt(9 * 10 * 19 / 24))
+    assert found.r > 0 > found.r_as_printed
+
+
+def test_signed_rank_by_hand_with_ties_and_zeros() -> None:
+    """|d| = 1, 1, 2, 3 with ranks 1.5, 1.5, 3, 4; positive are 1, 2, 3: W = 8.5. The zero is left out."""
+    found = signed_rank(np.array([1.0, -1.0, 2.0, 3.0, 0.0]))
+    assert (found.w, found.n) == (8.5, 4)
+    assert found.z == pytest.approx((8.5 - 5) / math.sqrt(4 * 5 * 9 / 24 - (2**3 - 2) / 48))
+
+
+def test_no_differences_at_all_are_no_evidence() -> None:
+    found = signed_rank(np.zeros(3))
+    assert (found.p, found.n) == (1, 0)
+    assert math.isnan(found.r)
+    assert math.isnan(signed_rank_z(0, 0))
+
+
+def test_z_comes_from_a_published_sum_of_ranks_too() -> None:
+    """The same differences, none of them tied: from V and n alone."""
+    differences = np.random.default_rng(0).normal(0.3, 1, 40)
+    found = signed_rank(differences)
+    assert signed_rank_z(found.w, found.n) == pytest.approx(found.z)
+    assert 2 * stats.norm.sf(abs(found.z)) == pytest.approx(found.p, abs=0.01)
+
+
+def test_sign_flips_are_exact_for_few_clusters() -> None:
+    """Three clusters all of one sign: 2 of the 8 sign patterns are as extreme, so p is near 1/4."""
+    p = sign_flip_test(np.array([1.0, 2.0, 3.0]), ["a", "b", "c"], rng())
+    assert p == pytest.approx(0.25, abs=0.02)
+    assert sign_flip_test(np.array([1.0, -1.0]), ["a", "b"], rng()) == 1.0
+
+
+def test_sign_flips_of_many_clusters_are_as_a_normal_distribution_has_them() -> None:
+    """So many that their coins are drawn in parts, and no multiple of eight, as many as a byte has bits."""
+    n = 100_003
+    differences = np.random.default_rng(1).normal(size=n)
+    differences += 1.5 / math.sqrt(n) - differences.mean()
+    z = differences.sum() / math.sqrt((differences**2).sum())
+    p = sign_flip_test(differences, [str(i) for i in range(n)], rng(), draws=999)
+    assert p == pytest.approx(2 * stats.norm.sf(z), abs=0.03)
+
+
+def test_p_does_not_depend_on_how_many_coins_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    differences, clusters = rng().normal(0.2, 1, 32), [str(i) for i in range(32)]
+    whole = sign_flip_test(differences, clusters, rng())
+    monkeypatch.setattr(significance, "AT_ONCE", 7 * 32)
+    assert sign_flip_test(differences, clusters, rng()) == whole
+
+
+def test_sign_flips_know_about_clusters() -> None:
+    """Ninety alike differences in one cluster are one observation, not ninety."""
+    clusters = ["a"] * 90 + ["b"]
+    assert sign_flip_test(np.ones(91), clusters, rng()) > 0.4
+    assert sign_flip_test(np.ones(91), [str(i) for i in range(91)], rng()) < 0.001
+
+
+def test_without_a_cluster_there_is_no_p() -> None:
+    assert math.isnan(sign_flip_test(np.array([]), [], rng()))
+
+
+def test_p_is_uniform_where_there_is_nothing() -> None:
+    draw = np.random.default_rng(3)
+    ps = [sign_flip_test(draw.normal(size=20), [str(i) for i in range(20)], draw, draws=199) for _ in range(400)]
+    assert 0.02 < np.mean(np.array(ps) <= 0.05) < 0.09
+
+
+def test_the_detectable_difference_is_detected_four_times_in_five() -> None:
+    draw, clusters = np.random.default_rng(5), [str(i) for i in range(20)]
+    sample = draw.normal(size=20)
+    effect = detectable((sample - sample.mean()) / sample.std(ddof=1), clusters)  # at a standard deviation of 1
+    hits = stats.ttest_1samp(draw.normal(loc=effect, size=(800, 20)), 0, axis=1).pvalue < 0.05
+    assert np.mean(hits) == pytest.approx(0.8, abs=0.05)
+    assert np.isnan(detectable(np.ones(3), ["a"] * 3))
+
+
+def test_alike_differences_in_a_cluster_make_nothing_more_detectable() -> None:
+    sample = rng().normal(size=20)
+    once = detectable(sample, [str(i) for i in range(20)])
+    assert detectable(np.repeat(sample, 9), np.repeat(range(20), 9).astype(str).tolist()) == pytest.approx(once)
+
+
+def test_the_detectable_difference_can_be_read_off_an_interval() -> None:
+    sample, clusters = rng().normal(size=12), [str(i) for i in range(12)]
+    assert detectable_within(*t_interval(sample), 12) == pytest.approx(detectable(sample, clusters))
+    assert math.isnan(detectable_within(-1, 1, 1))
+
+
+def test_the_p_of_an_interval_is_that_of_the_test_it_comes_from() -> None:
+    for mean in (-1.0, 0.4):
+        sample = rng().normal(mean, 1, 12)
+        found = interval_test(float(sample.mean()), *t_interval(sample), 12)
+        assert found == pytest.approx(stats.ttest_1samp(sample, 0).pvalue)
+
+
+@pytest.mark.parametrize(("value", "low", "high"), [(1.0, 0.0, 5.0), (-1.0, -5.0, 0.0)])
+def test_an_interval_that_ends_at_0_has_a_p_of_5_percent(value: float, low: float, high: float) -> None:
+    """By the end that is nearer to 0: the other one may be anywhere."""
+    assert interval_test(value, low, high, 9) == pytest.approx(0.05)
+    assert interval_test(value, low + 0.1 * value, high + 0.1 * value, 9) < 0.05
+
+
+def test_an_interval_of_no_width_or_of_nothing_has_its_p() -> None:
+    assert interval_test(0.0, -1.0, 1.0, 9) == 1
+    assert interval_test(0.5, 0.5, 0.5, 9) == 0
+    assert math.isnan(interval_test(0.5, math.nan, math.nan, 9))
+    assert math.isnan(interval_test(0.5, 0.1, 0.9, 1))
+
+
+def test_holm_is_rs() -> None:
+    """R: p.adjust(c(0.01, 0.04, 0.03), "holm") gives 0.03 0.06 0.06."""
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([]) == []
