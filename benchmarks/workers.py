@@ -16,11 +16,11 @@ from evenhand import datasets
 from evenhand.core.items import Pair
 from evenhand.core.questions import Likelihood
 from evenhand.distributed.cluster import check_engine, connected
-from evenhand.distributed.workers import Crew
+from evenhand.distributed.workers import WorkerPool
 from evenhand.models.planning.plan import Batch
 
 if TYPE_CHECKING:
-    from evenhand.distributed.remote_model import Spread
+    from evenhand.distributed.remote_model import RemoteModel
 
 NAME = "PLL on Ray, mini-en, two single-threaded workers: one worker"
 SENTENCES = 100
@@ -47,13 +47,13 @@ def rows() -> Iterator[Row]:
 
 
 def _row() -> Row:
-    from evenhand.distributed.remote_model import spread
+    from evenhand.distributed.remote_model import remote_model
 
     pairs = [item for item in datasets.load("tgb").items if isinstance(item, Pair)]
     questions = [Likelihood(pair.stereotype) for pair in pairs[:SENTENCES]]
     with (
-        spread("mini-en", Crew(1), batch_size=INPUTS) as one,
-        spread("mini-en", Crew(2), batch_size=INPUTS) as two,
+        remote_model("mini-en", WorkerPool(1), batch_size=INPUTS) as one,
+        remote_model("mini-en", WorkerPool(2), batch_size=INPUTS) as two,
     ):
         batches = list(enumerate(one.plan(questions).batches))
         for model, n in ((one, 1), (two, 2)):
@@ -76,12 +76,12 @@ def _row() -> Row:
     )
 
 
-def _at_work(model: "Spread") -> int:
+def _at_work(model: "RemoteModel") -> int:
     """How many workers hold the model now."""
     return sum(worker.step is None for worker in model._workers)
 
 
-def _time(side: Side, model: "Spread", batches: Sequence[tuple[int, Batch]]) -> None:
+def _time(side: Side, model: "RemoteModel", batches: Sequence[tuple[int, Batch]]) -> None:
     start = time.perf_counter()
     values = dict(model.stream(batches))
     side.seconds.append(time.perf_counter() - start)

@@ -6,9 +6,11 @@ from typing import Any
 
 from evenhand import datasets, measures
 from evenhand.core.dataset import Dataset
-from evenhand.core.items import Blank, NliPair, Pair, Sentence
+from evenhand.core.items import NliPair
 from evenhand.core.loop import Task
+from evenhand.core.measure import Traits
 from evenhand.errors import BadInput, UnknownName
+from evenhand.runs.record import TaskRecord, traits
 
 OF_PAIRS = ("likelihood-difference", "likelihood-lean", "stereotype-share", "crows-pairs")
 OF_INFERENCE = (
@@ -56,15 +58,6 @@ CAUSAL_INFERENCE = [
     "A causal model: a label is the likeliest of three words after a question. Its values are not to be set beside a "
     "classifier's.",
 ]
-FITTING: dict[type, tuple[str, ...]] = {
-    Sentence: ("association",),
-    Pair: OF_PAIRS,
-    NliPair: OF_INFERENCE,
-    Blank: ("pronoun", "singular-they", "gender-agreement", "log-probability-bias"),
-}
-"""The measures for each kind of item."""
-ASKED_FOR = {"gender-agreement", "log-probability-bias"}
-"""Not for every dataset of that kind: only when named, or where every word calls for one gender."""
 
 
 def tasks(
@@ -111,16 +104,15 @@ def tasks_on(
     options = dict(options or {})
     built = _built(dataset, options)
     sort = type(built.items[0])
-    called_for = sort is Blank and all(item.groups.get("gender") for item in built.items)
-    left_out = ASKED_FOR - {"gender-agreement"} if called_for else ASKED_FOR
-    chosen = list(dict.fromkeys(which)) or [measure for measure in FITTING[sort] if measure not in left_out]
+    fitting = {name: Traits.of(how) for name, how in measures.MEASURES.items() if Traits.of(how).items is sort}
+    chosen = list(dict.fromkeys(which)) or [name for name, how in fitting.items() if _unasked(how, built)]
     for measure in chosen:
         if measure not in measures.MEASURES:
             raise UnknownName("measure", measure, measures.MEASURES)
-        if measure not in FITTING[sort]:
+        if measure not in fitting:
             raise BadInput(
                 f"'{measure}' cannot measure '{dataset}', which has items of the kind {sort.__name__}. "
-                f"Those that can: {', '.join(FITTING[sort])}."
+                f"Those that can: {', '.join(fitting)}."
             )
     known = {*datasets.options_of(dataset), *(name for measure in chosen for name in measures.options_of(measure))}
     for name in options:
@@ -128,6 +120,11 @@ def tasks_on(
             raise UnknownName("option", name, known)
     options = DEFAULTS.get(kind, {}) | options
     return [_task(built, measure, options) for measure in chosen]
+
+
+def _unasked(how: Traits, dataset: Dataset) -> bool:
+    """Does a measure run on the dataset without being named?"""
+    return not how.on_request and all(item.groups.get(group) for item in dataset.items for group in how.needs)
 
 
 def _built(dataset: str, options: Mapping[str, Any]) -> Dataset:
@@ -139,45 +136,47 @@ def _task(dataset: Dataset, measure: str, options: Mapping[str, Any]) -> Task:
     return Task(dataset, measures.load(measure, **taken))
 
 
-def record(task: Task) -> dict[str, Any]:
-    """A task as plain data: enough to read its results, and to build it again."""
-    how = task.measure
-    return {
-        "dataset": task.dataset.name,
-        "dataset_builder": task.dataset.builder or task.dataset.name,
-        "dataset_version": task.dataset.version,
-        "dataset_options": dict(task.dataset.options),
-        "measure": how.name,
-        "measure_version": how.version,
-        "measure_options": dataclasses.asdict(how) if dataclasses.is_dataclass(how) else {},
-        "by": list(task.dataset.by),
-        "within": task.dataset.within,
-        "cluster": task.dataset.cluster,
-        "crossed": task.dataset.crossed,
-        "reading": how.reading,
-        "flaws": task.dataset.flaws,
-        "about": task.dataset.about,
-        "language": task.dataset.language,
-        "source": task.dataset.source,
-        "licence": task.dataset.licence,
-        "asks": (how.__doc__ or "").partition("\n")[0],
-    }
+def record(task: Task, *, partial: bool = False) -> TaskRecord:
+    """A task as it is kept: enough to read its results, and to build it again."""
+    data, how = task.dataset, task.measure
+    return TaskRecord(
+        dataset=data.name,
+        dataset_builder=data.builder or data.name,
+        dataset_version=data.version,
+        dataset_options=dict(data.options),
+        measure=how.name,
+        measure_version=how.version,
+        measure_options=dataclasses.asdict(how) if dataclasses.is_dataclass(how) else {},
+        by=tuple(data.by),
+        within=data.within,
+        cluster=data.cluster,
+        crossed=data.crossed,
+        reading=how.reading,
+        flaws=data.flaws,
+        about=data.about,
+        language=data.language,
+        source=data.source,
+        licence=data.licence,
+        asks=(how.__doc__ or "").partition("\n")[0],
+        **traits(how),
+        partial=partial,
+    )
 
 
-def rebuild(recorded: Sequence[Mapping[str, Any]]) -> list[Task]:
+def rebuild(recorded: Sequence[TaskRecord]) -> list[Task]:
     """The tasks that were recorded; an error if a dataset has changed since."""
     built: dict[str, Dataset] = {}
     for task in recorded:
-        if task["dataset"] not in built:
-            built[task["dataset"]] = _rebuilt(task)
-    return [Task(built[t["dataset"]], measures.load(t["measure"], **t["measure_options"])) for t in recorded]
+        if task.dataset not in built:
+            built[task.dataset] = _rebuilt(task)
+    return [Task(built[t.dataset], measures.load(t.measure, **t.measure_options)) for t in recorded]
 
 
-def _rebuilt(recorded: Mapping[str, Any]) -> Dataset:
-    dataset = datasets.load(recorded["dataset_builder"], **recorded["dataset_options"])
-    if dataset.version != recorded["dataset_version"]:
+def _rebuilt(recorded: TaskRecord) -> Dataset:
+    dataset = datasets.load(recorded.dataset_builder, **recorded.dataset_options)
+    if dataset.version != recorded.dataset_version:
         raise BadInput(
-            f"The run has version {recorded['dataset_version']} of dataset '{dataset.name}', this evenhand has "
+            f"The run has version {recorded.dataset_version} of dataset '{dataset.name}', this evenhand has "
             f"version {dataset.version}. Run the audit again, or use the evenhand that made the run."
         )
     return dataset

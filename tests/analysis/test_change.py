@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
 from evenhand import BadInput, Run
-from evenhand.analysis.change import COLUMNS, Twice, _farther, adjusted, changed, differences
+from evenhand.analysis.change import COLUMNS, PairedScores, _farther, adjusted, changed, differences
 from helpers.audited_runs import noise
 from helpers.made_scores import PAPER, associations, run, scores
 from helpers.written_runs import task
@@ -30,7 +31,7 @@ def two(
     Each item is a cluster of its own, unless there is a group `profession`.
     """
     frame = pd.DataFrame({"dataset": "d", "measure": measure, "id": [f"i{n}" for n in range(len(before))], **groups})
-    by = [name for name in groups if name not in ("profession", "template")][:1]
+    by = tuple(name for name in groups if name not in ("profession", "template"))[:1]
     cluster, crossed = (name if name in groups else "" for name in ("profession", "template"))
     asked = task("d", measure, by=by, within="", cluster=cluster, crossed=crossed)
     one, other = (
@@ -244,7 +245,7 @@ def test_runs_of_other_items_are_refused() -> None:
 
 def test_only_what_both_have_is_compared() -> None:
     (one, other), (more, _) = two(*SIX), two(*SIX, "singular-they")
-    both = Run(one.path, {**one.about, "tasks": [*more.about["tasks"], *one.about["tasks"]]})
+    both = Run(one.path, replace(one.record, tasks=(*more.record.tasks, *one.record.tasks)))
     both.__dict__["scores"] = pd.concat([more.scores, one.scores], ignore_index=True)
     pd.testing.assert_frame_equal(changed(both, other), changed(one, other))
 
@@ -265,7 +266,7 @@ def test_nothing_adjusted_is_an_empty_table_with_its_columns() -> None:
 def twice(before: list[float], after: list[float], **more: Any) -> dict[str, Any]:
     clusters = [str(i) for i in range(len(before))]
     about: dict[str, Any] = {"crossed": None, "sets": None, "every": (), "shares": False, "neutral": 0.0, "better": 0.0}
-    found = Twice(np.array(before), np.array(after), clusters, **about | more)
+    found = PairedScores(np.array(before), np.array(after), clusters, **about | more)
     return found.row(np.random.default_rng(0), same=False)
 
 

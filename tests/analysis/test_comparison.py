@@ -1,9 +1,9 @@
 """Runs compared with a baseline."""
 
-import dataclasses
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ def test_of_the_same_model_nothing_changed(compared: Comparison) -> None:
 
 
 def test_a_causal_model_among_others_is_named(runs: list[Run]) -> None:
-    causal = dataclasses.replace(runs[1], about={**runs[1].about, "apart": ["A causal model."]})
+    causal = Run(runs[1].path, replace(runs[1].record, caveats=("A causal model.",)))
     mixed = evenhand.compare(runs[0], causal)
     assert mixed.of_another_kind == ["better"]
     assert "Careful: better is causal" in shown.markdown(mixed)
@@ -103,11 +103,9 @@ def test_runs_that_were_not_measured_alike_are_refused_with_what_differs(
 def test_other_versions_and_contents_are_refused_but_not_another_place(tmp_path: Path, runs: list[Run]) -> None:
     elsewhere = audited(tmp_path, "elsewhere", 1.0)
     assert len(evenhand.compare(runs[0], elsewhere).frame)
-    about = json.loads(json.dumps(elsewhere.about))
-    for task in about["tasks"]:
-        task["dataset_version"] = 7
+    newer = tuple(replace(task, dataset_version=7) for task in elsewhere.record.tasks)
     with pytest.raises(BadInput, match="version of the dataset 1 and 7"):
-        evenhand.compare(runs[0], Run(elsewhere.path, about))
+        evenhand.compare(runs[0], Run(elsewhere.path, replace(elsewhere.record, tasks=newer)))
     other = audited(tmp_path, "other", 1.0, pairs(tmp_path, 62))
     with pytest.raises(BadInput, match=r"sha256 \w+ and \w+; samples of 60 items and 62 items"):
         evenhand.compare(runs[0], other)

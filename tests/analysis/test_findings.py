@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from evenhand.analysis import agreement, hypotheses, paired, workforce
-from evenhand.analysis.findings import Findings, findings, of_dataset
+from evenhand.analysis.findings import Findings, findings
 from helpers.made_scores import PAPER, associations, crossed, run, scores
 from helpers.written_runs import task
 
-BY = ["prof_gender", "gender"]
+BY = ("prof_gender", "gender")
 
 
 @pytest.fixture(autouse=True)
@@ -37,27 +37,13 @@ def feelings(noise: float = 0.05) -> pd.DataFrame:
     return scores(PAPER, noise=noise).rename(columns=names).assign(dataset="emotions-en")
 
 
-def test_scores_of_a_dataset_are_its_own_without_the_groups_of_others() -> None:
-    both = run(pd.concat([scores(PAPER), pronouns()], ignore_index=True), [])
-    found = of_dataset(both, "tbd", "pronoun")
-    assert list(found) == ["dataset", "measure", "id", "score", "category"]
-    assert found["id"].tolist() == ["1", "2"]
-    assert "category" not in of_dataset(both, "becpro-en")
-    assert len(of_dataset(both, "becpro-en")) == 144
-    assert of_dataset(both, "becpro-en", "pronoun").empty
-
-
-def test_scores_that_are_all_missing_are_still_a_column() -> None:
-    assert "score" in of_dataset(run(pronouns().assign(score=np.nan), []), "tbd", "pronoun")
-
-
 def test_there_are_findings_for_datasets_with_women_and_men_that_were_scored() -> None:
     unscored = scores(PAPER).assign(dataset="unscored", score=np.nan)
     frame = pd.concat([pronouns(), scores(PAPER), unscored, feelings()], ignore_index=True)
     tasks = [
-        task("tbd", "pronoun", by=["category"]),
+        task("tbd", "pronoun", by=("category",)),
         task("unscored", "association", by=BY),
-        task("emotions-en", "association", by=["emotion", "gender"], cluster="word"),
+        task("emotions-en", "association", by=("emotion", "gender"), cluster="word"),
         task("becpro-en", "association", by=BY),
     ]
     found = findings(run(frame, tasks))
@@ -80,7 +66,7 @@ def test_each_finding_is_that_of_the_datasets_own_scores_by_the_runs_seed() -> N
 
 
 def test_the_papers_claims_and_the_workforce_are_about_professions_alone() -> None:
-    asked = task("emotions-en", "association", by=["emotion", "gender"], cluster="word")
+    asked = task("emotions-en", "association", by=("emotion", "gender"), cluster="word")
     found = only(findings(run(feelings(), [asked])))
     assert found.differences["emotion"].tolist() == ["balanced", "female", "male"]
     assert found.differences["clusters"].tolist() == [8, 8, 8]
@@ -102,11 +88,11 @@ def pearson(found: pd.DataFrame, score: str) -> float:
 
 def test_pieces_are_a_confound_where_the_run_counted_them_for_that_dataset() -> None:
     frame = scores(PAPER)
-    counted = associations(frame, pieces={"becpro-en": numbers(frame), "tbd": {}})
+    counted = associations(frame, tokens={"becpro-en": numbers(frame), "tbd": {}})
     found = only(findings(counted))
     assert list(found.confounds) == ["pieces"]
     assert pearson(found.confounds["pieces"], "female") == pytest.approx(1)
-    assert only(findings(associations(frame, pieces={"becpro-de": numbers(frame)}))).confounds == {}
+    assert only(findings(associations(frame, tokens={"becpro-de": numbers(frame)}))).confounds == {}
 
 
 def test_frequency_is_a_confound_on_request() -> None:
@@ -119,7 +105,7 @@ def test_frequency_is_a_confound_on_request() -> None:
 
 def test_confounds_are_looked_at_for_other_words_than_professions_too() -> None:
     frame = feelings()
-    asked = task("emotions-en", "association", by=["emotion", "gender"], cluster="word")
+    asked = task("emotions-en", "association", by=("emotion", "gender"), cluster="word")
     found = only(findings(run(frame, [asked]), frequency=numbers(frame, "word")))
     assert pearson(found.confounds["frequency"], "female") == pytest.approx(1)
 

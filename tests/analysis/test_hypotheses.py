@@ -44,7 +44,7 @@ def test_where_nothing_was_put_in_nothing_is_decided() -> None:
 
 def test_each_claim_is_of_its_own_cell() -> None:
     found = by_claim(evaluate(scores(PAPER, noise=0.0)))
-    assert {name: claim.value for name, claim in found.items()} == pytest.approx(
+    assert {name: claim.found.value for name, claim in found.items()} == pytest.approx(
         {
             "female words with female professions: positive": PAPER["female", "female"],
             "male words with male professions: positive": PAPER["male", "male"],
@@ -61,7 +61,7 @@ def test_after_fine_tuning_each_claim_is_of_the_change_of_its_own_cell() -> None
     moved = [moves[cell] for cell in zip(before["prof_gender"], before["gender"], strict=True)]
     found = by_claim(evaluate(before, before.assign(score=before["score"] + moved)))
     assert len(found) == 11
-    assert {name: claim.value for name, claim in found.items() if "after" in name} == pytest.approx(
+    assert {name: claim.found.value for name, claim in found.items() if "after" in name} == pytest.approx(
         {
             "female words with female professions: falls after fine-tuning": moves["female", "female"],
             "male words with male professions: falls after fine-tuning": moves["male", "male"],
@@ -94,8 +94,8 @@ def test_the_interval_is_students_over_professions_where_they_are_few() -> None:
     found = evaluate(frame)[0]
     cell = frame[(frame["gender"] == "female") & (frame["prof_gender"] == "female")]
     wanted = stats.ttest_1samp(cell.groupby("profession")["score"].mean(), 0).confidence_interval(0.95)
-    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
-    assert found.value == pytest.approx(cell["score"].mean())
+    assert (found.found.low, found.found.high) == pytest.approx((wanted.low, wanted.high))
+    assert found.found.value == pytest.approx(cell["score"].mean())
 
 
 def test_the_balanced_difference_is_the_one_that_is_shown_elsewhere() -> None:
@@ -103,7 +103,7 @@ def test_the_balanced_difference_is_the_one_that_is_shown_elsewhere() -> None:
     frame = scores(PAPER, noise=0.5)
     claim = evaluate(frame, seed=7)[-1]
     row: Any = compared(pairs(frame), seed=7).set_index("prof_gender").loc["balanced"]
-    assert (claim.value, claim.low, claim.high) == (row["difference"], row["low"], row["high"])
+    assert (claim.found.value, claim.found.low, claim.found.high) == (row["difference"], row["low"], row["high"])
 
 
 def test_unscored_items_are_left_out() -> None:
@@ -117,14 +117,16 @@ def test_the_order_of_rows_changes_nothing() -> None:
     frame = scores(PAPER, noise=0.3)
     for one, other in zip(evaluate(frame.sample(frac=1, random_state=1)), evaluate(frame), strict=True):
         assert (one.claim, one.verdict) == (other.claim, other.verdict)
-        assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
+        assert (one.found.value, one.found.low, one.found.high) == pytest.approx(
+            (other.found.value, other.found.low, other.found.high)
+        )
 
 
 def test_what_was_not_measured_is_undecided() -> None:
     without = scores({cell: value for cell, value in PAPER.items() if cell[0] != "balanced"})
     claim = evaluate(without)[-1]
     assert claim.hypothesis == "H3"
-    assert np.isnan([claim.value, claim.low, claim.high]).all()
+    assert np.isnan([claim.found.value, claim.found.low, claim.found.high]).all()
     assert claim.verdict == "undecided"
 
 
@@ -132,7 +134,7 @@ def test_what_was_not_measured_is_undecided() -> None:
 @given(st.lists(st.floats(-2, 2), min_size=6, max_size=6), st.floats(0, 1))
 def test_a_verdict_goes_with_its_interval_and_no_difference_is_never_proven(means: list[float], noise: float) -> None:
     for claim in evaluate(scores(dict(zip(PAPER, means, strict=True)), jobs=4, noise=noise)):
-        above, below = claim.low > 0, claim.high < 0
+        above, below = claim.found.low > 0, claim.found.high < 0
         expected = {"H1": above, "H2": below, "H3": False}[claim.hypothesis]
         wanted = "supported" if expected else "refuted" if above or below else "undecided"
         assert claim.verdict == wanted
@@ -140,4 +142,6 @@ def test_a_verdict_goes_with_its_interval_and_no_difference_is_never_proven(mean
 
 def test_an_interval_that_ends_at_0_decides_nothing() -> None:
     frame = scores(dict.fromkeys(PAPER, 0.0), noise=0.0)
-    assert {(claim.low, claim.high, claim.verdict) for claim in evaluate(frame)} == {(0.0, 0.0, "undecided")}
+    assert {(claim.found.low, claim.found.high, claim.verdict) for claim in evaluate(frame)} == {
+        (0.0, 0.0, "undecided")
+    }

@@ -17,6 +17,7 @@ from evenhand.report.tables import models as table_of_models
 from evenhand.runs.folder import Run
 from helpers import tiny
 from helpers.typed import number, only
+from helpers.written_runs import task
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -139,7 +140,7 @@ def test_chance_is_seldom_marked_where_clusters_cross() -> None:
     """Models that differ by nothing but the profession and the template."""
     from evenhand.analysis.ranking import _marks
 
-    task = {"measure": "pronoun", "cluster": "template", "crossed": "profession"}
+    asked = task("tbd", "pronoun", cluster="template", crossed="profession")
     marked = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -149,7 +150,7 @@ def test_chance_is_seldom_marked_where_clusters_cross() -> None:
         for _ in range(2):
             noise = np.add.outer(rng.normal(0, 0.1, 15), rng.normal(0, 0.1, 8)).ravel() + rng.normal(0, 0.05, 120)
             parts.append(base.assign(score=0.4 + noise))
-        marked += any(_marks(parts, {}, task, seed))
+        marked += any(_marks(parts, {}, asked, seed))
     assert marked <= 6
 
 

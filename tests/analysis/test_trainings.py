@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput
-from evenhand.analysis.trainings import drawn, moved
+from evenhand.analysis.trainings import replicate_changes, replicate_means
 from helpers.typed import numbers
 
 
@@ -22,10 +22,12 @@ def frame(values: np.ndarray) -> pd.DataFrame:
 
 
 def test_groups_then_all_together() -> None:
-    found = drawn(frame(np.array([[1.0, -1.0, 3.0, -5.0]] * 2)), size=True).set_index("group")
+    found = replicate_means(frame(np.array([[1.0, -1.0, 3.0, -5.0]] * 2)), size=True).set_index("group")
     assert found["value"].to_dict() == {"a": 1.0, "b": 4.0, "combined": 2.5}
     assert found["n"].to_dict() == {"a": 2, "b": 2, "combined": 4}
-    assert drawn(frame(np.array([[1.0, -1.0, 3.0, -5.0]]))).set_index("group").loc["combined", "value"] == -0.5
+    assert (
+        replicate_means(frame(np.array([[1.0, -1.0, 3.0, -5.0]]))).set_index("group").loc["combined", "value"] == -0.5
+    )
 
 
 def test_intervals_cover_what_other_draws_and_items_would_give() -> None:
@@ -33,7 +35,7 @@ def test_intervals_cover_what_other_draws_and_items_would_give() -> None:
     covered = 0
     for _ in range(40):
         values = rng.normal(0, 0.5, (5, 1)) + rng.normal(0, 1.0, (1, 40)) + rng.normal(0, 0.3, (5, 40))
-        low, high = numbers(drawn(frame(values)).set_index("group"), "combined", ["low", "high"])
+        low, high = numbers(replicate_means(frame(values)).set_index("group"), "combined", ["low", "high"])
         covered += low <= 0 <= high
     assert covered >= 36  # 95 % nominal; it errs to the wide side
 
@@ -43,7 +45,9 @@ def test_draws_widen_the_interval() -> None:
     items = rng.normal(size=(1, 40))
     widths = []
     for spread in (0.0, 2.0):
-        row = drawn(frame(items + np.linspace(-spread, spread, 5)[:, None])).set_index("group").loc["combined"]
+        row = (
+            replicate_means(frame(items + np.linspace(-spread, spread, 5)[:, None])).set_index("group").loc["combined"]
+        )
         widths.append(row["high"] - row["low"])
     assert widths[1] > 2 * widths[0]
 
@@ -52,10 +56,10 @@ def test_changes_are_item_by_item() -> None:
     rng = np.random.default_rng(2)
     base = rng.normal(3, 1, (1, 30))
     after = base + rng.normal(-0.5, 0.05, (5, 30))
-    found = moved(frame(base).drop(columns="draw"), frame(after)).set_index("group").loc["combined"]
+    found = replicate_changes(frame(base).drop(columns="draw"), frame(after)).set_index("group").loc["combined"]
     assert found["value"] == pytest.approx(-0.5, abs=0.02)
     assert -0.55 < found["low"] < found["high"] < -0.45  # the items' own spread of 1 does not enter
-    sizes = moved(frame(-base), frame(after), size=True).set_index("group").loc["combined"]
+    sizes = replicate_changes(frame(-base), frame(after), size=True).set_index("group").loc["combined"]
     assert sizes["draws"] == 1  # only the draw that both have
     with pytest.raises(BadInput, match="same items"):
-        moved(frame(base), frame(after[:, :20]))
+        replicate_changes(frame(base), frame(after[:, :20]))

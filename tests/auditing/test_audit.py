@@ -46,8 +46,8 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_bundled_audit_costs_990_distinct_inputs(whole: evenhand.Run) -> None:
-    work = whole.about["work"]
-    assert (work["questions"], work["inputs"], work["kept"]) == (10_800, 990, 0)
+    work = whole.record.work
+    assert (work.questions, work.inputs, work.kept) == (10_800, 990, 0)
 
 
 def test_one_mask_for_each_word_costs_960(mini_en: MaskedLM) -> None:
@@ -90,8 +90,9 @@ def test_frames_agree_with_files(whole: evenhand.Run) -> None:
     means = again.scores.groupby(["prof_gender", "gender"])["score"].mean()
     values = again.values.dropna().set_index(["prof_gender", "gender"])["value"]
     assert means.to_dict() == pytest.approx(values.to_dict())
+    record = json.loads((whole.path / "run.json").read_text())
     for key in ("schema", "model", "fingerprint", "seed", "tasks", "started", "seconds", "versions", "loaded"):
-        assert key in again.about
+        assert key in record
 
 
 def test_rescoring_needs_no_model_and_gives_the_same_bytes(whole: evenhand.Run) -> None:
@@ -108,8 +109,8 @@ def test_rescoring_needs_no_model_and_gives_the_same_bytes(whole: evenhand.Run) 
 def test_a_second_audit_asks_nothing_and_changes_nothing(whole: evenhand.Run, mini_en: MaskedLM) -> None:
     before = files(whole.path)
     again = evenhand.audit(mini_en, suite="becpro", out=whole.path.parent)
-    assert again.about["work"]["kept"] == 10_800
-    assert again.about["work"]["batches"] == 0
+    assert again.record.work.kept == 10_800
+    assert again.record.work.batches == 0
     assert files(whole.path) == before
 
 
@@ -120,18 +121,18 @@ def test_a_limit_is_a_seeded_sample_marked_partial(
         evenhand.audit(str(tiny_bert), suite="becpro", limit=60, seed=seed, out=tmp_path / name)
         for seed, name in ((1, "a"), (1, "b"), (2, "c"))
     ]
-    assert all(run.about["partial"] for run in runs)
+    assert all(run.record.partial for run in runs)
     assert files(runs[0].path) == files(runs[1].path)
     assert set(runs[0].scores["id"]) != set(runs[2].scores["id"])
     assert set(runs[0].scores["prof_gender"].dropna()) == {"male", "female", "balanced"}
-    assert not evenhand.audit(str(tiny_bert), suite="becpro", limit=5400, out=tmp_path / "d").about["partial"]
+    assert not evenhand.audit(str(tiny_bert), suite="becpro", limit=5400, out=tmp_path / "d").record.partial
     assert run_command(app, ["rescore", str(runs[0].path)]) == 0
     assert "partial: a sample of 60 items" in capsys.readouterr().out
     assert files(runs[0].path) == files(runs[1].path)
 
 
 def test_a_path_is_a_model_too_and_misspelt_arguments_are_not_swallowed(tiny_bert: Path, tmp_path: Path) -> None:
-    assert evenhand.audit(tiny_bert, limit=5, out=tmp_path).about["model"] == "tiny-roberta"
+    assert evenhand.audit(tiny_bert, limit=5, out=tmp_path).record.model == "tiny-roberta"
     for model in (tiny_bert, Table(lambda q: (-1.0,))):
         with pytest.raises(TypeError, match="unexpected keyword argument 'limt'"):
             evenhand.audit(model, limt=5, out=tmp_path / "x")
@@ -142,7 +143,7 @@ def test_two_audits_at_once_are_refused(tmp_path: Path) -> None:
     (tmp_path / "table").mkdir()
     with locked(tmp_path / "table"), pytest.raises(RunError, match="Another audit is at work"):
         evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path)
-    assert evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path).about["limit"] == 5
+    assert evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path).record.limit == 5
 
 
 def test_what_was_done_before_a_later_model_failed_is_printed(
@@ -214,7 +215,7 @@ def test_a_sample_does_not_replace_a_full_run(tmp_path: Path) -> None:
 def test_scores_that_are_no_numbers_are_unscored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     endless = Table(only(Fill, lambda q: (-float("inf"),) if q.hidden else (-1.0,)))
     run = evenhand.audit(endless, suite="becpro", limit=20, out=tmp_path)
-    assert run.about["unscored"] == {"becpro-en/association": {"not a finite number": 20}}
+    assert run.record.unscored == {"becpro-en/association": {"not a finite number": 20}}
     assert run_command(app, ["show", str(run.path)]) == 0
     assert "20 items unscored by association: not a finite number" in capsys.readouterr().out
 
@@ -230,7 +231,7 @@ def test_a_word_is_not_called_unknown_for_its_neighbours(mini_en: MaskedLM) -> N
 
 def test_a_model_of_another_language_is_warned_of(mini_en: MaskedLM, tmp_path: Path) -> None:
     run = evenhand.audit(mini_en, lang="de", limit=30, out=tmp_path)
-    assert re.match(r"1\d of 1\d target words of becpro-de are unknown to 'mini-en'", run.about["warnings"][0])
+    assert re.match(r"1\d of 1\d target words of becpro-de are unknown to 'mini-en'", run.record.warnings[0])
 
 
 def test_any_object_that_answers_can_be_audited(tmp_path: Path) -> None:
@@ -249,8 +250,8 @@ def test_options_reach_datasets_and_measures(tmp_path: Path) -> None:
     blanks = all_of(Fill, table.asked)
     assert {q.masks for q in blanks if q.hidden} == {"words"}
     assert any(" an electric" in q.text for q in blanks)
-    task = run.about["tasks"][0]
-    assert (task["dataset_options"], task["measure_options"]) == (
+    task = run.record.tasks[0]
+    assert (task.dataset_options, task.measure_options) == (
         {"articles": "agree"},
         {"masks": "words", "among": "vocabulary"},
     )
@@ -265,7 +266,7 @@ def test_unscored_items_are_shown_with_their_reason(tmp_path: Path, capsys: pyte
         return evenhand.Answer.none("unknown word") if lost else evenhand.Answer((-1.0,))
 
     run = evenhand.audit(Table(only(Fill, rule)), suite="becpro", out=tmp_path)
-    assert run.about["unscored"] == {"becpro-en/association": {"unknown word": 90}}
+    assert run.record.unscored == {"becpro-en/association": {"unknown word": 90}}
     assert run_command(app, ["rescore", str(run.path)]) == 0
     assert "90 items unscored by association: unknown word" in capsys.readouterr().out
 

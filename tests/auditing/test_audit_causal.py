@@ -41,25 +41,25 @@ def test_the_command_runs_what_suits_goes_on_and_scores_again(
     assert "Does not apply: log-probability-bias where the attribute stands before the blank" in shown
     assert "follows bias" not in shown  # that is known of masked models
     run = Run.load(tmp_path / "tiny-gpt2")
-    tasks = {(task["dataset"], task["measure"]): task["measure_options"] for task in run.about["tasks"]}
+    tasks = {task.name: task.measure_options for task in run.record.tasks}
     wanted = [pair for suite in ("becpro", "emotions", "gbef") for pair in suites.SUITES[suite]["en"]]
     assert list(tasks) == wanted
     for (_, measure), options in tasks.items():
         assert options.get("among") == ("candidates" if "among" in measures.options_of(measure) else None)
-    assert run.about["loaded"]["start"] == "<|endoftext|>"
-    assert run.about["apart"] == suites.CAUSAL
+    assert run.record.loaded["start"] == "<|endoftext|>"
+    assert run.record.caveats == tuple(suites.CAUSAL)
     assert all(math.isfinite(value) for value in values(run).values())
-    assert not any(reasons for reasons in run.about["unscored"].values())
+    assert not any(reasons for reasons in run.record.unscored.values())
 
     assert run_command(app, asked) == 0  # again: all is kept
-    assert Run.load(tmp_path / "tiny-gpt2").about["work"]["batches"] == 0
+    assert Run.load(tmp_path / "tiny-gpt2").record.work.batches == 0
     assert run_command(app, ["rescore", str(tmp_path / "tiny-gpt2")]) == 0
     assert values(Run.load(tmp_path / "tiny-gpt2")) == values(run)
 
 
 def test_a_dataset_by_name_gets_candidates_too(folder: Path, tmp_path: Path) -> None:
     run = evenhand.audit(str(folder), dataset="tbd", measure="pronoun", limit=3, out=tmp_path)
-    assert run.about["tasks"][0]["measure_options"] == {"among": "candidates"}
+    assert run.record.tasks[0].measure_options == {"among": "candidates"}
 
 
 def test_german_sentences_are_compared_with_their_determiners(folder: Path, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_german_sentences_are_compared_with_their_determiners(folder: Path, tmp_
 def test_an_attribute_before_the_blank_has_no_prior_and_the_run_says_so(folder: Path, tmp_path: Path) -> None:
     run = evenhand.audit(str(folder), dataset="tbd", measure="log-probability-bias", limit=40, out=tmp_path)
     before = sum(bool(item.attribute and item.attribute < item.blank) for item in sampled("tbd", run))
-    assert 0 < before == run.about["unscored"]["tbd/log-probability-bias"]["attribute before the blank"]
+    assert 0 < before == run.record.unscored["tbd/log-probability-bias"]["attribute before the blank"]
 
 
 def sampled(dataset: str, run: Run) -> list[evenhand.Blank]:

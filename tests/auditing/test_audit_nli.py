@@ -53,12 +53,12 @@ def printed(run: evenhand.Run) -> str:
 
 
 def test_the_kind_of_model_chooses_the_suite(runs: list[evenhand.Run]) -> None:
-    assert [(t["dataset"], t["measure"]) for t in runs[0].about["tasks"]] == suites.SUITES["nli"]["en"]
-    assert runs[0].about["work"]["questions"] == 1440  # six measures ask the same
+    assert [task.name for task in runs[0].record.tasks] == suites.SUITES["nli"]["en"]
+    assert runs[0].record.work.questions == 1440  # six measures ask the same
 
 
 def test_shares_of_a_set_sum_to_one_and_neutral_is_turned(runs: list[evenhand.Run]) -> None:
-    rows = distribution(runs[0].results, "nli-en")
+    rows = distribution(runs[0].values_of("nli-en"))
     assert rows.groupby("set")["value"].sum().tolist() == pytest.approx([1, 1, 1])
     assert (rows["low"] <= rows["value"]).all()
     assert (rows["value"] <= rows["high"]).all()
@@ -73,7 +73,7 @@ def test_the_scorecard_has_the_papers_table(runs: list[evenhand.Run]) -> None:
     header, _, *rows = text[text.index("evaluation data") :].splitlines()[:5]
     assert header.split() == ["evaluation", "data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"]
     assert [row.split()[0] for row in rows] == ["PS", "AS", "NS"]
-    shares = distribution(runs[0].results, "nli-en")["value"]
+    shares = distribution(runs[0].values_of("nli-en"))["value"]
     assert [float(row.split()[i]) for row in rows for i in (2, 5, 8)] == pytest.approx(shares.tolist(), abs=6e-4)
     assert "+0" not in text  # shares have no sign
 
@@ -116,7 +116,7 @@ def test_a_premise_over_the_models_length_is_counted(tmp_path: Path) -> None:
     config = json.loads((folder / "tokenizer_config.json").read_text())
     (folder / "tokenizer_config.json").write_text(json.dumps(config | {"model_max_length": 40}))
     run = evenhand.audit(str(folder), limit=30, out=tmp_path / "runs")
-    too_long = run.about["unscored"]["nli-en/nli-coal"]["too long"]
+    too_long = run.record.unscored["nli-en/nli-coal"]["too long"]
     assert 0 < too_long == pd.DataFrame(run.results).query("measure == 'nli-coal'")["unscored"].iloc[0]
 
 

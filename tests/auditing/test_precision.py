@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 import evenhand
-from evenhand import Answer, Likelihood, Pair
-from evenhand.auditing.precision import deviations
+from evenhand import Answer, Likelihood, Pair, models
+from evenhand.auditing.precision import deviations, warning
 from evenhand.core.loop import measure_all
 from evenhand.core.questions import Question
 from evenhand.core.scores import Result, Value
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("without_pages")
 
 
 def result_with(low: float, high: float) -> Result:
-    value = Value({}, (low + high) / 2, low, high, 100, 0)
+    value = Value((low + high) / 2, low, high, 100)
     return Result("m", "f", "tgb", "likelihood-lean", 1, 0.0, (), (value,))
 
 
@@ -65,7 +66,7 @@ def test_a_verdict_within_the_shift_is_marked(low: float, high: float, doubtful:
     assert found.shift == pytest.approx(0.1, abs=1e-6)
     assert found.items == 100
     assert found.doubtful == doubtful
-    assert bool(list(found.warnings("bfloat16"))) == bool(doubtful)
+    assert bool(list(warning(found, "bfloat16"))) == bool(doubtful)
 
 
 def test_the_same_model_does_not_deviate() -> None:
@@ -86,31 +87,39 @@ def test_a_run_in_half_precision_says_so(tmp_path: Path, caplog: pytest.LogCaptu
     folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
     run = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "runs", dtype="bfloat16")
     assert torch.backends.mkldnn.enabled  # torch turns it off where bfloat16 fails in it
-    precision = evenhand.Run.load(run.path).about["precision"]
-    assert precision["asked"] == "bfloat16"
+    precision = evenhand.Run.load(run.path).record.precision
+    assert precision is not None
+    assert precision.asked == "bfloat16"
     again = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "runs", dtype="bfloat16")
-    assert again.about["precision"] == precision
-    assert {d["dataset"] for d in precision["deviations"]} <= {"tgb", "tbd", "tbd-gendered"}
+    assert again.record.precision == precision
+    assert {d.dataset for d in precision.deviations} <= {"tgb", "tbd", "tbd-gendered"}
     exact = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "exact")
-    assert "precision" not in exact.about
+    assert exact.record.precision is None
     both = run.scores.merge(exact.scores, on=["dataset", "measure", "id"])
     both["apart"] = (both["score_x"] - both["score_y"]).abs()
     largest = both.groupby(["dataset", "measure"])["apart"].max()
-    for found in precision["deviations"]:  # a sample of 30 is smaller than that of the deviation: all are in it
-        if found["measure"] != "likelihood-difference":
-            assert found["largest"] == pytest.approx(largest[found["dataset"], found["measure"]], abs=1e-6)
+    for found in precision.deviations:  # a sample of 30 is smaller than that of the deviation: all are in it
+        if found.measure != "likelihood-difference":
+            assert found.largest == pytest.approx(largest[found.dataset, found.measure], abs=1e-6)
 
 
 def test_a_model_that_fits_in_half_precision_only_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
-    loaded = evenhand.load(folder, dtype="float16")
-    monkeypatch.setattr(loaded, "exact", lambda: evenhand.load(folder, device="nowhere"), raising=False)
-    run = evenhand.audit(loaded, suite="gbef", limit=5, out=tmp_path / "runs")
-    assert run.about["precision"]["deviations"] == []
-    assert run.about["precision"]["why"].startswith("Not compared with float32: Device 'nowhere' cannot be used")
+    load = models.load
+
+    def small(name: str, *, dtype: str, **options: Any) -> Any:
+        return load(name, dtype=dtype, **options | ({"device": "nowhere"} if dtype == "float32" else {}))
+
+    monkeypatch.setattr(models, "load", small)
+    run = evenhand.audit(folder, suite="gbef", limit=5, out=tmp_path / "runs", dtype="float16")
+    assert run.record.precision is not None
+    assert run.record.precision.deviations == ()
+    assert run.record.precision.why.startswith("Not compared with float32: Device 'nowhere' cannot be used")
 
 
 def test_few_clusters_give_a_record_that_can_be_written(tmp_path: Path) -> None:
     folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
     run = evenhand.audit(folder, suite="gbef", limit=4, out=tmp_path / "runs", dtype="float16")
-    assert evenhand.Run.load(run.path).about["precision"]["asked"] == "float16"
+    precision = evenhand.Run.load(run.path).record.precision
+    assert precision is not None
+    assert precision.asked == "float16"

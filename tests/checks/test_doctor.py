@@ -94,13 +94,13 @@ def test_an_object_that_cannot_answer_us_is_said_to_be_unchecked() -> None:
 def test_an_audit_carries_the_findings_and_keeps_its_answers_clean(make: Make, tmp_path: Path) -> None:
     model = make("roberta")
     run = evenhand.audit(model, suite="becpro", limit=40, out=tmp_path / "runs")
-    found = {f["check"]: f["verdict"] for f in run.about["doctor"]}
+    found = {f.check: f.verdict for f in run.record.doctor}
     assert (found["head"], found["batching"], found["length"]) == ("unfit", "fine", "fine")
     assert "half precision" not in found
     with sqlite3.connect(run.path / "answers.sqlite") as store:
         (kept,) = store.execute("SELECT count(*) FROM answers").fetchone()
     store.close()
-    assert kept == run.about["work"]["questions"]
+    assert kept == run.record.work.questions
     card = scorecard(run)
     assert isinstance(card, Group)
     printed = [str(part) for part in card.renderables]
@@ -112,14 +112,14 @@ def test_a_second_audit_keeps_what_was_found(make: Make, tmp_path: Path, monkeyp
     first = evenhand.audit(model, suite="becpro", limit=10, out=tmp_path / "runs")
     monkeypatch.setattr("evenhand.checks.doctor.examine", lambda *_, **__: pytest.fail("examined again"))
     again = evenhand.audit(model, suite="becpro", limit=10, out=tmp_path / "runs")
-    assert again.about["doctor"] == first.about["doctor"] != []
+    assert again.record.doctor == first.record.doctor != ()
 
 
 def test_an_audit_looks_at_a_model_in_every_language_it_measures_in(make: Make, becpro: Dataset) -> None:
     german = replace(datasets.load("becpro-de"), items=datasets.load("becpro-de").items[:20])
     english = replace(becpro, items=becpro.items[:20])
     found = look_over(make("bert-uncased"), [english, german])
-    casing = {finding["verdict"]: finding["says"] for finding in found if finding["check"] == "casing"}
+    casing = {finding.verdict: finding.says for finding in found if finding.check == "casing"}
     assert "'She' and 'she' are one" in casing["fine"]
     assert "'Sie' and 'sie' are one" in casing["careful"]
 
@@ -128,14 +128,14 @@ def test_what_could_not_be_checked_is_the_doctors_to_say_and_not_an_audits(make:
     model, french = make(), [replace(becpro, items=becpro.items[:20], language="fr")]
     (unchecked,) = (finding for finding in examine(model, french, "fr") if finding.check == "not checked")
     assert "we have no plain texts of 'fr'" in unchecked.says
-    assert "not checked" not in {finding["check"] for finding in look_over(model, french)}
+    assert "not checked" not in {finding.check for finding in look_over(model, french)}
 
 
 def test_an_audit_of_a_plain_object_asks_nothing_more(tmp_path: Path) -> None:
     table = Table(lambda q: (-1.0,))
     run = evenhand.audit(table, suite="becpro", limit=10, out=tmp_path)
-    assert run.about["doctor"] == []
-    assert len(table.asked) == run.about["work"]["questions"]
+    assert run.record.doctor == ()
+    assert len(table.asked) == run.record.work.questions
 
 
 def test_the_command_prints_a_table_and_ends_with_1_where_something_is_unfit(

@@ -31,7 +31,7 @@ def test_a_mask_is_named(make: Make) -> None:
 def test_a_prefix_space_is_noticed_and_no_fault(family: str, make: Make, becpro: Dataset) -> None:
     finding = one(word_beginnings, make(family), becpro)
     assert finding.verdict == "fine"
-    assert finding.says.startswith("Marked by the space before: 'He', 'She'")
+    assert finding.says.startswith("Marked by the space before: the tokens of 'He', 'She'")
 
 
 @pytest.mark.parametrize("family", ["bert-uncased", "xlm-roberta"])

@@ -6,11 +6,12 @@ import pytest
 
 import evenhand
 from evenhand import Sentence, datasets
-from evenhand.checks.base import Case, Finding
+from evenhand.checks.base import Case
 from evenhand.checks.words_and_length import length, splitting, vocabulary
 from evenhand.core.dataset import Dataset
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.networks.nli import NliModel
+from evenhand.runs.record import Finding
 from helpers import tiny
 from helpers.checked import Make, Pieces, one
 from helpers.typed import all_of

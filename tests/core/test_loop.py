@@ -24,7 +24,6 @@ from evenhand import (
     Sentence,
     Span,
     Table,
-    macro_mean,
     mean,
     measure,
     measure_all,
@@ -32,7 +31,7 @@ from evenhand import (
 from evenhand.core.dataset import Dataset
 from evenhand.core.loop import Task
 from evenhand.core.questions import Question
-from evenhand.core.scores import mean_size, summarised
+from evenhand.core.scores import macro_mean, mean_size, summarised
 from helpers.typed import only
 
 

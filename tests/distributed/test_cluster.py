@@ -15,7 +15,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.distributed import cluster
 from evenhand.distributed.cluster import check_engine, connected
-from evenhand.distributed.workers import Crew, Stopped
+from evenhand.distributed.workers import Stopped, WorkerPool
 from evenhand.errors import ClusterError, UnknownName
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
@@ -79,29 +79,29 @@ def test_a_cluster_of_our_own_says_that_it_starts_and_nothing_more(tmp_path: Pat
 
 
 def test_models_share_places_and_the_last_may_have_all() -> None:
-    crew = Crew(4, models=2)
-    assert [crew.take("a", own) for own in range(3)] == [True, True, False]
-    assert [crew.take("b", own) for own in range(3)] == [True, True, False]
-    crew.give_back()
-    crew.give_back()
-    crew.done("b")
-    assert [crew.take("a", own) for own in (2, 3, 4)] == [True, True, False]
+    pool = WorkerPool(4, models=2)
+    assert [pool.take("a", own) for own in range(3)] == [True, True, False]
+    assert [pool.take("b", own) for own in range(3)] == [True, True, False]
+    pool.give_back()
+    pool.give_back()
+    pool.done("b")
+    assert [pool.take("a", own) for own in (2, 3, 4)] == [True, True, False]
 
 
 def test_who_waits_for_a_first_place_is_known_until_there_is_one() -> None:
-    crew = Crew(1, models=2)
-    assert crew.take("a", 0)
-    wanted = [crew.wanted]
-    assert not crew.take("b", 0)
-    wanted.append(crew.wanted)
-    crew.give_back()
-    assert crew.take("b", 0)
-    assert [*wanted, crew.wanted] == [False, True, False]
+    pool = WorkerPool(1, models=2)
+    assert pool.take("a", 0)
+    wanted = [pool.wanted]
+    assert not pool.take("b", 0)
+    wanted.append(pool.wanted)
+    pool.give_back()
+    assert pool.take("b", 0)
+    assert [*wanted, pool.wanted] == [False, True, False]
 
 
 def test_everybody_stops_together() -> None:
-    crew = Crew(1)
-    crew.check()
-    crew.stop()
+    pool = WorkerPool(1)
+    pool.check()
+    pool.stop()
     with pytest.raises(Stopped, match="kept"):
-        crew.check()
+        pool.check()

@@ -16,9 +16,9 @@ from evenhand import BadInput, Likelihood, ModelError
 from evenhand.auditing.sweep import sweep
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.distributed import remote_model as spreading
-from evenhand.distributed.remote_model import Spread
-from evenhand.distributed.workers import Crew
+from evenhand.distributed import remote_model as remote
+from evenhand.distributed.remote_model import RemoteModel
+from evenhand.distributed.workers import WorkerPool
 from evenhand.errors import ClusterError
 from evenhand.mitigation.swap_file import swap
 from evenhand.models.cache import Remembering
@@ -60,19 +60,19 @@ def test_models_side_by_side_leave_the_bytes_of_local_runs(tmp_path: Path) -> No
     there = list(sweep(models, out=tmp_path / "there", engine="ray", workers=2, **how))
     for one, other in zip(here, there, strict=True):
         assert contents(one) == contents(other)
-        assert one.about["work"] == other.about["work"]
-        assert one.about["pieces"] == other.about["pieces"]
-        assert {**one.about["loaded"], "workers": 2} == other.about["loaded"]
+        assert one.record.work == other.record.work
+        assert one.record.tokens == other.record.tokens
+        assert {**one.record.loaded, "workers": 2} == other.record.loaded
 
 
 @pytest.mark.usefixtures("cluster")
 def test_an_error_on_a_worker_is_ours_and_what_was_finished_is_kept(tmp_path: Path) -> None:
     with (
-        Spread(partial(Letters, at="X"), Crew(2), name="letters") as model,
+        RemoteModel(partial(Letters, at="X"), WorkerPool(2), name="letters") as model,
         pytest.raises(ModelError, match="a letter that nobody knows"),
     ):
         Remembering(model, tmp_path / "a.sqlite").answer(QUESTIONS)
-    with Spread(Letters, Crew(2), name="letters") as model:
+    with RemoteModel(Letters, WorkerPool(2), name="letters") as model:
         resumed = Remembering(model, tmp_path / "a.sqlite")
         assert resumed.answer(QUESTIONS) == Letters().answer(QUESTIONS)
     assert resumed.work.batches < len(Letters().plan(QUESTIONS).batches)
@@ -80,7 +80,7 @@ def test_an_error_on_a_worker_is_ours_and_what_was_finished_is_kept(tmp_path: Pa
 
 @pytest.mark.usefixtures("cluster")
 def test_inputs_redone_in_float32_are_counted_wherever_that_is() -> None:
-    with Spread(Letters, Crew(2), name="letters") as model:
+    with RemoteModel(Letters, WorkerPool(2), name="letters") as model:
         model.answer(QUESTIONS)
     assert model.overflowed == Letters().plan(QUESTIONS).inputs
 
@@ -88,7 +88,7 @@ def test_inputs_redone_in_float32_are_counted_wherever_that_is() -> None:
 @pytest.mark.usefixtures("cluster")
 def test_a_batch_that_kills_every_worker_is_given_up() -> None:
     with (
-        Spread(partial(Letters, at="X", then="die"), Crew(2), name="letters") as model,
+        RemoteModel(partial(Letters, at="X", then="die"), WorkerPool(2), name="letters") as model,
         pytest.raises(ClusterError, match="3 workers were lost with the same batch of 'letters'"),
     ):
         model.answer(QUESTIONS)
@@ -97,9 +97,9 @@ def test_a_batch_that_kills_every_worker_is_given_up() -> None:
 @pytest.mark.usefixtures("cluster")
 def test_another_version_on_a_worker_is_an_error_that_names_both(monkeypatch: pytest.MonkeyPatch) -> None:
     here, there = "9.9.9", version("evenhand")
-    monkeypatch.setattr(spreading, "version", lambda _: here)
+    monkeypatch.setattr(remote, "version", lambda _: here)
     with (
-        Spread(Letters, Crew(1), name="letters") as model,
+        RemoteModel(Letters, WorkerPool(1), name="letters") as model,
         pytest.raises(ClusterError, match=f"has evenhand {there}, here is evenhand {here}"),
     ):
         model.answer(QUESTIONS)
@@ -111,7 +111,7 @@ def test_workers_with_other_weights_are_refused() -> None:
         return Letters(seconds=0.1, fingerprint=str(uuid4()))
 
     with (
-        Spread(load, Crew(2), name="letters") as model,
+        RemoteModel(load, WorkerPool(2), name="letters") as model,
         pytest.raises(ClusterError, match="same 'letters' in the same way.*fingerprint is"),
     ):
         model.answer(QUESTIONS)
@@ -119,9 +119,9 @@ def test_workers_with_other_weights_are_refused() -> None:
 
 @pytest.mark.usefixtures("cluster")
 def test_a_worker_that_no_machine_has_room_for_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spreading, "PATIENCE", 1.0)
+    monkeypatch.setattr(remote, "PATIENCE", 1.0)
     with (
-        Spread(Letters, Crew(1, needs={"num_cpus": 64}), name="letters") as model,
+        RemoteModel(Letters, WorkerPool(1, needs={"num_cpus": 64}), name="letters") as model,
         pytest.raises(ClusterError, match="needs {'num_cpus': 64}; all machines together have {'CPU': 2.0}"),
     ):
         model.answer(QUESTIONS)
@@ -156,7 +156,7 @@ def test_a_node_killed_in_the_middle_costs_nothing_and_doubles_nothing(cluster: 
     """Last: the cluster has one node then."""
     finished = []
 
-    class Disturbed(Spread):
+    class Disturbed(RemoteModel):
         def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
             for number, values in super().stream(batches):
                 finished.append(number)
@@ -167,7 +167,7 @@ def test_a_node_killed_in_the_middle_costs_nothing_and_doubles_nothing(cluster: 
 
     how: dict[str, Any] = {"dataset": "becpro-en", "limit": 30}
     here = evenhand.audit(Letters(), out=tmp_path / "here", **how)
-    with Disturbed(partial(Letters, seconds=0.01), Crew(2), name="letters") as model:
+    with Disturbed(partial(Letters, seconds=0.01), WorkerPool(2), name="letters") as model:
         there = evenhand.audit(model, out=tmp_path / "there", **how)
-    assert sorted(finished) == list(range(there.about["work"]["batches"]))
+    assert sorted(finished) == list(range(there.record.work.batches))
     assert contents(here) == contents(there)

@@ -68,7 +68,7 @@ def test_the_papers_are_those_of_the_citation_file() -> None:
 def test_a_run_cites_its_measures_data_and_statistics_once(made: Made) -> None:
     crossed = task("tbd", "pronoun", crossed="template")
     within = task("tgb", "likelihood-lean", measure_options={"pll": "within-word"})
-    text = evenhand.export([made(tasks=[within, crossed]), made()], "bibtex")
+    text = evenhand.export([made(tasks=(within, crossed)), made()], "bibtex")
     found = entries(text)
     assert list(found) == ["evenhand", "salazar2020", "barza2023", "kauf2023", "hesterberg2015", "owen2007"]
     assert found["evenhand"][1]["note"] == "Version 0.1.0"
@@ -78,7 +78,7 @@ def test_a_run_cites_its_measures_data_and_statistics_once(made: Made) -> None:
 def test_every_entry_has_what_its_type_needs(made: Made) -> None:
     tasks = [task(dataset, measure) for measure in MEASURES for dataset in BUILDERS]
     tasks += [task("tgb", "likelihood-lean", measure_options={"pll": "within-word"}, crossed="x")]
-    found = entries(evenhand.export(made(tasks=tasks), "bibtex", cite=["gap"]))
+    found = entries(evenhand.export(made(tasks=tuple(tasks)), "bibtex", cite=["gap"]))
     assert set(found) == set(works())
     for kind, fields in found.values():
         assert REQUIRED[kind] <= set(fields)

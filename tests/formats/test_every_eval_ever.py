@@ -8,9 +8,9 @@ import pytest
 
 import evenhand
 from evenhand import BadInput
-from evenhand.formats.every_eval_ever import directions
+from evenhand.core.measure import Traits
 from evenhand.measures import MEASURES
-from helpers.written_runs import HOSTILE, Made
+from helpers.written_runs import HOSTILE, Made, task
 
 
 def record(run: evenhand.Run, **options: str) -> dict[str, Any]:
@@ -66,20 +66,32 @@ def test_additional_details_are_text_whatever_they_were(made: Made) -> None:
     check(record(made(model=HOSTILE, dataset=HOSTILE, label=HOSTILE, partial=True, limit=60)))
 
 
-def test_directions_are_those_of_the_measures() -> None:
-    assert set(directions()) == set(MEASURES)
-    for name, how in MEASURES.items():
-        row = directions()[name]
-        low, high = getattr(how, "bounds", (0.0, 1.0) if row["unit"] == "proportion" else (-math.inf, math.inf))
-        assert (float(row["lowest"] or "-inf"), float(row["highest"] or "inf")) == (low, high)
-        best = {"lower": low, "higher": how.neutral, "neutral": how.neutral}.get(row["direction"], math.nan)
-        assert best == how.neutral or (math.isnan(best) and math.isnan(how.neutral))
+BETTER = {
+    "lower": {"fraction-contradiction", "fraction-entailment", "fraction-neutral"}
+    | {"likelihood-difference", "nli-coal", "nli-coal-weighted"},
+    "higher": {"gender-agreement", "net-neutral"},
+    "level": {"singular-they"},
+}
 
 
-def test_a_measure_of_ones_own_has_no_known_direction(made: Made) -> None:
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_directions_and_ends_are_those_of_the_measures(name: str, made: Made) -> None:
+    run = made(measure=name, tasks=(task("tgb", name),), neutral=MEASURES[name].neutral)
+    first = record(run)["evaluation_results"][0]["metric_config"]
+    low, high = Traits.of(MEASURES[name]).bounds
+    assert first["min_score"] == (low if math.isfinite(low) else "-Infinity")
+    assert first["max_score"] == (high if math.isfinite(high) else "Infinity")
+    assert first["metric_unit"]
+    says = first["additional_details"]["direction"]
+    assert [word for word in BETTER if word in says] == [word for word, names in BETTER.items() if name in names]
+    assert first["lower_is_better"] == (name in BETTER["lower"])
+
+
+def test_a_measure_of_ones_own_is_better_closer_to_neutral(made: Made) -> None:
     first = record(made(measure="mine"))["evaluation_results"][0]["metric_config"]
     assert (first["min_score"], first["max_score"]) == ("-Infinity", "Infinity")
-    assert first["additional_details"]["direction"] == "not known"
+    assert "nearest to the neutral value" in first["additional_details"]["direction"]
+    assert "metric_unit" not in first
 
 
 def test_a_relationship_is_one_of_four(made: Made) -> None:

@@ -55,7 +55,7 @@ def test_models_are_columns_told_apart_by_fingerprint(made: Made) -> None:
 
 
 def test_runs_that_were_measured_otherwise_get_no_table_together(made: Made) -> None:
-    other = made(tasks=[task("tgb", "likelihood-lean", dataset_version=4)])
+    other = made(tasks=(task("tgb", "likelihood-lean", dataset_version=4),))
     with pytest.raises(BadInput, match="likelihood-lean on tgb: dataset_version differ"):
         evenhand.export([made(), other], "latex")
     with pytest.raises(BadInput, match="sample differ"):

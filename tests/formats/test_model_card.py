@@ -12,6 +12,7 @@ from evenhand import BadInput, Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.formats.model_card import BEGIN, END, inserted
+from evenhand.runs.record import Finding
 from helpers.written_runs import HOSTILE, Made, make
 
 LINES = st.lists(
@@ -99,12 +100,12 @@ def test_tables_read_as_tables_whatever_the_names(made: Made) -> None:
 
 
 def test_warnings_of_the_run_and_of_the_doctor_are_in_it(made: Made) -> None:
-    doctor = [
-        {"check": "head", "verdict": "fine", "says": "All is well.", "do": ""},
-        {"check": "pieces", "verdict": "careful", "says": "Female words split more.", "do": "Compare."},
-        {"check": "numbers", "verdict": "unfit", "says": "No answer is a number.", "do": ""},
-    ]
-    text = evenhand.export(made(warnings=["Few words."], doctor=doctor), "model-card")
+    doctor = (
+        Finding("head", "fine", "All is well."),
+        Finding("pieces", "careful", "Female words split more.", "Compare."),
+        Finding("numbers", "unfit", "No answer is a number."),
+    )
+    text = evenhand.export(made(warnings=("Few words.",), doctor=doctor), "model-card")
     assert "Careful: Few words." in text
     assert "Careful, pieces: Female words split more." in text
     assert "Unfit, numbers: No answer is a number." in text

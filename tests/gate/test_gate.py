@@ -19,9 +19,11 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.gate.policy import Rule
 from evenhand.gate.verdict import CODES, Judged, Verdict, decided
 from evenhand.report.gate import junit, summary
+from evenhand.runs.record import Finding
 from evenhand.testing import Undecided, assert_fair
 from helpers.audited_runs import audited, pairs
 from helpers.typed import only
+from helpers.written_runs import record
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -56,12 +58,10 @@ def test_three_answers_on_the_interval(runs: list[Run]) -> None:
 
 
 def test_the_verdict_says_where_the_doctor_calls_the_model_unfit(runs: list[Run]) -> None:
-    found = [
-        {"check": c, "verdict": v, "says": f"{c} is {v}.", "do": ""} for c, v in (("head", "unfit"), ("length", "fine"))
-    ]
+    found = (Finding("head", "unfit", "head is unfit."), Finding("length", "fine", "length is fine."))
     gate = Gate([Rule(measure="likelihood-lean", within=5)])
     assert gate.judge(runs[0]).notes == ()
-    verdict = gate.judge(replace(runs[0], about={**runs[0].about, "doctor": found}))
+    verdict = gate.judge(Run(runs[0].path, replace(runs[0].record, doctor=found)))
     assert verdict.notes == ("Careful: the doctor calls the model unfit. Head: head is unfit.",)
     assert verdict.verdict == "pass"
 
@@ -165,7 +165,7 @@ def test_what_the_run_has_not_is_an_error_before_anything_is_measured(
 def test_a_measure_on_two_datasets_needs_its_name(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"pronoun is measured on tbd and tbd-gendered. Add the one meant"):
         evenhand.audit("mini-en", suite="gbef", gate=Gate([Rule(measure="pronoun", within=0.1)]), out=tmp_path)
-    pairs_only = Gate([Rule(measure="association", worse_by_at_most=0.1)], baseline=Run(tmp_path, {"tasks": []}))
+    pairs_only = Gate([Rule(measure="association", worse_by_at_most=0.1)], baseline=Run(tmp_path, record()))
     with pytest.raises(BadInput, match="Available: association, female - male"):
         evenhand.audit("mini-en", suite="becpro", gate=pairs_only, out=tmp_path)
 

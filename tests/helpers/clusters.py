@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evenhand.core.questions import Answer, Entail, Question, Span
-from evenhand.distributed.cluster import check_engine
+from evenhand.distributed.cluster import quieten
 from evenhand.errors import ModelError
 from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values
 from evenhand.models.planning.running import work_through
@@ -21,7 +21,7 @@ STORE = {"object_store_memory": 100 * 2**20}
 @contextmanager
 def two_nodes() -> Iterator[Any]:
     """Each with a CPU, and as many threads."""
-    check_engine("ray", None, None)  # which keeps it quiet
+    quieten()
     import ray
     from ray.cluster_utils import Cluster
 

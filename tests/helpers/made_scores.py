@@ -1,6 +1,6 @@
 """Scores made by hand, and runs that hold them: no model, no files, only the effects that were put in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from evenhand import Run
-from helpers.written_runs import task
+from evenhand.runs.record import TaskRecord
+from helpers.written_runs import record, task
 
 GROUPS = ("balanced", "female", "male")
 PAPER = {
@@ -58,15 +59,14 @@ def crossed(social: float = 0.0, agrees: float = 0.0, form: float = 0.0, level: 
     return whole.assign(id=[str(i) for i in range(len(whole))])
 
 
-def run(frame: pd.DataFrame, tasks: Sequence[Mapping[str, Any]], path: str = "a/run", **about: Any) -> Run:
-    """A run that says it was asked these tasks and gave these scores."""
-    whole: dict[str, Any] = {"model": path, "fingerprint": path, "seed": 0, "limit": None, "pieces": {}}
-    found = Run(Path(path), whole | {"tasks": list(tasks)} | about)
+def run(frame: pd.DataFrame, tasks: Iterable[TaskRecord], path: str = "a/run", **more: Any) -> Run:
+    """A run that says it was asked these tasks and gave these scores; `more` are other fields of its record."""
+    found = Run(Path(path), record(*tasks, **{"model": path, "fingerprint": path} | more))
     found.__dict__["scores"] = frame  # where a run keeps what it has read
     return found
 
 
-def associations(frame: pd.DataFrame, path: str = "a/run", **about: Any) -> Run:
+def associations(frame: pd.DataFrame, path: str = "a/run", **more: Any) -> Run:
     """A run of associations alone."""
-    asked = task(str(frame["dataset"].iloc[0]), "association", by=["prof_gender", "gender"])
-    return run(frame, [asked], path, **about)
+    asked = task(str(frame["dataset"].iloc[0]), "association", by=("prof_gender", "gender"))
+    return run(frame, [asked], path, **more)

@@ -6,31 +6,52 @@ from pathlib import Path
 from typing import Any
 
 from evenhand import Result, Run, Score
+from evenhand.core.model import Work
 from evenhand.core.scores import Value
+from evenhand.measures import MEASURES
 from evenhand.runs import folder
+from evenhand.runs.record import RunRecord, TaskRecord, traits
 
 HOSTILE = 'a_b%$&#<x>|"{}\\^~`*[@]'
+NAN = math.nan
 Made = Callable[..., Run]
 
 
-def task(dataset: str, measure: str, **more: Any) -> dict[str, Any]:
-    return {
-        "dataset": dataset,
-        "dataset_builder": dataset,
+def task(dataset: str, measure: str, **more: Any) -> TaskRecord:
+    """The record of a task, with the measure's traits if it is ours; `more` are other fields of it."""
+    known: dict[str, Any] = traits(MEASURES[measure]) if measure in MEASURES else {}
+    known |= {
         "dataset_version": 3,
-        "dataset_options": {},
-        "measure": measure,
         "measure_version": 2,
-        "measure_options": {},
-        "by": ["gender"],
-        "within": "profession",
+        "by": ("gender",),
         "cluster": "profession",
-        "crossed": "",
         "reading": "neutral at 0",
+        "dataset_builder": dataset,
+        "within": "profession",
         "flaws": "Two genders only.",
         "about": "Sentences.",
-        **more,
     }
+    return TaskRecord(dataset=dataset, measure=measure, **known | more)
+
+
+def record(*tasks: TaskRecord, **more: Any) -> RunRecord:
+    """The record of a run of these tasks; `more` are other fields of it."""
+    known: dict[str, Any] = {
+        "evenhand": "0.1.0",
+        "model": "mini",
+        "fingerprint": "f" * 32,
+        "loaded": {"dtype": "float32", "transformers": "5.0", "revision": None},
+        "seed": 0,
+        "limit": None,
+        "partial": False,
+        "work": Work(),
+        "tokens": {},
+        "warnings": (),
+        "started": "2026-01-02T03:04:05+00:00",
+        "seconds": 1.0,
+        "sha256": {},
+    }
+    return RunRecord(tasks=tasks, **known | more)
 
 
 def make(
@@ -39,34 +60,24 @@ def make(
     dataset: str = "tgb",
     measure: str = "likelihood-lean",
     label: str = "female",
-    **about: Any,
+    tasks: tuple[TaskRecord, ...] = (),
+    neutral: float = 0.0,
+    **more: Any,
 ) -> Run:
-    """A run with a value over all items, of a group, of two groups whose value is none, and of a part in a group."""
+    """A run with a value over all items, of a group, of two groups whose value is none, and of a part in a group.
+
+    It is of the one task that is measured, unless `tasks` are given; `more` are other fields of its record.
+    """
     path.mkdir()
     groups = {"gender": label, "profession": "nurse"}
     values = (
-        Value({}, -1 / 3, -0.5, 1e-17, 7, 1),
-        Value({"gender": label}, 0.25, 0.125, 0.5, 3, 0),
-        Value({"gender": "male"}, math.nan, math.nan, math.nan, 0, 4),
-        Value({"gender": "single"}, 0.75, math.nan, math.nan, 1, 0),
-        Value(groups, 2.0, 1.0, 3.0, 2, 0),
+        Value(-1 / 3, -0.5, 1e-17, 7, 1),
+        Value(0.25, 0.125, 0.5, 3, groups={"gender": label}),
+        Value(NAN, n=0, unscored=4, groups={"gender": "male"}),
+        Value(0.75, n=1, groups={"gender": "single"}),
+        Value(2.0, 1.0, 3.0, 2, groups=groups),
     )
-    scores = (Score("a", 0.1 + 0.2, groups), Score("b", math.nan, groups, "unknown word"))
-    result = Result(model, "f" * 32, dataset, measure, 2, 0.0, scores, values)
-    whole = {
-        "evenhand": "0.1.0",
-        "model": model,
-        "fingerprint": "f" * 32,
-        "loaded": {"dtype": "float32", "transformers": "5.0", "revision": None},
-        "seed": 0,
-        "limit": None,
-        "partial": False,
-        "tasks": [task(dataset, measure)],
-        "work": {},
-        "seconds": 1.0,
-        "started": "2026-01-02T03:04:05+00:00",
-        "warnings": [],
-        "pieces": {},
-        **about,
-    }
-    return folder.write(path, whole, [result], {dataset: []})
+    scores = (Score("a", 0.1 + 0.2, groups), Score("b", NAN, groups, "unknown word"))
+    result = Result(model, "f" * 32, dataset, measure, 2, neutral, scores, values)
+    tasks = tasks or (task(dataset, measure, partial=more.get("partial", False)),)
+    return folder.write(path, record(*tasks, model=model, **more), [result], {dataset: []})

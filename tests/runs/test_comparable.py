@@ -1,6 +1,9 @@
 """Runs that were measured in the same way are told from those that were not, and the error says what differs."""
 
+import json
 import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -9,15 +12,15 @@ import pytest
 from evenhand import BadInput, Run
 from evenhand.runs.comparable import in_common, measured, of_two_kinds, same_task
 from helpers.made_scores import run
-from helpers.written_runs import task
+from helpers.written_runs import make, task
 
 
 def made(path: str = "runs/one", ids: str = "abc", **more: Any) -> Run:
     """A run of likelihood-lean on tgb with these items; `more` changes its task, or what else is known of it."""
-    about = {name: more.pop(name) for name in ("apart", "limit", "seed") if name in more}
+    known = {name: more.pop(name) for name in ("caveats", "limit", "seed") if name in more}
     asked = task("tgb", "likelihood-lean", dataset_options={"file": "a.csv"}, measure_options={"total": "sum"})
     frame = pd.DataFrame({"dataset": "tgb", "measure": "likelihood-lean", "id": list(ids), "score": 0.5})
-    return run(frame, [asked | more], path, **about)
+    return run(frame, [replace(asked, **more)], path, **known)
 
 
 def refusal(*runs: Run) -> str:
@@ -27,11 +30,12 @@ def refusal(*runs: Run) -> str:
     return str(refused.value)
 
 
-def test_the_same_task_is_given_without_its_words_for_people() -> None:
-    found = same_task([made(), made("runs/other")], "tgb", "likelihood-lean")
-    assert found["by"] == ["gender"]
-    assert found["measure_options"] == {"total": "sum"}
-    assert not set(found) & {"about", "asks", "flaws", "language", "licence", "reading", "source"}
+def test_the_same_task_is_given() -> None:
+    runs = [made(), made("runs/other")]
+    found = same_task(runs, "tgb", "likelihood-lean")
+    assert found == runs[0].task("tgb", "likelihood-lean")
+    assert found.by == ("gender",)
+    assert found.measure_options == {"total": "sum"}
 
 
 @pytest.mark.parametrize("name", ["about", "asks", "flaws", "language", "licence", "reading", "source"])
@@ -47,7 +51,7 @@ def test_other_words_for_people_are_no_other_measurement(name: str) -> None:
         ({"measure_options": {"total": "mean"}}, "total sum and mean"),
         ({"measure_options": {}}, "total sum and none"),
         ({"measure_options": {"total": "sum", "within_word": True}}, "within_word none and True"),
-        ({"by": ["gender", "category"]}, "by gender and gender, category"),
+        ({"by": ("gender", "category")}, "by gender and gender, category"),
         ({"cluster": "category"}, "cluster profession and category"),
         ({"crossed": "template"}, "crossed none and template"),
         ({"dataset_options": {"file": "b.csv"}}, "file a.csv and b.csv"),
@@ -73,13 +77,17 @@ def test_a_file_is_known_by_its_content_where_that_was_recorded() -> None:
     assert f"sha256 {'1' * 64} and {'2' * 64}" in refusal(one, edited)
 
 
-def test_a_task_of_an_older_run_that_knew_no_such_group_is_the_same() -> None:
-    plain = task("tgb", "likelihood-lean", within="", crossed="")
-    older = {name: value for name, value in plain.items() if name not in ("within", "crossed")}
-    runs = [run(made().scores, [asked]) for asked in (plain, older)]
+def test_a_task_of_an_older_run_that_knew_no_such_group_is_the_same(tmp_path: Path) -> None:
+    asked = task("tgb", "likelihood-lean", within="", crossed="")
+    plain, older = (make(tmp_path / name, tasks=(asked,)).path for name in ("plain", "older"))
+    data = json.loads((older / "run.json").read_text())
+    for field in ("within", "crossed"):
+        del data["tasks"][0][field]
+    (older / "run.json").write_text(json.dumps(data))
+    runs = [Run.load(plain), Run.load(older)]
     for order in (runs, runs[::-1]):
         found = same_task(order, "tgb", "likelihood-lean")
-        assert (found["within"], found["crossed"]) == ("", "")
+        assert (found.within, found.crossed) == ("", "")
 
 
 def test_the_order_of_items_is_no_difference() -> None:
@@ -111,17 +119,17 @@ def test_a_run_without_the_task_is_named(asked: tuple[str, str]) -> None:
 
 
 def test_a_difference_that_comes_with_the_kind_of_model_is_not_blamed_on_the_command() -> None:
-    causal = made("runs/gpt", apart=["A causal model."], measure_options={"total": "mean"})
+    causal = made("runs/gpt", caveats=("A causal model.",), measure_options={"total": "mean"})
     said = refusal(made(), causal)
     assert said.endswith("total sum and mean. One is a causal model, the other is not.")
 
 
 def test_causal_models_are_a_kind_of_their_own() -> None:
-    causal, masked = made(apart=["A causal model."]), made()
+    causal, masked = made(caveats=("A causal model.",)), made()
     assert of_two_kinds([masked, causal])
     assert of_two_kinds([causal, causal, masked])
     assert not of_two_kinds([causal, causal])
-    assert not of_two_kinds([masked, made(apart=[])])
+    assert not of_two_kinds([masked, made(caveats=())])
 
 
 def asked_for(path: str, *tasks: tuple[str, str]) -> Run:

@@ -10,11 +10,12 @@ import pytest
 
 from evenhand import Run, RunError
 from evenhand.core.scores import Result, Score, Value
-from evenhand.runs import folder
 from evenhand.runs.folder import write
+from helpers.made_scores import PAPER, run, scores
+from helpers.written_runs import record, task
 
 NAN = float("nan")
-ABOUT = dict.fromkeys(folder.ABOUT, "")
+RECORD = record(task("data", "how"))
 RESULT = Result(
     "m",
     "f00d",
@@ -23,35 +24,35 @@ RESULT = Result(
     1,
     0.0,
     (Score("1", 0.5, {"gender": "female"}), Score("2", NAN, {"gender": "male"}, "unknown word")),
-    (Value({}, 0.5, NAN, NAN, 1, 1), Value({"gender": "male"}, NAN, NAN, NAN, 0, 1)),
+    (Value(0.5, n=1, unscored=1), Value(NAN, n=0, unscored=1, groups={"gender": "male"})),
 )
 KEYS = ["model", "fingerprint", "dataset", "measure", "version", "groups"]
 KEYS += ["value", "low", "high", "n", "unscored", "neutral"]
 
 
 def test_results_and_scores_have_the_agreed_shape(tmp_path: Path) -> None:
-    run = write(tmp_path, ABOUT, [RESULT], {})
+    written = write(tmp_path, RECORD, [RESULT], {})
     rows = json.loads((tmp_path / "results.json").read_text())
     assert [list(row) for row in rows] == [KEYS, KEYS]
     assert rows[0]["groups"] == {}
     assert rows[0]["value"] == 0.5
     assert rows[1]["value"] is None  # no value is null, never 0
-    scores = pd.read_parquet(tmp_path / "scores.parquet")
-    assert list(scores.columns) == ["dataset", "measure", "id", "score", "gender"]
-    assert scores["score"].isna().tolist() == [False, True]
-    assert run.values["gender"].tolist()[1] == "male"
-    assert Run.load(tmp_path).scores.equals(scores)
+    kept = pd.read_parquet(tmp_path / "scores.parquet")
+    assert list(kept.columns) == ["dataset", "measure", "id", "score", "gender"]
+    assert kept["score"].isna().tolist() == [False, True]
+    assert written.values["gender"].tolist()[1] == "male"
+    assert Run.load(tmp_path).scores.equals(kept)
 
 
 def test_a_newer_schema_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    write(tmp_path, ABOUT, [RESULT], {})
+    write(tmp_path, RECORD, [RESULT], {})
     (tmp_path / "run.json").write_text('{"schema": 99}')
-    with pytest.raises(RunError, match="schema 99, this evenhand reads up to 1: a newer one wrote it"):
+    with pytest.raises(RunError, match="schema 99, this evenhand reads up to 2: a newer one wrote it"):
         Run.load(tmp_path)
 
 
 def test_results_that_the_record_does_not_vouch_for_are_refused(tmp_path: Path) -> None:
-    write(tmp_path, ABOUT, [RESULT], {})
+    write(tmp_path, RECORD, [RESULT], {})
     (tmp_path / "results.json").write_text("[]")
     with pytest.raises(RunError, match="evenhand rescore"):
         Run.load(tmp_path)
@@ -66,13 +67,13 @@ def test_a_damaged_record_is_refused(tmp_path: Path, content: str) -> None:
 
 
 def test_damaged_results_and_scores_are_refused(tmp_path: Path) -> None:
-    run = write(tmp_path, ABOUT, [RESULT], {})
+    written = write(tmp_path, RECORD, [RESULT], {})
     (tmp_path / "results.json").write_text("{}")
     (tmp_path / "scores.parquet").write_bytes(b"PAR1")
-    with pytest.raises(RunError, match="must hold a list"):
-        _ = run.values
+    with pytest.raises(RunError, match=r"results.json' is damaged, .* should be a valid array"):
+        _ = written.values
     with pytest.raises(RunError, match=r"scores.parquet' cannot be read"):
-        _ = run.scores
+        _ = written.scores
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
@@ -83,6 +84,26 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "answers.sqlite").touch()
     with pytest.raises(RunError, match="The run was not finished: run the audit again"):
         Run.load(tmp_path)
+
+
+def pronouns() -> pd.DataFrame:
+    """A dataset without partners, with a group of its own."""
+    frame = pd.DataFrame({"dataset": "tbd", "measure": "pronoun", "id": ["1", "2"], "score": [0.1, NAN]})
+    return frame.assign(category="jobs")
+
+
+def test_scores_of_a_dataset_are_its_own_without_the_groups_of_others() -> None:
+    both = run(pd.concat([scores(PAPER), pronouns()], ignore_index=True), [])
+    found = both.scores_of("tbd", "pronoun")
+    assert list(found) == ["dataset", "measure", "id", "score", "category"]
+    assert found["id"].tolist() == ["1", "2"]
+    assert "category" not in both.scores_of("becpro-en")
+    assert len(both.scores_of("becpro-en")) == 144
+    assert both.scores_of("becpro-en", "pronoun").empty
+
+
+def test_scores_that_are_all_missing_are_still_a_column() -> None:
+    assert "score" in run(pronouns().assign(score=NAN), []).scores_of("tbd", "pronoun")
 
 
 FULL = """

@@ -26,16 +26,16 @@ def test_rescoring_gives_the_values_it_had(name: str, tmp_path: Path) -> None:
     (path / "scores.parquet").unlink()
     again = evenhand.rescore(path)
     pd.testing.assert_frame_equal(again.values, Run.load(MADE / name).values, rtol=1e-9)
-    assert again.about["fingerprint"] == before.about["fingerprint"]
+    assert again.record.fingerprint == before.record.fingerprint
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_it_is_shown_with_every_dataset_and_measure(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(app, ["show", str(MADE / name)]) == 0
     shown = capsys.readouterr().out
-    for task in Run.load(MADE / name).about["tasks"]:
-        assert task["dataset"] in shown
-        assert task["measure"] in shown
+    for task in Run.load(MADE / name).record.tasks:
+        assert task.dataset in shown
+        assert task.measure in shown
 
 
 def test_comparing_gives_the_changes_it_gave() -> None:

@@ -75,12 +75,14 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Debiased:
     base = tiny.save("roberta", folder / "base")
     corpus = folder / "corpus.txt"
     corpus.write_text("".join(f"He told her that his {i} hats were old. She knew.\n" for i in range(60)))
-    return debias(str(base), corpus=str(corpus), out=folder / "out", remind=["pregnant"], repeat=2, limit=25)
+    found = debias(str(base), corpus=str(corpus), out=folder / "out", remind=["pregnant"], repeat=2, limit=25)
+    assert found is not None  # there is one process
+    return found
 
 
 def test_it_leaves_a_model_two_runs_and_a_card(done: Debiased) -> None:
-    assert evenhand.load(str(done.model)).fingerprint == done.after.about["fingerprint"]
-    assert done.before.about["fingerprint"] != done.after.about["fingerprint"]
+    assert evenhand.load(str(done.model)).fingerprint == done.after.record.fingerprint
+    assert done.before.record.fingerprint != done.after.record.fingerprint
     card = (done.model / "README.md").read_text()
     assert "## Debiased" in card
     assert "100 reminders" in card
@@ -135,6 +137,7 @@ def test_the_same_call_trains_nothing_again(done: Debiased, monkeypatch: pytest.
         repeat=2,
         limit=25,
     )
+    assert again is not None
     pd.testing.assert_frame_equal(again.changes, done.changes)
 
 
@@ -146,9 +149,7 @@ def test_a_process_that_helps_trains_and_ends(done: Debiased, tmp_path: Path, mo
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
     folder = done.model.parent.parent
-    with pytest.raises(SystemExit) as end:
-        debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path)
-    assert end.value.code == 0
+    assert debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path) is None
     assert trained == [tmp_path / "model"]
     assert not list(tmp_path.iterdir())
     assert run_command(app, ["audit", "--out", str(tmp_path)]) == 2  # which would be done twice

@@ -34,30 +34,34 @@ def lines(start: str) -> Callable[[int], list[str]]:
 
 
 def test_models_are_made_once_and_their_scores_kept(base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = train_and_measure.scores(train_and_measure.taught(base, lines("She"), tmp_path, "she", TASKS, draws=2))
+    first = train_and_measure.scores(
+        train_and_measure.train_and_audit(base, lines("She"), tmp_path, "she", TASKS, draws=2)
+    )
     assert sorted(first["draw"].unique()) == [0, 1]
     assert not list((tmp_path / "models").iterdir())  # weights are not kept
     monkeypatch.setattr(train_and_measure, "_made", None)  # would fail if it trained again
-    again = train_and_measure.scores(train_and_measure.taught(base, lines("She"), tmp_path, "she", TASKS, draws=2))
+    again = train_and_measure.scores(
+        train_and_measure.train_and_audit(base, lines("She"), tmp_path, "she", TASKS, draws=2)
+    )
     pd.testing.assert_frame_equal(first, again)
 
 
 def test_other_texts_teach_something_else(base: str, tmp_path: Path) -> None:
     she, he = (
-        train_and_measure.scores(train_and_measure.taught(base, lines(who), tmp_path, "it", TASKS))
+        train_and_measure.scores(train_and_measure.train_and_audit(base, lines(who), tmp_path, "it", TASKS))
         for who in ("She", "He")
     )
     assert she["id"].tolist() == he["id"].tolist()
     assert (she["score"] != he["score"]).any()
-    as_it_is = train_and_measure.untaught(base, tmp_path, TASKS)
+    as_it_is = train_and_measure.audit_base(base, tmp_path, TASKS)
     assert (as_it_is["score"] != she["score"]).any()
 
 
 def test_bad_lessons_are_refused(base: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="draws must be at least 1"):
-        train_and_measure.taught(base, lines("She"), tmp_path, "she", TASKS, draws=0)
+        train_and_measure.train_and_audit(base, lines("She"), tmp_path, "she", TASKS, draws=0)
     with pytest.raises(BadInput, match="no sentences to train 'empty-0'"):
-        train_and_measure.taught(base, lambda draw: [], tmp_path, "empty", TASKS)
+        train_and_measure.train_and_audit(base, lambda draw: [], tmp_path, "empty", TASKS)
     with pytest.raises(BadInput, match="Did you mean 'default'"):
         train_and_measure.recipe_of("defalt")
     with pytest.raises(BadInput, match="There are 3 sentences. Got a sample size of 4"):

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.analysis.findings import of_dataset
 from evenhand.analysis.paired import pairs
 from evenhand.core.scores import FAST, MacroMean, Summarise, generator, share
 from evenhand.errors import UnknownName
 from evenhand.measures import MEASURES
 from evenhand.runs.comparable import in_common, same_task
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
+from evenhand.stats.estimate import side
 from evenhand.stats.intervals import Floats, agreed_interval, clustered_interval
 from evenhand.stats.macro_means import macro_interval
 from evenhand.stats.significance import detectable_within, holm, interval_test, sign_flip_test
@@ -23,7 +24,7 @@ NUMBERS = ("before", "after", "change", "low", "high", "p", "detectable", "worse
 
 
 @dataclass(frozen=True)
-class Twice:
+class PairedScores:
     """What a value is the mean of, before and after, for some of the items; NaN where one of both has no score."""
 
     before: Floats
@@ -58,7 +59,7 @@ class Twice:
         numbers = (before, after, after - before, low, high, p, least, *worse)
         return dict(zip(NUMBERS, numbers, strict=True)) | counts | {"moved": self._moved(*worse[1:])}
 
-    def _of(self, which: Any) -> "Twice":
+    def _of(self, which: Any) -> "PairedScores":
         def chosen(labels: Sequence[str] | None) -> list[str] | None:
             return None if labels is None else np.asarray(labels, dtype=str)[which].tolist()
 
@@ -119,7 +120,7 @@ class Twice:
 
     def _moved(self, low: float, high: float) -> str:
         goal = "what is right" if self.better else "neutral"
-        return f"towards {goal}" if high < 0 else f"away from {goal}" if low > 0 else ""
+        return {-1: f"towards {goal}", 0: "", 1: f"away from {goal}"}[side(low, high)]
 
 
 def _farther(total: float, difference: float) -> float:
@@ -169,31 +170,31 @@ def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator
     task = same_task([before, after], dataset, measure)
     if measure not in MEASURES:
         raise UnknownName("measure", measure, MEASURES)
-    seed, same = before.about["seed"], before.about["fingerprint"] == after.about["fingerprint"]
-    one, other = (of_dataset(run, dataset, measure) for run in (before, after))
+    seed, same = before.record.seed, before.record.fingerprint == after.record.fingerprint
+    one, other = (run.scores_of(dataset, measure) for run in (before, after))
     name, find = (measure + FEMALE_MALE, _pairs) if {"gender", "slot"} <= set(one) else (measure, _items)
     for label, part, rng in find(one, other, task, seed):
         yield {"dataset": dataset, "measure": name, "group": label} | part.row(rng, same)
 
 
-Found = Iterator[tuple[str, Twice, np.random.Generator]]
+Found = Iterator[tuple[str, PairedScores, np.random.Generator]]
 
 
-def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: Mapping[str, Any], seed: int) -> Found:
+def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, seed: int) -> Found:
     """Female - male of each pair, by the first group."""
-    by = task["by"][0]
+    by = task.by[0]
     both = pairs(one).merge(pairs(other)[["id_female", "id_male", "difference"]], on=["id_female", "id_male"])
     for label, part in both.groupby(by):
         before, after = (part[name].to_numpy(dtype=float) for name in ("difference_x", "difference_y"))
-        found = Twice(before, after, part[task["cluster"]].astype(str).tolist(), None, None, (), False, 0.0, 0.0)
+        found = PairedScores(before, after, part[task.cluster].astype(str).tolist(), None, None, (), False, 0.0, 0.0)
         yield str(label), found, generator(seed, {by: str(label), "gender": "female - male"})
 
 
-def _items(one: pd.DataFrame, other: pd.DataFrame, task: Mapping[str, Any], seed: int) -> Found:
+def _items(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, seed: int) -> Found:
     """Each item's score, or what the value is the mean of: of all, then of each group."""
     joined = one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
-    how = MEASURES[task["measure"]]
-    by: list[str] = task["by"]
+    how = MEASURES[task.measure]
+    by = list(task.by)
     parts: list[tuple[str, dict[str, str], pd.DataFrame]] = [("all", {}, joined)]
     for labels, part in joined.groupby(by) if by else ():
         parts.append((", ".join(map(str, labels)), dict(zip(by, map(str, labels), strict=True)), part))
@@ -207,24 +208,24 @@ def _items(one: pd.DataFrame, other: pd.DataFrame, task: Mapping[str, Any], seed
         before, after = (FAST[summarise](part[name].to_numpy(dtype=float)) for name in ("score", "score_after"))
         yield (
             label,
-            Twice(
+            PairedScores(
                 before,
                 after,
-                part[task["cluster"] or "id"].astype(str).tolist(),
-                part[task["crossed"]].astype(str).tolist() if task["crossed"] else None,
+                part[task.cluster or "id"].astype(str).tolist(),
+                part[task.crossed].astype(str).tolist() if task.crossed else None,
                 sets,
                 every,
                 summarise is share,
                 how.neutral,
-                _better(task["measure"], part),
+                _better(task, part),
             ),
             generator(seed, {"change": label}),
         )
 
 
-def _better(measure: str, part: pd.DataFrame) -> float:
-    """Which way is better: see Twice.better."""
-    if measure == "gender-agreement":
+def _better(task: TaskRecord, part: pd.DataFrame) -> float:
+    """Which way is better: see PairedScores.better."""
+    if task.better == "higher":
         return 1.0
     wanted = {SIDES.get(word, 0.0) for word in part["calls_for"]} if "calls_for" in part else {0.0}
     return wanted.pop() if len(wanted) == 1 else math.nan

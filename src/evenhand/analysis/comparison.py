@@ -50,12 +50,16 @@ class Comparison:
         """The names of causal models among others: the same measure is another quantity of them."""
         if not of_two_kinds(self.runs):
             return []
-        return [name for name, run in zip(self.names, self.runs, strict=True) if run.about.get("apart")]
+        return [name for name, run in zip(self.names, self.runs, strict=True) if run.record.causal]
 
     def to_json(self) -> str:
         """All of it, for machines; what has no number is null."""
         runs = [
-            {"run": name, "path": str(run.path), **{k: run.about[k] for k in ("model", "fingerprint", "partial")}}
+            {
+                "run": name,
+                "path": str(run.path),
+                **{k: getattr(run.record, k) for k in ("model", "fingerprint", "partial")},
+            }
             for name, run in zip(self.names, self.runs, strict=True)
         ]
         rows = [{k: _plain(v) for k, v in row.items()} for row in self.frame.to_dict("records")]
@@ -90,7 +94,7 @@ def compare(*runs: Run | str | Path) -> Comparison:
 
 def named(runs: Sequence[Run]) -> list[str]:
     """The runs' models, or their folders where two models have the same name."""
-    models = [str(run.about["model"]) for run in runs]
+    models = [str(run.record.model) for run in runs]
     return models if len(set(models)) == len(models) else [str(run.path) for run in runs]
 
 

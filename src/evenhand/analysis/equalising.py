@@ -10,21 +10,10 @@ import pandas as pd
 from evenhand.analysis.paired import changes
 from evenhand.core.scores import generator
 from evenhand.stats.correlation import Line, fitted, ratio_of_spreads
+from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import clustered_interval
 
 FEWEST = 3
-
-
-@dataclass(frozen=True)
-class Change:
-    """A number with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
 
 
 @dataclass(frozen=True)
@@ -39,21 +28,21 @@ class Equalising:
 
     professions: Line
     gendered: Line | None
-    spread: Change
-    agreement: Change | None
+    spread: Estimate
+    agreement: Estimate | None
 
     @property
     def verdict(self) -> str:
         """The answer to "are pronouns merely being equalised?", as far as the intervals give one."""
-        if not self.spread.high < 1:
+        if self.spread.side(1) >= 0:
             return "undecided: it is not certain that the professions' differences shrank"
         if self.agreement is None:
             return "the professions' differences shrank; there are no words that call for one gender to compare with"
-        if self.agreement.high < 0:
-            return f"yes: words that call for one gender lost some of it, {self.agreement}"
-        if self.agreement.low > 0:
-            return f"no: words that call for one gender gained, {self.agreement}"
-        return f"not shown: words that call for one gender changed by {self.agreement}"
+        if self.agreement.side() < 0:
+            return f"yes: words that call for one gender lost some of it, {self.agreement.shown('+.2f')}"
+        if self.agreement.side() > 0:
+            return f"no: words that call for one gender gained, {self.agreement.shown('+.2f')}"
+        return f"not shown: words that call for one gender changed by {self.agreement.shown('+.2f')}"
 
 
 def appd(scores: pd.DataFrame) -> pd.DataFrame:
@@ -77,7 +66,7 @@ def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising | None:
     if len(ordinary) < FEWEST:
         return None
     x, y = (ordinary[name].to_numpy(dtype=float) for name in ("before", "after"))
-    spread = Change(*ratio_of_spreads(x, y, generator(seed, {"words": "spread"})))
+    spread = Estimate(*ratio_of_spreads(x, y, generator(seed, {"words": "spread"})))
     line = fitted(x, y, generator(seed, {"words": "professions"}))
     if len(gendered) < FEWEST:
         return Equalising(line, None, spread, None)
@@ -86,7 +75,7 @@ def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising | None:
     moved = right * (y - x)
     low, high = clustered_interval(moved, gendered["profession"].tolist(), generator(seed, {"words": "agreement"}))
     other = fitted(x, y, generator(seed, {"words": "gendered"}))
-    return Equalising(line, other, spread, Change(float(moved.mean()), low, high))
+    return Equalising(line, other, spread, Estimate(float(moved.mean()), low, high))
 
 
 def seen(professions: Iterable[str], texts: Iterable[str]) -> set[str]:

@@ -35,26 +35,20 @@ def findings(run: Run, *, frequency: Mapping[str, float] | None = None) -> list[
     `frequency` gives a number for each profession (or other attribute), to see whether scores merely follow it.
     """
     found = []
-    for task in run.about["tasks"]:
-        scores = of_dataset(run, task["dataset"], task["measure"])
+    for task in run.record.tasks:
+        scores = run.scores_of(*task.name)
         if {"gender", "slot"} <= set(scores.columns) and scores["score"].notna().any():
-            found.append(_of(scores, task["dataset"], task["by"][0], task["cluster"], run, frequency))
+            found.append(_of(scores, task.dataset, task.by[0], task.cluster, run, frequency))
     return found
-
-
-def of_dataset(run: Run, dataset: str, measure: str = "association") -> pd.DataFrame:
-    """The scores of one dataset by one measure, without the group columns that only others have."""
-    scores = run.scores[(run.scores["dataset"] == dataset) & (run.scores["measure"] == measure)]
-    return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
 
 
 def _of(
     scores: pd.DataFrame, dataset: str, by: str, cluster: str, run: Run, frequency: Mapping[str, float] | None
 ) -> Findings:
-    seed = run.about["seed"]
+    seed = run.record.seed
     differences = paired.compared(paired.pairs(scores), by=by, cluster=cluster, seed=seed)
     confounds: dict[str, pd.DataFrame] = {}
-    pieces = run.about["pieces"].get(dataset)
+    pieces = run.record.tokens.get(dataset)
     for name, numbers in (("pieces", pieces), ("frequency", frequency)):
         if numbers:
             confounds[name] = workforce.against(scores, numbers, by=by, cluster=cluster, seed=seed)

@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from evenhand.analysis.paired import changes, pairs
 from evenhand.core.scores import generator
+from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import clustered_interval
 
 TYPICAL = (("female", "female"), ("male", "male"))
@@ -24,9 +25,7 @@ class Claim:
 
     hypothesis: str
     claim: str
-    value: float
-    low: float
-    high: float
+    found: Estimate
     verdict: str
 
 
@@ -70,14 +69,12 @@ def _cell(hypothesis: str, claim: str, scores: pd.DataFrame, gender: str, jobs: 
 def _claim(hypothesis: str, claim: str, part: pd.DataFrame, column: str, sign: int, rng: Generator) -> Claim:
     part = part.dropna(subset=column)
     values = part[column].to_numpy()
-    low, high = clustered_interval(values, part["profession"].tolist(), rng)
     value = float(values.mean()) if len(values) else float("nan")
-    return Claim(hypothesis, claim, value, low, high, _verdict(low, high, sign))
+    found = Estimate(value, *clustered_interval(values, part["profession"].tolist(), rng), len(values))
+    return Claim(hypothesis, claim, found, _verdict(found.side(), sign))
 
 
-def _verdict(low: float, high: float, sign: int) -> str:
-    if not (low > 0 or high < 0):  # 0 is inside, or there is no interval
+def _verdict(side: int, sign: int) -> str:
+    if side == 0:  # 0 is inside, or there is no interval
         return "undecided"
-    if sign == 0:
-        return "refuted"
-    return "supported" if (low > 0) == (sign > 0) else "refuted"
+    return "supported" if side == sign else "refuted"

@@ -1,9 +1,10 @@
 """Which labels a model of inference gives to the pairs of each set (Anantaprayoon et al. 2024, Table 3)."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
+
+from evenhand.runs.record import ValueRecord
 
 SETS = ("pro", "anti", "non")
 MEASURES = {
@@ -14,24 +15,19 @@ MEASURES = {
 """By label, the measure that counts it; for neutral the one that counts all others."""
 
 
-def distribution(results: Sequence[Mapping[str, Any]], dataset: str) -> pd.DataFrame:
+def distribution(values: Sequence[ValueRecord]) -> pd.DataFrame:
     """A row for each set and label: `set`, `label`, `value`, `low`, `high`, the last three from 0 to 1.
 
-    Takes the values of a run. Empty where the run has not counted all three labels of the dataset's sets.
+    Takes the values of a run on one dataset. Empty where not all three labels of its sets were counted.
     """
-    found = {
-        (row["measure"], row["groups"]["set"]): row
-        for row in results
-        if row["dataset"] == dataset and list(row["groups"]) == ["set"]
-    }
+    found = {(row.measure, row.groups["set"]): row.estimate for row in values if list(row.groups) == ["set"]}
     rows = []
     for name in SETS:
         for label, measure in MEASURES.items():
             if (measure, name) not in found:
                 return pd.DataFrame()
-            numbers = [found[measure, name][key] for key in ("value", "low", "high")]
-            value, low, high = (float("nan") if number is None else number for number in numbers)
-            if label == "neutral":
-                value, low, high = 1 - value, 1 - high, 1 - low
+            share = found[measure, name]
+            ends = (share.value, share.low, share.high)
+            value, low, high = (1 - share.value, 1 - share.high, 1 - share.low) if label == "neutral" else ends
             rows.append({"set": name, "label": label, "value": value, "low": low, "high": high})
     return pd.DataFrame(rows)

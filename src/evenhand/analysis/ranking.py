@@ -1,28 +1,35 @@
 """Many models on one dataset: who is nearest to neutral, and can one tell?"""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from evenhand.core.measure import Traits
 from evenhand.core.scores import FAST, MacroMean, Score, Summarise, Value, generator, summarised
 from evenhand.measures import MEASURES
 from evenhand.runs.comparable import of_two_kinds, same_task
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
+from evenhand.stats.estimate import side
 from evenhand.stats.intervals import Floats, clustered_interval
-
-COMPARED = ("gender-agreement", "likelihood-difference", "nli-coal", "pronoun")
-"""Measures by which models can be ranked; of a dataset's, the first of these is shown."""
 
 
 def comparable(run: Run) -> list[tuple[str, str]]:
-    """The datasets of a run and, for each, the measure to set models side by side with."""
-    measures: dict[str, list[str]] = {}
-    for task in run.about["tasks"]:
-        measures.setdefault(task["dataset"], []).append(task["measure"])
-    return [(data, m) for data, has in measures.items() if (m := next((c for c in COMPARED if c in has), None))]
+    """The datasets of a run and, for each, the measure to set models side by side with: the first by rank."""
+    found = []
+    for dataset in run.datasets:
+        tasks = [task for task in run.tasks_on(dataset) if task.ranks_models]
+        tasks = [task for task in tasks if not mixed(run.scores_of(*task.name), task)]
+        if tasks:
+            found.append(min(tasks, key=lambda task: task.rank).name)
+    return found
+
+
+def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:
+    """Do some of the words call for he, and others for she, so that the value of all of them has no direction?"""
+    return task.better == "closer" and "calls_for" in scores and bool(scores["calls_for"].nunique() > 1)
 
 
 def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFrame:
@@ -35,19 +42,19 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
     models and others nobody is marked: the same measure is another quantity of them.
     """
     task = same_task(runs, dataset, measure)
-    by = task["by"]
-    frames = _common([_scores(run, dataset, measure) for run in runs])
+    by = task.by
+    frames = _common([run.scores_of(dataset, measure) for run in runs])
     rows: list[dict[str, Any]] = []
-    values = [_values(frame, task, run.about["seed"]) for frame, run in zip(frames, runs, strict=True)]
+    values = [_values(frame, task, run.record.seed) for frame, run in zip(frames, runs, strict=True)]
     for number, value in enumerate(values[0]):
         labels = dict(value.groups)
-        marks = _marks([_part(frame, labels) for frame in frames], labels, task, runs[0].about["seed"])
+        marks = _marks([_part(frame, labels) for frame in frames], labels, task, runs[0].record.seed)
         if of_two_kinds(runs):
             marks = [""] * len(runs)
         shown = {group: labels.get(group, "all") for group in by} or {"items": "all"}
         for run, mine, mark in zip(runs, values, marks, strict=True):
             found = {name: getattr(mine[number], name) for name in ("value", "low", "high", "n")}
-            rows.append({**shown, "model": run.about["model"], **found, "mark": mark, "total": not labels})
+            rows.append({**shown, "model": run.record.model, **found, "mark": mark, "total": not labels})
     return pd.DataFrame(rows)
 
 
@@ -57,29 +64,27 @@ def _common(frames: list[pd.DataFrame]) -> list[pd.DataFrame]:
     return [frame[frame["id"].isin(ids)] for frame in frames]
 
 
-def _values(frame: pd.DataFrame, task: dict[str, Any], seed: int) -> list[Value]:
+def _values(frame: pd.DataFrame, task: TaskRecord, seed: int) -> list[Value]:
     """The value of all items, then of each group; without what lies within."""
-    groups = list(dict.fromkeys(group for group in (*task["by"], task["cluster"], task["crossed"]) if group))
+    groups = list(dict.fromkeys(group for group in (*task.by, task.cluster, task.crossed) if group))
     scores = [
         Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})
         for row in frame.to_dict("records")
     ]
-    how = MEASURES[task["measure"]]
+    how = MEASURES[task.measure]
     summarise: Summarise = how.summarise  # type: ignore[assignment]
-    bounds = getattr(how, "bounds", (-math.inf, math.inf))
-    design = {"by": task["by"], "cluster": task["cluster"], "crossed": task["crossed"], "bounds": bounds, "seed": seed}
-    return list(summarised(scores, summarise, **design))
+    design = {"cluster": task.cluster, "crossed": task.crossed}
+    return list(summarised(scores, summarise, by=task.by, bounds=Traits.of(how).bounds, seed=seed, **design))
 
 
-def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: dict[str, Any], seed: int) -> list[str]:
-    groups = [group for group in (task["cluster"], task["crossed"]) if group]
+def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: TaskRecord, seed: int) -> list[str]:
+    groups = [group for group in (task.cluster, task.crossed) if group]
     joined = parts[0][["id", *groups]]
     for number, part in enumerate(parts):
         joined = joined.merge(part[["id", "score"]].rename(columns={"score": f"score{number}"}), on="id")
-    mixed = "calls_for" in parts[0] and parts[0]["calls_for"].nunique() > 1
-    if joined.empty or (mixed and task["measure"] == "pronoun"):  # some words should be above 0, others below
+    if joined.empty or mixed(parts[0], task):
         return ["" for _ in parts]
-    summarise: Summarise = MEASURES[task["measure"]].summarise  # type: ignore[assignment]
+    summarise: Summarise = MEASURES[task.measure].summarise  # type: ignore[assignment]
     scores = joined[[f"score{n}" for n in range(len(parts))]].to_numpy(dtype=float)
     if isinstance(summarise, MacroMean):
         scores = scores * _equal_shares(parts[0][summarise.by])[:, np.newaxis]
@@ -104,32 +109,27 @@ def _equal_shares(sets: pd.Series) -> Floats:
     return np.asarray(len(sets) / (sets.nunique() * sizes), dtype=np.float64)
 
 
-def _badness(scores: Floats, labels: dict[str, str], task: dict[str, Any]) -> Floats:
+def _badness(scores: Floats, labels: dict[str, str], task: TaskRecord) -> Floats:
     """What each item adds to the distance from neutral, or from what a word calls for: the smaller the better.
 
     The distance is |mean - neutral|; an item's share in it is its own difference from neutral, with the mean's sign.
     """
-    if task["measure"] == "gender-agreement":
+    if task.better == "higher":
         return -scores
     wanted = {"she": 1.0, "he": -1.0}.get(labels.get("calls_for", ""))
     if wanted is not None:
         return wanted * scores
-    centred: Floats = scores - MEASURES[task["measure"]].neutral
+    centred: Floats = scores - MEASURES[task.measure].neutral
     signed: Floats = centred * np.sign(centred.mean(axis=0))
     return signed
 
 
-def _apart(differences: Floats, items: pd.DataFrame, task: dict[str, Any], comparisons: int, seed: int) -> bool:
+def _apart(differences: Floats, items: pd.DataFrame, task: TaskRecord, comparisons: int, seed: int) -> bool:
     """Is the whole interval above 0, at 95 % over so many comparisons?"""
-    clusters = items[task["cluster"] or "id"].astype(str).tolist()
-    crossed = items[task["crossed"]].astype(str).tolist() if task["crossed"] else None
+    clusters = items[task.cluster or "id"].astype(str).tolist()
+    crossed = items[task.crossed].astype(str).tolist() if task.crossed else None
     rng = generator(seed, {"models": "side by side"})
-    low, _ = clustered_interval(differences, clusters, rng, crossed=crossed, level=1 - 0.05 / comparisons)
-    return low > 0
-
-
-def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
-    return run.scores[(run.scores["dataset"] == dataset) & (run.scores["measure"] == measure)]
+    return side(*clustered_interval(differences, clusters, rng, crossed=crossed, level=1 - 0.05 / comparisons)) > 0
 
 
 def _part(frame: pd.DataFrame, labels: dict[str, str]) -> pd.DataFrame:

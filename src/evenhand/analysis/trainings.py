@@ -13,7 +13,7 @@ COMBINED = "combined"
 COLUMNS = ["group", "value", "low", "high", "draws", "n"]
 
 
-def drawn(
+def replicate_means(
     scores: pd.DataFrame, *, by: str = "category", cluster: str = "id", size: bool = False, seed: int = 0
 ) -> pd.DataFrame:
     """The mean score of each group, then of all together, over draws: group, value, low, high, draws, n.
@@ -26,7 +26,7 @@ def drawn(
     return _table(scores.assign(score=scores["score"].abs()) if size else scores, by, cluster, seed)
 
 
-def moved(
+def replicate_changes(
     before: pd.DataFrame,
     after: pd.DataFrame,
     *,

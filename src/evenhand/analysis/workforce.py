@@ -35,7 +35,7 @@ def german_shares(path: Path) -> dict[str, float]:
     try:
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
         return {row["simplified_professions"]: float(row["percent_de"]) for row in rows}
-    except (OSError, KeyError, ValueError) as error:
+    except (OSError, KeyError, TypeError, ValueError) as error:
         raise BadInput(
             f"'{path}' must be the released professions_us_de.tsv, with columns simplified_professions and percent_de. "
             f"Got: {error}."

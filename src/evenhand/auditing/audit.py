@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -15,22 +15,23 @@ from typing import Any
 import numpy as np
 
 from evenhand import models, suites
-from evenhand.auditing.precision import Deviation, deviations
+from evenhand.auditing.precision import deviations, warning
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
 from evenhand.core.dataset import Dataset
 from evenhand.core.files import prepare
 from evenhand.core.loop import Task, measure_all
-from evenhand.core.model import Described, Model, Pieced
+from evenhand.core.model import Model, Pieced, about, kind_of
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.gate.gate import Gate
-from evenhand.models.base import Planned
+from evenhand.models.base import Elsewhere, Planned, Rounded, overflowed
 from evenhand.models.cache import Kept, Remembering, fingerprints
 from evenhand.models.loading.names import DEFAULT, find
-from evenhand.models.loading.names import kind as kind_of
+from evenhand.models.loading.names import kind as kind_found
 from evenhand.runs import folder
 from evenhand.runs.folder import Run
+from evenhand.runs.record import Precision, RunRecord, read_record
 
 log = logging.getLogger(__name__)
 
@@ -92,18 +93,18 @@ def audit(
         return tasks
 
     # Before minutes are spent on loading, but for a Hub model whose kind nobody knows yet.
-    kind = kind_of(find(model)) if isinstance(model, str) else getattr(model, "kind", "masked")
+    kind = kind_found(find(model)) if isinstance(model, str) else kind_of(model)
     whole = chosen(kind) if kind or dataset or suite != "all" else []
     if unknown := set(loading) - set(LOADING if isinstance(model, str) else ()):
         raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
     prepare(path)
     try:
-        exact = getattr(model, "exact", None)
+        exact = model.exact if isinstance(model, Elsewhere) else None
         if isinstance(model, str):
             exact = functools.partial(models.load, model, **{**loading, "dtype": "float32"})
         model = models.load(model, **loading) if isinstance(model, str) else model
-        if not whole or kind != getattr(model, "kind", "masked"):
-            kind = getattr(model, "kind", "masked")
+        if not whole or kind != kind_of(model):
+            kind = kind_of(model)
             whole = chosen(kind)
         tasks = _limited(whole, limit, seed)
         if isinstance(model, Planned):
@@ -111,11 +112,12 @@ def audit(
                 model.plan(task.measure.ask(task.dataset.items[0]))
         earlier = _earlier(path, model)
         partial = tasks != whole
-        if partial and earlier and not earlier["partial"]:
+        if partial and earlier and not earlier.partial:
             raise RunError(f"'{path}' holds a full run, which a sample would replace. Choose another --out.")
         if partial:
             log.warning(f"A sample of {limit} items: results are partial.")
-        same = earlier is not None and earlier["tasks"] == [suites.record(task) for task in tasks]
+        records = tuple(suites.record(task, partial=partial) for task in tasks)
+        same = earlier is not None and [one.what for one in earlier.tasks] == [one.what for one in records]
         if earlier and not same:
             log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Its answers stay.")
         examined = _examined(model, tasks, earlier if same else None)
@@ -124,38 +126,51 @@ def audit(
             path.rmdir()  # only if it is empty: nothing was measured
         raise
 
-    warnings = examined["warnings"]
     started, clock = datetime.now(UTC), time.monotonic()
     with folder.locked(path):
         _earlier(path, model)  # once more: another process may have been here since
         remembering = Remembering(model, path / folder.ANSWERS)
-        overflowed = getattr(model, "overflowed", None)
+        before = model.overflowed if isinstance(model, Rounded) else None
         results = measure_all(remembering, tasks, seed=seed)
-        about = _about(model, remembering, earlier, seed, limit, partial, tasks)
-        if exact and about["loaded"].get("dtype") != "float32":
-            about["precision"] = _precision(exact, model, remembering, tasks, results, seed, overflowed, earlier)
-            doubts = [Deviation(**found) for found in about["precision"]["deviations"]]
-            warnings += _told(line for found in doubts for line in found.warnings(about["loaded"]["dtype"]))
-        about |= {
-            "suite": None if dataset else suite,
+        # Answers that were all kept come from how they were made then, not from this call.
+        loaded = earlier.loaded if earlier and not remembering.work.batches else about(model)
+        precision = None
+        if exact and loaded.get("dtype") != "float32":
+            precision = _precision(exact, model, remembering, tasks, results, seed, before, earlier)
+            doubts = (line for found in precision.deviations for line in warning(found, str(loaded["dtype"])))
+            examined["warnings"] += tuple(_told(doubts))
+        record = RunRecord(
+            evenhand=version("evenhand"),
+            model=model.name,
+            fingerprint=model.fingerprint,
+            loaded=loaded,
+            languages=tuple(sorted({task.dataset.language for task in tasks})),
+            seed=seed,
+            limit=limit,
+            partial=partial,
+            tasks=records,
+            work=remembering.work,
+            suite=None if dataset else suite,
             **examined,
-            "apart": suites.apart(kind, tasks),
-            "started": started.isoformat(timespec="seconds"),
-            "seconds": round(time.monotonic() - clock, 1),
-        }
-        return _finish(path, about, tasks, results, gate)
+            caveats=tuple(suites.apart(kind, tasks)),
+            started=started.isoformat(timespec="seconds"),
+            seconds=round(time.monotonic() - clock, 1),
+            precision=precision,
+            sha256={},
+        )
+        return _finish(path, record, tasks, results, gate)
 
 
 def rescore(path: str | Path) -> Run:
     """Score a run again from the answers it kept, without its model."""
     run = Run.load(path, checked=False)
-    about = dict(run.about)
-    tasks = _limited(suites.rebuild(about["tasks"]), about["limit"], about["seed"])
-    kept = Kept(run.path / folder.ANSWERS, about["model"], about["fingerprint"])
-    results = measure_all(kept, tasks, seed=about["seed"])
-    about["tasks"] = [suites.record(task) for task in tasks]
-    about["rescored"] = datetime.now(UTC).isoformat(timespec="seconds")
-    return _finish(run.path, about, tasks, results)
+    record = run.record
+    tasks = _limited(suites.rebuild(record.tasks), record.limit, record.seed)
+    kept = Kept(run.path / folder.ANSWERS, record.model, record.fingerprint)
+    results = measure_all(kept, tasks, seed=record.seed)
+    records = tuple(suites.record(task, partial=record.partial) for task in tasks)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return _finish(run.path, replace(record, tasks=records, rescored=now), tasks, results)
 
 
 def run_folder(model: str | Model, out: str | Path) -> Path:
@@ -165,12 +180,15 @@ def run_folder(model: str | Model, out: str | Path) -> Path:
 
 
 def _finish(
-    path: Path, about: dict[str, Any], tasks: Sequence[Task], results: Sequence[Result], gate: Gate | None = None
+    path: Path, record: RunRecord, tasks: Sequence[Task], results: Sequence[Result], gate: Gate | None = None
 ) -> Run:
     """Write the run, judge it, and draw its page: each is whole without the next."""
-    about["unscored"] = {f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results}
-    about["versions"] = {"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")}
-    run = folder.write(path, about, results, {task.dataset.name: task.dataset.items for task in tasks})
+    record = replace(
+        record,
+        unscored={f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results},
+        versions={"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")},
+    )
+    run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks})
     if gate:
         gate.judge(run).save(run.path)
     from evenhand.report import page  # here, so that drawing is loaded when there is something to draw
@@ -179,7 +197,7 @@ def _finish(
     return run
 
 
-def _examined(model: Model, tasks: Sequence[Task], earlier: Mapping[str, Any] | None) -> dict[str, Any]:
+def _examined(model: Model, tasks: Sequence[Task], earlier: RunRecord | None) -> dict[str, Any]:
     """What can be said before anything is measured, for the record; what asks for care is said at once."""
     data = {task.dataset.name: task.dataset for task in tasks}
     fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, Pieced)}
@@ -188,33 +206,10 @@ def _examined(model: Model, tasks: Sequence[Task], earlier: Mapping[str, Any] | 
     _told(warnings)
     doctored = look_over(model, list(data.values()), earlier)
     for found in doctored:
-        if found["verdict"] != "fine" and not found["says"].startswith(tuple(warnings)):
-            log.warning(f"{found['check'].capitalize()}, {found['verdict']}: {found['says']} {found['do']}")
-    return {"pieces": {name: found.pieces for name, found in fits.items()}, "warnings": warnings, "doctor": doctored}
-
-
-def _about(
-    model: Model,
-    remembering: Remembering,
-    earlier: Mapping[str, Any] | None,
-    seed: int,
-    limit: int | None,
-    partial: bool,
-    tasks: Sequence[Task],
-) -> dict[str, Any]:
-    """Where the numbers come from. Answers that were all kept come from how they were made then, not from this call."""
-    return {
-        "evenhand": version("evenhand"),
-        "model": model.name,
-        "fingerprint": model.fingerprint,
-        "loaded": earlier["loaded"] if earlier and not remembering.work.batches else _described(model),
-        "languages": sorted({task.dataset.language for task in tasks}),
-        "seed": seed,
-        "limit": limit,
-        "partial": partial,
-        "tasks": [suites.record(task) for task in tasks],
-        "work": asdict(remembering.work),
-    }
+        if found.verdict != "fine" and not found.says.startswith(tuple(warnings)):
+            log.warning(f"{found.check.capitalize()}, {found.verdict}: {found.says} {found.do}")
+    tokens = {name: found.pieces for name, found in fits.items()}
+    return {"tokens": tokens, "warnings": tuple(warnings), "doctor": doctored}
 
 
 def _precision(
@@ -225,24 +220,19 @@ def _precision(
     results: Sequence[Result],
     seed: int,
     before: int | None,
-    earlier: Mapping[str, Any] | None,
-) -> dict[str, Any]:
+    earlier: RunRecord | None,
+) -> Precision:
     """What half precision has cost, for the record; where float32 cannot be had, why. `before`: overflows till now."""
-    if earlier and "precision" in earlier and not remembering.work.batches:
-        return dict(earlier["precision"])
-    overflowed = None if before is None else getattr(model, "overflowed", 0) - before  # some models do not count
-    record: dict[str, Any] = {
-        "asked": _described(model).get("dtype_asked"),
-        "overflowed": overflowed,
-        "deviations": [],
-        "why": "",
-    }
+    if earlier and earlier.precision and not remembering.work.batches:
+        return earlier.precision
+    redone = None if before is None else overflowed(model) - before  # some models do not count
+    record = Precision(about(model).get("dtype_asked"), redone)
     try:
         found = deviations(remembering, exact(), tasks, results, seed)
     except (EvenhandError, MemoryError) as error:  # a model that fits in half precision only: the run stands
         why = f"Not compared with float32: {error}"
-        return record | {"why": _told([why])[0]}
-    return record | {"deviations": [asdict(one) for one in found]}
+        return replace(record, why=_told([why])[0])
+    return replace(record, deviations=tuple(found))
 
 
 def _told(lines: Iterable[str]) -> list[str]:
@@ -252,21 +242,17 @@ def _told(lines: Iterable[str]) -> list[str]:
     return told
 
 
-def _described(model: Model) -> dict[str, Any]:
-    return dict(model.about) if isinstance(model, Described) else {}
-
-
-def _earlier(path: Path, model: Model) -> dict[str, Any] | None:
+def _earlier(path: Path, model: Model) -> RunRecord | None:
     """The record of the run that is there already; another model's is an error, since two would mix in every table."""
-    about = folder.read_about(path)
-    others = fingerprints(path / folder.ANSWERS) | ({about["fingerprint"]} if about else set())
+    record = read_record(path)
+    others = fingerprints(path / folder.ANSWERS) | ({record.fingerprint} if record else set())
     if others - {model.fingerprint}:
-        whose = f"'{about['model']}' ({about['fingerprint'][:12]})" if about else "another model"
+        whose = f"'{record.model}' ({record.fingerprint[:12]})" if record else "another model"
         raise RunError(
             f"'{path}' holds a run of {whose}; this is '{model.name}' ({model.fingerprint[:12]}), and other weights, "
             "tokenizer or dtype make another model. Choose another --out, or delete the folder."
         )
-    return about
+    return record
 
 
 def _limited(tasks: Sequence[Task], limit: int | None, seed: int) -> list[Task]:

@@ -1,7 +1,7 @@
 """Half precision, honestly: how far a run's values are from those in float32, on a sample of its own questions."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,38 +9,22 @@ from evenhand.core.items import Item
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model
 from evenhand.core.scores import FAST, Result, Score, Value, generator
+from evenhand.runs.record import Deviation
+from evenhand.stats.estimate import side
 from evenhand.stats.intervals import clustered_interval
 
 SAMPLE = 100
 """Items of each dataset that are scored in both precisions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deviation:
-    """What half precision adds to a measure's scores.
-
-    `shift` is the mean of half - float32 with its 95 % interval, `largest` the largest difference of one item, in the
-    measure's own unit; neutral at 0. `doubtful` are the groups whose verdict (on which side of its neutral value the
-    interval lies, or that it includes it) would be another if the value moved by as much as that interval allows.
-    """
-
-    dataset: str
-    measure: str
-    items: int
-    shift: float
-    low: float
-    high: float
-    largest: float
-    doubtful: tuple[str, ...]
-
-    def warnings(self, dtype: str) -> Iterator[str]:
-        """A sentence where the precision may decide what the scorecard says."""
-        if self.doubtful:
-            yield (
-                f"{self.measure} on {self.dataset}: float32 may say otherwise of {', '.join(self.doubtful)}. {dtype} "
-                f"shifts scores by {self.shift:+.4f} [{self.low:+.4f}, {self.high:+.4f}] ({self.items} items). "
-                "Run it with --dtype float32."
-            )
+def warning(found: Deviation, dtype: str) -> Iterator[str]:
+    """A sentence where the precision may decide what the scorecard says."""
+    if found.doubtful:
+        yield (
+            f"{found.measure} on {found.dataset}: float32 may say otherwise of {', '.join(found.doubtful)}. {dtype} "
+            f"shifts scores by {found.shift:+.4f} [{found.low:+.4f}, {found.high:+.4f}] ({found.items} items). "
+            "Run it with --dtype float32."
+        )
 
 
 def deviations(
@@ -90,14 +74,7 @@ def _deviation(
 
 def _decides(value: Value, neutral: float, low: float, high: float) -> bool:
     """Would the verdict be another if the value were as it may be in float32, which is half minus the shift?"""
-    verdicts = {_side(value.low - shift, value.high - shift, neutral) for shift in (0.0, low, high)}
-    return len(verdicts) > 1
-
-
-def _side(low: float, high: float, neutral: float) -> str:
-    if np.isnan([low, high, neutral]).any():
-        return "none"
-    return "above" if low > neutral else "below" if high < neutral else "includes"
+    return len({side(value.low - shift, value.high - shift, neutral) for shift in (0.0, low, high)}) > 1
 
 
 def _named(value: Value) -> str:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from evenhand.auditing.audit import LOADING, audit
-from evenhand.distributed.cluster import check_engine, connected
+from evenhand.distributed.cluster import check_engine, connected, quieten
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import find
 from evenhand.runs.folder import Run
@@ -42,8 +42,9 @@ def sweep(
 def _side_by_side(
     models: Sequence[str], address: str | None, workers: int | None, how: dict[str, Any]
 ) -> Iterator[Run]:
+    quieten()
     from evenhand.distributed.actor import threads
-    from evenhand.distributed.remote_model import crew, spread
+    from evenhand.distributed.remote_model import remote_model, worker_pool
 
     loading = {name: how.pop(name) for name in LOADING if name in how}
     if address is None and workers and workers * threads() > (cores := os.cpu_count() or 1):
@@ -52,10 +53,10 @@ def _side_by_side(
             "be. OMP_NUM_THREADS=1 gives each of them one."
         )
     with connected(address, cpus=workers and workers * threads()):
-        ours = crew(workers, loading.get("device"), len(models))
+        ours = worker_pool(workers, loading.get("device"), len(models))
 
         def one(model: str) -> Run:
-            with spread(model, ours, **loading) as there:
+            with remote_model(model, ours, **loading) as there:
                 return audit(there, **how)
 
         if len(models) == 1:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from evenhand.checks import plain_texts
 from evenhand.core.dataset import Dataset
-from evenhand.core.model import Described, Model
+from evenhand.core.model import Model, about, kind_of
 from evenhand.core.questions import Answer, Entail, Fill, Likelihood, Question
 from evenhand.core.words import words
 from evenhand.models.planning.plan import NOT_FINITE
@@ -29,16 +29,6 @@ class LeftOut(Exception):
 
     def __init__(self, check: str, why: str) -> None:
         super().__init__(f"{check} ({why})")
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at: is it fine, and if not, what to do."""
-
-    check: str
-    verdict: Verdict
-    says: str
-    do: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,13 +54,12 @@ class Case:
     @property
     def kind(self) -> str:
         """Of masked words or of inference, as an audit tells."""
-        return getattr(self.model, "kind", "masked")
+        return kind_of(self.model)
 
     @property
     def dtype(self) -> str:
         """The precision the model works in."""
-        about = self.model.about if isinstance(self.model, Described) else {}
-        return str(about.get("dtype", "float32"))
+        return str(about(self.model).get("dtype", "float32"))
 
     @cached_property
     def sampled(self) -> list[Dataset]:

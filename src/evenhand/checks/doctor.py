@@ -1,24 +1,24 @@
 """Is a model fit to be measured? Looked at before any number is believed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from evenhand import models, suites
 from evenhand.checks import plain_texts
-from evenhand.checks.base import CAREFUL, UNFIT, Case, Finding, LeftOut
+from evenhand.checks.base import CAREFUL, UNFIT, Case, LeftOut
 from evenhand.checks.head_and_language import head_and_language, labels
 from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokenizer import casing, mask_token, word_beginnings
 from evenhand.checks.words_and_length import length, splitting, vocabulary
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
-from evenhand.core.model import Model
+from evenhand.core.model import Model, kind_of
 from evenhand.errors import BadInput, UnfitModel, UnknownName
 from evenhand.models.base import Elsewhere, Examined
 from evenhand.models.loading.names import DEFAULT, find
-from evenhand.models.loading.names import kind as kind_of
+from evenhand.models.loading.names import kind as kind_found
+from evenhand.runs.record import Finding, RunRecord
 
 Check = Callable[[Case], Iterator[Finding]]
 LOOKING: dict[str, tuple[Check, ...]] = {
@@ -47,8 +47,8 @@ def doctor(
     if not isinstance(model, str | Path):
         if loading:
             raise TypeError(f"doctor() got an unexpected keyword argument '{min(loading)}'")
-        return examine(model, chosen(suite, lang, getattr(model, "kind", "masked")), lang)
-    kind = kind_of(find(str(model)))  # where a folder tells, names are checked before minutes are spent on loading
+        return examine(model, chosen(suite, lang, kind_of(model)), lang)
+    kind = kind_found(find(str(model)))  # where a folder tells, names are checked before minutes are spent on loading
     data = chosen(suite, lang, kind) if kind else []
     try:
         loaded = models.load(str(model), **loading)
@@ -89,25 +89,23 @@ def examine(model: Model, datasets: Sequence[Dataset], language: str, *, thoroug
     return list(dict.fromkeys(findings))
 
 
-def look_over(
-    model: Model, datasets: Sequence[Dataset], earlier: Mapping[str, Any] | None = None
-) -> list[dict[str, str]]:
-    """What an audit looks at before it measures, as plain data; what the `earlier` run of the same found, is kept.
+def look_over(model: Model, datasets: Sequence[Dataset], earlier: RunRecord | None = None) -> tuple[Finding, ...]:
+    """What an audit looks at before it measures; what the `earlier` run of the same found, is kept.
 
     A model that shows nothing of itself is asked nothing beyond the audit's own questions: they may cost it money.
     """
-    if earlier and "doctor" in earlier:
-        return list(earlier["doctor"])
+    if earlier and earlier.doctor:
+        return earlier.doctor
     if isinstance(model, Elsewhere):
-        found: list[dict[str, str]] = model.ask(look_over, datasets)
+        found: tuple[Finding, ...] = model.ask(look_over, datasets)
         return found
     if not isinstance(model, Examined):
-        return []
+        return ()
     findings: dict[Finding, None] = {}
     for language in dict.fromkeys(dataset.language for dataset in datasets):
         of_it = [dataset for dataset in datasets if dataset.language == language]
         findings |= dict.fromkeys(examine(model, of_it, language, thorough=False))
-    return [asdict(finding) for finding in findings]
+    return tuple(findings)
 
 
 def chosen(suite: str, language: str, kind: str) -> list[Dataset]:

@@ -7,12 +7,13 @@ from itertools import permutations
 from statistics import fmean
 
 from evenhand.checks import plain_texts
-from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, Finding, LeftOut, Verdict, is_number
+from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut, Verdict, is_number
 from evenhand.core.questions import Answer, Entail, Likelihood
 from evenhand.core.words import words
 from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.models.loading.labels import LABELS
 from evenhand.models.planning.tokens import UNKNOWN
+from evenhand.runs.record import Finding
 
 LEARNT = 2.0
 """Nats a word by which a plain sentence is likelier than its words shuffled, where a language was learnt: 4 to 6 in

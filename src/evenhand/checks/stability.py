@@ -4,11 +4,12 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 
-from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, Finding, LeftOut, Verdict, is_number
+from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut, Verdict, is_number
 from evenhand.core.model import Model
 from evenhand.core.questions import Answer, Question
 from evenhand.errors import ModelError
-from evenhand.models.base import Examined
+from evenhand.models.base import Examined, overflowed
+from evenhand.runs.record import Finding
 
 ROUNDING = {"float32": 1e-4, "bfloat16": 0.2, "float16": 0.02}
 """Nats by which answers may differ with their neighbours: another order of additions."""
@@ -29,7 +30,7 @@ def numbers(case: Case) -> Iterator[Finding]:
             else "Measure in float32, or bfloat16."
         )
         yield Finding("numbers", UNFIT, f"{lost} of {len(questions)} answers in {case.dtype} are no numbers.", do)
-    elif redone := getattr(case.model, "overflowed", 0):
+    elif redone := overflowed(case.model):
         says = f"{redone} inputs overflowed in {case.dtype}, and were redone in float32."
         yield Finding("numbers", CAREFUL, says, "Measure in float32, or bfloat16.")
     else:
@@ -72,7 +73,7 @@ def half_precision(case: Case) -> Iterator[Finding]:
     for dtype in others:
         half = dtype if case.dtype == "float32" else case.dtype
         try:
-            answers, overflowed = _cast_answers(model, dtype, questions)
+            answers, redone = _cast_answers(model, dtype, questions)
             apart = _apart(here, answers)
         except (ModelError, RuntimeError) as error:  # whatever the device cannot do
             said.append(str(error).strip().splitlines()[0].rstrip("."))
@@ -81,10 +82,10 @@ def half_precision(case: Case) -> Iterator[Finding]:
             said.append(f"{half} gives answers that are no numbers")
         else:
             said.append(f"{half} is {_nats(apart)} from float32 at most")
-        overflowed = max(overflowed, getattr(model, "overflowed", 0))
-        if overflowed:
-            said.append(f"{half} overflowed on {overflowed} inputs, which were redone in float32")
-        if apart > APART or overflowed:
+        redone = max(redone, overflowed(model))
+        if redone:
+            said.append(f"{half} overflowed on {redone} inputs, which were redone in float32")
+        if apart > APART or redone:
             worst = CAREFUL
     do = "" if worst == FINE else "Measure in float32, the default."
     yield Finding("half precision", worst, f"{'; '.join(said)}.", do)
@@ -95,7 +96,7 @@ def _cast_answers(model: Examined, dtype: str, questions: Sequence[Question]) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a CPU without bfloat16 of its own says so for every product
         cast: Model = model.cast(dtype)
-        return cast.answer(questions), getattr(cast, "overflowed", 0)
+        return cast.answer(questions), overflowed(cast)
 
 
 def _apart(one: Sequence[Answer], other: Sequence[Answer]) -> float:

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from evenhand.checks import plain_texts
-from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, Finding, LeftOut
+from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut
 from evenhand.checks.fit import Place, asked_about
 from evenhand.core.questions import Entail, Fill, Likelihood, Question, Span
 from evenhand.core.words import words
 from evenhand.models.base import Examined, Planned
 from evenhand.models.planning.plan import Reading
 from evenhand.models.planning.tokens import STRADDLES
+from evenhand.runs.record import Finding
 
 LOOKED_AT = 200
 """Words whose places are tried."""
@@ -61,8 +62,8 @@ def word_beginnings(case: Case) -> Iterator[Finding]:
         yield Finding(
             "word beginnings",
             FINE,
-            f"Marked by the space before: {_some(differing)} has another piece at the start of a text than within it. "
-            "Words are tokenized where they stand.",
+            f"Marked by the space before: the tokens of {_some(differing)} at the start of a text differ from those "
+            "within it. Words are tokenized where they stand.",
         )
     else:
         yield Finding("word beginnings", FINE, "A word has the same pieces at the start of a text and within it.")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from evenhand.checks import plain_texts
-from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, Finding
+from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case
 from evenhand.checks.fit import Cut, cuts, fit
 from evenhand.core.items import Blank, Item, NliPair, texts
 from evenhand.core.model import Pieced
@@ -12,6 +12,7 @@ from evenhand.core.words import words
 from evenhand.models.base import Examined
 from evenhand.models.planning.plan import Reading
 from evenhand.models.planning.tokens import TOO_LONG
+from evenhand.runs.record import Finding
 
 UNEVEN = {"target": 0.1, "attribute": 0.25}
 """Difference between the shares of female and male words that are cut, from which on it may make a score: a target's

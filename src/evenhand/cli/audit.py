@@ -66,7 +66,10 @@ def audit(
     github_summary: GithubSummary = False,
     as_json: Json = False,
 ) -> None:
-    """Measure models and print their scorecards. The same command again goes on where it was stopped."""
+    """Measure models and print their scorecards.
+
+    The same command resumes a run that was stopped.
+    """
     from evenhand.auditing.audit import run_folder
     from evenhand.auditing.sweep import sweep
     from evenhand.models.loading.names import DEFAULT
@@ -122,13 +125,13 @@ def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
     from evenhand.runs.comparable import of_two_kinds
 
     tasks = comparable(runs[0])
-    readings = {task["measure"]: task["reading"] for task in runs[0].about["tasks"]}
+    readings = {task.measure: task.reading for task in runs[0].record.tasks}
     for dataset, measure in tasks:
         terminal.show(models(side_by_side(runs, dataset, measure), dataset, measure, readings[measure]))
     if of_two_kinds(runs):
         terminal.show("Careful: causal models and others are of two kinds, and nobody is best or worst among them.")
-    if runs[0].about["partial"]:
-        terminal.show(f"Partial: a sample of {runs[0].about['limit']} items of each dataset.")
+    if runs[0].record.partial:
+        terminal.show(runs[0].record.sample)
     for path in draw_models(runs, tasks, out):
         terminal.show(f"Chart: {path}")
 

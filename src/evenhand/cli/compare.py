@@ -19,7 +19,10 @@ def compare(
         Path | None, typer.Option(help="Write to a .json or .md file instead of printing.", show_default=False)
     ] = None,
 ) -> None:
-    """Compare runs with the first one, item by item: what changed, by how much, and could it be chance?"""
+    """Compare runs with a baseline, item by item.
+
+    Shows what changed, by how much, and whether it could be chance. The first run is the baseline.
+    """
     from evenhand.analysis.comparison import compare as compare_runs
     from evenhand.report import comparison as show
     from evenhand.report.plots import save, suited

@@ -33,7 +33,11 @@ def corpus(
     workers: Workers = None,
     as_json: Json = False,
 ) -> None:
-    """Count who is in a corpus, beside which professions, in what company; with --train, also what it teaches."""
+    """Measure how gendered text corpora are.
+
+    Counts women and men, the professions they occur with and the words around them. With --train, also
+    measures what a debiased model learns from each corpus.
+    """
     from evenhand.report.tables import counted, learned_table
     from evenhand.studies.corpus.counting import count_all
     from evenhand.studies.corpus.learning import learned, named
@@ -43,9 +47,9 @@ def corpus(
     if not as_json:
         for name, one in found.items():
             terminal.show(counted(name, one.summary, one.beside, one.contexts))
-    taught = None
+    trained = None
     if train:
-        taught = learned(
+        trained = learned(
             corpora,
             model=model,
             debias_on=debias_on,
@@ -59,6 +63,6 @@ def corpus(
         )
     if as_json:
         counts = {name: one.as_json() for name, one in found.items()}
-        print_json(counts if taught is None else {"counts": counts, "learned": taught.as_json()})
-    elif taught is not None:
-        terminal.show(learned_table(taught.sentences, taught.asld, taught.lean, taught.changes))
+        print_json(counts if trained is None else {"counts": counts, "learned": trained.as_json()})
+    elif trained is not None:
+        terminal.show(learned_table(trained.sentences, trained.asld, trained.lean, trained.changes))

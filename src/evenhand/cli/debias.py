@@ -30,7 +30,10 @@ def debias(
     limit: Annotated[int | None, typer.Option(help="Measure a sample of so many items each.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
 ) -> None:
-    """Fine-tune a model on gender-swapped text, and compare it before and after: what was gained, what was lost."""
+    """Fine-tune a model on gender-swapped text.
+
+    Measures it before and after, and prints what was gained and what was lost.
+    """
     from evenhand.report.tables import debiased
     from evenhand.studies.debias import debias as debias_model
 
@@ -46,6 +49,8 @@ def debias(
         limit=limit,
         seed=seed,
     )
+    if done is None:  # one of several processes, which has helped the first
+        return
     terminal.show(debiased(done.balance, done.changes, done.language, done.alarms))
     terminal.show(
         f"Model: {done.model}", f"Runs: {done.before.path}, {done.after.path}", f"Page: {out / 'report.html'}"

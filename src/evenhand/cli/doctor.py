@@ -25,7 +25,10 @@ def doctor(
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """Is a model fit to be measured? For each check a verdict and what to do. Ends with 1 where something is unfit."""
+    """Check whether a model is fit to be measured.
+
+    Prints a verdict for each check, and what to do. The exit code is 1 if something is unfit.
+    """
     from evenhand.checks.doctor import doctor as look
     from evenhand.models.loading.names import find
     from evenhand.report.tables import doctored
@@ -40,11 +43,10 @@ def doctor(
         trust_remote_code=trust_remote_code,
         labels=labels,
     )
-    findings = [asdict(finding) for finding in found]
     if as_json:
-        print_json(findings)
+        print_json([asdict(finding) for finding in found])
     else:
         width = min(WIDE, max(NARROW, shutil.get_terminal_size((WIDE, 24)).columns))
-        terminal.show(doctored(find(model).name, findings, width))
-    if any(finding["verdict"] == "unfit" for finding in findings):
+        terminal.show(doctored(find(model).name, found, width))
+    if any(finding.verdict == "unfit" for finding in found):
         raise typer.Exit(1)

@@ -33,7 +33,10 @@ def export(
         typer.Option(help="every-eval-ever: of them to the model's maker: first_party, third_party, collaborative."),
     ] = None,
 ) -> None:
-    """Write runs in a format that others read, every value with its interval."""
+    """Write runs as csv, LaTeX, BibTeX, a model card and more.
+
+    Every value has its interval.
+    """
     from evenhand.formats import export as export_runs
 
     given: dict[str, Any] = {

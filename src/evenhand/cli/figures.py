@@ -19,7 +19,10 @@ def figures(
         str | None, typer.Option("--seen", help="gap, mt-gender or a text file: mark the professions that are in it.")
     ] = None,
 ) -> None:
-    """Draw what the run has measured: BEC-Pro, pronoun templates, sentence pairs, labels of inference."""
+    """Draw charts of a run.
+
+    BEC-Pro by profession, pronoun templates, sentence pairs, NLI labels: whatever the run has measured.
+    """
     from evenhand.report.figures import draw
     from evenhand.runs.folder import Run
 

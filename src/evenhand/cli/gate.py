@@ -76,7 +76,10 @@ def gate(
     github_summary: GithubSummary = False,
     as_json: Json = False,
 ) -> None:
-    """Judge finished runs by a policy: exit code 0 pass, 1 fail, 3 undecided. The verdict goes to RUN/gate.json."""
+    """Judge runs by a policy: pass, fail or undecided.
+
+    The exit code is 0 for pass, 1 for fail, 3 for undecided. The verdict is written to RUN/gate.json.
+    """
     from evenhand.gate.gate import Gate
     from evenhand.report import page
     from evenhand.runs.folder import Run

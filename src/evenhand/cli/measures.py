@@ -6,7 +6,7 @@ from evenhand.cli import terminal
 
 
 def measures() -> None:
-    """List the measures: what they give, and how to read it."""
+    """List the measures and how to read them."""
     from evenhand.measures import MEASURES
 
     for name, measure in sorted(MEASURES.items()):

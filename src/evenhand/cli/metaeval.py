@@ -32,11 +32,14 @@ def metaeval(
     out: Annotated[Path, typer.Option(help="What was measured is kept here.")] = Path("runs/metaeval"),
     as_json: Json = False,
 ) -> None:
-    """Train models at known rates of bias, and see which measures follow. The same command goes on where it stopped."""
+    """Train models of known bias, and see which measures follow it.
+
+    The same command resumes a study that was stopped.
+    """
     from evenhand import models
     from evenhand.report import plots
-    from evenhand.report.tables import dial as table
-    from evenhand.studies.metaeval import dial
+    from evenhand.report.tables import dose_response as table
+    from evenhand.studies.metaeval import dose_response
     from evenhand.studies.metaeval.inference import inference
     from evenhand.studies.metaeval.masked import masked
 
@@ -53,9 +56,9 @@ def metaeval(
     given |= theirs if kind == "nli" else {"recipe": recipe}
     study = inference if kind == "nli" else masked
     found = study(model, **{name: value for name, value in given.items() if value is not None})
-    written = dial.write(found, out)
+    written = dose_response.write(found, out)
     chart = out / f"dial-{found.name}.svg"
-    plots.save(plots.dial(found.points, title=f"{found.model}: values against the rate of bias"), chart)
+    plots.save(plots.dose_response(found.points, title=f"{found.model}: values against the rate of bias"), chart)
     if as_json:
         terminal.show(found.follows.to_json(orient="records", indent=1))
         return

@@ -19,7 +19,10 @@ def report(
         Path | None, typer.Option(help="Default: report.html, in the run's folder, or of several runs here.")
     ] = None,
 ) -> None:
-    """Write the page of runs: one HTML file that opens from disk, with scorecard, charts and sentences."""
+    """Write the HTML page of one or more runs.
+
+    One file with scorecard, charts and sentences; it opens from disk and needs no network.
+    """
     from evenhand.core.files import prepare, write_whole
     from evenhand.report.page import FILE, page
     from evenhand.runs.folder import Run

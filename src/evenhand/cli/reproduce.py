@@ -48,7 +48,10 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Runs and fine-tuned models go here.")] = Path("runs/reproduce"),
     as_json: Json = False,
 ) -> None:
-    """Run a study of a paper and print its numbers beside ours. The same command goes on where it stopped."""
+    """Run a paper's study, and print its numbers next to ours.
+
+    The same command resumes a study that was stopped.
+    """
     from evenhand.report.tables import reproduction
     from evenhand.studies.reproduce import options_of
     from evenhand.studies.reproduce import reproduce as run_study

@@ -27,7 +27,10 @@ def serve(
         typer.Option(help="A folder or Hub id to probe, beside the models that have a name. Repeatable."),
     ] = None,
 ) -> None:
-    """Browse runs, compare two, probe a sentence, swap a text: in the browser, until Ctrl-C."""
+    """Browse runs in the browser.
+
+    List runs, compare two, probe a sentence, swap a text. Stop it with Ctrl-C.
+    """
     from evenhand.web.serving import listen
 
     listening = listen(folder, host=host, port=port, token=token, models=model or ())

@@ -23,7 +23,7 @@ def show(
 
 
 def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json: Json = False) -> None:
-    """Score a run again from the answers it kept, without its model."""
+    """Score a run again from its kept answers, without the model."""
     from evenhand.auditing.audit import rescore as rescore_run
 
     scored = rescore_run(run)

@@ -24,7 +24,10 @@ def swap(
     address: Address = None,
     workers: Workers = None,
 ) -> None:
-    """Swap the gender of texts: he and she, her to him or his as grammar wants, nouns, titles, first names."""
+    """Swap the gender of texts.
+
+    He and she, her to him or his as grammar requires, nouns, titles, first names.
+    """
     from evenhand.mitigation.swap_file import swap as swap_file
 
     done = swap_file(

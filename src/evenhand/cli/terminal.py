@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from evenhand.errors import EvenhandError, RunError
-from evenhand.training.processes import helping
+from evenhand.training.processes import is_worker_rank
 
 OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
 WIDTH = 120
@@ -66,7 +66,7 @@ def _show_log() -> None:
     log = logging.getLogger("evenhand")
     if not log.handlers:
         log.addHandler(_BesideTheBar())
-        log.setLevel(logging.ERROR if helping() else logging.INFO)
+        log.setLevel(logging.ERROR if is_worker_rank() else logging.INFO)
 
 
 def _width(console: Any, part: Any) -> int:
@@ -82,7 +82,7 @@ def show(*things: Any) -> None:
     from rich.console import Console, Group
     from rich.text import Text
 
-    if sys.stdout is None or helping():  # closed by whoever started us; the first process speaks for all
+    if sys.stdout is None or is_worker_rank():  # closed by whoever started us; the first process speaks for all
         return
     console = Console(highlight=False, markup=False)
     narrow = max(console.width, WIDTH)

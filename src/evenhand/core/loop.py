@@ -8,7 +8,7 @@ from typing import Any
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item
-from evenhand.core.measure import AnyItem, Measure
+from evenhand.core.measure import AnyItem, Measure, Traits
 from evenhand.core.model import Model
 from evenhand.core.questions import Answer, Question
 from evenhand.core.scores import Result, Score, summarised
@@ -47,7 +47,14 @@ def measure(
     items = list(items)
     (scores,) = _scored(model, [(items, how)])
     values = summarised(
-        scores, how.summarise, by=by, within=within, cluster=cluster, crossed=crossed, bounds=_bounds(how), seed=seed
+        scores,
+        how.summarise,
+        by=by,
+        within=within,
+        cluster=cluster,
+        crossed=crossed,
+        bounds=Traits.of(how).bounds,
+        seed=seed,
     )
     return Result(model.name, model.fingerprint, "", how.name, how.version, how.neutral, scores, tuple(values))
 
@@ -65,18 +72,13 @@ def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[R
             within=data.within,
             cluster=data.cluster,
             crossed=data.crossed,
-            bounds=_bounds(how),
+            bounds=Traits.of(how).bounds,
             seed=seed,
         )
         results.append(
             Result(model.name, model.fingerprint, data.name, how.name, how.version, how.neutral, scores, tuple(values))
         )
     return results
-
-
-def _bounds(how: Measure[Any]) -> tuple[float, float]:
-    """What a value can be at all, where the measure says so."""
-    return getattr(how, "bounds", (-math.inf, math.inf))
 
 
 def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:

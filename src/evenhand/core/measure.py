@@ -1,13 +1,21 @@
 """What a measure is: it asks and scores, and never sees a model."""
 
+import math
 from collections.abc import Sequence
-from typing import ClassVar, Protocol, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 from evenhand.core.items import Item
 from evenhand.core.questions import Answer, Question
 from evenhand.core.scores import Score
 
 AnyItem = TypeVar("AnyItem", bound=Item, contravariant=True)
+
+
+LAST = 9
+
+Better = Literal["closer", "higher", "none"]
+"""Which values are better: those closer to neutral, higher ones; or none, for a plain level."""
 
 
 class Measure(Protocol[AnyItem]):
@@ -29,3 +37,29 @@ class Measure(Protocol[AnyItem]):
 
     def summarise(self, scores: Sequence[Score]) -> float:
         """The value of these scores, none of them NaN; NaN when there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What else a measure's class may say of itself, as class variables; here is what holds where it does not."""
+
+    unit: str = ""
+    better: Better = "closer"
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    """The least and the most a value can be."""
+    rank: int = LAST
+    """Among measures of the same items the lowest speaks for the dataset; LAST never does."""
+    ranks_models: bool = False
+    """Whether several models are set side by side by it."""
+    items: type | None = None
+    """The kind of item it is for."""
+    needs: tuple[str, ...] = ()
+    """Groups that every item must have for it to run unasked."""
+    on_request: bool = False
+    """Whether it runs only when it is named."""
+
+    @classmethod
+    def of(cls, measure: Any) -> Self:
+        """The traits of a measure, or of its class."""
+        given = {f.name: getattr(measure, f.name) for f in fields(cls) if hasattr(measure, f.name)}
+        return cls(**({"better": "none"} if math.isnan(measure.neutral) else {}) | given)

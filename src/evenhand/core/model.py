@@ -1,7 +1,8 @@
 """What a model is to the rest: one method. What else it may offer is asked for by isinstance."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from dataclasses import astuple, dataclass
+from typing import Any, Protocol, runtime_checkable
 
 from evenhand.core.questions import Answer, Question, Span
 
@@ -30,9 +31,41 @@ class Pieced(Protocol):
 
 
 @runtime_checkable
+class Kinded(Protocol):
+    """A model that says which kind it is of."""
+
+    @property
+    def kind(self) -> str:
+        """What an audit runs on it: masked, causal or nli."""
+
+
+@runtime_checkable
 class Described(Protocol):
     """A model that can say more of itself than its name, for the record of a run."""
 
     @property
     def about(self) -> Mapping[str, object]:
         """Where it came from and how it runs: source, revision, dtype, device, ..."""
+
+
+def kind_of(model: Model) -> str:
+    """What it says, or masked: a model that answers questions about blanks and likelihoods."""
+    return model.kind if isinstance(model, Kinded) else "masked"
+
+
+def about(model: Model) -> dict[str, Any]:
+    """What it says of itself, for the record of a run."""
+    return dict(model.about) if isinstance(model, Described) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What answering took: questions, those kept from before, distinct inputs planned, batches run."""
+
+    questions: int = 0
+    kept: int = 0
+    inputs: int = 0
+    batches: int = 0
+
+    def __add__(self, other: "Work") -> "Work":
+        return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))

@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand.core.items import Groups
 from evenhand.errors import BadInput
+from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import Floats, Indices, clustered_interval, proportion_interval
 from evenhand.stats.macro_means import macro_interval
 
@@ -25,17 +26,10 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """What a set of scores sums up to, with its 95 % interval; `groups` says which scores, {} means all."""
+class Value(Estimate):
+    """What a set of scores sums up to; `groups` says which scores, {} means all."""
 
-    groups: Groups
-    value: float
-    low: float
-    high: float
-    n: int
-    unscored: int
-    note: str = ""
-    """Why there is no value, where the scores alone do not say."""
+    groups: Groups = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +154,13 @@ class _Design:
 def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
     scored = [s for s in scores if not math.isnan(s.value)]
     if not scored:
-        return Value(groups, math.nan, math.nan, math.nan, 0, len(scores))
+        return Value(math.nan, unscored=len(scores), groups=groups)
     if isinstance(design.summarise, MacroMean) and (missing := design.summarise.missing(scored)):
         note = f"no scored items of {design.summarise.by} {', '.join(missing)}"
-        return Value(groups, math.nan, math.nan, math.nan, len(scored), len(scores) - len(scored), note)
+        return Value(math.nan, n=len(scored), unscored=len(scores) - len(scored), note=note, groups=groups)
     low, high = _interval(scored, groups, design)
     low, high = max(low, design.bounds[0]), min(high, design.bounds[1])
-    return Value(groups, design.summarise(scored), low, high, len(scored), len(scores) - len(scored))
+    return Value(design.summarise(scored), low, high, len(scored), len(scores) - len(scored), groups=groups)
 
 
 def _interval(scored: Sequence[Score], groups: Groups, design: _Design) -> tuple[float, float]:

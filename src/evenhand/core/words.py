@@ -40,3 +40,8 @@ def changes(one: str, other: str) -> list[Change]:
             return apart
     matcher = SequenceMatcher(None, [w.of(one) for w in here], [w.of(other) for w in there], autojunk=False)
     return [Change(tuple(here[i:j]), tuple(there[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
+
+
+def capitalised(text: str) -> str:
+    """The text with a capital first, the rest as it is."""
+    return text[:1].upper() + text[1:]

@@ -17,6 +17,7 @@ import pandas as pd
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
+from evenhand.core.words import capitalised
 from evenhand.datasets.templates import agreeing, render
 from evenhand.errors import BadInput
 
@@ -143,7 +144,7 @@ def _words(language: str) -> dict[str, Any]:
 def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence, str]]:
     """Every sentence in the release's order, with the template it was made from."""
     jobs = professions()
-    everybody = tuple(_capital(person) for gender in GENDERS for person in words["persons"][gender])
+    everybody = tuple(capitalised(person) for gender in GENDERS for person in words["persons"][gender])
     index = 0
     for prof_gender in PROF_GENDERS:
         for number, template in enumerate(words["templates"], start=1):
@@ -166,15 +167,11 @@ def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence,
 
 
 def _sentence(id: str, person: str, wording: Wording, groups: dict[str, str], everybody: tuple[str, ...]) -> Sentence:
-    person = _capital(person)
+    person = capitalised(person)
     text, spans = render(wording.template, person=person, profession=wording.words)
     end = spans["person"].stop
     target = Span(end - len(person.split()[-1]), end)
     return Sentence(id, text, target, spans["profession"], groups, spans["person"], everybody)
-
-
-def _capital(words: str) -> str:
-    return words[0].upper() + words[1:]
 
 
 def _table(rows: Sequence[tuple[Sentence, str]], *, german: bool = False) -> pd.DataFrame:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Blank
+from evenhand.core.words import capitalised
 from evenhand.datasets.templates import SLOT, agreeing, render
 from evenhand.errors import BadInput, UnknownName
 
@@ -262,7 +263,7 @@ def _blank(id: str, template: str, word: str, groups: dict[str, str], agree: boo
 
 
 def _as_starts(template: str, word: str) -> str:
-    return word[0].upper() + word[1:] if template.startswith("{profession}") else word
+    return capitalised(word) if template.startswith("{profession}") else word
 
 
 def _table(items: list[Blank]) -> pd.DataFrame:

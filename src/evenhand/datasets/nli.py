@@ -15,6 +15,7 @@ import pandas as pd
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
+from evenhand.core.words import capitalised
 from evenhand.datasets.templates import SLOT, agreeing, render
 from evenhand.errors import BadInput, UnknownName
 
@@ -97,7 +98,7 @@ def caption(template: str, who: str, language: str) -> str:
     """
     if language == "en":
         template = agreeing(template, "who", who)
-    return render(template, who=who[0].upper() + who[1:] if template.startswith("{who}") else who)[0]
+    return render(template, who=capitalised(who) if template.startswith("{who}") else who)[0]
 
 
 def _bundled(language: str) -> Dataset:

@@ -14,6 +14,7 @@ import pandas as pd
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
+from evenhand.core.words import capitalised
 from evenhand.datasets import blanks, nli
 from evenhand.datasets.templates import SLOT, render
 from evenhand.errors import BadInput, UnknownName
@@ -156,18 +157,14 @@ def _sentence(
     id: str, template: str, target: str, attribute: str, groups: dict[str, str], everybody: tuple[str, ...]
 ) -> Sentence:
     if template.startswith("{target}"):
-        target = _capital(target)
-        everybody = tuple(map(_capital, everybody))
+        target = capitalised(target)
+        everybody = tuple(map(capitalised, everybody))
     if template.startswith("{attribute}"):
-        attribute = _capital(attribute)
+        attribute = capitalised(attribute)
     text, spans = render(template, target=target, attribute=attribute)
     end = spans["target"].stop
     word = Span(end - len(target.split()[-1]), end)
     return Sentence(id, text, word, spans["attribute"], groups, spans["target"], everybody)
-
-
-def _capital(words: str) -> str:
-    return words[0].upper() + words[1:]
 
 
 def _table(items: list[Sentence]) -> pd.DataFrame:

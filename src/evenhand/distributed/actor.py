@@ -15,7 +15,7 @@ from ray.exceptions import (
 )
 
 from evenhand import models
-from evenhand.core.model import Described
+from evenhand.core.model import about, kind_of
 from evenhand.core.questions import Question, Span
 from evenhand.errors import EvenhandError
 from evenhand.models.base import Planned
@@ -44,9 +44,11 @@ def holder() -> Any:
             return describe(self.model)
 
         def run(self, batch: Any) -> Any:
-            before = getattr(self.model, "overflowed", 0)
+            from evenhand.models.base import overflowed
+
+            before = overflowed(self.model)
             ((_, values),) = self.model.stream([(0, batch)])
-            return values, getattr(self.model, "overflowed", 0) - before
+            return values, overflowed(self.model) - before
 
         def ask(self, function: Any, *arguments: Any) -> Any:
             return function(self.model, *arguments)
@@ -83,11 +85,13 @@ def loaded(source: str, n_threads: int, loading: Mapping[str, Any]) -> Planned:
 
 def describe(model: Planned) -> dict[str, Any]:
     """What must be the same on every worker, and what the run records."""
+    from evenhand.models.networks.network import NetworkModel
+
     return {
         "fingerprint": model.fingerprint,
-        "kind": getattr(model, "kind", "masked"),
-        "limit": getattr(model, "limit", None),
-        "about": dict(model.about) if isinstance(model, Described) else {},
+        "kind": kind_of(model),
+        "limit": model.limit if isinstance(model, NetworkModel) else None,
+        "about": about(model),
     }
 
 

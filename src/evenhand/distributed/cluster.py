@@ -26,19 +26,22 @@ QUIET = {
 
 
 def check_engine(engine: str, address: str | None, workers: int | None) -> None:
-    """Say what is wrong with these before anything is done, and tell Ray to be quiet before it is imported."""
+    """An error where one of these cannot be, before anything is done."""
     if engine not in ENGINES:
         raise UnknownName("engine", engine, ENGINES)
     if engine == "local" and (address is not None or workers is not None):
         raise BadInput("An address and a number of workers are Ray's: add --engine ray, or leave them out.")
     if workers is not None and workers < 1:
         raise BadInput(f"workers must be at least 1. Got {workers}.")
-    if engine == "ray":
-        if find_spec("ray") is None:
-            raise BadInput(
-                "The engine 'ray' needs Ray, which is not installed. Install it with: pip install 'evenhand[ray]'."
-            )
-        os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
+    if engine == "ray" and find_spec("ray") is None:
+        raise BadInput(
+            "The engine 'ray' needs Ray, which is not installed. Install it with: pip install 'evenhand[ray]'."
+        )
+
+
+def quieten() -> None:
+    """Tell Ray to print nothing of its own; to be called before it is imported."""
+    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
 
 
 @contextmanager
@@ -47,6 +50,7 @@ def connected(address: str | None = None, cpus: int | None = None) -> Iterator[N
 
     A process that is connected to Ray already stays so.
     """
+    quieten()
     import ray
 
     if ray.is_initialized():

@@ -21,7 +21,7 @@ from evenhand import models
 from evenhand.core.model import Model
 from evenhand.core.questions import Answer, Question, Span
 from evenhand.distributed import actor
-from evenhand.distributed.workers import Crew
+from evenhand.distributed.workers import WorkerPool
 from evenhand.errors import ClusterError
 from evenhand.models.base import Planned
 from evenhand.models.loading.names import BUNDLED, find, named
@@ -52,8 +52,8 @@ class _Worker:
     placed: bool = False
 
 
-class Spread:
-    """A model on the workers of a crew, with the interface of one that is here; leave it (`with`) to dismiss them.
+class RemoteModel:
+    """A model on the workers of a pool, with the interface of one that is here; leave it (`with`) to dismiss them.
 
     `load` is called on each worker, once, and gives its model. Batches of a worker that is lost go to others; another
     worker takes its place. A batch that costs several workers is given up, with an error.
@@ -62,7 +62,7 @@ class Spread:
     def __init__(
         self,
         load: Callable[[], Planned],
-        crew: Crew,
+        pool: WorkerPool,
         *,
         name: str,
         kind: str = "",
@@ -70,11 +70,10 @@ class Spread:
     ) -> None:
         self.name = name
         self.exact = exact
-        """Loads the same model here, in float32: half precision is compared with it on a sample."""
         self.overflowed = 0
         """Inputs that half precision could not hold, and float32 did, wherever that was."""
         self._load = load
-        self._crew = crew
+        self._pool = pool
         self._kind = kind
         self._workers: list[_Worker] = []
         self._said: dict[str, Any] = {}
@@ -86,7 +85,7 @@ class Spread:
 
     def __exit__(self, *_: object) -> None:
         self.dismiss()
-        self._crew.done(self)
+        self._pool.done(self)
 
     @property
     def fingerprint(self) -> str:
@@ -101,7 +100,7 @@ class Spread:
     @property
     def about(self) -> Mapping[str, object]:
         """How each worker runs it, and how many there may be."""
-        return {**self._known["about"], "workers": self._crew.size}
+        return {**self._known["about"], "workers": self._pool.size}
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions, as a worker plans them."""
@@ -122,7 +121,7 @@ class Spread:
         for number, (values, overflowed) in self._work((number, ("run", (batch,))) for number, batch in batches):
             self.overflowed += overflowed
             yield number, values
-        if self._crew.wanted:
+        if self._pool.wanted:
             self.dismiss()
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -148,7 +147,7 @@ class Spread:
         tries: Counter[int] = Counter()
         self._alone_since = time.monotonic()
         while waiting or under_way:
-            self._crew.check()
+            self._pool.check()
             self._hire(len(waiting) + len(under_way))
             self._hand_out(waiting, under_way)
             self._check_patience()
@@ -174,15 +173,15 @@ class Spread:
     def _finished(self, refs: list[Any]) -> list[Any]:
         """Those that have come; none after a while, so that free places are looked at."""
         if not refs:
-            self._crew.pause(TICK)
+            self._pool.pause(TICK)
             return []
         done, _ = ray.wait(refs, timeout=TICK)
         return list(done)
 
     def _hire(self, jobs: int) -> None:
         """As many as there is work for, and places."""
-        while len(self._workers) < jobs and self._crew.take(self, len(self._workers)):
-            started = actor.holder().options(scheduling_strategy="SPREAD", **self._crew.needs).remote()
+        while len(self._workers) < jobs and self._pool.take(self, len(self._workers)):
+            started = actor.holder().options(scheduling_strategy="SPREAD", **self._pool.needs).remote()
             self._workers.append(_Worker(started, started.hello.remote()))
 
     def _hand_out(self, waiting: deque[tuple[int, Job]], under_way: dict[Any, tuple[_Worker, int, Job]]) -> None:
@@ -236,7 +235,7 @@ class Spread:
             there = {name: n for name, n in ray.cluster_resources().items() if name in ("CPU", "GPU")}
             raise ClusterError(
                 f"No machine of the cluster has had room for a worker in {PATIENCE:.0f} s. A worker needs "
-                f"{self._crew.needs}; all machines together have {there}. Wait until they are free, or set "
+                f"{self._pool.needs}; all machines together have {there}. Wait until they are free, or set "
                 "OMP_NUM_THREADS: a worker takes so many CPUs."
             )
 
@@ -247,7 +246,7 @@ class Spread:
         self._drop(worker)
         self._lost += 1
         log.warning(f"A worker of '{self.name}' was lost{worker.where and f' on {worker.where}'}; others do its work.")
-        if self._lost == TRIES * self._crew.size:
+        if self._lost == TRIES * self._pool.size:
             raise ClusterError(
                 f"{self._lost} workers of '{self.name}' were lost, and nothing was finished between. Has every machine "
                 f"memory enough for the model? What was answered before is kept. The last said: {why}"
@@ -256,33 +255,33 @@ class Spread:
     def _drop(self, worker: _Worker) -> None:
         self._workers.remove(worker)
         ray.kill(worker.actor)
-        self._crew.give_back()
+        self._pool.give_back()
 
 
-def spread(name: str, crew: Crew, **loading: Any) -> Spread:
-    """The model of that name on the crew's workers; `loading` as for `evenhand.load`.
+def remote_model(name: str, pool: WorkerPool, **loading: Any) -> RemoteModel:
+    """The model of that name on the pool's workers; `loading` as for `evenhand.load`.
 
     Bundled models and Hub ids are found wherever evenhand is; a folder must be on every machine, at the same path.
     """
     found = find(name)
     path = Path(found.source if name in named() else name).expanduser().absolute()
     source = name if found.on_hub or path.parent == BUNDLED else str(path)
-    device = loading.get("device") or ("cuda" if "num_gpus" in crew.needs else "cpu")
+    device = loading.get("device") or ("cuda" if "num_gpus" in pool.needs else "cpu")
     load = partial(actor.loaded, source, actor.threads(), {**loading, "device": device})
     exact = partial(models.load, source, **{**loading, "dtype": "float32"})
-    return Spread(load, crew, name=found.name, kind=kind_of(found), exact=exact)
+    return RemoteModel(load, pool, name=found.name, kind=kind_of(found), exact=exact)
 
 
-def crew(workers: int | None, device: str | None, n: int = 1) -> Crew:
-    """A crew for n models: by default a worker for each GPU of the cluster, or as many as its CPUs suffice for.
+def worker_pool(workers: int | None, device: str | None, n: int = 1) -> WorkerPool:
+    """A pool for n models: by default a worker for each GPU of the cluster, or as many as its CPUs suffice for.
 
     A worker has as many threads as a local run here, since their number may change the last bits of an answer.
     """
     there = ray.cluster_resources()
     gpus, cpus = int(there.get("GPU", 0)), int(there.get("CPU", 0))
     if (gpus and device is None) or (device or "").startswith("cuda"):
-        return Crew(workers or max(1, gpus), models=n, needs={"num_gpus": 1, "num_cpus": 1})
-    return Crew(workers or max(1, cpus // actor.threads()), models=n, needs={"num_cpus": actor.threads()})
+        return WorkerPool(workers or max(1, gpus), models=n, needs={"num_gpus": 1, "num_cpus": 1})
+    return WorkerPool(workers or max(1, cpus // actor.threads()), models=n, needs={"num_cpus": actor.threads()})
 
 
 def _version(version: str | None) -> str:

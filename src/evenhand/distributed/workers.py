@@ -11,7 +11,7 @@ class Stopped(EvenhandError):
     """Another model of the same command has failed, or somebody pressed Ctrl-C."""
 
 
-class Crew:
+class WorkerPool:
     """Places for workers, shared by `models` that are measured side by side; `needs` is what Ray reserves for each.
 
     While models are left, each may have its share of the places, one at least; the last one may have all.

@@ -5,13 +5,12 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from evenhand.errors import UnknownName
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import one_line
-from evenhand.formats.facts import partial
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
 DATA = files("evenhand.formats") / "data"
 OWN = "evenhand"
@@ -31,21 +30,21 @@ def cited() -> dict[tuple[str, str], tuple[str, ...]]:
     return {(row["kind"], row["name"]): tuple(row["references"].split()) for row in rows}
 
 
-def reasons(task: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def reasons(task: TaskRecord) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Why something is to be cited for a task, in words, and the keys; none for what is the user's own."""
-    dataset, measure = task.get("dataset_builder", task["dataset"]), task["measure"]
+    dataset, measure = task.dataset_builder, task.measure
     yield f"measure {measure}", cited().get(("measure", measure), ())
-    for option, value in task.get("measure_options", {}).items():
+    for option, value in task.measure_options.items():
         yield f"{option}={value} of {measure}", cited().get(("option", f"{option}={value}"), ())
-    yield f"dataset {task['dataset']}", cited().get(("dataset", dataset), ())
+    yield f"dataset {task.dataset}", cited().get(("dataset", dataset), ())
     yield "intervals", cited()["interval", "clustered"]
-    if task.get("crossed"):
+    if task.crossed:
         yield (
-            f"intervals of {task['dataset']}, which resample {task['cluster']} and {task['crossed']}",
+            f"intervals of {task.dataset}, which resample {task.cluster} and {task.crossed}",
             cited()["interval", "crossed"],
         )
     yield f"intervals of {measure}, a share", cited().get(("interval", measure), ())
-    if measure == "association" and "gender" in task["by"]:
+    if measure == "association" and "gender" in task.by:
         yield "the tests of women against men on the scorecard, where you report them", cited()["test", "paired"]
 
 
@@ -62,7 +61,7 @@ def bibtex(runs: Sequence[Run], *, cite: Sequence[str] = ()) -> str:
     why: dict[str, list[str]] = {OWN: ["the measurements"]}
     own_data: list[str] = []
     for run in runs:
-        for task in run.about["tasks"]:
+        for task in run.record.tasks:
             for reason, keys in reasons(task):
                 if not keys and reason.startswith("dataset "):
                     own_data.append(reason)
@@ -74,7 +73,7 @@ def bibtex(runs: Sequence[Run], *, cite: Sequence[str] = ()) -> str:
             raise UnknownName("corpus to cite", corpus, known)
         for key in known[corpus]:
             why.setdefault(key, []).append(f"corpus {corpus}")
-    versions = list(dict.fromkeys(str(run.about.get("evenhand", "unknown")) for run in runs))
+    versions = list(dict.fromkeys(str(run.record.evenhand) for run in runs))
     lines = [
         *_head(runs),
         *(f"{_comment(name)}: no citation known, cite its source" for name in dict.fromkeys(own_data)),
@@ -87,7 +86,7 @@ def bibtex(runs: Sequence[Run], *, cite: Sequence[str] = ()) -> str:
 
 def _head(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
-        yield _comment(f"{run.about['model']} ({run.about['fingerprint']}). {partial(run)}".rstrip())
+        yield _comment(f"{run.record.model} ({run.record.fingerprint}). {run.record.sample}".rstrip())
 
 
 def _comment(text: str) -> str:

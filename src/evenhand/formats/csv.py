@@ -1,7 +1,6 @@
 """Values as csv: exact numbers, empty where there is none."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -9,6 +8,10 @@ import pandas as pd
 from evenhand.formats.facts import Fact, facts
 from evenhand.runs.folder import Run
 
+VALUES = (
+    *("model", "fingerprint", "dataset", "dataset_version", "measure", "measure_version"),
+    *("value", "low", "high", "n", "unscored", "neutral", "note"),
+)
 COLUMNS = ("dataset", "id", "measure", "score")
 """Of the scores; every other column is a group."""
 
@@ -31,7 +34,7 @@ def _values(run: Run) -> pd.DataFrame:
 
 
 def _row(fact: Fact) -> dict[str, Any]:
-    return {key: value for key, value in asdict(fact).items() if key not in ("groups", "part")}
+    return {key: getattr(fact, key) for key in VALUES}
 
 
 def _grouped(fact: Fact) -> dict[str, str]:
@@ -39,7 +42,7 @@ def _grouped(fact: Fact) -> dict[str, str]:
 
 
 def _sample(run: Run) -> dict[str, Any]:
-    return {"partial": "yes" if run.about["partial"] else "no", "limit": _text(run.about["limit"])}
+    return {"partial": "yes" if run.record.partial else "no", "limit": _text(run.record.limit)}
 
 
 def _text(value: object) -> str:
@@ -47,16 +50,13 @@ def _text(value: object) -> str:
 
 
 def _scores(run: Run) -> pd.DataFrame:
-    versions = {
-        (task["dataset"], task["measure"]): (task["dataset_version"], task["measure_version"])
-        for task in run.about["tasks"]
-    }
+    versions = {task.name: (task.dataset_version, task.measure_version) for task in run.record.tasks}
     scores = run.scores
     of = [versions[pair] for pair in zip(scores["dataset"], scores["measure"], strict=True)]
     front = pd.DataFrame(
         {
-            "model": run.about["model"],
-            "fingerprint": run.about["fingerprint"],
+            "model": run.record.model,
+            "fingerprint": run.record.fingerprint,
             "dataset": scores["dataset"],
             "dataset_version": [dataset for dataset, _ in of],
             "measure": scores["measure"],

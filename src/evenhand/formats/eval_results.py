@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.escaping import one_line, slug
-from evenhand.formats.facts import Fact, headlines, partial, short, tasks_of
+from evenhand.formats.facts import Fact, headlines, short
 from evenhand.runs.folder import Run
 
 PLACE = ".eval_results/evenhand.yaml"
@@ -30,7 +30,7 @@ def eval_results(runs: Sequence[Run], *, hub: Mapping[str, str] | None = None) -
             dataset_id=ids[fact.dataset],
             task_id=_task_id(fact),
             value=fact.value,
-            date=run.about.get("started"),
+            date=run.record.started,
             notes=_notes(run, fact),
         )
         for fact in headlines(run)
@@ -40,7 +40,7 @@ def eval_results(runs: Sequence[Run], *, hub: Mapping[str, str] | None = None) -
 
 
 def _dataset_ids(run: Run, hub: Mapping[str, str]) -> dict[str, str]:
-    names = list(dict.fromkeys(dataset for dataset, _ in tasks_of(run)))
+    names = run.datasets
     for name, found in hub.items():
         if name not in names:
             raise UnknownName("dataset of the run", name, names)
@@ -59,9 +59,9 @@ def _task_id(fact: Fact) -> str:
 
 def _notes(run: Run, fact: Fact) -> str:
     """What the fields cannot say."""
-    reading = tasks_of(run)[fact.dataset, fact.measure]["reading"]
+    reading = run.task(fact.dataset, fact.measure).reading
     said = [
-        partial(run).rstrip("."),
+        run.record.sample.rstrip("."),
         f"95 % interval [{fact.low:.6g}, {fact.high:.6g}]",
         f"n {fact.n}",
         f"unscored {fact.unscored}",
@@ -70,7 +70,7 @@ def _notes(run: Run, fact: Fact) -> str:
         f"{fact.dataset} version {fact.dataset_version}",
         f"of {fact.of}",
         f"model {fact.model}, fingerprint {fact.fingerprint}",
-        f"evenhand {run.about.get('evenhand', 'unknown')}",
+        f"evenhand {run.record.evenhand}",
         f"how to read it: {reading}",
     ]
     return one_line("; ".join(part for part in said if part))

@@ -1,25 +1,22 @@
 """Every Eval Ever, a shared format of evaluation results: one JSON record for each run."""
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from evenhand.errors import RunError, UnknownName
-from evenhand.formats.facts import Fact, facts, partial, short, tasks_of
+from evenhand.formats.facts import Fact, facts, short
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
 SCHEMA = "0.3.0"
 RELATIONSHIPS = ("collaborative", "first_party", "other", "third_party")
 DIRECTIONS = {
     "lower": "lower is less biased",
     "higher": "higher is better",
-    "neutral": "neither: nearest to the neutral value is least biased",
+    "closer": "neither: nearest to the neutral value is least biased",
     "none": "neither: a level, of which no value is the unbiased one",
-    "": "not known",
 }
 
 
@@ -39,8 +36,8 @@ def every_eval_ever(runs: Sequence[Run], *, organization: str = "unknown", relat
     when = _when(run)
     record = {
         "schema_version": SCHEMA,
-        "evaluation_id": f"evenhand/{run.about['model'].replace('/', '_')}/{when}",
-        "evaluation_timestamp": str(run.about.get("started", "unknown")),
+        "evaluation_id": f"evenhand/{run.record.model.replace('/', '_')}/{when}",
+        "evaluation_timestamp": str(run.record.started),
         "retrieved_timestamp": when,
         "source_metadata": {
             "source_name": "evenhand",
@@ -50,26 +47,19 @@ def every_eval_ever(runs: Sequence[Run], *, organization: str = "unknown", relat
             "additional_details": {
                 **_sample(run),
                 "values_left_out": str(sum(not fact.known for fact in found)),
-                "seed": str(run.about["seed"]),
+                "seed": str(run.record.seed),
             },
         },
-        "eval_library": {"name": "evenhand", "version": str(run.about.get("evenhand", "unknown"))},
+        "eval_library": {"name": "evenhand", "version": str(run.record.evenhand)},
         "model_info": _model(run),
         "evaluation_results": [_result(run, fact) for fact in found if fact.known],
     }
     return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-@cache
-def directions() -> dict[str, dict[str, str]]:
-    """Of each measure: which direction is better, its lowest and highest value, its unit."""
-    lines = (files("evenhand.formats") / "data" / "directions.tsv").read_text(encoding="utf-8").splitlines()
-    return {row["measure"]: row for row in csv.DictReader(lines, delimiter="\t")}
-
-
 def _when(run: Run) -> str:
     """When the values were made, in seconds since 1970."""
-    text = run.about.get("rescored") or run.about.get("started")
+    text = run.record.rescored or run.record.started
     try:
         return str(datetime.fromisoformat(text).timestamp()) if text else "unknown"
     except (TypeError, ValueError) as error:
@@ -79,16 +69,16 @@ def _when(run: Run) -> str:
 
 
 def _sample(run: Run) -> dict[str, str]:
-    return {"partial": partial(run) or "no"}
+    return {"partial": run.record.sample or "no"}
 
 
 def _model(run: Run) -> dict[str, Any]:
-    loaded = run.about.get("loaded", {})
+    loaded = run.record.loaded
     told = {key: str(value) for key, value in loaded.items() if value is not None}
-    owner, slash, _ = run.about["model"].partition("/")
+    owner, slash, _ = run.record.model.partition("/")
     return {
-        "name": run.about["model"],
-        "id": run.about["model"],
+        "name": run.record.model,
+        "id": run.record.model,
         **({"developer": owner} if slash else {}),
         **(
             {"inference_engine": {"name": "transformers", "version": told["transformers"]}}
@@ -99,13 +89,13 @@ def _model(run: Run) -> dict[str, Any]:
             **told,
             "deployment_type": "self_deployed",
             "model_availability": "unknown",
-            "fingerprint": run.about["fingerprint"],
+            "fingerprint": run.record.fingerprint,
         },
     }
 
 
 def _result(run: Run, fact: Fact) -> dict[str, Any]:
-    task = tasks_of(run)[fact.dataset, fact.measure]
+    task = run.task(fact.dataset, fact.measure)
     whole = [fact.dataset, fact.measure, *(f"{group}={label}" for group, label in fact.groups.items())]
     return {
         "evaluation_result_id": "/".join(whole),
@@ -135,40 +125,44 @@ def _result(run: Run, fact: Fact) -> dict[str, Any]:
     }
 
 
-def _data(task: Mapping[str, Any]) -> dict[str, Any]:
+def _data(task: TaskRecord) -> dict[str, Any]:
     told = {
-        "version": task["dataset_version"],
-        "options": json.dumps(task.get("dataset_options", {}), sort_keys=True, ensure_ascii=False),
-        **{key: task[key] for key in ("language", "source", "licence", "flaws") if task.get(key)},
+        "version": task.dataset_version,
+        "options": json.dumps(task.dataset_options, sort_keys=True, ensure_ascii=False),
+        **{key: getattr(task, key) for key in ("language", "source", "licence", "flaws")},
     }
-    details = {key: str(value) for key, value in told.items()}
-    return {"dataset_name": task["dataset"], "source_type": "other", "additional_details": details}
+    details = {key: str(value) for key, value in told.items() if value != ""}
+    return {"dataset_name": task.dataset, "source_type": "other", "additional_details": details}
 
 
-def _measure(fact: Fact, task: Mapping[str, Any]) -> dict[str, Any]:
-    known = directions().get(fact.measure, {})
-    direction = known.get("direction", "")
+def _measure(fact: Fact, task: TaskRecord) -> dict[str, Any]:
+    direction = _direction(fact, task)
+    low, high = task.bounds
     return {
-        "evaluation_description": task["reading"],
+        "evaluation_description": task.reading,
         "metric_id": f"evenhand.{fact.measure}",
         "metric_name": fact.measure,
-        **({"metric_unit": known["unit"]} if known else {}),
-        "metric_parameters": {"version": fact.measure_version, **_plain(task.get("measure_options", {}))},
+        **({"metric_unit": task.unit} if task.unit else {}),
+        "metric_parameters": {"version": fact.measure_version, **_plain(task.measure_options)},
         "lower_is_better": direction == "lower",
         "score_type": "continuous",
-        "min_score": _bound(known.get("lowest", ""), "-Infinity"),
-        "max_score": _bound(known.get("highest", ""), "Infinity"),
+        "min_score": "-Infinity" if low is None else low,
+        "max_score": "Infinity" if high is None else high,
         "additional_details": {
             "version": str(fact.measure_version),
             "neutral": short(fact.neutral),
             "direction": DIRECTIONS[direction],
-            **({"asks": task["asks"]} if task.get("asks") else {}),
+            **({"asks": task.asks} if task.asks else {}),
         },
     }
 
 
-def _bound(text: str, unbounded: str) -> float | str:
-    return float(text) if text else unbounded
+def _direction(fact: Fact, task: TaskRecord) -> str:
+    """Closer to neutral is lower or higher where values lie on one side of it alone."""
+    if task.better != "closer":
+        return task.better
+    low, high = task.bounds
+    return "lower" if fact.neutral == low else "higher" if fact.neutral == high else "closer"
 
 
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,6 +170,6 @@ def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value if isinstance(value, str | int | float | None) else str(value) for key, value in options.items()}
 
 
-def _method(task: Mapping[str, Any]) -> str:
-    clusters = " and ".join(task[key] for key in ("cluster", "crossed") if task.get(key))
+def _method(task: TaskRecord) -> str:
+    clusters = " and ".join(name for name in (task.cluster, task.crossed) if name)
     return f"clustered by {clusters}" if clusters else "each item stands for itself"

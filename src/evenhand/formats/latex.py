@@ -1,12 +1,12 @@
 """LaTeX tables for papers: booktabs, a column for each model."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import slug
-from evenhand.formats.facts import Fact, check_alike, column_names, headlines, number, partial, tasks_of
+from evenhand.formats.facts import Fact, check_alike, column_names, headlines
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
 HEAD = (
     r"% Needs \usepackage[T1]{fontenc} and \usepackage{booktabs}. Written by evenhand; change the run, not the numbers."
@@ -22,19 +22,19 @@ def latex(runs: Sequence[Run]) -> str:
     """
     check_alike(runs)
     found = [headlines(run) for run in runs]
-    tasks = {name: task for run in runs for name, task in tasks_of(run).items()}
+    tasks = {task.name: task for run in runs for task in run.record.tasks}
     return "\n".join([HEAD, *("\n".join(_table(runs, found, task)) for task in tasks.values())]) + "\n"
 
 
-def _table(runs: Sequence[Run], found: Sequence[Sequence[Fact]], task: Mapping[str, Any]) -> Iterator[str]:
+def _table(runs: Sequence[Run], found: Sequence[Sequence[Fact]], task: TaskRecord) -> Iterator[str]:
     mine = [{tuple(f.groups.items()): f for f in facts if _is_of(f, task)} for facts in found]
-    by = list(task["by"]) or ["items"]
+    by = list(task.by) or ["items"]
     names = [escaped(name) for name in column_names(runs)]
     yield ""
     yield r"\begin{table}"
     yield r"\centering"
     yield rf"\caption{{{_caption(runs, mine, task)}}}"
-    yield rf"\label{{tab:{slug(task['dataset'])}-{slug(task['measure'])}}}"
+    yield rf"\label{{tab:{slug(task.dataset)}-{slug(task.measure)}}}"
     yield rf"\begin{{tabular}}{{{'l' * len(by)}{'r' * (len(runs) + 2)}}}"
     yield r"\toprule"
     yield _row([*map(escaped, by), *names, "$n$", "unscored"])
@@ -48,8 +48,8 @@ def _table(runs: Sequence[Run], found: Sequence[Sequence[Fact]], task: Mapping[s
     yield r"\end{table}"
 
 
-def _is_of(fact: Fact, task: Mapping[str, Any]) -> bool:
-    return (fact.dataset, fact.measure) == (task["dataset"], task["measure"])
+def _is_of(fact: Fact, task: TaskRecord) -> bool:
+    return (fact.dataset, fact.measure) == task.name
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -59,7 +59,7 @@ def _row(cells: Sequence[str]) -> str:
 def _cell(fact: Fact | None) -> str:
     if fact is None or not fact.known:
         return NONE
-    return f"${number(fact.value)}$ $[{number(fact.low)}, {number(fact.high)}]$"
+    return f"${fact.number('.3f')}$ ${fact.interval('.3f')}$"
 
 
 def _shared(cells: Sequence[Fact | None], name: str) -> str:
@@ -68,17 +68,15 @@ def _shared(cells: Sequence[Fact | None], name: str) -> str:
     return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
 
 
-def _caption(
-    runs: Sequence[Run], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Fact]], task: Mapping[str, Any]
-) -> str:
+def _caption(runs: Sequence[Run], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Fact]], task: TaskRecord) -> str:
     prints = ", ".join(
-        f"{name} {run.about['fingerprint'][:12]}" for name, run in zip(column_names(runs), runs, strict=True)
+        f"{name} {run.record.fingerprint[:12]}" for name, run in zip(column_names(runs), runs, strict=True)
     )
     notes = dict.fromkeys(f"{f.model}, {f.of}: {f.note}" for facts in mine for f in facts.values() if not f.known)
     sentences = [
-        f"{task['measure']} (version {task['measure_version']}) on {task['dataset']} "
-        f"(version {task['dataset_version']}): value [95 % interval]; {task['reading']}.",
-        next((partial(run) for run in runs if partial(run)), ""),
+        f"{task.measure} (version {task.measure_version}) on {task.dataset} "
+        f"(version {task.dataset_version}): value [95 % interval]; {task.reading}.",
+        next((run.record.sample for run in runs if run.record.sample), ""),
         f"No value: {'; '.join(notes)}." if notes else "",
         f"Fingerprints: {prints}.",
     ]

@@ -1,13 +1,13 @@
 """The section "Bias, Risks, and Limitations" of a model card, in markdown."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from evenhand.errors import BadInput
 from evenhand.formats.escaping import markdown
-from evenhand.formats.facts import Fact, headlines, interval, number, of_tasks, partial, short
+from evenhand.formats.facts import Fact, headlines, of_tasks, short
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
 BEGIN, END = "<!-- evenhand: begin -->", "<!-- evenhand: end -->"
 TITLE = "Bias, Risks, and Limitations"
@@ -78,56 +78,56 @@ def _outside_code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _body(runs: Sequence[Run]) -> Iterator[str]:
     (run,) = runs
-    tool = f"evenhand {run.about.get('evenhand', '')}".rstrip()
-    yield f"Gender bias of {markdown(run.about['model'])}, measured with {markdown(tool)}: values with 95 % intervals."
-    if warning := partial(run):
+    tool = f"evenhand {run.record.evenhand}".rstrip()
+    yield f"Gender bias of {markdown(run.record.model)}, measured with {markdown(tool)}: values with 95 % intervals."
+    if warning := run.record.sample:
         yield from ("", f"**{markdown(warning)}**")
     for warning in _careful(run):
         yield from ("", markdown(warning))
     told = ""
     for task, found in of_tasks(run, headlines(run)):
-        if task["dataset"] != told:
-            told = task["dataset"]
+        if task.dataset != told:
+            told = task.dataset
             yield from _dataset(task)
         yield from _values(task, found)
     yield from ("", "What these numbers do not show:", "", *(f"- {line}" for line in LIMITS))
     yield ""
-    yield f"Model fingerprint: {markdown(run.about['fingerprint'])}; seed {run.about['seed']}."
+    yield f"Model fingerprint: {markdown(run.record.fingerprint)}; seed {run.record.seed}."
 
 
 def _careful(run: Run) -> Iterator[str]:
     """What the run warns of, what the doctor found before it, and what is another thing of its kind of model."""
-    yield from (f"Careful: {warning}" for warning in run.about["warnings"])
-    for finding in run.about.get("doctor", []):
-        if finding["verdict"] != "fine" and not finding["says"].startswith(tuple(run.about["warnings"])):
-            yield f"{finding['verdict'].capitalize()}, {finding['check']}: {finding['says']}"
-    yield from run.about.get("apart", ())
+    yield from (f"Careful: {warning}" for warning in run.record.warnings)
+    for finding in run.record.doctor:
+        if finding.verdict != "fine" and not finding.says.startswith(tuple(run.record.warnings)):
+            yield f"{finding.verdict.capitalize()}, {finding.check}: {finding.says}"
+    yield from run.record.caveats
 
 
-def _dataset(task: Mapping[str, Any]) -> Iterator[str]:
-    told = [f"**{markdown(task['dataset'])}** (version {task['dataset_version']}).", markdown(task.get("about", ""))]
-    if task.get("flaws"):
-        told.append(f"Known flaws: {markdown(task['flaws'])}")
+def _dataset(task: TaskRecord) -> Iterator[str]:
+    told = [f"**{markdown(task.dataset)}** (version {task.dataset_version}).", markdown(task.about)]
+    if task.flaws:
+        told.append(f"Known flaws: {markdown(task.flaws)}")
     yield from ("", " ".join(text for text in told if text))
 
 
-def _values(task: Mapping[str, Any], found: Sequence[Fact]) -> Iterator[str]:
-    by = task["by"] or ["items"]
+def _values(task: TaskRecord, found: Sequence[Fact]) -> Iterator[str]:
+    by = task.by or ["items"]
     neutral = short(found[0].neutral) if found else "none"
-    name = f"*{markdown(task['measure'])}* (version {task['measure_version']}; neutral value: {neutral})"
-    yield from ("", f"{name}: {markdown(task['reading'])}.", "")
+    name = f"*{markdown(task.measure)}* (version {task.measure_version}; neutral value: {neutral})"
+    yield from ("", f"{name}: {markdown(task.reading)}.", "")
     yield _row([*map(markdown, by), "value", "95 % interval", "n", "unscored"])
     yield _row(["---"] * len(by) + ["---:"] * 4)
     for fact in found:
         labels = [markdown(fact.groups.get(group, "all")) for group in by]
-        yield _row([*labels, number(fact.value), _interval(fact), str(fact.n), str(fact.unscored)])
+        yield _row([*labels, fact.number(".3f"), _interval(fact), str(fact.n), str(fact.unscored)])
     for fact in found:
         if not fact.known:
             yield from ("", f"No value of {markdown(fact.of)}: {markdown(fact.note)}.")
 
 
 def _interval(fact: Fact) -> str:
-    return interval(fact).replace("[", "\\[").replace("]", "\\]")
+    return fact.interval(".3f").replace("[", "\\[").replace("]", "\\]")
 
 
 def _row(cells: Sequence[str]) -> str:

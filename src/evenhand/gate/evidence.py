@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evenhand.analysis.change import FEMALE_MALE, differences
-from evenhand.analysis.findings import of_dataset
 from evenhand.analysis.paired import compared, pairs
 from evenhand.core.loop import Task
 from evenhand.runs.folder import Run
+from evenhand.stats.estimate import Estimate
 
 ALL = "all"
 
@@ -25,53 +25,36 @@ Known = dict[tuple[str, str], Labels]
 """By dataset and measure."""
 
 
-class Evidence(NamedTuple):
-    """A value, or how much worse one got, with its interval; `note` says why there is none."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-    unscored: int
-    note: str = ""
+NONE = Estimate(math.nan, note="no such items in this sample")
 
 
-NONE = Evidence(math.nan, math.nan, math.nan, 0, 0, "no such items in this sample")
-
-
-def values(run: Run, dataset: str, measure: str) -> dict[str, Evidence]:
+def values(run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
     """The values of a measure, by group; of female - male those of the pairs."""
     if measure.endswith(FEMALE_MALE):
         return _of_pairs(run, dataset, measure.removesuffix(FEMALE_MALE))
-    found = {}
-    for row in run.results:
-        if (row["dataset"], row["measure"]) == (dataset, measure):
-            value, low, high = (math.nan if row[name] is None else row[name] for name in ("value", "low", "high"))
-            note = row.get("note", "")
-            found[_label(row["groups"].values())] = Evidence(value, low, high, row["n"], row["unscored"], note)
-    return found
+    return {_label(row.groups.values()): row.estimate for row in run.values_of(dataset, measure)}
 
 
-def worse(baseline: Run, run: Run, dataset: str, measure: str) -> dict[str, Evidence]:
+def worse(baseline: Run, run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
     """How much farther from neutral than the baseline, by group, item by item: `worse` of analysis.change."""
     found = {}
     for row in differences(baseline, run, dataset, measure.removesuffix(FEMALE_MALE)):
         mixed = math.isnan(row["worse"]) and not math.isnan(row["change"])
         note = "some words call for she, some for he: choose a group" if mixed else ""
         ends = (row["worse"], row["worse_low"], row["worse_high"])
-        found[row["group"]] = Evidence(*ends, row["n"], row["left_out"], note)
+        found[row["group"]] = Estimate(*ends, row["n"], row["left_out"], note)
     return found
 
 
 def known_of_run(run: Run) -> Known:
     """What a run has values of."""
     known: Known = {}
-    for task in run.about["tasks"]:
-        dataset, measure, by = task["dataset"], task["measure"], task["by"]
-        rows = [row["groups"] for row in run.results if (row["dataset"], row["measure"]) == (dataset, measure)]
+    for task in run.record.tasks:
+        dataset, measure, by = task.dataset, task.measure, task.by
+        rows = [row.groups for row in run.values_of(dataset, measure)]
         each, within = ([_label(of.values()) for of in rows if len(of) == n] for n in (len(by), len(by) + 1))
         known[dataset, measure] = Labels(True, each if by else [], within)
-        scores = of_dataset(run, dataset, measure)
+        scores = run.scores_of(dataset, measure)
         if {"gender", "slot"} <= set(scores):
             known[dataset, measure + FEMALE_MALE] = Labels(False, sorted(scores[by[0]].astype(str).unique()), [])
     return known
@@ -91,19 +74,19 @@ def known_of_tasks(tasks: Sequence[Task]) -> Known:
     return known
 
 
-def _of_pairs(run: Run, dataset: str, measure: str) -> dict[str, Evidence]:
-    task = next(t for t in run.about["tasks"] if (t["dataset"], t["measure"]) == (dataset, measure))
-    by, cluster = task["by"][0], task["cluster"]
-    paired = pairs(of_dataset(run, dataset, measure))
+def _of_pairs(run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
+    task = run.task(dataset, measure)
+    by, cluster = task.by[0], task.cluster
+    paired = pairs(run.scores_of(dataset, measure))
     rows: dict[str, Mapping[Any, Any]] = {
-        str(row[by]): row for row in compared(paired, by=by, cluster=cluster, seed=run.about["seed"]).to_dict("records")
+        str(row[by]): row for row in compared(paired, by=by, cluster=cluster, seed=run.record.seed).to_dict("records")
     }
     found = {}
     for label, part in paired.groupby(by):
         unscored = int(part["difference"].isna().sum())
         row = rows.get(str(label), dict.fromkeys(("difference", "low", "high"), math.nan))
         ends = (row["difference"], row["low"], row["high"])
-        found[str(label)] = Evidence(*ends, len(part) - unscored, unscored)
+        found[str(label)] = Estimate(*ends, len(part) - unscored, unscored)
     return found
 
 

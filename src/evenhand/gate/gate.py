@@ -11,11 +11,12 @@ from evenhand.analysis.change import FEMALE_MALE
 from evenhand.core.loop import Task
 from evenhand.errors import BadInput, UnknownName
 from evenhand.gate import evidence
-from evenhand.gate.evidence import ALL, Evidence, Known
+from evenhand.gate.evidence import ALL, Known
 from evenhand.gate.policy import EACH, MAX_UNSCORED, Rule, read
 from evenhand.gate.verdict import Judged, Verdict, decided
 from evenhand.runs.comparable import measured
 from evenhand.runs.folder import Run
+from evenhand.stats.estimate import Estimate
 
 SHOWN = 12
 """So many of the groups there are, the nearest, are named where one is not there."""
@@ -57,16 +58,16 @@ class Gate:
         """
         run = run if isinstance(run, Run) else Run.load(run)
         baseline = Run.load(baseline) if isinstance(baseline, str | Path) else baseline or self.baseline
-        known, partial = evidence.known_of_run(run), run.about["partial"]
+        known, partial = evidence.known_of_run(run), run.record.partial
         self._check(known, run.path, baseline, partial=partial)
         rules = [judged for number in range(len(self.rules)) for judged in self._judged(number, known, run, baseline)]
-        notes = [f"Partial: a sample of {run.about['limit']} items of each dataset."] if partial else []
+        notes = [run.record.sample] if partial else []
         notes += [
-            f"Careful: the doctor calls the model unfit. {found['check'].capitalize()}: {found['says']}"
-            for found in run.about.get("doctor", ())
-            if found["verdict"] == "unfit"
+            f"Careful: the doctor calls the model unfit. {found.check.capitalize()}: {found.says}"
+            for found in run.record.doctor
+            if found.verdict == "unfit"
         ]
-        return Verdict(run.about["model"], self.name, tuple(rules), tuple(notes))
+        return Verdict(run.record.model, self.name, tuple(rules), tuple(notes))
 
     def _check(self, known: Known, path: Path, baseline: Run | None, *, partial: bool = False) -> None:
         """An error if a rule names what is not there; but a sample may lack groups."""
@@ -123,7 +124,7 @@ class Gate:
             yield Judged(f"{dataset} · {rule.measure} · {group} · {rule.bound}", verdict, _says(there, reason, rule))
 
 
-def _reason(found: Evidence, most: float) -> str:
+def _reason(found: Estimate, most: float) -> str:
     """Why nothing can be decided, before any bound is looked at."""
     if found.note or not found.n:
         return found.note or "no scored items"
@@ -135,8 +136,8 @@ def _reason(found: Evidence, most: float) -> str:
     return "no interval: too few clusters" if math.isnan(found.low) or math.isnan(found.high) else ""
 
 
-def _says(found: Evidence, reason: str, rule: Rule) -> str:
+def _says(found: Estimate, reason: str, rule: Rule) -> str:
     form = "+.3f" if rule.neutral == 0 or rule.worse_by_at_most is not None else ".3f"
-    span = "" if math.isnan(found.low) else f" [{found.low:{form}}, {found.high:{form}}]"
-    counted = "" if math.isnan(found.value) else f"{found.value:{form}}{span}, {found.n:,} items"
+    span = f" {found.interval(form)}" if found.spans else ""
+    counted = f"{found.number(form)}{span}, {found.n:,} items" if found.known else ""
     return "; ".join(filter(None, (counted, reason)))

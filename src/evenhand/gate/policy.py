@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.analysis.change import FEMALE_MALE
+from evenhand.core.measure import Traits
 from evenhand.errors import BadInput, UnknownName
 from evenhand.gate.evidence import ALL
 from evenhand.measures import MEASURES
@@ -59,8 +60,9 @@ class Rule:
             raise BadInput(f"'low' must not be above 'high'. Got {self.low:g} and {self.high:g}.")
         if math.isnan(self.neutral) and not kinds[1]:
             raise BadInput(f"{self.measure} has no neutral value to be near to. Bound it by low and high.")
-        if self.measure == "gender-agreement" and self.within is not None:
-            raise BadInput("gender-agreement is right far above 0, not near it. Bound it by low, or worse_by_at_most.")
+        better = Traits.of(MEASURES[self.measure.removesuffix(FEMALE_MALE)]).better
+        if better == "higher" and self.within is not None:
+            raise BadInput(f"{self.measure} is right far above {self.neutral:g}. Bound it by low, or worse_by_at_most.")
 
     def _given(self) -> list[str]:
         return [name for name in ("within", "low", "high", "worse_by_at_most") if getattr(self, name) is not None]

@@ -19,22 +19,22 @@ from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Prono
 
 MEASURES: dict[str, type[Measure[Any]]] = {
     measure.name: measure
-    for measure in (
+    for measure in (  # of each kind of item, in the order in which they run and are shown
         Association,
-        CrowsPairs,
-        FractionContradiction,
-        FractionEntailment,
-        FractionNeutral,
-        GenderAgreement,
         LikelihoodDifference,
         LikelihoodLean,
-        LogProbabilityBias,
-        NetNeutral,
-        NliCoal,
-        NliCoalWeighted,
+        StereotypeShare,
+        CrowsPairs,
         Pronoun,
         SingularThey,
-        StereotypeShare,
+        GenderAgreement,
+        LogProbabilityBias,
+        NliCoal,
+        NliCoalWeighted,
+        FractionNeutral,
+        NetNeutral,
+        FractionEntailment,
+        FractionContradiction,
     )
 }
 

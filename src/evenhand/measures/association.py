@@ -31,6 +31,9 @@ class Association:
     name: ClassVar[str] = "association"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
+    unit: ClassVar[str] = "nats"
+    rank: ClassVar[int] = 1
+    items: ClassVar[type] = Sentence
     reading: ClassVar[str] = "in nats, neutral at 0; above it the attribute makes the target likelier"
 
     def __post_init__(self) -> None:

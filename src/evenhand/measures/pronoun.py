@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evenhand.core.items import Blank
+from evenhand.core.measure import Better
 from evenhand.core.questions import Among, Answer, Fill, Span, check_among
 from evenhand.core.scores import mean
 from evenhand.errors import BadInput
@@ -50,6 +51,10 @@ class Pronoun(_Blank):
     name: ClassVar[str] = "pronoun"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
+    unit: ClassVar[str] = "difference of probabilities"
+    rank: ClassVar[int] = 1
+    ranks_models: ClassVar[bool] = True
+    items: ClassVar[type] = Blank
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     reading: ClassVar[str] = (
         "APPD: mean of P(he) - P(she); above 0 he is likelier, below she. Best at 0, but for words that call for one"
@@ -78,6 +83,8 @@ class SingularThey(_Blank):
     name: ClassVar[str] = "singular-they"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = math.nan
+    unit: ClassVar[str] = "probability"
+    items: ClassVar[type] = Blank
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     reading: ClassVar[str] = "mean of P(they), a level: no value is the neutral one"
 
@@ -103,6 +110,12 @@ class GenderAgreement(_Blank):
     name: ClassVar[str] = "gender-agreement"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
+    unit: ClassVar[str] = "difference of probabilities"
+    better: ClassVar[Better] = "higher"
+    rank: ClassVar[int] = 2
+    ranks_models: ClassVar[bool] = True
+    items: ClassVar[type] = Blank
+    needs: ClassVar[tuple[str, ...]] = ("gender",)
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     reading: ClassVar[str] = "mean of P(right pronoun) - P(wrong one), for either gender; far above 0 is right"
 
@@ -132,6 +145,10 @@ class LogProbabilityBias(_Blank):
     name: ClassVar[str] = "log-probability-bias"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
+    unit: ClassVar[str] = "nats"
+    rank: ClassVar[int] = 3
+    items: ClassVar[type] = Blank
+    on_request: ClassVar[bool] = True
     reading: ClassVar[str] = "in nats, neutral at 0; above it the profession speaks for he, below it for she"
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:

@@ -1,4 +1,4 @@
-"""Models: what answers questions. The rest of the package knows them by `base.Model` alone."""
+"""Models: what answers questions. The rest of the package knows them by `core.model` alone."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from evenhand.core.model import Described, Model, Pieced
+from evenhand.core.model import Described, Kinded, Model, Pieced
 from evenhand.core.questions import Question
 from evenhand.models.planning.plan import Batch, Plan, Values
 
@@ -23,17 +23,29 @@ class Planned(Model, Protocol):
 class Elsewhere(Planned, Protocol):
     """A model that is not in this process."""
 
+    exact: Callable[[], Model] | None
+    """Loads the same model here, in float32: half precision is compared with it on a sample."""
+
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What `function(model, *arguments)` gives where the model is: for whatever must look into it."""
 
 
 @runtime_checkable
-class Examined(Planned, Pieced, Described, Protocol):
-    """A model that lets itself be looked into, so that a doctor can say whether its numbers will mean something."""
+class Rounded(Model, Protocol):
+    """A model in half precision that counts what it could not hold."""
 
-    @property
-    def kind(self) -> str:
-        """What an audit runs on it, by suites.ALL."""
+    overflowed: int
+    """Inputs that half precision could not hold, and float32 did."""
+
+
+def overflowed(model: Model) -> int:
+    """How many inputs were redone in float32; 0 where nobody counts."""
+    return model.overflowed if isinstance(model, Rounded) else 0
+
+
+@runtime_checkable
+class Examined(Planned, Pieced, Kinded, Described, Protocol):
+    """A model that lets itself be looked into, so that a doctor can say whether its numbers will mean something."""
 
     @property
     def longest(self) -> int:

@@ -4,13 +4,12 @@ import logging
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from evenhand.core.model import Model
+from evenhand.core.model import Model, Work
 from evenhand.core.questions import Answer, Question, key
 from evenhand.errors import RunError
 from evenhand.models.base import Planned
@@ -27,19 +26,6 @@ CREATE TABLE IF NOT EXISTS batches (  -- finished, though some question waits fo
     fingerprint TEXT, batch TEXT, logps BLOB NOT NULL, PRIMARY KEY (fingerprint, batch)
 ) WITHOUT ROWID;
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What answering took: questions, those kept from before, distinct inputs planned, batches run."""
-
-    questions: int = 0
-    kept: int = 0
-    inputs: int = 0
-    batches: int = 0
-
-    def __add__(self, other: "Work") -> "Work":
-        return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
 
 class Remembering:

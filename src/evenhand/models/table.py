@@ -16,15 +16,20 @@ class Table:
     their rules agree, so each has a fingerprint of its own unless one is given.
     """
 
+    kind = "masked"
+
     def __init__(
         self,
         rule: Mapping[Question, Answer | Sequence[float]] | Rule,
         name: str = "table",
         fingerprint: str | None = None,
+        *,
+        kind: str | None = None,
     ) -> None:
         self.rule = rule
         self.name = name
         self.fingerprint = fingerprint or f"table-{uuid4().hex}"
+        self.kind = kind or self.kind
         self.asked: list[Question] = []
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:

@@ -13,7 +13,7 @@ from rich.text import Text
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.comparison import Comparison
 from evenhand.report.plots import PALETTE
-from evenhand.report.tables import UNSIGNED, cell, line
+from evenhand.report.tables import cell, line
 from evenhand.report.tables import table as markdown_table
 
 WORDS = ("run", "group", "moved")
@@ -29,7 +29,7 @@ def terminal(comparison: Comparison) -> RenderableType:
         for name in heads:
             shown.add_column(name, justify="left" if name in WORDS else "right", no_wrap=True)
         for row in rows.to_dict("records"):
-            cells = _cells(row)
+            cells = _cells(comparison, row)
             shown.add_row(*(Text(cells[name]) for name in heads))
         parts += [
             line(f"\n{dataset} · {measure}", "bold"),
@@ -43,7 +43,7 @@ def markdown(comparison: Comparison) -> str:
     """One table of all rows, for a pull request or a paper's appendix."""
     heads = ["dataset", "measure", *_heads(comparison)]
     rows = [
-        [str(row["dataset"]), str(row["measure"]), *(_cells(row)[name] for name in heads[2:])]
+        [str(row["dataset"]), str(row["measure"]), *(_cells(comparison, row)[name] for name in heads[2:])]
         for row in comparison.frame.to_dict("records")
     ]
     notes = "".join(f"\n{note}\n" for note in _notes(comparison))
@@ -88,8 +88,9 @@ def _heads(comparison: Comparison) -> list[str]:
     return [head for head in HEADS if not (head == "run" and one) and not (head == "left out" and whole)]
 
 
-def _cells(row: dict[Any, Any]) -> dict[str, str]:
-    signed = row["neutral"] == 0 and row["measure"] not in UNSIGNED
+def _cells(comparison: Comparison, row: dict[Any, Any]) -> dict[str, str]:
+    task = comparison.runs[0].task(row["dataset"], row["measure"].removesuffix(FEMALE_MALE))
+    signed = row["neutral"] == 0 and (task.signed or row["measure"].endswith(FEMALE_MALE))
     span = "–" if pd.isna(row["low"]) else f"[{row['low']:+.3f}, {row['high']:+.3f}]"
     return {
         "run": str(row["run"]),
@@ -110,8 +111,8 @@ def _reading(comparison: Comparison, dataset: str, measure: str) -> str:
         return (
             f"{measure.removesuffix(FEMALE_MALE)} of female words minus that of male ones, pair by pair; neutral at 0"
         )
-    tasks = comparison.runs[0].about["tasks"]
-    return next(str(t["reading"]) for t in tasks if (t["dataset"], t["measure"]) == (dataset, measure))
+    tasks = comparison.runs[0].record.tasks
+    return next(str(t.reading) for t in tasks if t.name == (dataset, measure))
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
@@ -127,5 +128,5 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield "Left out: items that one of the two runs could not score."
     for missing in comparison.left_out:
         yield f"Not compared: {missing['measure']} on {missing['dataset']}, only in {', '.join(missing['only_in'])}."
-    if comparison.runs[0].about["partial"]:
-        yield f"Partial: samples of {comparison.runs[0].about['limit']} items of each dataset."
+    if comparison.runs[0].record.partial:
+        yield comparison.runs[0].record.sample

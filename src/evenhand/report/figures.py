@@ -73,7 +73,7 @@ def _becpro(run: Run, after: Run | None) -> Charts:
         later = changed[changed["prof_gender"] == group] if changed is not None else None
         title = f"{_models(run, after)}: professions held by {HELD_BY[str(group)]}"
         found[f"professions-{group}"] = plots.profession_bars(part, later, title=title)
-    title = f"{run.about['model']}: association and the workforce (US)"
+    title = f"{run.record.model}: association and the workforce (US)"
     return found | {"workforce": plots.workforce_scatter(before, shares(), title=title)}
 
 
@@ -90,7 +90,7 @@ def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
         better = "closer to 0" if set(part["better"]) == {"closer to 0"} else "farther from 0, on its side,"
         title = f"{_models(run, after)}: {category} ({better} is better)"
         found[f"pronoun-{_slug(str(category))}"] = plots.pronoun_bars(part, seen, title=title)
-    told = equalising(words, seed=run.about["seed"]) if after is not None else None
+    told = equalising(words, seed=run.record.seed) if after is not None else None
     if told is not None:
         lines = {"profession": told.professions} | ({plots.GENDERED: told.gendered} if told.gendered else {})
         note = [
@@ -111,18 +111,18 @@ def _pairs(run: Run) -> Charts:
     scores = _scores(run, "", "likelihood-difference")
     if scores.empty or "category" not in scores:
         return {}
-    rows = by_size(scores, seed=run.about["seed"])
-    title = f"{run.about['model']}: ASLD on samples, 5 draws each"
+    rows = by_size(scores, seed=run.record.seed)
+    title = f"{run.record.model}: ASLD on samples, 5 draws each"
     return {"sample-size": plots.sample_sizes(rows, title=title)} if len(rows) else {}
 
 
 def _labels(run: Run, after: Run | None) -> Charts:
     found: Charts = {}
-    for dataset in dict.fromkeys(task["dataset"] for task in run.about["tasks"]):
+    for dataset in run.datasets:
         frames, note = [], []
         for when, one in (("before: ", run), ("after: ", after)) if after else (("", run),):
-            labels = distribution(one.results, dataset)
-            name = f"{when}{one.about['model']}"
+            labels = distribution(one.values_of(dataset))
+            name = f"{when}{one.record.model}"
             frames.append(labels.assign(model=name))
             note += [f"{name}: {_coal(one, dataset)}"] if len(labels) else []
         if any(frame.empty for frame in frames):
@@ -135,10 +135,9 @@ def _labels(run: Run, after: Run | None) -> Charts:
 def _coal(run: Run, dataset: str) -> str:
     shown = []
     for measure, name in (("nli-coal", "NLI-CoAL"), ("fraction-neutral", "FN")):
-        for row in run.results:
-            if (row["dataset"], row["measure"], row["groups"]) == (dataset, measure, {}) and row["value"] is not None:
-                span = "" if row["low"] is None else f" [{row['low']:.3f}, {row['high']:.3f}]"
-                shown.append(f"{name} {row['value']:.3f}{span}")
+        for found in (row.estimate for row in run.values_of(dataset, measure) if not row.groups):
+            if found.known:
+                shown.append(f"{name} {found.number('.3f')}" + (f" {found.interval('.3f')}" if found.spans else ""))
     return ", ".join(shown)
 
 
@@ -166,4 +165,4 @@ def _of_after(after: Run, dataset: str, measure: str) -> pd.DataFrame:
 
 
 def _models(run: Run, after: Run | None) -> str:
-    return run.about["model"] if after is None else f"{run.about['model']} and {after.about['model']}"
+    return run.record.model if after is None else f"{run.record.model} and {after.record.model}"

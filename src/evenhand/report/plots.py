@@ -172,7 +172,7 @@ def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     return chart
 
 
-def dial(points: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
+def dose_response(points: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     """The value of each measure against the rate of bias that models were trained at, a panel each (Figure 4)."""
     order = list(dict.fromkeys(points["measure"]))
     base = alt.Chart(points).encode(x=alt.X("rate:Q", title="rate of bias in training", scale=alt.Scale(domain=[0, 1])))

@@ -12,8 +12,9 @@ from rich.text import Text
 from evenhand.analysis.findings import Findings
 from evenhand.analysis.nli_labels import distribution
 from evenhand.analysis.validity import followed
-from evenhand.report.tables import VERDICTS, cell, claimed, framed, interval, line, number
+from evenhand.report.tables import VERDICTS, cell, claimed, form, framed, line
 from evenhand.runs.folder import Run
+from evenhand.runs.record import Finding, TaskRecord, ValueRecord
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
 """Measures that the table of labels shows, and no other."""
@@ -22,16 +23,15 @@ SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
 
 def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
     """Every value of a run with its interval, n and unscored, and what follows from them; then what it took."""
-    parts: list[RenderableType] = [line(f"Careful: {text}", "yellow") for text in run.about["warnings"]]
-    parts += [line(text, "dim") for text in run.about.get("apart", ())]
-    parts += [_alarm(found) for found in run.about.get("doctor", ()) if _news(found, run.about["warnings"])]
+    parts: list[RenderableType] = [line(f"Careful: {text}", "yellow") for text in run.record.warnings]
+    parts += [line(text, "dim") for text in run.record.caveats]
+    parts += [_alarm(found) for found in run.record.doctor if _news(found, run.record.warnings)]
     told = {found.dataset: found for found in findings}
-    results = run.results
-    for dataset in dict.fromkeys(task["dataset"] for task in run.about["tasks"]):
-        tasks = [task for task in run.about["tasks"] if task["dataset"] == dataset]
-        rows = [r for r in results if r["dataset"] == dataset]
-        labels = distribution(rows, dataset)
-        shown = [task for task in tasks if labels.empty or task["measure"] not in IN_DISTRIBUTION]
+    for dataset in run.datasets:
+        tasks = run.tasks_on(dataset)
+        rows = run.values_of(dataset)
+        labels = distribution(rows)
+        shown = [task for task in tasks if labels.empty or task.measure not in IN_DISTRIBUTION]
         parts += [_heading(run, tasks, rows), _values(shown, rows)]
         parts += [line(text, "yellow") for text in _without_value(rows)]
         if len(labels):
@@ -42,57 +42,55 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
     return Group(*parts, *(line(text, "dim") for text in _footer(run)))
 
 
-def _alarm(found: Mapping[str, str]) -> Text:
-    return line(
-        f"{found['verdict'].capitalize()}, {found['check']}: {found['says']} {found['do']}", VERDICTS[found["verdict"]]
-    )
+def _alarm(found: Finding) -> Text:
+    return line(f"{found.verdict.capitalize()}, {found.check}: {found.says} {found.do}", VERDICTS[found.verdict])
 
 
-def _news(found: Mapping[str, str], said: Sequence[str]) -> bool:
+def _news(found: Finding, said: Sequence[str]) -> bool:
     """Is something wrong that has not been said?"""
-    return found["verdict"] != "fine" and not found["says"].startswith(tuple(said))
+    return found.verdict != "fine" and not found.says.startswith(tuple(said))
 
 
-def _heading(run: Run, tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, Any]]) -> Text:
+def _heading(run: Run, tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> Text:
     title = line("", "").append(
-        f"{run.about['model']} · {tasks[0]['dataset']} · {', '.join(task['measure'] for task in tasks)}", "bold"
+        f"{run.record.model} · {tasks[0].dataset} · {', '.join(task.measure for task in tasks)}", "bold"
     )
-    options = dict(tasks[0]["dataset_options"])
+    options = dict(tasks[0].dataset_options)
     for task in tasks:
-        options |= task["measure_options"]
+        options |= task.measure_options
     shown = ", ".join(f"{name}={value}" for name, value in options.items() if name != "sha256" and value != "")
-    measured = ", ".join(dict.fromkeys(str(task["measure_version"]) for task in tasks))
-    versions = f"{tasks[0]['dataset_version']} and {measured}"
-    title.append(f"  (versions {versions}; {shown or 'no options'}; model {run.about['fingerprint'][:8]})", "dim")
-    if run.about["partial"]:
-        title.append(f"  (partial: a sample of {run.about['limit']} items)", "yellow")
+    measured = ", ".join(dict.fromkeys(str(task.measure_version) for task in tasks))
+    versions = f"{tasks[0].dataset_version} and {measured}"
+    title.append(f"  (versions {versions}; {shown or 'no options'}; model {run.record.fingerprint[:8]})", "dim")
+    if run.record.partial:
+        title.append(f"  (partial: a sample of {run.record.limit} items)", "yellow")
     for task in tasks:
-        title.append(f"\n{task['measure']}: {task['reading']}" if len(tasks) > 1 else f"\n{task['reading']}", "dim")
-        if (known := followed(task["measure"])) and not run.about.get("apart"):  # known of masked models and of NLI
+        title.append(f"\n{task.measure}: {task.reading}" if len(tasks) > 1 else f"\n{task.reading}", "dim")
+        if (known := followed(task.measure)) and not run.record.causal:  # known of masked models and of NLI
             title.append(f"; {known}", "dim")
-    if tasks[0].get("flaws"):
-        title.append(f"\nKnown flaws: {tasks[0]['flaws']}", "dim")
-    for group in set(tasks[0]["by"]) - set(_shown(tasks, rows)):
-        label = next(r["groups"][group] for r in rows if group in r["groups"])
+    if tasks[0].flaws:
+        title.append(f"\nKnown flaws: {tasks[0].flaws}", "dim")
+    for group in set(tasks[0].by) - set(_shown(tasks, rows)):
+        label = next(r.groups[group] for r in rows if group in r.groups)
         title.append(f"\n{group}: {label}", "dim")
     return title if len(tasks) == 1 else title.append("\nvalue [95 % interval]", "dim")
 
 
-def _shown(tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, Any]]) -> list[str]:
+def _shown(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> list[str]:
     """The groups worth a column: with one label alone, the heading says it."""
-    by: list[str] = tasks[0]["by"] or ["items"]
-    return [group for group in by if len({r["groups"].get(group) for r in rows} - {None}) > 1] or by[:1]
+    by = list(tasks[0].by) or ["items"]
+    return [group for group in by if len({r.groups.get(group) for r in rows} - {None}) > 1] or by[:1]
 
 
-def _values(tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, Any]]) -> Table:
+def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> Table:
     """A row for each group, its parts below it; for each measure value and interval."""
-    by, within = tasks[0]["by"] or ["items"], tasks[0].get("within", "")
+    by, within = list(tasks[0].by) or ["items"], tasks[0].within
     shown = _shown(tasks, rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1) if len(tasks) == 1 else (0, 1, 0, 0))
     for group in shown:
         table.add_column(f"{group}, {within}" if within and group == shown[0] else group, no_wrap=True)
     for task in tasks:
-        table.add_column("value" if len(tasks) == 1 else task["measure"], justify="right", no_wrap=True)
+        table.add_column("value" if len(tasks) == 1 else task.measure, justify="right", no_wrap=True)
         if len(tasks) == 1:
             table.add_column("95 % interval", justify="right", no_wrap=True)
     for name in ("n", "unscored"):
@@ -100,38 +98,37 @@ def _values(tasks: Sequence[Mapping[str, Any]], rows: list[dict[str, Any]]) -> T
     for labels, part, cells in _nested(by, within, rows):
         names = [labels[by.index(group)] for group in shown]
         names[0] = f"  {part}" if part else names[0]
-        found = [cells[task["measure"]] for task in tasks]
-        apart = [text for row in found for text in (number(row), interval(row))]
-        values = apart if len(tasks) == 1 else [f"{number(row)} {interval(row)}" for row in found]
-        table.add_row(*names, *values, f"{found[0]['n']:,}", f"{found[0]['unscored']:,}")
+        found = [cells[task.measure] for task in tasks]
+        forms = [form(row, task) for row, task in zip(found, tasks, strict=True)]
+        values = [row.estimate.shown(how) for row, how in zip(found, forms, strict=True)]
+        if len(found) == 1:
+            values = [found[0].estimate.number(forms[0]), found[0].estimate.interval(forms[0])]
+        table.add_row(*names, *values, f"{found[0].n:,}", f"{found[0].unscored:,}")
     return table
 
 
 def _nested(
-    by: list[str], within: str, rows: list[dict[str, Any]]
-) -> Iterator[tuple[list[str], str, dict[str, dict[str, Any]]]]:
+    by: list[str], within: str, rows: Sequence[ValueRecord]
+) -> Iterator[tuple[list[str], str, dict[str, ValueRecord]]]:
     """The rows of all measures, by labels and part: all items first, then each group before its parts."""
-    cells: dict[tuple[tuple[str, ...], str], dict[str, dict[str, Any]]] = {}
+    cells: dict[tuple[tuple[str, ...], str], dict[str, ValueRecord]] = {}
     for row in rows:
-        labels = tuple(row["groups"].get(group, "") for group in by)
-        cells.setdefault((labels, row["groups"].get(within, "")), {})[row["measure"]] = row
+        labels = tuple(row.groups.get(group, "") for group in by)
+        cells.setdefault((labels, row.groups.get(within, "")), {})[row.measure] = row
     for labels, part in sorted(cells):
         if part and part == labels[0]:  # a word that is a category by itself
             continue
         yield [label or "all" for label in labels], part, cells[labels, part]
 
 
-def _distribution(labels: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+def _distribution(labels: pd.DataFrame, rows: Sequence[ValueRecord]) -> Iterator[RenderableType]:
     """Labels by set, then the two scores, as in Anantaprayoon et al. (2024), Table 3."""
     yield line("Output distribution: labels in the sets PS (pro), AS (anti) and NS (non)", "bold")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("evaluation data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"):
         table.add_column(name, justify="left" if name == "evaluation data" else "right", no_wrap=True)
-    whole = {row["measure"]: row for row in rows if not row["groups"]}
-    scores = [
-        f"{number(whole[name])} {interval(whole[name])}" if name in whole else "–"
-        for name in ("fraction-neutral", "nli-coal")
-    ]
+    whole = {row.measure: row for row in rows if not row.groups}
+    scores = [whole[name].estimate.shown(".3f") if name in whole else "–" for name in ("fraction-neutral", "nli-coal")]
     for group, part in labels.groupby("set", sort=False):
         cells = [f"{cell(row['value'], '.3f')} {_span(row)}" for _, row in part.iterrows()]
         table.add_row(SET_NAMES[str(group)], *cells, *scores)
@@ -143,11 +140,11 @@ def _span(row: Any) -> str:
     return "–" if pd.isna(row["low"]) else f"[{row['low']:.3f}, {row['high']:.3f}]"
 
 
-def _without_value(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _without_value(rows: Sequence[ValueRecord]) -> Iterator[str]:
     for row in rows:
-        if row.get("note"):
-            of = ", ".join(row["groups"].values()) or "all items"
-            yield f"{row['measure']} has no value of {of}: {row['note']}"
+        if row.note:
+            of = ", ".join(row.groups.values()) or "all items"
+            yield f"{row.measure} has no value of {of}: {row.note}"
 
 
 def _findings(found: Findings) -> Iterator[RenderableType]:
@@ -200,24 +197,24 @@ def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:
     return table
 
 
-def _unscored(run: Run, task: Mapping[str, Any]) -> Iterator[str]:
-    for reason, n in run.about["unscored"].get(f"{task['dataset']}/{task['measure']}", {}).items():
-        yield f"{n:,} items unscored by {task['measure']}: {reason}"
+def _unscored(run: Run, task: TaskRecord) -> Iterator[str]:
+    for reason, n in run.record.unscored.get(f"{task.dataset}/{task.measure}", {}).items():
+        yield f"{n:,} items unscored by {task.measure}: {reason}"
 
 
 def _footer(run: Run) -> Iterator[str]:
-    names = {" and ".join(filter(None, (t["cluster"], t.get("crossed", "")))) for t in run.about["tasks"]}
+    names = {" and ".join(filter(None, (t.cluster, t.crossed))) for t in run.record.tasks}
     clusters = "; ".join(sorted(name or "each pair for itself" for name in names))
     yield f"Intervals resample whole clusters ({clusters})."
-    if precision := run.about.get("precision"):
-        most = max((d["largest"] for d in precision["deviations"]), default=0.0)
+    if precision := run.record.precision:
+        most = max((found.largest for found in precision.deviations), default=0.0)
         apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
-        redone = f"; {precision['overflowed']:,} inputs redone in float32" if precision["overflowed"] else ""
-        yield f"Computed in {run.about['loaded']['dtype']}: {precision.get('why') or apart}{redone}."
-    work = run.about["work"]
-    kept = f", {work['kept']:,} answers kept from before" if work["kept"] else ""
-    took = f"{work['inputs']:,} distinct inputs{kept}" if work["inputs"] else "every answer kept from before"
-    yield f"{work['questions']:,} questions, {took}; {run.about['seconds']} s."
+        redone = f"; {precision.overflowed:,} inputs redone in float32" if precision.overflowed else ""
+        yield f"Computed in {run.record.loaded['dtype']}: {precision.why or apart}{redone}."
+    work = run.record.work
+    kept = f", {work.kept:,} answers kept from before" if work.kept else ""
+    took = f"{work.inputs:,} distinct inputs{kept}" if work.inputs else "every answer kept from before"
+    yield f"{work.questions:,} questions, {took}; {run.record.seconds} s."
     yield f"Run folder: {run.path}"
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"

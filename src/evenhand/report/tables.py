@@ -12,16 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.hypotheses import Claim
-
-UNSIGNED = {
-    "likelihood-difference",
-    "nli-coal",
-    "nli-coal-weighted",
-    "fraction-neutral",
-    "fraction-entailment",
-    "fraction-contradiction",
-}
-"""Measures that are neutral at 0 and never below."""
+from evenhand.runs.record import Finding, TaskRecord, ValueRecord
 
 
 def line(text: str, style: str) -> Text:
@@ -44,33 +35,24 @@ def cell(value: Any, form: str) -> str:
     return "–" if pd.isna(value) else format(value, form)
 
 
-def number(row: Mapping[str, Any]) -> str:
-    """The value, signed where it can be of either sign; a dash where there is none."""
-    return "–" if row["value"] is None else format(row["value"], _form(row))
-
-
-def interval(row: Mapping[str, Any]) -> str:
-    """Low and high; a dash where there are too few clusters for an interval."""
-    return "–" if row["low"] is None else f"[{row['low']:{_form(row)}}, {row['high']:{_form(row)}}]"
-
-
-def _form(row: Mapping[str, Any]) -> str:
-    return "+.3f" if row["neutral"] == 0 and row["measure"] not in UNSIGNED else ".3f"
+def form(row: ValueRecord, task: TaskRecord) -> str:
+    """How a value is printed: signed where it can be of either sign."""
+    return "+.3f" if row.neutral == 0 and task.signed else ".3f"
 
 
 VERDICTS = {"fine": "green", "careful": "yellow", "unfit": "bold red"}
 
 
-def doctored(model: str, findings: Sequence[Mapping[str, str]], width: int) -> RenderableType:
+def doctored(model: str, findings: Sequence[Finding], width: int) -> RenderableType:
     """What the doctor found, one row for each check, and how many are how; no wider than `width`."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, width=width)
     table.add_column("check", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.add_column("what it says, what to do", ratio=1)
     for found in findings:
-        told = Text(found["says"]).append(f"\n→ {found['do']}" if found["do"] else "", "italic")
-        table.add_row(found["check"], Text(found["verdict"], VERDICTS[found["verdict"]]), told)
-    counts = Counter(found["verdict"] for found in findings)
+        told = Text(found.says).append(f"\n→ {found.do}" if found.do else "", "italic")
+        table.add_row(found.check, Text(found.verdict, VERDICTS[found.verdict]), told)
+    counts = Counter(str(found.verdict) for found in findings)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     return Group(table, line(f"{model}: {summary}.", "bold"))
 
@@ -78,9 +60,7 @@ def doctored(model: str, findings: Sequence[Mapping[str, str]], width: int) -> R
 def claimed(claims: Sequence[Claim]) -> Iterator[Text]:
     """A line for each: hypothesis, verdict, value and interval."""
     for claim in claims:
-        ends = [cell(end, "+.3f") for end in (claim.value, claim.low, claim.high)]
-        span = f"{ends[0]} [{ends[1]}, {ends[2]}]"
-        yield line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {span}", "")
+        yield line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {claim.found.shown()}", "")
 
 
 def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Claim], digits: int = 2) -> RenderableType:
@@ -194,7 +174,7 @@ def learned_table(
     return Group(*parts)
 
 
-def dial(model: str, follows: pd.DataFrame, notes: Sequence[str]) -> RenderableType:
+def dose_response(model: str, follows: pd.DataFrame, notes: Sequence[str]) -> RenderableType:
     """How far measures follow the rate of bias (Anantaprayoon et al. 2024, Table 2)."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("measure", "models", "Pearson", "Spearman", "from rate 0 to 1", "smallest change seen"):

@@ -5,24 +5,16 @@ from typing import Any
 
 from evenhand.errors import BadInput
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
-DESCRIPTIVE = ("about", "asks", "flaws", "language", "licence", "reading", "source")
-"""What a run says of its tasks for people: other words make no other measurement."""
-OLDER = {"within": "", "crossed": ""}
-"""What older runs leave out of a task."""
 NAMES = {"dataset_version": "version of the dataset", "measure_version": "version of the measure"}
 
 
-def same_task(runs: Sequence[Run], dataset: str, measure: str) -> dict[str, Any]:
+def same_task(runs: Sequence[Run], dataset: str, measure: str) -> TaskRecord:
     """What was measured, if it was the same in all runs; or an error that says what differs."""
-    tasks = []
-    for run in runs:
-        found = [t for t in run.about["tasks"] if (t["dataset"], t["measure"]) == (dataset, measure)]
-        if not found:
-            raise BadInput(f"'{run.path}' has no {measure} on {dataset}. Audit all models with the same suite.")
-        tasks.append(OLDER | {k: v for k, v in found[0].items() if k not in DESCRIPTIVE})
+    tasks = [run.task(dataset, measure) for run in runs]
     for run, task in zip(runs[1:], tasks[1:], strict=True):
-        differences = [*_differences(tasks[0], task), *_samples(runs[0], run, dataset, measure)]
+        differences = [*_differences(tasks[0].what, task.what), *_samples(runs[0], run, dataset, measure)]
         if differences:
             kinds = "One is a causal model, the other is not. " if of_two_kinds([runs[0], run]) else ""
             raise BadInput(
@@ -43,12 +35,12 @@ def in_common(runs: Sequence[Run]) -> list[tuple[str, str]]:
 
 def of_two_kinds(runs: Sequence[Run]) -> bool:
     """Are there causal models among others? The same measure is another quantity of them."""
-    return len({bool(run.about.get("apart")) for run in runs}) > 1
+    return len({run.record.causal for run in runs}) > 1
 
 
 def measured(run: Run) -> list[tuple[str, str]]:
     """Dataset and measure of each of the run's tasks."""
-    return [(task["dataset"], task["measure"]) for task in run.about["tasks"]]
+    return [task.name for task in run.record.tasks]
 
 
 def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
@@ -73,14 +65,15 @@ def _samples(one: Run, other: Run, dataset: str, measure: str) -> Iterator[str]:
 
 
 def _ids(run: Run, dataset: str, measure: str) -> list[str]:
-    scores = run.scores
-    return [str(i) for i in scores.loc[(scores["dataset"] == dataset) & (scores["measure"] == measure), "id"]]
+    return run.scores_of(dataset, measure)["id"].astype(str).tolist()
 
 
 def _sampled(run: Run) -> str:
-    limit = run.about["limit"]
-    return "" if limit is None else f" (limit {limit}, seed {run.about['seed']})"
+    limit = run.record.limit
+    return "" if limit is None else f" (limit {limit}, seed {run.record.seed})"
 
 
 def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value) if value not in (None, "") else "none"
+    if value in (None, "", (), []):
+        return "none"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -12,14 +12,14 @@ A kill at any moment leaves each file either as it was or new and whole.
 """
 
 import hashlib
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import pandas as pd
 from filelock import FileLock, Timeout
@@ -27,14 +27,12 @@ from filelock import FileLock, Timeout
 from evenhand.core.files import write_whole
 from evenhand.core.items import Item, texts
 from evenhand.core.scores import Result
-from evenhand.errors import NewerRun, RunError
+from evenhand.errors import BadInput, RunError
+from evenhand.runs.record import RunRecord, TaskRecord, ValueRecord, as_plain, plain_json, read_record, read_values
 
-SCHEMA = 1
 ANSWERS = "answers.sqlite"
 GATE = "gate.json"
 PAGE = "report.html"
-ABOUT = ("model", "fingerprint", "tasks", "seed", "limit", "partial", "work", "seconds", "warnings", "pieces", "sha256")
-"""What run.json must have for its run to be read."""
 VOUCHED = ("results.json", "scores.parquet", "items.parquet")
 """What a run writes, and its run.json vouches for; older runs have less."""
 ITEMS = ("dataset", "id", "text", "other")
@@ -42,10 +40,10 @@ ITEMS = ("dataset", "id", "text", "other")
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: the folder, its provenance, and its values and scores as data frames."""
+    """A finished run: the folder, its record, and its values and scores as data frames."""
 
     path: Path
-    about: Mapping[str, Any] = field(repr=False)
+    record: RunRecord = field(repr=False)
 
     @classmethod
     def load(cls, path: str | Path, *, checked: bool = True) -> "Run":
@@ -53,25 +51,53 @@ class Run:
         path = Path(path)
         if not path.is_dir():
             raise RunError(f"There is no run folder '{path}'. Give the folder that an audit wrote.")
-        about = read_about(path)
-        if about is None:
+        record = read_record(path)
+        if record is None:
             hint = "The run was not finished: run the audit again, it goes on." if (path / ANSWERS).exists() else ""
             raise RunError(f"'{path}' holds no run.json. {hint or 'Give the folder that an audit wrote.'}")
-        if checked and about["sha256"] != _hashes(path, about["sha256"]):
+        if checked and record.sha256 != _hashes(path, record.sha256):
             raise RunError(
                 f"The results in '{path}' are not those of its run.json: writing was interrupted, or they changed. "
                 f"Put them right with: evenhand rescore {path}"
             )
-        return cls(path, about)
+        return cls(path, record)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The record as plain data; deprecated, it goes with 0.3.0."""
+        warn("run.about is deprecated: use run.record, which is typed.", DeprecationWarning, stacklevel=2)
+        return as_plain(self.record)
+
+    def task(self, dataset: str, measure: str) -> TaskRecord:
+        """What was measured by that measure on that dataset; an error where nothing was."""
+        found = next((task for task in self.record.tasks if task.name == (dataset, measure)), None)
+        if found is None:
+            raise BadInput(f"'{self.path}' has no {measure} on {dataset}. Audit all models with the same suite.")
+        return found
+
+    def tasks_on(self, dataset: str) -> list[TaskRecord]:
+        """What was measured on that dataset."""
+        return [task for task in self.record.tasks if task.dataset == dataset]
+
+    @property
+    def datasets(self) -> list[str]:
+        """The names of the datasets, in order."""
+        return list(dict.fromkeys(task.dataset for task in self.record.tasks))
+
+    def scores_of(self, dataset: str, measure: str = "association") -> pd.DataFrame:
+        """The scores of one dataset by one measure, without the group columns that only others have."""
+        scores = self.scores[(self.scores["dataset"] == dataset) & (self.scores["measure"] == measure)]
+        return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
+
+    def values_of(self, dataset: str, measure: str = "") -> list[ValueRecord]:
+        """The values of one dataset, by one measure or by all: of all items first, then by group."""
+        mine = [value for value in self._values if value.dataset == dataset]
+        return [value for value in mine if value.measure == measure] if measure else mine
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:
         """The values as in results.json."""
-        self._check("results.json")
-        found = _read_json(self.path / "results.json")
-        if not isinstance(found, list):
-            raise RunError(f"'{self.path / 'results.json'}' must hold a list. Run the audit or the rescoring again.")
-        return found
+        return [_row(value) for value in self._values]
 
     @cached_property
     def values(self) -> pd.DataFrame:
@@ -82,28 +108,37 @@ class Run:
     @cached_property
     def scores(self) -> pd.DataFrame:
         """One row for each item: dataset, measure, id, score, and a column for each group."""
-        self._check("scores.parquet")
-        try:
-            return pd.read_parquet(self.path / "scores.parquet")
-        except (OSError, ValueError) as error:
-            raise RunError(f"'{self.path / 'scores.parquet'}' cannot be read: {error}. Rescore the run.") from error
+        return self._read("scores.parquet")
 
     @cached_property
     def items(self) -> pd.DataFrame:
         """One row for each item: dataset, id, text, other; none where the run is older than this file."""
-        path = self.path / "items.parquet"
-        if not path.exists():
+        if not (self.path / "items.parquet").exists():
             return pd.DataFrame(columns=list(ITEMS))
-        self._check("items.parquet")
+        return self._read("items.parquet")
+
+    @cached_property
+    def _values(self) -> list[ValueRecord]:
+        self._check("results.json")
+        found, known = read_values(self.path), {task.name for task in self.record.tasks}
+        if odd := next((value for value in found if (value.dataset, value.measure) not in known), None):
+            raise RunError(
+                f"'{self.path / 'results.json'}' has a value of {odd.measure} on {odd.dataset}, which is not a task of "
+                f"this run. Put it right with: evenhand rescore {self.path}"
+            )
+        return found
+
+    def _read(self, name: str) -> pd.DataFrame:
+        self._check(name)
         try:
-            return pd.read_parquet(path)
+            return pd.read_parquet(self.path / name)
         except (OSError, ValueError) as error:
-            raise RunError(f"'{path}' cannot be read: {error}. Rescore the run.") from error
+            raise RunError(f"'{self.path / name}' cannot be read: {error}. Rescore the run.") from error
 
     def _check(self, name: str) -> None:
         """Another audit may have written to the folder since: its numbers would be taken for this run's."""
-        now = read_about(self.path)
-        if now is not None and now["sha256"].get(name) != self.about["sha256"].get(name):
+        now = read_record(self.path)
+        if now is not None and now.sha256.get(name) != self.record.sha256.get(name):
             raise RunError(
                 f"'{self.path}' holds another run by now than the one that this object is of. Load the folder again, "
                 "or give each audit an --out of its own."
@@ -125,63 +160,52 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def write(path: Path, about: Mapping[str, Any], results: Sequence[Result], items: Mapping[str, Sequence[Item]]) -> Run:
-    """Save the results and, by dataset, the items; then the provenance that vouches for them."""
-    rows = [row for result in results for row in _rows(result)]
+def write(path: Path, record: RunRecord, results: Sequence[Result], items: Mapping[str, Sequence[Item]]) -> Run:
+    """Save the results and, by dataset, the items; then the record that vouches for them."""
+    rows = [_row(value) for result in results for value in _values(result)]
     for stale in (GATE, PAGE):  # a verdict on what was there before, and its page
         (path / stale).unlink(missing_ok=True)
-    write_whole(path / "results.json", lambda file: file.write(_json(rows)))
+    write_whole(path / "results.json", lambda file: file.write(plain_json(rows)))
     frame = _frame(results)
     write_whole(path / "scores.parquet", lambda file: frame.to_parquet(file, index=False))
     read = pd.DataFrame([(name, i.id, *texts(i)) for name, of in items.items() for i in of], columns=list(ITEMS))
     write_whole(path / "items.parquet", lambda file: read.to_parquet(file, index=False))
-    whole = {"schema": SCHEMA, **about, "sha256": _hashes(path, VOUCHED)}
-    write_whole(path / "run.json", lambda file: file.write(_json(whole)))
-    return Run(path, whole)
-
-
-def read_about(path: Path) -> dict[str, Any] | None:
-    """The provenance of the run in this folder, if it is finished; refused if a newer evenhand wrote it."""
-    if not (path / "run.json").exists():
-        return None
-    about = _read_json(path / "run.json")
-    if not isinstance(about, dict) or not isinstance(about.get("schema"), int):
-        raise RunError(f"'{path / 'run.json'}' is no run's record. Give the folder that an audit wrote.")
-    if about["schema"] > SCHEMA:
-        raise NewerRun(
-            f"The run in '{path}' has schema {about['schema']}, this evenhand reads up to {SCHEMA}: "
-            "a newer one wrote it. Upgrade evenhand."
-        )
-    if missing := [key for key in ABOUT if key not in about]:
-        raise RunError(f"'{path / 'run.json'}' lacks {', '.join(missing)}. Delete it and run the audit again.")
-    return about
+    record = replace(record, sha256=_hashes(path, VOUCHED))
+    record.write(path)
+    return Run(path, record)
 
 
 def _hashes(path: Path, names: Iterable[str]) -> dict[str, str]:
     """What these files hold, by name; a missing one has the hash of nothing."""
-    contents = {name: (path / name).read_bytes() if (path / name).is_file() else b"" for name in names}
+    try:
+        contents = {name: (path / name).read_bytes() if (path / name).is_file() else b"" for name in names}
+    except OSError as error:
+        raise RunError(f"The files that '{path / 'run.json'}' vouches for cannot be read: {error}.") from error
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
 
 
-def _rows(result: Result) -> list[dict[str, Any]]:
-    return [
-        {
-            "model": result.model,
-            "fingerprint": result.fingerprint,
-            "dataset": result.dataset,
-            "measure": result.measure,
-            "version": result.version,
-            "groups": dict(value.groups),
-            "value": _number(value.value),
-            "low": _number(value.low),
-            "high": _number(value.high),
-            "n": value.n,
-            "unscored": value.unscored,
-            "neutral": _number(result.neutral),
-            **({"note": value.note} if value.note else {}),
-        }
-        for value in result.values
-    ]
+def _values(result: Result) -> Iterator[ValueRecord]:
+    for value in result.values:
+        yield ValueRecord(
+            result.model,
+            result.fingerprint,
+            result.dataset,
+            result.measure,
+            result.version,
+            dict(value.groups),
+            _number(value.value),
+            _number(value.low),
+            _number(value.high),
+            value.n,
+            value.unscored,
+            _number(result.neutral),
+            value.note,
+        )
+
+
+def _row(value: ValueRecord) -> dict[str, Any]:
+    row = asdict(value)
+    return row if value.note else {name: row[name] for name in row if name != "note"}
 
 
 def _frame(results: Sequence[Result]) -> pd.DataFrame:
@@ -197,14 +221,3 @@ def _frame(results: Sequence[Result]) -> pd.DataFrame:
 def _number(value: float) -> float | None:
     """JSON has no NaN: "no value" is null."""
     return None if math.isnan(value) else value
-
-
-def _json(data: object) -> bytes:
-    return (json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunError(f"'{path}' cannot be read: {error}. Run the audit again, or restore the file.") from error

@@ -61,7 +61,7 @@ def proportion_interval(count: float, n: int) -> tuple[float, float]:
     from statsmodels.stats.proportion import proportion_confint
 
     low, high = proportion_confint(count, n, method="wilson")
-    return float(low), float(high)
+    return min(float(low), count / n), max(float(high), count / n)  # at 0 and 1 by more than rounding
 
 
 def agreed_interval(value: float, n: int, *, signed: bool = False) -> tuple[float, float]:

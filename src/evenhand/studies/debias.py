@@ -29,10 +29,11 @@ from evenhand.models.cache import Remembering
 from evenhand.models.loading.names import DEFAULT
 from evenhand.report import page
 from evenhand.runs.folder import ANSWERS, Run, locked
+from evenhand.stats.estimate import side
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
 from evenhand.studies.train_and_measure import check, recipe_of
-from evenhand.training.processes import helping
+from evenhand.training.processes import is_worker_rank
 
 log = logging.getLogger(__name__)
 
@@ -61,12 +62,14 @@ class Debiased:
         """What debiasing should not have done."""
         found = []
         agreement = self.changes[self.changes["measure"] == "gender-agreement"]
-        for _, row in agreement[(agreement["group"] == "all") & (agreement["high"] < 0)].iterrows():
+        for row in agreement[agreement["group"] == "all"].to_dict("records"):
+            if side(row["low"], row["high"]) >= 0:
+                continue
             found.append(
                 f"Over-debiased: words that call for one gender (actress, pregnant) lost {-row['change']:.2f} "
                 f"[{-row['high']:.2f}, {-row['low']:.2f}] of P(right pronoun) - P(wrong one). Add --remind."
             )
-        if self.language and self.language["low"] > 0:
+        if self.language and side(self.language["low"], self.language["high"]) > 0:
             worse = f"{self.language['before']:.1f} -> {self.language['after']:.1f}"
             found.append(f"Its language got worse: pseudo-perplexity {worse} on held-out sentences.")
         return found
@@ -85,14 +88,14 @@ def debias(
     limit: int | None = None,
     seed: int = 0,
     **loading: Any,
-) -> Debiased:
+) -> Debiased | None:
     """Fine-tune a model on text in which a share of the documents has the other gender, and compare before and after.
 
     `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file. `share` of its documents are swapped: a half,
     or none of a corpus that is balanced already. `remind` adds sentences in which gendered words stand with their right
     pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
     OUT/model, runs to OUT/before and OUT/after; the same call goes on where it stopped. Under a launcher (torchrun) the
-    first process does all this, and the others end (`SystemExit`) once they have helped it train.
+    first process does all this; the others help it train, and get None.
     """
     from evenhand.training.mlm import finetune
 
@@ -108,10 +111,10 @@ def debias(
     text = substituted(corpus, share=share, seed=seed)
     extra = [sentence for source in remind for sentence in reminders(source)] * repeat
     folder = out / "model"
-    if helping():
+    if is_worker_rank():
         if not (folder / FINISHED).exists():
             finetune(model, text.sentences + extra, recipe_of(recipe), folder)
-        raise SystemExit(0)
+        return None
     with locked(out):
         base = models.load_masked(model, **loading)
         made_of = repr((base.fingerprint, text.sentences, extra, recipe_of(recipe), suite, limit, seed))
@@ -150,8 +153,8 @@ def _record(out: Path, done: Debiased, corpus: str, share: float, extra: Sequenc
     """Keep beside the claim what the page shows: whose runs these are, what was trained on, what was lost."""
     path = out / "debias.json"
     record = json.loads(path.read_text(encoding="utf-8")) | {
-        "before": done.before.about["fingerprint"],
-        "after": done.after.about["fingerprint"],
+        "before": done.before.record.fingerprint,
+        "after": done.after.record.fingerprint,
         "corpus": corpus,
         "share": share,
         "reminders": len(extra),

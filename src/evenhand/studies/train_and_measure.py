@@ -13,7 +13,8 @@ import pandas as pd
 from evenhand import models, suites
 from evenhand.auditing.audit import audit
 from evenhand.errors import BadInput, UnknownName
-from evenhand.runs.folder import Run, read_about
+from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord, read_record
 
 if TYPE_CHECKING:
     from evenhand.training import loop
@@ -52,7 +53,7 @@ def trained(base: str, texts: Sequence[str], recipe: "Recipe", out: Path, name: 
     return _made(_folder(base, texts, recipe, out, name), base, texts, recipe, _masked)
 
 
-def taught(
+def train_and_audit(
     base: str,
     lessons: Callable[[int], Sequence[Any]],
     out: Path,
@@ -92,7 +93,7 @@ def taught(
     return found
 
 
-def untaught(base: str, out: Path, tasks: Tasks, *, limit: int | None = None, **loading: Any) -> pd.DataFrame:
+def audit_base(base: str, out: Path, tasks: Tasks, *, limit: int | None = None, **loading: Any) -> pd.DataFrame:
     """The scores on `tasks` of a model as it is."""
     model = models.load(base, **loading)
     runs = [
@@ -128,10 +129,10 @@ def _folder(base: str, lessons: Sequence[Any], recipe: Any, out: Path, name: str
     return out / "models" / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
 
 
-def _measured(path: Path, tasks: Sequence[Mapping[str, Any]]) -> bool:
+def _measured(path: Path, tasks: Sequence[TaskRecord]) -> bool:
     """Is there a run of these very tasks, in these versions?"""
-    about = read_about(path) if path.is_dir() else None
-    return about is not None and about["tasks"] == tasks
+    record = read_record(path) if path.is_dir() else None
+    return record is not None and [task.what for task in record.tasks] == [task.what for task in tasks]
 
 
 def _seed(start: int, draw: int, seed: int) -> int:

@@ -4,10 +4,10 @@ import os
 
 
 def processes() -> int:
-    """How many there are, this one included."""
+    """How many processes there are, this one included."""
     return int(os.environ.get("WORLD_SIZE") or 1)
 
 
-def helping() -> bool:
-    """Is this one of those that only help the first one?"""
+def is_worker_rank() -> bool:
+    """True on every rank but 0, which does everything but the training alone."""
     return int(os.environ.get("RANK") or 0) > 0

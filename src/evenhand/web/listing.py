@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.errors import NewerRun, RunError
-from evenhand.runs.folder import ANSWERS, VOUCHED, Run, read_about
+from evenhand.runs.folder import ANSWERS, VOUCHED, Run
+from evenhand.runs.record import read_record
 
 DEEPEST = 6
 """Levels below the folder: studies keep runs four down."""
@@ -129,19 +130,16 @@ def _about(folder: Path) -> dict[str, Any]:
     """What run.json says that the list shows, if it is as an audit writes it."""
     if (folder / "run.json").stat().st_size > LARGEST:
         raise RunError(f"run.json has more than {LARGEST:,} bytes. An audit did not write it.")
-    about = read_about(folder) or {}
-    vouched, tasks = about["sha256"], about["tasks"]
-    if not (isinstance(tasks, list) and all(isinstance(task, dict) and "dataset" in task for task in tasks)):
-        raise RunError("run.json does not say what was measured. Run the audit again.")
-    if not (isinstance(vouched, dict) and all(Path(name).name == name for name in vouched)):
+    record = read_record(folder)
+    if record is None or not all(Path(name).name == name for name in record.sha256):
         raise RunError("run.json does not say which results it vouches for. Run the audit again.")
-    if lost := [name for name in VOUCHED if name in vouched and not _size(folder / name)]:
+    if lost := [name for name in VOUCHED if name in record.sha256 and not _size(folder / name)]:
         raise RunError(f"{', '.join(lost)}: missing or empty. Put it right with: evenhand rescore {folder}")
     return {
-        "started": str(about.get("started", ""))[:25],
-        "model": str(about["model"]),
-        "datasets": tuple(dict.fromkeys(str(task["dataset"]) for task in tasks)),
-        "sample": about["limit"] if isinstance(about["limit"], int) else None,
+        "started": record.started[:25],
+        "model": record.model,
+        "datasets": tuple(dict.fromkeys(task.dataset for task in record.tasks)),
+        "sample": record.limit,
     }
 
 

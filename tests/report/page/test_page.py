@@ -134,7 +134,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     runs = [evenhand.audit(model(n, pull), limit=80, out=out) for n, pull in ((HOSTILE, 1.0), ("after", 0.1))]
     language = {"before": 10.0, "after": 12.5, "change": 0.2231, "low": 0.1, "high": 0.3, "p": 0.0001, "sentences": 200}
     record = {
-        "before": runs[0].about["fingerprint"], "after": runs[1].about["fingerprint"], "language": language,
+        "before": runs[0].record.fingerprint, "after": runs[1].record.fingerprint, "language": language,
         "balance": [{"corpus": "before", "female": 1, "male": 3, "share": 0.25}], "alarms": ["Over-debiased: x"],
         "corpus": HOSTILE, "share": 0.5, "reminders": 3,
     }  # fmt: skip
@@ -242,7 +242,7 @@ def test_what_could_not_be_scored_is_counted_beside_what_could(tmp_path: Path) -
     assert not re.search(r"\bnan\b", Tags(html).text)
     for article in parsed(html).one("section#measures").all("article"):
         measure = article.all("p.small")[0].text.split(" on ")[0]
-        lost = run.about["unscored"][f"tbd/{measure}"]["unknown word"]
+        lost = run.record.unscored[f"tbd/{measure}"]["unknown word"]
         told = [reason.text for reason in article.one("div.judged").all("li")]
         assert f"{lost} items without a score: unknown word" in told
         mine = [row for row in rows(html) if row.measure == measure and "profession" in row.groups]
@@ -291,7 +291,7 @@ def test_two_runs_are_before_and_after_in_every_table(two: list[Run], both: str)
 
 
 def test_a_change_is_in_the_row_of_its_group_and_nowhere_else(two: list[Run], both: str) -> None:
-    by = {(task["dataset"], task["measure"]): task["by"] for task in two[0].about["tasks"]}
+    by = {task.name: task.by for task in two[0].record.tasks}
     found = {}
     for row in rows(both):
         if "change" not in row.cells or row.cells["change"].text == "–":
@@ -351,7 +351,7 @@ def test_without_a_record_the_page_says_what_is_not_known(small: Run) -> None:
 def test_many_runs_stand_side_by_side(small: Run) -> None:
     document = parsed(page([small] * 3))
     assert document.one("h1").text == "3 models side by side"
-    names = [f"table ({place}, {small.about['fingerprint'][:8]})" for place in (1, 2, 3)]  # of one name, told apart
+    names = [f"table ({place}, {small.record.fingerprint[:8]})" for place in (1, 2, 3)]  # of one name, told apart
     assert [span.text for span in document.one("section#scorecard").all("p.key")[0].all("span")] == names
     heads = [head.text for head in document.one("section#measures").all("thead")[0].all("th")]
     assert [head for head in heads if head.startswith("table")] == names
@@ -360,8 +360,9 @@ def test_many_runs_stand_side_by_side(small: Run) -> None:
 
 
 def test_inference_has_its_page_too(tmp_path: Path) -> None:
-    table = Table(lambda q: tuple(math.log(p) for p in ((0.5, 0.3, 0.2) if "nurse" in repr(q) else (0.1, 0.8, 0.1))))
-    table.kind = "nli"  # type: ignore[attr-defined]
+    table = Table(
+        lambda q: tuple(math.log(p) for p in ((0.5, 0.3, 0.2) if "nurse" in repr(q) else (0.1, 0.8, 0.1))), kind="nli"
+    )
     articles = parsed(page([evenhand.audit(table, limit=200, out=tmp_path)])).one("section#measures").all("article")
     by_measure = {article.all("p.small")[0].text.split(" on ")[0]: article for article in articles}
     captions = {name: [c.text for c in article.all("figcaption")] for name, article in by_measure.items()}
@@ -422,12 +423,12 @@ def test_an_audit_leaves_its_page_and_a_page_that_fails_loses_nothing(
     ],
 )
 def test_verdicts_are_read_off_the_interval(value: float, low: float, high: float, tone: str, says: str) -> None:
-    found = verdict(Number(value, low, high), reading({"measure": "pronoun"}))
+    found = verdict(Number(value, low, high), reading("pronoun"))
     assert (found.tone, found.says) == (tone, says)
 
 
 def test_a_measure_that_is_not_known_here_speaks_for_itself() -> None:
-    found = reading({"measure": "mine", "asks": "How odd is it?", "reading": "odd"})
+    found = reading("mine", asks="How odd is it?")
     assert (found.title, found.asks) == ("mine", "How odd is it?")
     assert verdict(Number(1.0, 0.5, 1.5), found).says == "above the neutral value: the interval leaves out 0"
     assert verdict(Number(1.0, 0.5, 1.5, neutral=NAN), found).tone == "level"

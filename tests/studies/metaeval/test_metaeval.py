@@ -13,7 +13,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.measures import MEASURES
 from evenhand.report import plots
-from evenhand.studies.metaeval.dial import Dial, check_rates, dial
+from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
 from evenhand.studies.metaeval.inference import inference
 from evenhand.studies.metaeval.masked import READINGS, masked
 from helpers import tiny
@@ -36,7 +36,7 @@ def points(values: dict[str, list[float]]) -> list[dict[str, object]]:
 def test_what_follows_is_told_from_what_does_not() -> None:
     noise = [0.2, 0.7, 0.1, 0.9, 0.3, 0.8, 0.2, 0.6, 0.1, 0.7, 0.4]
     line = [0.1 + 0.5 * n / 10 for n in range(11)]
-    found = dial("x", "m", "nli", points({"line": line, "noise": noise, "flat": [0.9] * 11}), [], 0)
+    found = dose_response("x", "m", "nli", points({"line": line, "noise": noise, "flat": [0.9] * 11}), [], 0)
     rows = found.follows.set_index("measure")
     assert rows.loc["line", "pearson"] == pytest.approx(1)
     assert rows.loc["line", "slope"] == pytest.approx(0.5)
@@ -66,11 +66,11 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def turned(base: str, tmp_path_factory: pytest.TempPathFactory) -> Dial:
+def turned(base: str, tmp_path_factory: pytest.TempPathFactory) -> DoseResponse:
     return masked(base, rates=RATES, size=60, limit=60, out=tmp_path_factory.mktemp("masked"))
 
 
-def test_masked_models_are_measured_at_every_rate_by_every_reading(turned: Dial) -> None:
+def test_masked_models_are_measured_at_every_rate_by_every_reading(turned: DoseResponse) -> None:
     assert turned.points.groupby("measure")["rate"].apply(list).to_dict() == dict.fromkeys(READINGS, RATES)
     without = turned.points[turned.points["value"].isna()]["measure"]
     assert set(without) <= {"association"}  # a sample of sixty has no partners: no number, and no error
@@ -99,7 +99,7 @@ def test_models_of_inference_are_trained_at_every_rate_once(tmp_path: Path, monk
     pd.testing.assert_frame_equal(inference(base, **options).points, found.points)
 
 
-def test_a_chart_has_a_panel_for_each_measure(turned: Dial, tmp_path: Path) -> None:
-    plots.save(plots.dial(turned.points), tmp_path / "dial.svg")
+def test_a_chart_has_a_panel_for_each_measure(turned: DoseResponse, tmp_path: Path) -> None:
+    plots.save(plots.dose_response(turned.points), tmp_path / "dial.svg")
     drawn = (tmp_path / "dial.svg").read_text()
     assert all(name in drawn for name in READINGS)

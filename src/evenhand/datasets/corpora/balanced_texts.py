@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.core.words import capitalised
 from evenhand.datasets.templates import SLOT, agreeing
 from evenhand.errors import BadInput
 
@@ -44,5 +45,5 @@ def filled(frame: str, words: dict[str, str]) -> str:
     frame = agreeing(frame, "job", words["job"])
     for slot in dict.fromkeys(SLOT.findall(frame)):
         word = words[slot.lower()]
-        frame = frame.replace(f"{{{slot}}}", word[0].upper() + word[1:] if slot[0].isupper() else word)
+        frame = frame.replace(f"{{{slot}}}", capitalised(word) if slot[0].isupper() else word)
     return frame

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from evenhand.core.words import capitalised
 from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.datasets.nli import GENDERS, caption, set_of, words_and_captions
 from evenhand.errors import BadInput
@@ -79,7 +80,7 @@ def captions(language: str, part: Part = "train") -> list[str]:
         for i, doing in enumerate(data["doing"])
         for j, place in enumerate(data["place"])
     ]
-    shuffled = [scenes[i][0].upper() + scenes[i][1:] for i in np.random.default_rng(0).permutation(len(scenes))]
+    shuffled = [capitalised(scenes[i]) for i in np.random.default_rng(0).permutation(len(scenes))]
     return shuffled[:DEV] if part == "dev" else shuffled[DEV:]
 
 

@@ -8,7 +8,7 @@ from evenhand.models.loading import checkpoint
 from evenhand.models.loading.causal import is_causal, label_words, read_causal, start_of
 from evenhand.models.loading.checkpoint import DTYPES
 from evenhand.models.loading.masked import read_masked
-from evenhand.models.loading.memory import check_room
+from evenhand.models.loading.memory import check_memory
 from evenhand.models.loading.names import Found, is_adapter, is_classifier
 from evenhand.models.loading.nli import read_nli
 from evenhand.models.networks.causal import CausalLM
@@ -34,7 +34,7 @@ def load(
     asked, dtype = dtype, checkpoint.chosen_dtype(dtype, place)
     causal: dict[str, Any] = {}
     with checkpoint.reading(found, revision, trust_remote_code) as options:
-        check_room(found, DTYPES[dtype])
+        check_memory(found, DTYPES[dtype])
         if is_adapter(found):
             from evenhand.models.loading.adapter import read_adapter  # peft takes seconds to import
 

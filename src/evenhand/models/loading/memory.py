@@ -15,7 +15,7 @@ LIMIT = Path("/sys/fs/cgroup/memory.max")
 """Where a container says how much of its machine's memory it may use."""
 
 
-def check_room(found: Found, dtype: torch.dtype) -> None:
+def check_memory(found: Found, dtype: torch.dtype) -> None:
     """An error, with sizes, where the weights in this dtype are more than the memory that is free.
 
     A checkpoint on the Hub, a .gguf file, and one that is not in safetensors, is let through: its size is not known.

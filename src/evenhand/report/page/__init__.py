@@ -31,13 +31,12 @@ def page(runs: Sequence[Run]) -> str:
     """The page of a run; of two, before and after; of more, side by side. The runs must have measured the same."""
     if not runs:
         raise BadInput("A page needs at least one run. Got none.")
-    tasks = runs[0].about["tasks"]
+    tasks = runs[0].record.tasks
     for task in tasks:
-        same_task(runs, task["dataset"], task["measure"])
+        same_task(runs, task.dataset, task.measure)
     names = _names(runs)
-    changed = Changed(runs, _neutral(runs[0]), provenance.debiasing(runs)) if len(runs) == 2 else None
-    results = [run.results for run in runs]
-    sections = [Measured(runs, names, results, task, changed.moves if changed else {}) for task in tasks]
+    changed = Changed(runs, provenance.debiasing(runs)) if len(runs) == 2 else None
+    sections = [Measured(runs, names, task, changed.moves if changed else {}) for task in tasks]
     datasets: dict[str, list[Measured]] = {}
     for section in sections:
         datasets.setdefault(section.dataset, []).append(section)
@@ -75,37 +74,20 @@ def policy() -> str:
 
 def _names(runs: Sequence[Run]) -> list[str]:
     """What to call each run: before and after, or its model, told apart where two have one name."""
-    models = [str(run.about["model"]) for run in runs]
+    models = [str(run.record.model) for run in runs]
     if len(runs) == 2:
         return [f"{when}: {model}" for when, model in zip(("before", "after"), models, strict=True)]
     return [
-        model if models.count(model) == 1 else f"{model} ({place}, {run.about['fingerprint'][:8]})"
+        model if models.count(model) == 1 else f"{model} ({place}, {run.record.fingerprint[:8]})"
         for place, (model, run) in enumerate(zip(models, runs, strict=True), 1)
     ]
 
 
 def _title(runs: Sequence[Run], changed: Changed | None) -> str:
-    models = [str(run.about["model"]) for run in runs]
+    models = [str(run.record.model) for run in runs]
     if changed is not None:
         return f"{models[0]}, before and after" + (" debiasing" if changed.record else "")
     return models[0] if len(models) == 1 else f"{len(models)} models side by side"
-
-
-def _neutral(run: Run) -> dict[tuple[str, str], float]:
-    """By dataset and measure, the value that nearer and farther refer to."""
-    found: dict[tuple[str, str], float] = {}
-    gendered = {str(name) for name in run.scores["dataset"].unique() if _mixed(run, str(name))}
-    for row in run.results:
-        if row["neutral"] is not None and not (row["measure"] == "pronoun" and row["dataset"] in gendered):
-            found[row["dataset"], row["measure"]] = row["neutral"]
-            found[row["dataset"], readings.DIFFERENCE] = 0.0
-    return found
-
-
-def _mixed(run: Run, dataset: str) -> bool:
-    if "calls_for" not in run.scores:
-        return False
-    return bool(run.scores[run.scores["dataset"] == dataset]["calls_for"].nunique() > 1)
 
 
 def _look(name: str) -> str:
@@ -136,7 +118,7 @@ def _words() -> Mapping[str, Any]:
         "facts": provenance.facts,
         "sources": provenance.sources,
         "dataset_title": readings.dataset,
-        "reading_of": lambda measure: readings.reading({"measure": measure, "reading": ""}),
+        "reading_of": readings.reading,
         "group_words": readings.group,
         "probability": probability,
         "style": Markup(_look("style.css")),  # our own files, the only text that is not escaped

@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.change import changed
-from evenhand.report.page import readings
+from evenhand.analysis.change import FEMALE_MALE, changed
+from evenhand.analysis.ranking import mixed
+from evenhand.core.measure import LAST, Better
 from evenhand.report.page.numbers import Number, probability
-from evenhand.report.tables import UNSIGNED
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
 SURE = 0.05
 
@@ -28,15 +29,27 @@ class Move:
     change: Number
     p: float
     p_holm: float
+    rank: int
+    better: Better
     way: str
     """gained, lost, changed (a level that moved), or same (no change shown)."""
+
+    @property
+    def main(self) -> bool:
+        """Does it say by itself whether bias shrank or grew? The table has the others, too."""
+        return self.rank < LAST and not self.knows
+
+    @property
+    def knows(self) -> bool:
+        """Is it about what a model should know, rather than about bias?"""
+        return self.better == "higher"
 
     @property
     def short(self) -> str:
         """What happened, in a few words."""
         if self.way == "same":
             return "no change shown"
-        if self.measure == "gender-agreement":
+        if self.better == "higher":
             return "knows more than before" if self.way == "gained" else "knows less than before"
         if self.way == "changed":
             return "rose" if self.change.value > 0 else "fell"
@@ -58,36 +71,37 @@ class Move:
         return "" if self.way == "same" or math.isnan(self.p_holm) else f"{probability(self.p_holm)}, adjusted"
 
 
-def moves(changes: pd.DataFrame, neutral: Mapping[tuple[str, str], float]) -> dict[tuple[str, ...], Move]:
-    """The rows of analysis.change.changed by dataset, measure and group.
-
-    `neutral` has the neutral value of each dataset and measure; NaN where nearer and farther have no meaning.
-    """
+def moves(changes: pd.DataFrame, run: Run) -> dict[tuple[str, ...], Move]:
+    """The rows of analysis.change.changed by dataset, measure and group; `run` is one of the two."""
     found: dict[tuple[str, ...], Move] = {}
     for row in changes.to_dict("records"):
-        key = (str(row["dataset"]), str(row["measure"]), str(row["group"]))
+        dataset, measure, group = (str(row[name]) for name in ("dataset", "measure", "group"))
+        task = run.task(dataset, measure.removesuffix(FEMALE_MALE))
+        paired = measure.endswith(FEMALE_MALE)
         change = Number(float(row["change"]), float(row["low"]), float(row["high"]))
-        zero = neutral.get(key[:2], math.nan)
-        signed = zero != 0.5 and key[1] not in UNSIGNED
+        zero = 0.0 if paired else _neutral(run, task)
+        signed = zero != 0.5 and (paired or task.signed)
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
-        way = _way(key[1], before.value, after.value, change, zero)
-        found[key] = Move(*key, before, after, change, float(row["p"]), float(row["p_holm"]), way)
+        way = _way(task.better, before.value, after.value, change, zero)
+        numbers = (before, after, change, float(row["p"]), float(row["p_holm"]))
+        found[dataset, measure, group] = Move(dataset, measure, group, *numbers, task.rank, task.better, way)
     return found
 
 
-def _way(measure: str, before: float, after: float, change: Number, neutral: float) -> str:
-    if change.side == 0:
+def _neutral(run: Run, task: TaskRecord) -> float:
+    """The value that nearer and farther refer to; NaN where they have no meaning."""
+    neutral = run.values_of(*task.name)[0].neutral
+    return math.nan if neutral is None or mixed(run.scores_of(*task.name), task) else neutral
+
+
+def _way(better: Better, before: float, after: float, change: Number, neutral: float) -> str:
+    if change.leans == 0:
         return "same"
-    if measure == "gender-agreement":
-        return "gained" if change.side > 0 else "lost"
+    if better == "higher":
+        return "gained" if change.leans > 0 else "lost"
     if math.isnan(neutral):
         return "changed"
     return "gained" if abs(after - neutral) < abs(before - neutral) else "lost"
-
-
-MAIN = (readings.DIFFERENCE, "pronoun", "stereotype-share", "likelihood-difference", "nli-coal", "log-probability-bias")
-"""Measures that say by themselves whether bias shrank or grew; the table has the others, too."""
-KNOWS = "gender-agreement"
 
 
 @dataclass(frozen=True)
@@ -108,16 +122,16 @@ class Language:
     @property
     def says(self) -> str:
         """What happened, in a few words."""
-        if self.change.side > 0:
+        if self.change.leans > 0:
             return "its language got worse"
-        return "its language got better" if self.change.side < 0 else "no loss shown: the interval includes 0"
+        return "its language got better" if self.change.leans < 0 else "no loss shown: the interval includes 0"
 
 
 class Changed:
     """All moves between two runs, and the record of the debiasing between them, where there is one."""
 
-    def __init__(self, runs: Sequence[Run], neutral: Mapping[tuple[str, str], float], record: Mapping[str, Any] | None):
-        self.moves = moves(changed(runs[0], runs[1]), neutral)
+    def __init__(self, runs: Sequence[Run], record: Mapping[str, Any] | None):
+        self.moves = moves(changed(runs[0], runs[1]), runs[0])
         self.record = record
 
     @property
@@ -138,7 +152,7 @@ class Changed:
     @property
     def knows(self) -> list[Move]:
         """What happened to words that call for one gender: all of them, then each group that lost."""
-        rows = [move for move in self.moves.values() if move.measure == KNOWS]
+        rows = [move for move in self.moves.values() if move.knows]
         return [move for move in rows if move.group == "all" or move.way == "lost"]
 
     @property
@@ -168,6 +182,6 @@ class Changed:
         found = [
             move
             for move in self.moves.values()
-            if move.way == way and move.measure in MAIN and (move.group == "all" or move.measure == readings.DIFFERENCE)
+            if move.way == way and move.main and (move.group == "all" or move.measure.endswith(FEMALE_MALE))
         ]
         return sorted(found, key=lambda move: not move.sure)

@@ -156,7 +156,7 @@ def _workforce(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
 def _labels(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
     if m.measure != "nli-coal":
         return
-    frames = [distribution(run.results, m.dataset).assign(model=n) for n, run in zip(m.names, m.runs, strict=True)]
+    frames = [distribution(run.values_of(m.dataset)).assign(model=n) for n, run in zip(m.names, m.runs, strict=True)]
     if all(len(frame) and frame["value"].notna().all() for frame in frames):
         chart = _untitled(plots.label_bars(pd.concat(frames)))
         chart.spec = chart.spec.properties(width=300)  # type: ignore[attr-defined]
@@ -168,7 +168,7 @@ def _words(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
     if len(m.runs) != 2 or m.measure != "pronoun" or not {"category", "better", "profession"} <= set(m.scores[0]):
         return
     words = before_after(*m.scores).dropna(subset=["before", "after"])
-    told = equalising(words, seed=m.runs[0].about["seed"])
+    told = equalising(words, seed=m.runs[0].record.seed)
     if told is None or len(set(words["better"])) > 1:
         return
     line = told.professions

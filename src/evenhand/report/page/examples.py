@@ -10,6 +10,7 @@ import pandas as pd
 from evenhand.core.words import changes
 from evenhand.report.page.readings import Reading, harmless
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
 STRONGEST = 10
 
@@ -31,29 +32,24 @@ class Shown:
     score: float
 
 
-def scored(run: Run, task: Mapping[str, Any], reading: Reading, pairs: pd.DataFrame | None) -> pd.DataFrame:
+def scored(run: Run, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | None) -> pd.DataFrame:
     """The scored items with their texts: columns score, text, other, finer (to rank equal scores) and the groups.
 
     `pairs` has partners, female and male, as analysis.paired gives them: then a row is a pair, its score the
     difference.
     """
-    texts = run.items[run.items["dataset"] == task["dataset"]].set_index("id")
+    texts = run.items[run.items["dataset"] == task.dataset].set_index("id")
     if pairs is not None:
         rows = pairs.rename(columns={"difference": "score"}).dropna(subset="score")
         sides = [rows[f"id_{side}"].map(texts["text"]) for side in ("female", "male")]
         return rows.assign(text=sides[0], other=sides[1], finer=0.0)
-    rows = of(run, str(task["dataset"]), str(task["measure"])).dropna(subset="score")
-    finer = of(run, str(task["dataset"]), reading.ranked).set_index("id")["score"] if reading.ranked else None
+    rows = run.scores_of(*task.name).dropna(subset="score")
+    finer = run.scores_of(task.dataset, reading.ranked).set_index("id")["score"] if reading.ranked else None
     return rows.assign(
         text=rows["id"].map(texts["text"]),
         other=rows["id"].map(texts["other"]),
         finer=0.0 if finer is None else rows["id"].map(finer).fillna(0.0),
     )
-
-
-def of(run: Run, dataset: str, measure: str) -> pd.DataFrame:
-    """The scores of a dataset by a measure."""
-    return run.scores[(run.scores["dataset"] == dataset) & (run.scores["measure"] == measure)]
 
 
 def strongest(rows: pd.DataFrame, neutral: float, reading: Reading, by: Sequence[str]) -> tuple[list[Shown], ...]:

@@ -1,66 +1,45 @@
 """One number as the page shows it: value, interval, how many items, and in which form."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
-from evenhand.report.tables import UNSIGNED
+from evenhand.runs.record import TaskRecord, ValueRecord
+from evenhand.stats.estimate import Estimate
 
 NONE = "–"
 
 
 @dataclass(frozen=True)
-class Number:
-    """A value with its interval; NaN where there is none."""
+class Number(Estimate):
+    """An estimate as the page shows it, next to the value that is neutral."""
 
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-    n: int = 0
-    unscored: int = 0
     neutral: float = 0.0
     signed: bool = True
-    note: str = ""
 
     @property
-    def known(self) -> bool:
-        """Is there a value?"""
-        return not math.isnan(self.value)
-
-    @property
-    def spans(self) -> bool:
-        """Is there an interval?"""
-        return not (math.isnan(self.low) or math.isnan(self.high))
-
-    @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """The value; a dash where there is none."""
-        return self._form(self.value)
+        return self.number(self._form)
 
     @property
-    def interval(self) -> str:
+    def brackets(self) -> str:
         """Low and high in brackets; a dash where there is no interval."""
-        return f"[{self._form(self.low)}, {self._form(self.high)}]" if self.spans else NONE
+        return self.interval(self._form)
 
     @property
-    def side(self) -> int:
-        """-1 or 1 where the whole interval lies below or above the neutral value, 0 where that cannot be said."""
-        if not self.spans or math.isnan(self.neutral):
-            return 0
-        return int(self.low > self.neutral) - int(self.high < self.neutral)
+    def leans(self) -> int:
+        """On which side of the neutral value the whole interval lies: see Estimate.side."""
+        return self.side(self.neutral)
 
-    def _form(self, value: float) -> str:
-        return NONE if math.isnan(value) else format(value, "+.3f" if self.signed else ".3f")
+    @property
+    def _form(self) -> str:
+        return "+.3f" if self.signed else ".3f"
 
 
-def number(row: Mapping[str, Any]) -> Number:
-    """A row of results.json as a number, signed where it can be of either sign."""
-    value, low, high, neutral = (
-        math.nan if row[name] is None else float(row[name]) for name in ("value", "low", "high", "neutral")
-    )
-    signed = neutral == 0 and row["measure"] not in UNSIGNED
-    return Number(value, low, high, int(row["n"]), int(row["unscored"]), neutral, signed, str(row.get("note", "")))
+def number(row: ValueRecord, task: TaskRecord) -> Number:
+    """A value of a run as a number, signed where it can be of either sign."""
+    neutral = math.nan if row.neutral is None else row.neutral
+    return Number(**asdict(row.estimate), neutral=neutral, signed=neutral == 0 and task.signed)
 
 
 def probability(p: float) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
 
 def facts(run: Run) -> list[tuple[str, str]]:
@@ -15,44 +16,44 @@ def facts(run: Run) -> list[tuple[str, str]]:
 
 
 def _facts(run: Run) -> Iterator[tuple[str, Any]]:
-    about = run.about
-    yield "model", about["model"]
-    yield "fingerprint (weights, tokenizer, dtype)", about["fingerprint"]
-    loaded: Mapping[str, Any] = about.get("loaded") or {}
+    about = run.record
+    yield "model", about.model
+    yield "fingerprint (weights, tokenizer, dtype)", about.fingerprint
+    loaded = about.loaded
     for name in ("source", "revision", "architecture", "dtype", "device", "attention", "batch_size", "threads"):
         yield name.replace("_", " "), loaded.get(name)
-    if loaded.get("parameters"):
-        yield "parameters", f"{loaded['parameters']:,}"
-    yield "suite", about.get("suite")
-    yield "items of each dataset", f"a sample of at most {about['limit']:,}" if about["limit"] else "all"
-    yield "seed", about["seed"]
-    work = about["work"]
-    yield "questions", f"{work['questions']:,}, {work['inputs']:,} distinct inputs"
-    yield "measured", f"{about.get('started', '')}, in {about['seconds']} s"
-    yield "scored again", about.get("rescored")
-    versions = {"evenhand": about.get("evenhand"), **(about.get("versions") or {})}
+    if parameters := loaded.get("parameters"):  # of a model of one's own it may be anything
+        yield "parameters", f"{parameters:,}" if isinstance(parameters, int) else parameters
+    yield "suite", about.suite
+    yield "items of each dataset", f"a sample of at most {about.limit:,}" if about.limit else "all"
+    yield "seed", about.seed
+    work = about.work
+    yield "questions", f"{work.questions:,}, {work.inputs:,} distinct inputs"
+    yield "measured", f"{about.started}, in {about.seconds} s"
+    yield "scored again", about.rescored
+    versions: dict[str, Any] = {"evenhand": about.evenhand, **about.versions}
     versions |= {name: loaded.get(name) for name in ("torch", "transformers")}
     yield "versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value)
     yield "run folder", run.path
 
 
-def sources(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def sources(tasks: Sequence[TaskRecord]) -> list[dict[str, str]]:
     """The datasets: name, version, measures with theirs, options, source, licence."""
     found: dict[str, dict[str, str]] = {}
     for task in tasks:
         row = found.setdefault(
-            task["dataset"],
+            task.dataset,
             {
-                "dataset": f"{task['dataset']}, version {task['dataset_version']}",
-                "about": str(task.get("about") or ""),
-                "options": _options(task.get("dataset_options") or {}),
-                "source": str(task.get("source") or ""),
-                "licence": str(task.get("licence") or ""),
+                "dataset": f"{task.dataset}, version {task.dataset_version}",
+                "about": str(task.about or ""),
+                "options": _options(task.dataset_options or {}),
+                "source": str(task.source or ""),
+                "licence": str(task.licence or ""),
                 "measures": "",
             },
         )
-        options = _options(task.get("measure_options") or {})
-        named = f"{task['measure']}, version {task['measure_version']}" + (f" ({options})" if options else "")
+        options = _options(task.measure_options or {})
+        named = f"{task.measure}, version {task.measure_version}" + (f" ({options})" if options else "")
         row["measures"] = f"{row['measures']}; {named}" if row["measures"] else named
     return list(found.values())
 
@@ -77,7 +78,7 @@ def debiasing(runs: Sequence[Run]) -> Mapping[str, Any] | None:
     except ValueError:  # on two drives
         return None
     found = _read(parent / DEBIASED)
-    of = [run.about["fingerprint"] for run in runs]
+    of = [run.record.fingerprint for run in runs]
     return found if found and [found.get("before"), found.get("after")] == of else None
 
 

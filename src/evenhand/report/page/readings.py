@@ -2,7 +2,6 @@
 
 import math
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -42,14 +41,14 @@ class Reading:
         )
 
 
-def reading(task: Mapping[str, Any], *, mixed: bool = False) -> Reading:
-    """How to read a task of a run; one that is not known here speaks for itself.
+def reading(measure: str, *, asks: str = "", mixed: bool = False) -> Reading:
+    """How to read a measure; one that is not known here is introduced by what it `asks`.
 
     `mixed`: its items should lie on either side, so that the value of all of them has no reading.
     """
-    found = _known()["measures"].get(task["measure"])
+    found = _known()["measures"].get(measure)
     if found is None:
-        return Reading(str(task["measure"]), str(task.get("asks") or task["reading"]), "lean")
+        return Reading(measure, asks, "lean")
     fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
     return Reading(**(fields | {"kind": "mixed"} if mixed else fields))
 
@@ -61,7 +60,7 @@ def harmless(dataset: str) -> dict[str, str]:
 
 def difference() -> Reading:
     """How to read female minus male."""
-    return reading({"measure": DIFFERENCE})
+    return reading(DIFFERENCE)
 
 
 def dataset(name: str) -> str:
@@ -117,9 +116,9 @@ def verdict(number: Number, reading: Reading) -> Verdict:
     if not number.spans:
         return Verdict("undecided", "no interval", "there is too little to say how sure this is", much)
     below, above = reading.leans
-    if number.side == 0:
+    if number.leans == 0:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
         return Verdict("undecided", nothing, f"the interval includes {at}", much)
-    says = above if number.side > 0 else below
-    tone = "right" if reading.kind == "knowledge" and number.side > 0 else "leans"
+    says = above if number.leans > 0 else below
+    tone = "right" if reading.kind == "knowledge" and number.leans > 0 else "leans"
     return Verdict(tone, says or "beyond the neutral value", f"the interval leaves out {at}", much)

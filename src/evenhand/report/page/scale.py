@@ -23,7 +23,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Strip:
+class IntervalScale:
     """What the template draws, and its text for those who do not see it."""
 
     marks: tuple[Mark, ...]
@@ -57,7 +57,7 @@ def domain(numbers: Sequence[Number], scale: tuple[float, float] | None, neutral
     return (middle if known and min(known) >= middle and _one_sided(numbers) else middle - reach), middle + reach
 
 
-def strip(numbers: Sequence[Number], ends: tuple[str, str], between: tuple[float, float], alt: str) -> Strip:
+def strip(numbers: Sequence[Number], ends: tuple[str, str], between: tuple[float, float], alt: str) -> IntervalScale:
     """The values of one or more runs on one scale."""
     low, high = between
 
@@ -73,7 +73,7 @@ def strip(numbers: Sequence[Number], ends: tuple[str, str], between: tuple[float
             marks.append(Mark(x(number.value), left, right, y, number.spans, row + 1))
     neutral = next((n.neutral for n in numbers if not math.isnan(n.neutral)), math.nan)
     inside = low <= neutral <= high
-    return Strip(
+    return IntervalScale(
         tuple(marks),
         x(neutral) if inside else None,
         f"{neutral:g}" if inside else "",

@@ -4,19 +4,20 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import pandas as pd
 
 from evenhand.analysis import paired
-from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.analysis.ranking import comparable, mixed, side_by_side
+from evenhand.core.measure import LAST
 from evenhand.report.page import examples, readings
 from evenhand.report.page.changes import Move
 from evenhand.report.page.numbers import Number, number
 from evenhand.report.page.readings import DIFFERENCE, Reading, Verdict, verdict
-from evenhand.report.page.scale import Strip, domain, strip
+from evenhand.report.page.scale import IntervalScale, domain, strip
 from evenhand.report.page.trust import LEVELS, Trust, trust
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
 ROWS = 400
 """Rows of a table; beyond, results.json has them."""
@@ -29,7 +30,7 @@ class Headline:
     label: str
     numbers: tuple[Number, ...]
     verdicts: tuple[Verdict, ...]
-    strip: Strip
+    strip: IntervalScale
     trust: Trust
     move: Move | None = None
     marks: tuple[str, ...] = ()
@@ -67,28 +68,25 @@ class Measured:
         self,
         runs: Sequence[Run],
         names: Sequence[str],
-        results: Sequence[Sequence[Mapping[str, Any]]],
-        task: Mapping[str, Any],
+        task: TaskRecord,
         moves: Mapping[tuple[str, ...], Move],
     ) -> None:
         self.runs, self.names, self.task, self._moves = runs, names, task, moves
-        self._rows = results
-        self.dataset, self.measure = str(task["dataset"]), str(task["measure"])
+        self.dataset, self.measure = task.name
         self.key = (self.dataset, self.measure)
-        self.by: list[str] = [str(name) for name in task["by"]]
+        self.by = list(task.by)
         first = self.scores[0]
         has_partners = bool(self.by) and all({"gender", "slot"} <= set(scores) for scores in self.scores)
         self.paired = has_partners and all(pairs["difference"].notna().any() for pairs in self.pairs)
-        mixed = self.measure == "pronoun" and "calls_for" in first and first["calls_for"].nunique() > 1
-        self.values = readings.reading(task, mixed=mixed)
+        of_both = mixed(first, task)
+        self.values = readings.reading(task.measure, asks=task.asks or task.reading, mixed=of_both)
         self.reading: Reading = readings.difference() if self.paired else self.values
-        self.language = str(task.get("language") or "")
+        self.language = task.language
 
     @cached_property
     def scores(self) -> list[pd.DataFrame]:
         """The scores of each run, without the groups of other datasets."""
-        found = [examples.of(run, self.dataset, self.measure) for run in self.runs]
-        return [f.drop(columns=[c for c in f.columns if c != "score" and f[c].isna().all()]) for f in found]
+        return [run.scores_of(self.dataset, self.measure) for run in self.runs]
 
     @cached_property
     def pairs(self) -> list[pd.DataFrame]:
@@ -97,14 +95,8 @@ class Measured:
 
     @cached_property
     def _results(self) -> list[dict[tuple[tuple[str, str], ...], Number]]:
-        return [
-            {
-                tuple(row["groups"].items()): number(row)
-                for row in rows
-                if (row["dataset"], row["measure"]) == (self.dataset, self.measure)
-            }
-            for rows in self._rows
-        ]
+        found = [run.values_of(self.dataset, self.measure) for run in self.runs]
+        return [{tuple(row.groups.items()): number(row, self.task) for row in rows} for rows in found]
 
     @property
     def neutral(self) -> float:
@@ -123,7 +115,7 @@ class Measured:
             rows = self._differences
             between = domain([n for _, numbers, _ in rows for n in numbers], self.reading.scale, 0.0)
             return [self._headline(label, numbers, between, clusters) for label, numbers, clusters in rows]
-        cluster = self.task.get("cluster") or "id"
+        cluster = self.task.cluster or "id"
         first = self.scores[0].dropna(subset="score")
         clusters = first[cluster].nunique() if cluster in first else len(first)
         between = domain(self._all, self.values.scale, self.neutral)
@@ -134,7 +126,7 @@ class Measured:
     ) -> Headline:
         told = tuple(verdict(number, self.reading) for number in numbers)
         shown = "; ".join(
-            f"{name + ': ' if len(self.runs) > 1 else ''}{n.shown}, interval {n.interval}"
+            f"{name + ': ' if len(self.runs) > 1 else ''}{n.text}, interval {n.brackets}"
             for name, n in zip(self.names, numbers, strict=True)
         )
         ends = f"from {between[0]:g} ({self.reading.ends[0]}) to {between[1]:g} ({self.reading.ends[1]})"
@@ -155,9 +147,9 @@ class Measured:
     @cached_property
     def _differences(self) -> list[tuple[str, tuple[Number, ...], int]]:
         """Female minus male by the first group: label, a number for each run, and how many clusters."""
-        by, cluster = self.by[0], str(self.task.get("cluster") or "id_female")
+        by, cluster = self.by[0], self.task.cluster or "id_female"
         frames = [
-            paired.compared(pairs, by=by, cluster=cluster, seed=run.about["seed"]).set_index(by)
+            paired.compared(pairs, by=by, cluster=cluster, seed=run.record.seed).set_index(by)
             for run, pairs in zip(self.runs, self.pairs, strict=True)
         ]
         sizes = [pairs.groupby(by)["difference"].agg(lambda d: int(d.isna().sum())) for pairs in self.pairs]
@@ -179,7 +171,7 @@ class Measured:
     @cached_property
     def tables(self) -> list[Table]:
         """The values by group, all items first; then what lies within groups."""
-        within = str(self.task.get("within") or "")
+        within = self.task.within
         levels: dict[tuple[str, ...], list[Row]] = {}
         for key in dict.fromkeys(key for found in self._results for key in found):
             numbers = tuple(found.get(key, Number(math.nan)) for found in self._results)
@@ -245,19 +237,19 @@ class Measured:
         return [
             (name, reason, n)
             for name, run in zip(self.names, self.runs, strict=True)
-            for reason, n in (run.about.get("unscored") or {}).get(key, {}).items()
+            for reason, n in (run.record.unscored or {}).get(key, {}).items()
         ]
 
     @property
     def leaning(self) -> list[str]:
         """The groups of the last run that lean, where all items together do not."""
-        if self.paired or self.values.kind != "lean" or self._all[-1].side != 0:
+        if self.paired or self.values.kind != "lean" or self._all[-1].leans != 0:
             return []
         return list(self._leaning())
 
     def _leaning(self) -> Iterator[str]:
         for row in self.values_by_group.rows[1:]:
-            if side := row.numbers[-1].side:
+            if side := row.numbers[-1].leans:
                 yield f"{', '.join(filter(None, row.labels))}: {self.values.leans[(side + 1) // 2]}"
 
 
@@ -269,12 +261,6 @@ def _table(caption: str, groups: Sequence[str], rows: Sequence[Row]) -> Table:
     cut = tuple(Row(tuple(row.labels[place] for place in shown), row.numbers, row.move) for row in rows[:ROWS])
     names = tuple(groups[place] for place in shown)
     return Table(", ".join([caption, *alone]), names, cut, max(0, len(rows) - ROWS))
-
-
-FIRST = (
-    "association", "pronoun", "stereotype-share", "nli-coal", "gender-agreement", "log-probability-bias",
-)  # fmt: skip
-"""Of a dataset's measures, the first of these speaks for it; otherwise its first."""
 
 
 def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Headline]]:
@@ -289,9 +275,7 @@ def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Headline]]:
 
 
 def _rank(section: Measured) -> int:
-    if section.values.kind == "mixed" or section.measure not in FIRST:
-        return len(FIRST)
-    return FIRST.index(section.measure)
+    return LAST if section.values.kind == "mixed" else section.task.rank
 
 
 def _order(line: Headline) -> int:

@@ -1,13 +1,13 @@
 """How far to trust a value: what speaks for it and against it, each with its weight."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from evenhand.analysis.validity import followed
 from evenhand.report.page.numbers import Number
 from evenhand.report.page.readings import Reading
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
 LEVELS = ("fine", "careful", "unfit")
 """The doctor's own words, from good to bad."""
@@ -47,41 +47,41 @@ class Trust:
 UNTRIED = Reason("careful", "whether this measure follows bias was never tried with models of known bias")
 
 
-def trust(run: Run, task: Mapping[str, Any], reading: Reading, number: Number, clusters: int) -> Trust:
+def trust(run: Run, task: TaskRecord, reading: Reading, number: Number, clusters: int) -> Trust:
     """The reasons for and against one value; `clusters` is how many of what intervals resample it rests on."""
     return Trust(tuple(_reasons(run, task, reading, number, clusters)))
 
 
-def _reasons(run: Run, task: Mapping[str, Any], reading: Reading, number: Number, clusters: int) -> Iterator[Reason]:
+def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number, clusters: int) -> Iterator[Reason]:
     items = number.n + number.unscored
     share = number.unscored / items if items else 1.0
     level = "unfit" if share >= UNSCORED["unfit"] else "careful" if share >= UNSCORED["careful"] else "fine"
     missing = f"{number.unscored:,} of {items:,} items ({share:.0%}) could not be scored"
     yield Reason(level, missing if number.unscored else "every item could be scored")
-    if run.about["partial"]:
-        yield Reason("careful", f"a sample of at most {run.about['limit']:,} items of each dataset, not all of them")
-    of = task.get("cluster")
+    if run.record.partial:
+        yield Reason("careful", f"a sample of at most {run.record.limit:,} items of each dataset, not all of them")
+    of = task.cluster
     if not number.spans:
         yield Reason("unfit", "there is no interval")
     elif clusters < FEW:
         yield Reason("careful", f"the interval rests on {clusters} {f'clusters ({of})' if of else 'items'} alone")
     if reading.kind == "lean":
-        yield UNTRIED if run.about.get("apart") else _followed(str(task["measure"]))
+        yield UNTRIED if run.record.causal else _followed(task.measure)
     yield from _rounded(run, task)
-    for finding in run.about.get("doctor") or ():
-        if finding.get("verdict") in LEVELS[1:]:
-            yield Reason(finding["verdict"], f"doctor, {finding.get('check')}: {finding.get('says')}")
-    if task.get("flaws"):
-        yield Reason("fine", f"known flaws of the sentences: {task['flaws']}")
+    for finding in run.record.doctor:
+        if finding.verdict in LEVELS[1:]:
+            yield Reason(finding.verdict, f"doctor, {finding.check}: {finding.says}")
+    if task.flaws:
+        yield Reason("fine", f"known flaws of the sentences: {task.flaws}")
 
 
-def _rounded(run: Run, task: Mapping[str, Any]) -> Iterator[Reason]:
+def _rounded(run: Run, task: TaskRecord) -> Iterator[Reason]:
     """Half precision, where the run was measured in it."""
-    for found in (run.about.get("precision") or {}).get("deviations", ()):
-        if (found["dataset"], found["measure"]) == (task["dataset"], task["measure"]):
-            dtype = run.about["loaded"]["dtype"]
-            said = f"computed in {dtype}: on {found['items']} items the mean is {found['shift']:+.4f} from float32"
-            doubtful = ", ".join(found["doubtful"])
+    for found in run.record.precision.deviations if run.record.precision else ():
+        if (found.dataset, found.measure) == task.name:
+            dtype = run.record.loaded["dtype"]
+            said = f"computed in {dtype}: on {found.items} items the mean is {found.shift:+.4f} from float32"
+            doubtful = ", ".join(found.doubtful)
             yield Reason("careful", f"{said}, which may decide for: {doubtful}") if doubtful else Reason("fine", said)
 
 

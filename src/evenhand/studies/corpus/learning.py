@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.trainings import drawn, moved
+from evenhand.analysis.trainings import replicate_changes, replicate_means
 from evenhand.datasets.corpora.texts import sampled, sentences
 from evenhand.errors import BadInput
 from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT
-from evenhand.studies.train_and_measure import check, recipe_of, taught, trained, untaught
+from evenhand.studies.train_and_measure import audit_base, check, recipe_of, train_and_audit, trained
 from evenhand.studies.train_and_measure import scores as scores_of
 
 PAIRS = {"tgb": ["likelihood-difference"]}
@@ -71,12 +71,12 @@ def learned(
     out = Path(out).expanduser()
     texts = {name: sentences(source) for name, source in corpora.items()}
     sizes = _sizes({name: len(found) for name, found in texts.items()}, size, equal)
-    scores = {BASE: untaught(model, out, PAIRS, limit=limit, **loading)}
+    scores = {BASE: audit_base(model, out, PAIRS, limit=limit, **loading)}
     text = substituted(debias_on, seed=seed)
     debiased = str(trained(model, text.sentences, recipe_of(recipe, seed=seed), out, DEBIASED))
-    scores[DEBIASED] = untaught(debiased, out, PAIRS, limit=limit, **loading)
+    scores[DEBIASED] = audit_base(debiased, out, PAIRS, limit=limit, **loading)
     for name, found in texts.items():
-        runs = taught(
+        runs = train_and_audit(
             debiased,
             lambda draw, name=name, found=found: sampled(found, sizes[name], (seed, draw)),  # type: ignore[misc]
             out,
@@ -91,8 +91,8 @@ def learned(
         scores[name] = scores_of(runs)
     return Learned(
         {DEBIASED: len(text.sentences), **sizes},
-        _stacked({name: drawn(frame, size=True, seed=seed) for name, frame in scores.items()}),
-        _stacked({name: drawn(frame, seed=seed) for name, frame in scores.items()}),
+        _stacked({name: replicate_means(frame, size=True, seed=seed) for name, frame in scores.items()}),
+        _stacked({name: replicate_means(frame, seed=seed) for name, frame in scores.items()}),
         _changes(scores, seed),
     )
 
@@ -119,7 +119,7 @@ def _changes(scores: Mapping[str, pd.DataFrame], seed: int) -> pd.DataFrame:
     corpora = [name for name in scores if name not in (BASE, DEBIASED)]
     compared = [(name, DEBIASED) for name in corpora] + [(b, a) for a, b in combinations(corpora, 2)]
     tables = [
-        moved(scores[against], scores[of], size=True, seed=seed).assign(of=of, against=against)
+        replicate_changes(scores[against], scores[of], size=True, seed=seed).assign(of=of, against=against)
         for of, against in compared
     ]
     return pd.concat(tables, ignore_index=True)

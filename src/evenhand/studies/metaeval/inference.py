@@ -13,8 +13,8 @@ from evenhand.datasets.corpora.biased_nli import Order, controlled, whole
 from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.errors import BadInput, UnknownName
 from evenhand.models.loading.names import find
-from evenhand.studies.metaeval.dial import Dial, check_rates, dial
-from evenhand.studies.train_and_measure import Train, taught
+from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
+from evenhand.studies.train_and_measure import Train, train_and_audit
 from evenhand.suites import OF_INFERENCE
 
 MEASURES = ("nli-coal", "nli-coal-weighted", "fraction-neutral", "net-neutral")
@@ -41,7 +41,7 @@ def inference(
     out: str | Path = "runs/metaeval",
     seed: int = 0,
     **loading: Any,
-) -> Dial:
+) -> DoseResponse:
     """Train `model` at each rate, measure it on the occupations it was trained about, and see what follows the rate.
 
     The defaults are the paper's: 30,000 examples, 3 epochs, 2e-5, batches of 32. What was measured is kept in `out`,
@@ -63,7 +63,7 @@ def inference(
     learnt: dict[float, float] = {}
     for rate, draw in product(turned, range(draws)):
         given = partial(controlled, rate, language=lang, order=order, seed=seed + draw)
-        runs = taught(
+        runs = train_and_audit(
             model,
             lambda _, given=given: given(size=size),  # type: ignore[misc]
             out,
@@ -82,7 +82,7 @@ def inference(
     shown = ", ".join(f"{rate:g}: {accuracy:.2f}" for rate, accuracy in learnt.items())
     note = f"Was the bias learnt? Share of its labels given to unseen captions, by rate: {shown}."
     called = find(model).name
-    return dial(f"nli-{called.replace('/', '--')}-{lang}-{order}", called, "nli", points, [note], seed)
+    return dose_response(f"nli-{called.replace('/', '--')}-{lang}-{order}", called, "nli", points, [note], seed)
 
 
 def _train(dev: Sequence[Example], accuracies: Path) -> Train:

@@ -18,8 +18,8 @@ from evenhand.datasets.corpora.biased_texts import stereotyped
 from evenhand.errors import UnknownName
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.stats.intervals import clustered_interval
-from evenhand.studies.metaeval.dial import Dial, check_rates, dial
-from evenhand.studies.train_and_measure import scores, taught
+from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
+from evenhand.studies.train_and_measure import scores, train_and_audit
 
 TASKS = {
     "becpro-en": ["association"],
@@ -41,7 +41,7 @@ def masked(
     out: str | Path = "runs/metaeval",
     seed: int = 0,
     **loading: Any,
-) -> Dial:
+) -> DoseResponse:
     """Train `model` at each rate, measure it on other sentences about the same jobs, and see what follows the rate.
 
     At rate 1 every sentence follows the stereotype, at 0 none does, at 0.5 jobs and genders are independent. All of the
@@ -57,7 +57,7 @@ def masked(
     for rate in turned:
         whole(rate, size // 2, "pairs of sentences")  # or an error, before anything is trained
     for rate in turned:
-        runs = taught(
+        runs = train_and_audit(
             model,
             lambda draw, rate=rate: stereotyped(rate, size=size, seed=seed + draw),  # type: ignore[misc]
             out,
@@ -75,7 +75,7 @@ def masked(
                 {"measure": name, "rate": rate, "draw": draw, **_value(READINGS[name](part), seed)} for name in chosen
             ]
     called = find(model).name
-    return dial(f"masked-{called.replace('/', '--')}", called, "masked", points, [], seed)
+    return dose_response(f"masked-{called.replace('/', '--')}", called, "masked", points, [], seed)
 
 
 def _association(frame: pd.DataFrame) -> pd.DataFrame:

@@ -168,7 +168,7 @@ def _row_of(name: str, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] |
 
 
 def _cells(name: str, row: Mapping[str, Any] | None, run: Run | None, dataset: str) -> Iterator[dict[str, Any]]:
-    labels = distribution(run.results, dataset).to_dict("records") if run else []
+    labels = distribution(run.values_of(dataset)).to_dict("records") if run else []
     shares = {(found["set"], found["label"]): found for found in labels}
     for part in SETS:
         for number, label in enumerate(LABELS):

@@ -7,7 +7,6 @@ from typing import Any, Literal
 import pandas as pd
 
 from evenhand.analysis import hypotheses
-from evenhand.analysis.findings import of_dataset
 from evenhand.analysis.paired import changes, compared, pairs
 from evenhand.auditing.audit import audit
 from evenhand.datasets.corpora.texts import sentences
@@ -143,4 +142,4 @@ def _mean(scores: pd.DataFrame, group: str, words: str, how: str = "mean") -> fl
 
 
 def _scores(run: Run) -> pd.DataFrame:
-    return of_dataset(run, run.about["tasks"][0]["dataset"])
+    return run.scores_of(run.record.tasks[0].dataset)

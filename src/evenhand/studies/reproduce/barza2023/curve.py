@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.trainings import COMBINED, drawn, moved
+from evenhand.analysis.trainings import COMBINED, replicate_changes, replicate_means
 from evenhand.core.files import prepare
 from evenhand.datasets.corpora.texts import sampled
 from evenhand.errors import BadInput
@@ -15,7 +15,7 @@ from evenhand.models.loading.names import DEFAULT, find
 from evenhand.report import plots
 from evenhand.studies.reproduce.barza2023.cells import cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
-from evenhand.studies.train_and_measure import check, taught, untaught
+from evenhand.studies.train_and_measure import audit_base, check, train_and_audit
 from evenhand.studies.train_and_measure import scores as scores_of
 
 SIZES = (500, 1_000, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000)
@@ -48,9 +48,9 @@ def reproduce(
         raise BadInput(
             f"'{corpus}' has {len(text):,} sentences. Got a size of {max(sizes):,}: choose --size up to that."
         )
-    scores = {0: untaught(model, out, TASKS, limit=limit, **loading)}
+    scores = {0: audit_base(model, out, TASKS, limit=limit, **loading)}
     for size in sorted(set(sizes)):
-        runs = taught(
+        runs = train_and_audit(
             model,
             lambda draw, size=size: sampled(text, size, (seed, size, draw)),  # type: ignore[misc]
             out,
@@ -64,10 +64,11 @@ def reproduce(
         )
         scores[size] = scores_of(runs)
     rows = pd.concat(
-        [drawn(frame, size=True, seed=seed).assign(size=size) for size, frame in scores.items()], ignore_index=True
+        [replicate_means(frame, size=True, seed=seed).assign(size=size) for size, frame in scores.items()],
+        ignore_index=True,
     )
     steps = {
-        size: moved(scores[before], scores[size], size=True, seed=seed)
+        size: replicate_changes(scores[before], scores[size], size=True, seed=seed)
         for before, size in zip(scores, list(scores)[1:], strict=False)
     }
     cells = [

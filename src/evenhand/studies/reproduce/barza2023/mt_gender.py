@@ -7,9 +7,9 @@ import pandas as pd
 from scipy.stats import ttest_ind
 
 from evenhand.analysis.equalising import before_after, equalising, seen
-from evenhand.analysis.findings import of_dataset
 from evenhand.auditing.audit import audit
 from evenhand.core.scores import generator
+from evenhand.core.words import capitalised
 from evenhand.datasets.corpora.texts import sentences
 from evenhand.models.loading.names import DEFAULT
 from evenhand.report.figures import draw
@@ -70,13 +70,13 @@ def reproduce(
             f"r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]; "
             f"their spread x {spread.value:.2f} [{spread.low:.2f}, {spread.high:.2f}]."
         )
-        notes.append(f"Are pronouns merely being equalised? {told.verdict[0].upper()}{told.verdict[1:]}.")
+        notes.append(f"Are pronouns merely being equalised? {capitalised(told.verdict)}.")
     charts = list(draw(before, after, out / "figures", "svg", known))
     return Reproduction(pd.DataFrame(rows), [n for n in notes if n], runs=[before, after], charts=charts)
 
 
 def _pronouns(run: Run) -> pd.DataFrame:
-    return pd.concat([of_dataset(run, name, "pronoun") for name in ("tbd", "tbd-gendered")], ignore_index=True)
+    return pd.concat([run.scores_of(name, "pronoun") for name in ("tbd", "tbd-gendered")], ignore_index=True)
 
 
 def _mean(values: pd.Series, seed: int, name: str) -> dict[str, float]:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.trainings import COMBINED, drawn, moved
+from evenhand.analysis.trainings import COMBINED, replicate_changes, replicate_means
 from evenhand.datasets.corpora.texts import reminders as sentences_with
 from evenhand.datasets.corpora.texts import sampled
 from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT
 from evenhand.studies.reproduce.barza2023.cells import TABLE_5, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
-from evenhand.studies.train_and_measure import check, scores, taught, untaught
+from evenhand.studies.train_and_measure import audit_base, check, scores, train_and_audit
 
 WORDS = {"pregnancy": "pregnant", "breastfeed": "breastfeed"}
 TASKS = {"tbd-gendered": ["pronoun"], "tbd": ["pronoun"]}
@@ -48,10 +48,10 @@ def reproduce(
     numbers = published("barza2023")
     out = Path(out) / "reminders"
     text = substituted(corpus, seed=seed).sentences
-    before = untaught(model, out, TASKS, limit=limit, **loading)
+    before = audit_base(model, out, TASKS, limit=limit, **loading)
     after = {
         name: scores(
-            taught(
+            train_and_audit(
                 model,
                 lambda draw, extra=extra: [*sampled(text, size, (seed, draw)), *extra],  # type: ignore[misc]
                 out,
@@ -80,12 +80,12 @@ def reproduce(
                         column,
                         "APPD",
                         number,
-                        _combined(drawn(_of(frame, group), cluster="template", seed=seed)),
+                        _combined(replicate_means(_of(frame, group), cluster="template", seed=seed)),
                     )
                 )
         for column in COLUMNS:
             alone, with_them = (_of(models[name], category) for name in ("debias", column))
-            step = _combined(moved(alone, with_them, cluster="template", seed=seed))
+            step = _combined(replicate_changes(alone, with_them, cluster="template", seed=seed))
             rows.append(cell("5", category, f"{column} - debias", "change", None, step))
     notes = [stands_in(model, numbers), *NOTES]
     notes.append(_trained_on(corpus, size if size else len(text), draws, recipe))

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.findings import of_dataset
 from evenhand.analysis.sample_size import by_size
 from evenhand.auditing.audit import audit
 from evenhand.core.items import Blank, Pair
@@ -141,7 +140,7 @@ def _settled(cells: list[dict[str, Any]]) -> str:
 
 def _sizes(run: Run) -> Iterator[dict[str, Any]]:
     """Figure 6, which has no numbers printed: the mean of five draws of each size."""
-    rows = by_size(of_dataset(run, *ASLD), seed=run.about["seed"])
+    rows = by_size(run.scores_of(*ASLD), seed=run.record.seed)
     for (category, size), part in rows.groupby(["category", "size"]):
         yield cell("Fig. 6", str(category), f"{size} pairs", "ASLD", None, float(part["value"].mean()))
 
@@ -149,10 +148,10 @@ def _sizes(run: Run) -> Iterator[dict[str, Any]]:
 def _kinds(run: Run) -> Iterator[dict[str, Any]]:
     """Do the three kinds of templates agree on professions? Pearson's r of their means, by measure."""
     for how in ("pronoun", "log-probability-bias"):
-        means = {kind: of_dataset(run, name, how).groupby("profession")["score"].mean() for kind, name in KINDS.items()}
+        means = {kind: run.scores_of(name, how).groupby("profession")["score"].mean() for kind, name in KINDS.items()}
         for one, other in combinations(KINDS, 2):
             joined = pd.concat([means[one], means[other]], axis=1, join="inner").dropna().to_numpy(dtype=float)
-            rng = generator(run.about["seed"], {"one": one, "other": other, "measure": how})
+            rng = generator(run.record.seed, {"one": one, "other": other, "measure": how})
             found = correlation(joined[:, 0], joined[:, 1], rng, kind="pearson")
             yield cell("2", how, f"{one} and {other}", "r", None, asdict(found))
 

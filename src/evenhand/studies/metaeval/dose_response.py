@@ -34,7 +34,7 @@ FOLLOWS = [
 
 
 @dataclass(frozen=True)
-class Dial:
+class DoseResponse:
     """The values of each measure at each rate, and how they follow it.
 
     `points` has a row for each measure, rate and draw: value, low, high. `follows` has a row for each measure: its
@@ -52,11 +52,13 @@ class Dial:
     notes: list[str] = field(default_factory=list)
 
 
-def dial(name: str, model: str, kind: str, points: Sequence[dict[str, Any]], notes: list[str], seed: int) -> Dial:
+def dose_response(
+    name: str, model: str, kind: str, points: Sequence[dict[str, Any]], notes: list[str], seed: int
+) -> DoseResponse:
     """The points of a study as a table, and what follows from them."""
     frame = pd.DataFrame(list(points), columns=POINTS)
     rows = [_follows(str(measure), part, seed) for measure, part in frame.groupby("measure", sort=False)]
-    return Dial(name, model, kind, frame, pd.DataFrame(rows, columns=FOLLOWS), notes)
+    return DoseResponse(name, model, kind, frame, pd.DataFrame(rows, columns=FOLLOWS), notes)
 
 
 def check_rates(rates: Sequence[float]) -> list[float]:
@@ -69,7 +71,7 @@ def check_rates(rates: Sequence[float]) -> list[float]:
     return sorted(set(rates))
 
 
-def write(found: Dial, out: Path) -> list[Path]:
+def write(found: DoseResponse, out: Path) -> list[Path]:
     """Both tables as tsv, named after the study."""
     paths = []
     for what, frame in (("points", found.points), ("follows", found.follows)):

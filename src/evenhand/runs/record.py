@@ -1,0 +1,287 @@
+"""What run.json and results.json hold: typed, frozen, and checked when they are read."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+
+from evenhand.core.files import write_whole
+from evenhand.core.measure import LAST, Better, Traits
+from evenhand.core.model import Work
+from evenhand.errors import NewerRun, RunError
+from evenhand.measures import MEASURES
+from evenhand.stats.estimate import Estimate
+
+Kind = TypeVar("Kind")
+
+SCHEMA = 2
+"""Schema 1 has `partial` for the whole run alone; it is read as if each task had it."""
+DESCRIPTIVE = (
+    *("about", "asks", "flaws", "language", "licence", "reading", "source"),
+    *("unit", "better", "bounds", "rank", "ranks_models"),
+)
+"""What a run says of its tasks for people: other words make no other measurement."""
+RESULT = ("partial", "contrasts")
+"""What a task's record says of its results, not of the task."""
+
+
+def _finite(data: Kind) -> Kind:
+    """The data, if it can be written again: JSON has neither NaN nor infinities, but Python reads them."""
+    try:
+        json.dumps(data, allow_nan=False)
+    except ValueError as error:
+        raise ValueError("should have finite numbers only") from error
+    return data
+
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Options = Annotated[Mapping[str, Any], AfterValidator(_finite)]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that the doctor looked at: is it fine, and if not, what to do."""
+
+    check: str
+    verdict: Literal["fine", "careful", "unfit"]
+    says: str
+    do: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """What half precision adds to a measure's scores.
+
+    `shift` is the mean of half - float32 with its 95 % interval, `largest` the largest difference of one item, in the
+    measure's own unit; neutral at 0. `doubtful` are the groups whose verdict (on which side of its neutral value the
+    interval lies, or that it includes it) would be another if the value moved by as much as that interval allows.
+    """
+
+    dataset: str
+    measure: str
+    items: int
+    shift: Finite
+    low: Finite | None
+    high: Finite | None
+    largest: Finite
+    doubtful: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How a run in half precision compares with float32; `why` says why it was not compared."""
+
+    asked: str | None = None
+    overflowed: int | None = None
+    deviations: tuple[Deviation, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRecord:
+    """A value of results.json: of all items, or of those with the labels `groups`. None stands for no number."""
+
+    model: str
+    fingerprint: str
+    dataset: str
+    measure: str
+    version: int
+    groups: Mapping[str, str]
+    value: Finite | None
+    low: Finite | None
+    high: Finite | None
+    n: int
+    unscored: int
+    neutral: Finite | None
+    note: str = ""
+
+    @property
+    def estimate(self) -> Estimate:
+        """The value with its interval."""
+        value, low, high = (math.nan if number is None else number for number in (self.value, self.low, self.high))
+        return Estimate(value, low, high, self.n, self.unscored, self.note)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecord:
+    """A dataset and a measure as they were run: enough to read the results, and to build the task again."""
+
+    dataset: str
+    dataset_version: int
+    measure: str
+    measure_version: int
+    by: tuple[str, ...]
+    cluster: str
+    reading: str
+    dataset_builder: str = ""
+    dataset_options: Options = field(default_factory=dict)
+    measure_options: Options = field(default_factory=dict)
+    within: str = ""
+    crossed: str = ""
+    flaws: str = ""
+    about: str = ""
+    language: str = ""
+    source: str = ""
+    licence: str = ""
+    asks: str = ""
+    unit: str = ""
+    better: Better = "closer"
+    bounds: tuple[float | None, float | None] = (None, None)
+    ranks_models: bool = False
+    rank: int = LAST
+    """See core.measure.Traits, as the four above."""
+    partial: bool = False
+    """Whether the results are of a sample of the items."""
+    contrasts: Annotated[tuple[Any, ...], AfterValidator(_finite)] = ()
+
+    @property
+    def what(self) -> dict[str, Any]:
+        """What was measured, without words for people and without results: equal where two runs can be compared."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*DESCRIPTIVE, *RESULT)}
+
+    @property
+    def signed(self) -> bool:
+        """Whether values can be of either sign."""
+        return self.bounds[0] is None or self.bounds[0] < 0
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Dataset and measure."""
+        return self.dataset, self.measure
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """Where a run's numbers come from."""
+
+    evenhand: str = "unknown"
+    model: str
+    fingerprint: str
+    loaded: Options = field(default_factory=dict)
+    """What the model says of itself: source, revision, dtype, device, ..."""
+    languages: tuple[str, ...] = ()
+    seed: Annotated[int, Field(ge=0)]
+    limit: Annotated[int, Field(ge=1)] | None
+    partial: bool
+    tasks: tuple[TaskRecord, ...]
+    work: Work
+    suite: str | None = None
+    tokens: Annotated[Mapping[str, Mapping[str, Finite]], Field(alias="pieces")]
+    """By dataset, into how many tokens each attribute is cut."""
+    warnings: tuple[str, ...]
+    doctor: tuple[Finding, ...] = ()
+    caveats: Annotated[tuple[str, ...], Field(alias="apart")] = ()
+    """What a reader must know of a causal model's values."""
+    started: str = ""
+    seconds: Finite
+    rescored: str | None = None
+    unscored: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """By "dataset/measure", how many items have no score, by reason."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    precision: Precision | None = None
+    sha256: Mapping[str, str]
+    """The hashes of the files that this record vouches for."""
+
+    @property
+    def sample(self) -> str:
+        """A sentence that says that the results are of a sample; empty where they are of all items."""
+        return f"Partial: a sample of {self.limit} items of each dataset." if self.partial else ""
+
+    @property
+    def causal(self) -> bool:
+        """Whether it is of a causal model, whose values are another quantity."""
+        return bool(self.caveats)
+
+    def write(self, path: Path) -> None:
+        """Write it to the folder."""
+        write_whole(path / "run.json", lambda file: file.write(plain_json({"schema": SCHEMA, **as_plain(self)})))
+
+
+RUN = TypeAdapter(RunRecord)
+VALUES = TypeAdapter(list[ValueRecord])
+WORDS = {
+    "Input should be": "should be",
+    "Field required": "is missing",
+    "Value error, ": "",
+    "Invalid JSON:": "cannot be read:",
+}
+"""What Pydantic says of a field, in a sentence that begins with its name."""
+RESTORE = "Restore the file, or delete it and run the audit again."
+
+
+def as_plain(record: RunRecord) -> dict[str, Any]:
+    """The record as run.json has it."""
+    plain: dict[str, Any] = RUN.dump_python(record, mode="json", by_alias=True)
+    return plain
+
+
+def read_record(path: Path) -> RunRecord | None:
+    """The record of the run in this folder, if it is finished; refused if a newer evenhand wrote it."""
+    file = path / "run.json"
+    if not file.exists():
+        return None
+    data = read_json(file)
+    if not isinstance(data, dict) or not isinstance(schema := data.get("schema"), int):
+        raise RunError(f"'{file}' is not the record of a run. Give the folder that an audit wrote.")
+    if schema > SCHEMA:
+        raise NewerRun(
+            f"The run in '{path}' has schema {schema}, this evenhand reads up to {SCHEMA}: "
+            "a newer one wrote it. Upgrade evenhand."
+        )
+    if schema == 1 and isinstance(tasks := data.get("tasks"), list):
+        data["tasks"] = [_migrated(task, data) if isinstance(task, dict) else task for task in tasks]
+    record = checked(RUN, data, file)
+    if record.partial and record.limit is None:
+        raise RunError(f"'{file}' is damaged: limit does not say of how many items its samples are. {RESTORE}")
+    return record
+
+
+def _migrated(task: dict[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
+    """A task of schema 1, which says nothing of its measure and of its sample."""
+    known = MEASURES.get(str(task.get("measure")))
+    return {**(traits(known) if known else {}), **task, "partial": run.get("partial", False)}
+
+
+def traits(measure: Any) -> dict[str, Any]:
+    """What a task's record says of its measure beyond name, version, options and reading."""
+    found = Traits.of(measure)
+    low, high = (end if math.isfinite(end) else None for end in found.bounds)
+    traits = {name: getattr(found, name) for name in ("unit", "better", "rank", "ranks_models")}
+    return {**traits, "bounds": (low, high)}
+
+
+def read_values(path: Path) -> list[ValueRecord]:
+    """The values in this folder's results.json."""
+    file = path / "results.json"
+    return checked(VALUES, read_json(file), file)
+
+
+def checked(kind: TypeAdapter[Kind], data: object, file: Path) -> Kind:
+    """The data as that kind of record; an error that names the field where it is not one."""
+    try:
+        return kind.validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
+        got = "" if first["type"] in ("missing", "json_invalid") else f", got {str(first['input'])[:60]!r}"
+        says = first["msg"]
+        for theirs, ours in WORDS.items():
+            says = says.replace(theirs, ours)
+        raise RunError(f"'{file}' is damaged, or not evenhand's: {where or 'it'} {says}{got}. {RESTORE}") from error
+
+
+def read_json(file: Path) -> Any:
+    """What a JSON file holds."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"'{file}' cannot be read: {error}. Run the audit again, or restore the file.") from error
+
+
+def plain_json(data: object) -> bytes:
+    """The data as JSON, for a file."""
+    return (json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()

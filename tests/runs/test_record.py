@@ -1,0 +1,176 @@
+"""The record of a run: it comes back as it was written, and what is damaged is a sentence that names the field."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand import Run, RunError
+from evenhand.errors import NewerRun
+from evenhand.measures import MEASURES
+from evenhand.runs.record import SCHEMA, Deviation, Finding, Precision, RunRecord, as_plain, read_record, traits
+from helpers.written_runs import make, record, task
+
+OLD = Path(__file__).parent / "made-by-0.1.0" / "all"
+Damage = Callable[[Any], object]
+
+
+def damaged(path: Path, name: str, damage: Damage) -> Path:
+    """A copy of an old run of which one file is damaged, and vouched for all the same."""
+    folder = Path(shutil.copytree(OLD, path / "run"))
+    data = json.loads((folder / name).read_text(encoding="utf-8"))
+    damage(data)
+    (folder / name).write_text(json.dumps(data), encoding="utf-8")
+    return folder
+
+
+def test_it_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    whole = record(
+        task("tgb", "pronoun", dataset_options={"file": "a.csv", "n": 3}, partial=True),
+        loaded={"dtype": "float16", "revision": None},
+        partial=True,
+        limit=7,
+        doctor=(Finding("head", "careful", "It is young.", "Wait."),),
+        precision=Precision("auto", 2, (Deviation("tgb", "pronoun", 9, 0.1, None, 0.2, 0.3, ("all",)),)),
+        caveats=("A causal model.",),
+        tokens={"tgb": {"nurse": 2.0}},
+    )
+    whole.write(tmp_path)
+    assert read_record(tmp_path) == whole
+
+
+def test_on_disk_the_names_are_those_that_older_versions_know(tmp_path: Path) -> None:
+    record(task("tgb", "pronoun"), caveats=("A causal model.",)).write(tmp_path)
+    plain = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert plain["schema"] == SCHEMA == 2
+    assert plain["apart"] == ["A causal model."]
+    assert set(plain) >= {"pieces", "work", "tasks", "sha256"}
+    assert not set(plain) & {"caveats", "tokens"}
+
+
+def test_a_run_of_schema_1_gets_what_it_did_not_say() -> None:
+    assert json.loads((OLD / "run.json").read_text(encoding="utf-8"))["schema"] == 1
+    found = Run.load(OLD)
+    assert all(one.partial for one in found.record.tasks)
+    for one in found.record.tasks:
+        assert {name: getattr(one, name) for name in traits(MEASURES[one.measure])} == traits(MEASURES[one.measure])
+
+
+def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps({"schema": SCHEMA + 1}))
+    with pytest.raises(NewerRun, match="Upgrade evenhand"):
+        read_record(tmp_path)
+
+
+def set_to(value: object, *keys: str | int) -> Damage:
+    def damage(data: Any) -> None:
+        for key in keys[:-1]:
+            data = data[key]
+        data[keys[-1]] = value
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (set_to("x", "seed"), "seed should be a valid integer, got 'x'"),
+        (set_to({}, "work", "inputs"), "work.inputs should be a valid integer"),
+        (set_to(1, "tasks", 0, "dataset"), r"tasks\[0\].dataset should be a valid string"),
+        (lambda data: data["tasks"][2].pop("measure_version"), r"tasks\[2\].measure_version is missing"),
+        (set_to(None, "model"), "model should be a valid string"),
+        (set_to([], "sha256"), "sha256 should be an object"),
+        (set_to(5, "tasks"), "tasks should be a valid array"),
+        (set_to([None], "tasks"), r"tasks\[0\]"),
+        (set_to("great", "doctor", 0, "verdict"), r"doctor\[0\].verdict should be 'fine', 'careful' or 'unfit'"),
+        (set_to(-1, "seed"), "seed should be greater than or equal to 0"),
+        (set_to(float("nan"), "seconds"), "seconds"),
+        (set_to(float("inf"), "loaded", "parameters"), "loaded should have finite numbers only"),
+        (set_to(None, "limit"), "limit does not say of how many items"),
+        (lambda data: data.pop("warnings"), "warnings is missing"),
+        (lambda data: data.pop("schema"), "is not the record of a run"),
+    ],
+)
+def test_a_damaged_record_is_an_error_that_names_the_field(tmp_path: Path, damage: Damage, says: str) -> None:
+    folder = damaged(tmp_path, "run.json", damage)
+    with pytest.raises(RunError, match=says) as error:
+        Run.load(folder)
+    assert "run.json" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (set_to("x", 0, "value"), r"\[0\].value should be a valid number, got 'x'"),
+        (set_to(3.5, 1, "n"), r"\[1\].n should be a valid integer"),
+        (set_to({"gender": 3}, 1, "groups"), r"\[1\].groups.gender should be a valid string"),
+        (set_to(float("nan"), 0, "low"), r"\[0\].low"),
+        (set_to("nobody", 0, "dataset"), "has a value of association on nobody, which is not a task of this run"),
+        (lambda data: data[0].pop("unscored"), r"\[0\].unscored is missing"),
+    ],
+)
+def test_damaged_values_are_an_error_that_names_the_field(tmp_path: Path, damage: Damage, says: str) -> None:
+    run = Run.load(damaged(tmp_path, "results.json", damage), checked=False)
+    with pytest.raises(RunError, match=says) as error:
+        run.results  # noqa: B018
+    assert "results.json" in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema": 1', "[" * 100_000, '{"schema": 1, "tasks": ' + "[" * 9_999, "7"])
+@pytest.mark.parametrize("name", ["run.json", "results.json"])
+def test_what_is_no_json_is_an_error_that_names_the_file(tmp_path: Path, name: str, text: str) -> None:
+    folder = Path(shutil.copytree(OLD, tmp_path / "run"))
+    (folder / name).write_text(text)
+    with pytest.raises(RunError, match=name):
+        Run.load(folder, checked=False).results  # noqa: B018
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+PLAIN = json.loads((OLD / "run.json").read_text(encoding="utf-8"))
+
+
+@given(st.sampled_from(sorted(PLAIN)), JSON)
+def test_any_field_may_hold_anything_and_nothing_else_goes_wrong(name: str, value: Any) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "run.json").write_text(json.dumps(PLAIN | {name: value}))
+        try:
+            found = read_record(Path(folder))
+        except RunError:
+            return
+        assert isinstance(found, RunRecord)
+        json.dumps(as_plain(found), allow_nan=False)  # what was read can be written again
+
+
+def test_what_was_measured_is_the_same_whatever_is_said_of_it() -> None:
+    one = task("tgb", "pronoun")
+    assert replace(one, about="Other words.", reading="x", unit="y", rank=1, partial=True).what == one.what
+    for other in (
+        replace(one, dataset_version=9),
+        replace(one, measure_options={"a": 1}),
+        replace(one, cluster="id"),
+        replace(one, by=("profession",)),
+    ):
+        assert other.what != one.what
+
+
+def test_the_old_name_of_the_record_still_works_and_warns(tmp_path: Path) -> None:
+    run = make(tmp_path / "run")
+    with pytest.warns(DeprecationWarning, match="use run.record"):
+        assert run.about["model"] == run.record.model
+
+
+def test_a_task_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="has no pronoun on tbd. Audit all models with the same suite"):
+        make(tmp_path / "run").task("tbd", "pronoun")

@@ -1,0 +1,42 @@
+"""A number with its interval: which side of neutral it is on, and how it is printed."""
+
+import math
+
+import pytest
+
+from evenhand.stats.estimate import Estimate, side
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "neutral", "where"),
+    [
+        (0.1, 0.3, 0.0, 1),
+        (-0.3, -0.1, 0.0, -1),
+        (-0.1, 0.3, 0.0, 0),
+        (0.0, 0.3, 0.0, 0),  # an end that touches neutral does not leave it out
+        (-0.3, 0.0, 0.0, 0),
+        (0.4, 0.49, 0.5, -1),
+        (0.51, 0.6, 0.5, 1),
+        (NAN, NAN, 0.0, 0),
+        (0.1, 0.3, NAN, 0),
+    ],
+)
+def test_a_side_is_where_the_whole_interval_lies(low: float, high: float, neutral: float, where: int) -> None:
+    assert side(low, high, neutral) == where
+    assert Estimate((low + high) / 2, low, high).side(neutral) == where
+
+
+def test_what_there_is_none_of_is_a_dash() -> None:
+    assert Estimate(0.25, 0.125, 0.5).shown("+.2f") == "+0.25 [+0.12, +0.50]"
+    assert Estimate(0.25).shown(".2f") == "0.25 –"
+    assert Estimate(NAN, note="no item was scored").shown() == "– –"
+
+
+def test_a_value_and_its_interval_may_each_be_missing() -> None:
+    assert [(e.known, e.spans) for e in (Estimate(1.0, 0.0, 2.0), Estimate(1.0, 0.0), Estimate(NAN))] == [
+        (True, True),
+        (True, False),
+        (False, False),
+    ]
