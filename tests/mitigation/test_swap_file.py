@@ -16,6 +16,7 @@ from evenhand import BadInput, RunError
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.mitigation import swap_file, swap_workers
+from evenhand.mitigation.substitute import substituted
 from evenhand.mitigation.swap import Edit
 from evenhand.mitigation.swap_file import swap
 from helpers.edits import swapped_back
@@ -281,3 +282,12 @@ def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
     for options in ({"seed": -1}, {"jobs": 0}, {"share": 2.0}, {"names": False, "name_list": "x"}):
         with pytest.raises(BadInput):
             swap(tmp_path / "a.txt", **options)
+
+
+def test_a_swap_and_a_debiasing_choose_the_same_documents(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("".join(f"He is number {i}.\n" if i % 7 else "\n" for i in range(300)))
+    swapped = swap(file, share=0.5, seed=3, jobs=1).out.read_text().splitlines()
+    trained_on = [text.rstrip("\n") for text in substituted(str(file), share=0.5, seed=3).after]
+    assert [text for text in swapped if text.strip()] == trained_on
+    assert 80 < sum("She" in text for text in swapped) < 180

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.random import Generator
 
 from evenhand.datasets.corpora.texts import BALANCED_ALREADY, documents, split
 from evenhand.errors import BadInput
@@ -19,17 +18,20 @@ def check_share(share: float) -> None:
         raise BadInput(f"share must be between 0 and 1. Got {share}.")
 
 
-def substitute(texts: Iterable[str], rewrite: Rewrite, *, share: float = 0.5, rng: Generator) -> Iterator[str]:
+def chosen(number: int, share: float, seed: int) -> bool:
+    """Whether document `number` of a corpus is swapped: it follows from seed and number alone."""
+    return share == 1 or bool(np.random.default_rng([seed, number]).random() < share)
+
+
+def substitute(texts: Iterable[str], rewrite: Rewrite, *, share: float = 0.5, seed: int = 0) -> Iterator[str]:
     """Each document rewritten with probability `share`, or as it was: counterfactual data substitution.
 
-    Maudslay et al. (2019) take a half, so that a document's words keep their company; 1.0 is what the gender-swapped
-    GAP corpus of Bartl et al. (2020) is in fact. A coin is thrown for each document, so the choice of one does not
-    depend on the others' texts.
+    Maudslay et al. (2019) take a half, so that a document's words keep their context; 1.0 is what the gender-swapped
+    GAP corpus of Bartl et al. (2020) is in fact. `evenhand swap` chooses the same documents for the same seed.
     """
     check_share(share)
-    for text in texts:
-        chosen = rng.random() < share
-        yield rewrite(text) if chosen else text
+    for number, text in enumerate(texts):
+        yield rewrite(text) if chosen(number, share, seed) else text
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,10 @@ def substituted(corpus: str, *, share: float | None = None, seed: int = 0) -> Su
     """
     share = (0.0 if corpus in BALANCED_ALREADY else 0.5) if share is None else share
     check_share(share)
-    texts = [text for text in documents(corpus) if text.strip()]
-    rewrite = Swapper(names=Naming()) if share else str
-    found = Substituted(texts, list(substitute(texts, rewrite, share=share, rng=np.random.default_rng(seed))), share)
+    texts = list(documents(corpus))
+    after = substitute(texts, Swapper(names=Naming()) if share else str, share=share, seed=seed)
+    both = [(old, new) for old, new in zip(texts, after, strict=True) if old.strip()]
+    found = Substituted([old for old, _ in both], [new for _, new in both], share)
     if not found.sentences:
         raise BadInput(f"'{corpus}' has no sentences to train on.")
     return found

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from evenhand.core.words import capitalised
 from evenhand.datasets.gendered import lexicon
 from evenhand.errors import BadInput
 from evenhand.mitigation import titles
@@ -144,7 +145,7 @@ def cased(word: str, like: str) -> str:
         return word
     if like.isupper() and len(like) > 1:
         return word.upper()
-    return word[0].upper() + word[1:] if like[0].isupper() else word
+    return capitalised(word) if like[0].isupper() else word
 
 
 @cache

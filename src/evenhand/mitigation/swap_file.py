@@ -17,9 +17,10 @@ from evenhand.core.files import prepare, write_whole
 from evenhand.datasets.files.rows import SUFFIXES, check_text
 from evenhand.distributed.cluster import check_engine
 from evenhand.errors import BadInput, RunError
+from evenhand.mitigation import names as naming
 from evenhand.mitigation.substitute import check_share
 from evenhand.mitigation.swap import Edit, applied
-from evenhand.mitigation.swap_workers import Edits, here, on_cluster, start
+from evenhand.mitigation.swap_workers import Edits, Job, here, on_cluster
 from evenhand.mitigation.text_files import TEXT, write_texts
 
 
@@ -66,14 +67,14 @@ def swap(
     if name_list and not names:
         raise BadInput("A list of names and no names: choose one of --name-list and --no-names.")
     prepare(target.parent)
-    start(names, name_list)  # a bad list of names must be said before anything is done
+    own = tuple(naming.own(name_list).items()) if name_list else None  # a bad list is said before anything is done
     listed = Path(name_list).expanduser().read_bytes() if name_list else b""
     settings = [str(source.resolve()), _size(source), column, share, names, listed, seed, version("evenhand")]
     part = target.with_name(f".{target.name}.{hashlib.sha256(repr(settings).encode()).hexdigest()[:8]}.part")
     if engine == "ray":
-        rewritten = partial(on_cluster, source, column, names, name_list, share, seed, address, workers)
+        rewritten = partial(on_cluster, source, column, Job(names, own, share, seed), address, workers)
     else:
-        rewritten = partial(here, source, column, names, name_list, share, seed, jobs)
+        rewritten = partial(here, source, column, Job(names, own, share, seed), jobs)
     with _alone(part):
         return _swap(source, target, part, column, augment, trail, rewritten)
 
