@@ -1,10 +1,11 @@
 """The command line: arguments, one call, print. Heavy imports wait until a command needs them."""
 
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from evenhand import __version__
 from evenhand.cli import (
@@ -30,16 +31,29 @@ from evenhand.cli import (
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
 
+MEASURE, UNDERSTAND, DECIDE, CHANGE, STUDY = "Measure", "Understand", "Decide", "Change", "Study"
+
+
+class Groups(typer.core.TyperGroup):
+    """Lists commands by what they are for."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each group."""
+        commands = [self.commands[name] for name in self.list_commands(ctx)]
+        for title in (MEASURE, UNDERSTAND, DECIDE, CHANGE, STUDY):
+            mine = [command for command in commands if getattr(command, "rich_help_panel", None) == title]
+            with formatter.section(title):
+                formatter.write_dl([(str(command.name), command.get_short_help_str(66)) for command in mine])
+
+
 app = typer.Typer(
     name="evenhand",
-    help="Measure gender bias in language models, with intervals.",
+    cls=Groups,
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.add_typer(datasets.app, name="datasets")
-app.add_typer(nli.app, name="nli")
 
 TOGETHER = ("debias", "nli")
 """Commands that several processes may run together."""
@@ -61,25 +75,28 @@ def root(
         )
 
 
-for command in (
-    audit.audit,
-    show.rescore,
-    show.show,
-    figures.figures,
-    export.export,
-    compare.compare,
-    gate.gate,
-    report.report,
-    reproduce.reproduce,
-    swap.swap,
-    debias.debias,
-    corpus.corpus,
-    metaeval.metaeval,
-    serve.serve,
-    measures.measures,
-    doctor.doctor,
-):
-    app.command()(command)
+COMMANDS: list[tuple[str, Callable[..., None], str]] = [  # group, command, example
+    (MEASURE, audit.audit, "evenhand audit google-bert/bert-base-uncased --suite becpro"),
+    (MEASURE, doctor.doctor, "evenhand doctor ./my-checkpoint --lang de"),
+    (MEASURE, show.rescore, "evenhand rescore runs/mini-en"),
+    (MEASURE, measures.measures, "evenhand measures"),
+    (UNDERSTAND, show.show, "evenhand show runs/mini-en"),
+    (UNDERSTAND, report.report, "evenhand report runs/mini-en --out page.html"),
+    (UNDERSTAND, figures.figures, "evenhand figures runs/mini-en --format png"),
+    (UNDERSTAND, compare.compare, "evenhand compare runs/before runs/after --markdown"),
+    (UNDERSTAND, export.export, "evenhand export runs/mini-en --as csv --out values.csv"),
+    (UNDERSTAND, serve.serve, "evenhand serve runs"),
+    (DECIDE, gate.gate, "evenhand gate runs/mini-en --policy policy.toml"),
+    (CHANGE, swap.swap, "evenhand swap corpus.txt --share 0.5"),
+    (CHANGE, debias.debias, "evenhand debias ./my-checkpoint --out debiased"),
+    (STUDY, corpus.corpus, "evenhand corpus news.txt forum.txt"),
+    (STUDY, metaeval.metaeval, "evenhand metaeval --model mini-en --rates 0,0.5,1 --size 600"),
+    (STUDY, reproduce.reproduce, "evenhand reproduce bartl2020 --model google-bert/bert-base-uncased"),
+]
+for group, command, example in COMMANDS:
+    app.command(rich_help_panel=group, epilog=f"Example: {example}")(command)
+app.add_typer(datasets.app, name="datasets", rich_help_panel=MEASURE)
+app.add_typer(nli.app, name="nli", rich_help_panel=CHANGE)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

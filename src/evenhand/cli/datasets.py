@@ -10,10 +10,10 @@ from evenhand.cli import terminal
 from evenhand.cli.common import Json, Options, parsed, print_json
 from evenhand.errors import BadInput
 
-app = typer.Typer(help="List, look at, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="List, show, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None)
 
 
-@app.command("list")
+@app.command("list", epilog="Example: evenhand datasets list")
 def datasets_list() -> None:
     """List the datasets."""
     from evenhand import datasets
@@ -29,11 +29,11 @@ def datasets_list() -> None:
             terminal.show(f"{name}  {error}")
 
 
-@app.command("show")
+@app.command("show", epilog="Example: evenhand datasets show tgb --rows 20")
 def datasets_show(
     name: str, rows: Annotated[int, typer.Option(help="How many rows.", min=1)] = 10, option: Options = None
 ) -> None:
-    """Print what a dataset is, and its first rows."""
+    """Describe a dataset, and print its first rows."""
     from evenhand import datasets
 
     dataset = datasets.load(name, **parsed(option))
@@ -44,9 +44,12 @@ def datasets_show(
     terminal.show("", dataset.table().head(rows).to_csv(sep="\t", quoting=csv.QUOTE_NONE).rstrip("\n"))
 
 
-@app.command("export")
+@app.command("export", epilog="Example: evenhand datasets export becpro-en --out becpro.tsv")
 def datasets_export(name: str, out: Annotated[Path, typer.Option(help="A .tsv file.")], option: Options = None) -> None:
-    """Write all rows of a dataset as tab-separated values, with the release's column names where there is one."""
+    """Write all rows of a dataset to a .tsv file.
+
+    The columns have the release's names where there is a release.
+    """
     from evenhand import datasets
     from evenhand.core.files import write_whole
 
@@ -57,16 +60,19 @@ def datasets_export(name: str, out: Annotated[Path, typer.Option(help="A .tsv fi
     terminal.show(f"{len(table):,} rows in {out}")
 
 
-@app.command("fetch")
+@app.command("fetch", epilog="Example: evenhand datasets fetch gap")
 def datasets_fetch(name: Annotated[str, typer.Argument(help="A released corpus: gap, nli-coal-en, ...")]) -> None:
-    """Download a released corpus, with its checksum: nothing else does."""
+    """Download a released corpus, and check its checksum.
+
+    No other command downloads data.
+    """
     from evenhand.datasets.files.releases import RELEASES, fetch
 
     paths = fetch(name)
     terminal.show(*map(str, paths), f"Please cite: {RELEASES[name].citation}.", f"Licence: {RELEASES[name].licence}.")
 
 
-@app.command("lint")
+@app.command("lint", epilog="Example: evenhand datasets lint pairs.csv")
 def datasets_lint(
     file: Annotated[str, typer.Argument(help="Sentence pairs: csv, tsv, jsonl or parquet; or a dataset's name.")],
     stereotype: Annotated[str, typer.Option(help="The column of the stereotypes.")] = "stereotype",
@@ -76,7 +82,11 @@ def datasets_lint(
     shown: Annotated[int, typer.Option("--show", help="Faults to print for each rule.", min=0)] = 3,
     as_json: Json = False,
 ) -> None:
-    """Look for pairs that differ in more than gendered words, or leak a gender. Ends with 1 where there are any."""
+    """Look for faults in sentence pairs.
+
+    Finds pairs that differ in more than gendered words, or that give a gender away. The exit code is 1 if
+    there are any.
+    """
     from evenhand.checks.lint import lint
     from evenhand.core.files import write_whole
     from evenhand.report.tables import linted

@@ -9,15 +9,15 @@ import typer
 
 from evenhand.cli import terminal
 
-app = typer.Typer(help="Models of natural language inference.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Train NLI classifiers.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.callback()
 def root() -> None:
-    """Models of natural language inference."""
+    """Train NLI classifiers."""
 
 
-@app.command()
+@app.command(epilog="Example: evenhand nli train mini-en --data examples.jsonl --out my-nli")
 def train(
     model: Annotated[str, typer.Argument(help="A masked language model, or a model of inference to go on from.")],
     data: Annotated[
@@ -36,7 +36,10 @@ def train(
         str, typer.Option(help="What the outputs of a model stand for that does not say so itself, in their order.")
     ] = "",
 ) -> None:
-    """Fine-tune a model on premises, hypotheses and labels. The same command again goes on where it was stopped."""
+    """Fine-tune a model on premises, hypotheses and labels.
+
+    The same command resumes a training that was stopped.
+    """
     from evenhand.datasets.corpora.nli_examples import RELEASED, examples
 
     found = examples(data)

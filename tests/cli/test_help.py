@@ -1,0 +1,51 @@
+"""What `--help` prints: grouped, summaries that fit, examples that work."""
+
+import re
+from typing import Any
+
+import pytest
+import typer
+
+from evenhand.cli.app import CHANGE, COMMANDS, DECIDE, MEASURE, STUDY, UNDERSTAND, app
+from evenhand.cli.terminal import run as run_command
+
+ROOT: Any = typer.main.get_command(app)
+EVERY = {name: command for name, command in ROOT.commands.items() if not hasattr(command, "commands")}
+EVERY |= {
+    f"{group} {name}": command
+    for group, found in ROOT.commands.items()
+    for name, command in getattr(found, "commands", {}).items()
+}
+
+
+def shown(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert run_command(app, arguments) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("group", [[], ["datasets"], ["nli"]], ids=str)
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_every_summary_fits_its_line(group: list[str], option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown([*group, option], capsys)
+    assert "..." not in text.partition("Options:")[2]
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_commands_are_listed_by_what_they_are_for(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(["--help"], capsys)
+    places = [text.index(f"\n{group}:\n") for group in (MEASURE, UNDERSTAND, DECIDE, CHANGE, STUDY)]
+    assert places == sorted(places)
+    for name in ROOT.commands:
+        assert len(re.findall(rf"^  {name} ", text, re.M)) == 1
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_help_ends_with_an_example_that_the_command_takes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    last = shown([*name.split(), "--help"], capsys).rstrip().splitlines()[-1].strip()
+    assert last.startswith(f"Example: evenhand {name}")
+    arguments = last.removeprefix(f"Example: evenhand {name}").split()
+    EVERY[name].make_context(name, arguments, resilient_parsing=False)  # an option that is not there raises
+
+
+def test_every_command_has_its_group_and_example() -> None:
+    assert {command.__name__ for _, command, _ in COMMANDS} | {"datasets", "nli"} == set(ROOT.commands)
