@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand import Run, RunError
+from evenhand import BadInput, Run, RunError
 from evenhand.errors import NewerRun
 from evenhand.measures import MEASURES
-from evenhand.runs.record import SCHEMA, Deviation, Finding, Precision, RunRecord, as_plain, read_record, traits
+from evenhand.runs.record import SCHEMA, Deviation, Finding, Precision, RunRecord, as_plain, read_record, traits, valid
 from helpers.written_runs import make, record, task
 
 OLD = Path(__file__).parent / "made-by-0.1.0" / "all"
@@ -174,3 +174,19 @@ def test_the_old_name_of_the_record_still_works_and_warns(tmp_path: Path) -> Non
 def test_a_task_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has no pronoun on tbd. Audit all models with the same suite"):
         make(tmp_path / "run").task("tbd", "pronoun")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [({"better": "lower"}, "its better should be"), ({"measure_version": "1"}, "its measure_version should be")],
+)
+def test_what_could_not_be_read_again_is_refused_before_it_is_written(more: dict[str, Any], says: str) -> None:
+    assert valid(task("mine", "mine")) == task("mine", "mine")
+    with pytest.raises(BadInput, match=f"mine on mine cannot be recorded: {says}"):
+        valid(task("mine", "mine", **more))
+
+
+def test_a_measure_that_was_not_run_has_no_scores_and_keeps_the_columns() -> None:
+    found = Run.load(OLD).scores_of("tgb", "pronoun")
+    assert found.empty
+    assert {"id", "score", "dataset"} <= set(found)

@@ -17,13 +17,12 @@ from evenhand.stats.intervals import Floats, clustered_interval
 
 
 def comparable(run: Run) -> list[tuple[str, str]]:
-    """The datasets of a run and, for each, the measure to set models side by side with: the first by rank."""
+    """The datasets of a run and, for each, the measure to set models side by side with."""
     found = []
     for dataset in run.datasets:
         tasks = [task for task in run.tasks_on(dataset) if task.ranks_models]
-        tasks = [task for task in tasks if not mixed(run.scores_of(*task.name), task)]
-        if tasks:
-            found.append(min(tasks, key=lambda task: task.rank).name)
+        if tasks:  # one whose value of all items has a direction first
+            found.append(min(tasks, key=lambda task: (task.better != "higher", task.rank)).name)
     return found
 
 

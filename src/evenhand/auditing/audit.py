@@ -25,13 +25,13 @@ from evenhand.core.model import Model, Pieced, about, kind_of
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.gate.gate import Gate
-from evenhand.models.base import Elsewhere, Planned, Rounded, overflowed
+from evenhand.models.base import Elsewhere, Planned, overflowed
 from evenhand.models.cache import Kept, Remembering, fingerprints
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.loading.names import kind as kind_found
 from evenhand.runs import folder
 from evenhand.runs.folder import Run
-from evenhand.runs.record import Precision, RunRecord, read_record
+from evenhand.runs.record import Precision, RunRecord, read_record, valid
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ def audit(
             raise RunError(f"'{path}' holds a full run, which a sample would replace. Choose another --out.")
         if partial:
             log.warning(f"A sample of {limit} items: results are partial.")
-        records = tuple(suites.record(task, partial=partial) for task in tasks)
+        records = tuple(valid(suites.record(task, partial=partial)) for task in tasks)
         same = earlier is not None and [one.what for one in earlier.tasks] == [one.what for one in records]
         if earlier and not same:
             log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Its answers stay.")
@@ -130,7 +130,7 @@ def audit(
     with folder.locked(path):
         _earlier(path, model)  # once more: another process may have been here since
         remembering = Remembering(model, path / folder.ANSWERS)
-        before = model.overflowed if isinstance(model, Rounded) else None
+        before = overflowed(model) if hasattr(model, "overflowed") else None
         results = measure_all(remembering, tasks, seed=seed)
         # Answers that were all kept come from how they were made then, not from this call.
         loaded = earlier.loaded if earlier and not remembering.work.batches else about(model)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 from evenhand.core.items import Item
@@ -61,5 +61,8 @@ class Traits:
     @classmethod
     def of(cls, measure: Any) -> Self:
         """The traits of a measure, or of its class."""
-        given = {f.name: getattr(measure, f.name) for f in fields(cls) if hasattr(measure, f.name)}
+        owner = measure if isinstance(measure, type) else type(measure)
+        options = {f.name for f in fields(owner)} if is_dataclass(owner) else set()  # one of that name is no trait
+        names = [f.name for f in fields(cls) if hasattr(owner, f.name) and f.name not in options]
+        given = {name: getattr(owner, name) for name in names}
         return cls(**({"better": "none"} if math.isnan(measure.neutral) else {}) | given)

@@ -50,7 +50,7 @@ class Described(Protocol):
 
 def kind_of(model: Model) -> str:
     """What it says, or masked: a model that answers questions about blanks and likelihoods."""
-    return model.kind if isinstance(model, Kinded) else "masked"
+    return str(model.kind) if hasattr(model, "kind") else "masked"  # also of a wrapper that passes it on
 
 
 def about(model: Model) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def cited() -> dict[tuple[str, str], tuple[str, ...]]:
 
 def reasons(task: TaskRecord) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Why something is to be cited for a task, in words, and the keys; none for what is the user's own."""
-    dataset, measure = task.dataset_builder, task.measure
+    dataset, measure = task.dataset_builder or task.dataset, task.measure
     yield f"measure {measure}", cited().get(("measure", measure), ())
     for option, value in task.measure_options.items():
         yield f"{option}={value} of {measure}", cited().get(("option", f"{option}={value}"), ())

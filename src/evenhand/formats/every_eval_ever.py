@@ -37,7 +37,7 @@ def every_eval_ever(runs: Sequence[Run], *, organization: str = "unknown", relat
     record = {
         "schema_version": SCHEMA,
         "evaluation_id": f"evenhand/{run.record.model.replace('/', '_')}/{when}",
-        "evaluation_timestamp": str(run.record.started),
+        "evaluation_timestamp": run.record.started or "unknown",
         "retrieved_timestamp": when,
         "source_metadata": {
             "source_name": "evenhand",

@@ -30,17 +30,9 @@ class Elsewhere(Planned, Protocol):
         """What `function(model, *arguments)` gives where the model is: for whatever must look into it."""
 
 
-@runtime_checkable
-class Rounded(Model, Protocol):
-    """A model in half precision that counts what it could not hold."""
-
-    overflowed: int
-    """Inputs that half precision could not hold, and float32 did."""
-
-
 def overflowed(model: Model) -> int:
-    """How many inputs were redone in float32; 0 where nobody counts."""
-    return model.overflowed if isinstance(model, Rounded) else 0
+    """How many inputs half precision could not hold, and float32 did; 0 where nobody counts."""
+    return int(model.overflowed) if hasattr(model, "overflowed") else 0
 
 
 @runtime_checkable

@@ -28,7 +28,16 @@ from evenhand.core.files import write_whole
 from evenhand.core.items import Item, texts
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, RunError
-from evenhand.runs.record import RunRecord, TaskRecord, ValueRecord, as_plain, plain_json, read_record, read_values
+from evenhand.runs.record import (
+    SCHEMA,
+    RunRecord,
+    TaskRecord,
+    ValueRecord,
+    as_plain,
+    plain_json,
+    read_record,
+    read_values,
+)
 
 ANSWERS = "answers.sqlite"
 GATE = "gate.json"
@@ -66,7 +75,7 @@ class Run:
     def about(self) -> dict[str, Any]:
         """The record as plain data; deprecated, it goes with 0.3.0."""
         warn("run.about is deprecated: use run.record, which is typed.", DeprecationWarning, stacklevel=2)
-        return as_plain(self.record)
+        return {"schema": SCHEMA, **as_plain(self.record)}
 
     def task(self, dataset: str, measure: str) -> TaskRecord:
         """What was measured by that measure on that dataset; an error where nothing was."""
@@ -87,7 +96,8 @@ class Run:
     def scores_of(self, dataset: str, measure: str = "association") -> pd.DataFrame:
         """The scores of one dataset by one measure, without the group columns that only others have."""
         scores = self.scores[(self.scores["dataset"] == dataset) & (self.scores["measure"] == measure)]
-        return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
+        empty = [c for c in scores.columns if c != "score" and scores[c].isna().all()]
+        return scores if scores.empty else scores.drop(columns=empty)
 
     def values_of(self, dataset: str, measure: str = "") -> list[ValueRecord]:
         """The values of one dataset, by one measure or by all: of all items first, then by group."""
@@ -192,7 +202,7 @@ def _values(result: Result) -> Iterator[ValueRecord]:
             result.dataset,
             result.measure,
             result.version,
-            dict(value.groups),
+            {name: str(label) for name, label in value.groups.items()},
             _number(value.value),
             _number(value.low),
             _number(value.high),

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 from evenhand.core.files import write_whole
 from evenhand.core.measure import LAST, Better, Traits
 from evenhand.core.model import Work
-from evenhand.errors import NewerRun, RunError
+from evenhand.errors import BadInput, NewerRun, RunError
 from evenhand.measures import MEASURES
 from evenhand.stats.estimate import Estimate
 
@@ -202,6 +202,7 @@ class RunRecord:
 
 
 RUN = TypeAdapter(RunRecord)
+TASK = TypeAdapter(TaskRecord)
 VALUES = TypeAdapter(list[ValueRecord])
 WORDS = {
     "Input should be": "should be",
@@ -211,6 +212,17 @@ WORDS = {
 }
 """What Pydantic says of a field, in a sentence that begins with its name."""
 RESTORE = "Restore the file, or delete it and run the audit again."
+
+
+def valid(task: TaskRecord) -> TaskRecord:
+    """The record, if it could be read again: a measure or a dataset of one's own may say anything of itself."""
+    try:
+        return TASK.validate_json(TASK.dump_json(task, warnings=False), strict=True)
+    except ValidationError as error:
+        where, says = _told(error)
+        raise BadInput(
+            f"{task.measure} on {task.dataset} cannot be recorded: its {where} {says}. Change the class."
+        ) from error
 
 
 def as_plain(record: RunRecord) -> dict[str, Any]:
@@ -243,7 +255,8 @@ def read_record(path: Path) -> RunRecord | None:
 def _migrated(task: dict[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
     """A task of schema 1, which says nothing of its measure and of its sample."""
     known = MEASURES.get(str(task.get("measure")))
-    return {**(traits(known) if known else {}), **task, "partial": run.get("partial", False)}
+    told = {"dataset_builder": task.get("dataset"), **(traits(known) if known else {})}
+    return {**told, **task, "partial": run.get("partial", False)}
 
 
 def traits(measure: Any) -> dict[str, Any]:
@@ -265,13 +278,19 @@ def checked(kind: TypeAdapter[Kind], data: object, file: Path) -> Kind:
     try:
         return kind.validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
-        got = "" if first["type"] in ("missing", "json_invalid") else f", got {str(first['input'])[:60]!r}"
-        says = first["msg"]
-        for theirs, ours in WORDS.items():
-            says = says.replace(theirs, ours)
-        raise RunError(f"'{file}' is damaged, or not evenhand's: {where or 'it'} {says}{got}. {RESTORE}") from error
+        where, says = _told(error)
+        raise RunError(f"'{file}' is damaged, or not evenhand's: {where or 'it'} {says}. {RESTORE}") from error
+
+
+def _told(error: ValidationError) -> tuple[str, str]:
+    """The first field that is wrong, and what is wrong with it."""
+    first = error.errors(include_url=False)[0]
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
+    says = first["msg"]
+    for theirs, ours in WORDS.items():
+        says = says.replace(theirs, ours)
+    got = "" if first["type"] in ("missing", "json_invalid") else f", got {str(first['input'])[:60]!r}"
+    return where, says + got
 
 
 def read_json(file: Path) -> Any:

@@ -443,3 +443,8 @@ def test_the_scale_holds_every_interval_and_what_is_neutral() -> None:
     assert domain([Number(1.8, 1.6, 2.1, signed=False)], None, 0.0) == (0.0, 3.0)
     assert domain([Number(NAN)], None, NAN) == (-1.0, 1.0)
     assert probability(0.00001) == "p < .001"
+
+
+def test_a_share_alone_has_its_page_without_the_finer_measure_that_ranks_its_items(tmp_path: Path) -> None:
+    run = evenhand.audit(Table(lambda q: (-1.0,)), dataset="tgb", measure="stereotype-share", limit=9, out=tmp_path)
+    assert "stereotype-share" in page([run])

@@ -74,12 +74,13 @@ class Move:
 def moves(changes: pd.DataFrame, run: Run) -> dict[tuple[str, ...], Move]:
     """The rows of analysis.change.changed by dataset, measure and group; `run` is one of the two."""
     found: dict[tuple[str, ...], Move] = {}
+    neutral = {task.name: _neutral(run, task) for task in run.record.tasks}
     for row in changes.to_dict("records"):
         dataset, measure, group = (str(row[name]) for name in ("dataset", "measure", "group"))
         task = run.task(dataset, measure.removesuffix(FEMALE_MALE))
         paired = measure.endswith(FEMALE_MALE)
         change = Number(float(row["change"]), float(row["low"]), float(row["high"]))
-        zero = 0.0 if paired else _neutral(run, task)
+        zero = 0.0 if paired else neutral[task.name]
         signed = zero != 0.5 and (paired or task.signed)
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
         way = _way(task.better, before.value, after.value, change, zero)
