@@ -1,5 +1,9 @@
-"""Tiny randomly initialised models of the families people use, with tokenizers trained on the spot."""
+"""Tiny randomly initialised models of the families people use, with tokenizers made on the spot.
 
+The same every time: trainers that break ties by chance have their vocabulary written down or sorted.
+"""
+
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,9 @@ TEXTS = [
     'The unhappy phlebotomist told them, "I\'ll leave!"',
     "They wrote 24 letters; nobody answered.",
 ]
+PIECES = """the is le my man nu to th wo work nurs nurse this 24 an at as app bec ca da el fo fat go he ha ll lan lod mot
+no of po ph pat she spe un wr wan ##he ##an ##er ##is ##od ##ot ##ec ##om ##ed ##ag ##at ##rs ##rk ##pe ##pp ##ter ##her
+##ist ##on ##og My He She This The They"""
 SIZE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}
 BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ROBERTA_SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
@@ -31,12 +38,15 @@ ROBERTA_NAMES = {"bos_token": "<s>", "cls_token": "<s>", "pad_token": "<pad>", "
 
 
 def wordpiece(*, lower: bool) -> PreTrainedTokenizerFast:
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    letters = sorted({letter.lower() if lower else letter for text in TEXTS for letter in text} - {" "})
+    pieces = [piece for piece in PIECES.split() if not (lower and piece[0].isupper())]
+    vocabulary = [*BERT_SPECIAL, *letters, *(f"##{letter}" for letter in letters), *pieces]
+    tokenizer = Tokenizer(models.WordPiece({piece: n for n, piece in enumerate(vocabulary)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lower)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
-    trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=BERT_SPECIAL, show_progress=False)
-    return _finished(tokenizer, trainer, BERT_NAMES)
+    tokenizer.add_special_tokens(BERT_SPECIAL)
+    return _finished(tokenizer, BERT_NAMES)
 
 
 def byte_level(*, names: dict[str, str], special: list[str]) -> PreTrainedTokenizerFast:
@@ -48,7 +58,8 @@ def byte_level(*, names: dict[str, str], special: list[str]) -> PreTrainedTokeni
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    return _finished(tokenizer, trainer, names)
+    tokenizer.train_from_iterator(TEXTS * 5, trainer)
+    return _finished(tokenizer, names)
 
 
 def sentence_piece(*, lower: bool, names: dict[str, str], special: list[str]) -> PreTrainedTokenizerFast:
@@ -57,14 +68,19 @@ def sentence_piece(*, lower: bool, names: dict[str, str], special: list[str]) ->
         [normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " "), *([normalizers.Lowercase()] if lower else [])]
     )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    trainer = trainers.UnigramTrainer(
-        vocab_size=110, special_tokens=special, unk_token=names["unk_token"], show_progress=False
-    )
-    return _finished(tokenizer, trainer, names)
+    _train_unigram(tokenizer, special, names["unk_token"])
+    return _finished(tokenizer, names)
 
 
-def _finished(tokenizer: Tokenizer, trainer: Any, names: dict[str, str]) -> PreTrainedTokenizerFast:
+def _train_unigram(tokenizer: Tokenizer, special: list[str], unknown: str) -> None:
+    trainer = trainers.UnigramTrainer(vocab_size=110, special_tokens=special, unk_token=unknown, show_progress=False)
     tokenizer.train_from_iterator(TEXTS * 5, trainer)
+    scored = [(piece, round(score, 6)) for piece, score in json.loads(tokenizer.to_str())["model"]["vocab"]]
+    named, learned = scored[: len(special)], scored[len(special) :]
+    tokenizer.model = models.Unigram(named + sorted(learned), unk_id=special.index(unknown))
+
+
+def _finished(tokenizer: Tokenizer, names: dict[str, str]) -> PreTrainedTokenizerFast:
     ids = tokenizer.get_vocab()
     first, last = ((names[name], ids[names[name]]) for name in ("cls_token", "sep_token"))
     if isinstance(tokenizer.model, models.BPE) and names is ROBERTA_NAMES:
@@ -117,7 +133,7 @@ FAMILIES: dict[str, tuple[Callable[[], PreTrainedTokenizerFast], str, str, dict[
         lambda: wordpiece(lower=True),
         "ConvBertConfig",
         "ConvBertForMaskedLM",
-        {"embedding_size": 32, "conv_kernel_size": 3, "head_ratio": 1},
+        {"embedding_size": 32, "conv_kernel_size": 9, "head_ratio": 1},
     ),
     "fnet": (
         lambda: sentence_piece(lower=False, names=BERT_NAMES, special=BERT_SPECIAL),
@@ -195,10 +211,7 @@ def continuing_pieces() -> PreTrainedTokenizerFast:
     """As Llama's: SentencePiece, a start token put before every text, no padding."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    trainer = trainers.UnigramTrainer(
-        vocab_size=110, special_tokens=["<unk>", "<s>", "</s>"], unk_token="<unk>", show_progress=False
-    )
-    tokenizer.train_from_iterator(TEXTS * 5, trainer)
+    _train_unigram(tokenizer, ["<unk>", "<s>", "</s>"], "<unk>")
     tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
     names = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names)
