@@ -28,6 +28,7 @@ from evenhand.cli import (
     swap,
     terminal,
 )
+from evenhand.cli.flags import as_flags
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
 
@@ -101,4 +102,4 @@ app.add_typer(nli.app, name="nli", rich_help_panel=CHANGE)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and end with its exit code."""
-    sys.exit(terminal.run(app, arguments))
+    sys.exit(terminal.run(app, arguments, lambda message: as_flags(message, typer.main.get_command(app))))

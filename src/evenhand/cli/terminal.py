@@ -16,7 +16,11 @@ OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
 WIDTH = 120
 
 
-def run(app: Callable[[Sequence[str] | None], object], arguments: Sequence[str] | None) -> int:
+def run(
+    app: Callable[[Sequence[str] | None], object],
+    arguments: Sequence[str] | None,
+    worded: Callable[[str], str] = str,
+) -> int:
     """Run the application; its exit code: 0 fine, 2 bad input, 70 our own fault, 130 interrupted, 141 unread."""
     _show_log()
     for stream in (sys.stdout, sys.stderr):
@@ -27,7 +31,7 @@ def run(app: Callable[[Sequence[str] | None], object], arguments: Sequence[str] 
     except SystemExit as end:  # how typer ends, with the code of a wrong usage (2) or an interrupt (130) among others
         code = end.code if isinstance(end.code, int) else OK
     except EvenhandError as error:
-        return _say(str(error), BAD_INPUT)
+        return _say(worded(str(error)), BAD_INPUT)
     except Exception as error:
         if _interrupted(error):
             return _say("Interrupted.", INTERRUPTED)

@@ -30,7 +30,7 @@ def check_engine(engine: str, address: str | None, workers: int | None) -> None:
     if engine not in ENGINES:
         raise UnknownName("engine", engine, ENGINES)
     if engine == "local" and (address is not None or workers is not None):
-        raise BadInput("An address and a number of workers are Ray's: add --engine ray, or leave them out.")
+        raise BadInput("An address and a number of workers are Ray's: add `engine='ray'`, or leave them out.")
     if workers is not None and workers < 1:
         raise BadInput(f"workers must be at least 1. Got {workers}.")
     if engine == "ray" and find_spec("ray") is None:

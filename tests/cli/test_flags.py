@@ -1,0 +1,27 @@
+"""What the library calls a parameter is an option for those who type."""
+
+import pytest
+import typer
+
+from evenhand.cli.app import app, main
+from evenhand.cli.flags import as_flags
+
+
+@pytest.mark.parametrize(
+    ("said", "typed"),
+    [
+        ("Measure with `batch_size=1`.", "Measure with --batch-size 1."),
+        ("Choose another `out`.", "Choose another --out."),
+        ("It needs `trust_remote_code=True`.", "It needs --trust-remote-code."),
+        ("Run `evenhand rescore RUN`.", "Run `evenhand rescore RUN`."),
+        ("There is no `nonsense=2`.", "There is no `nonsense=2`."),
+    ],
+)
+def test_parameters_become_options(said: str, typed: str) -> None:
+    assert as_flags(said, typer.main.get_command(app)) == typed
+
+
+def test_an_error_of_the_library_is_worded_for_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["audit", "mini-en", "--suite", "gbef", "--engine", "local", "--workers", "2"])
+    assert "--engine ray" in capsys.readouterr().err
