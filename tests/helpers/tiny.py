@@ -23,9 +23,9 @@ TEXTS = [
     'The unhappy phlebotomist told them, "I\'ll leave!"',
     "They wrote 24 letters; nobody answered.",
 ]
-PIECES = """the is le my man nu to th wo work nurs nurse this 24 an at as app bec ca da el fo fat go he ha ll lan lod mot
-no of po ph pat she spe un wr wan ##he ##an ##er ##is ##od ##ot ##ec ##om ##ed ##ag ##at ##rs ##rk ##pe ##pp ##ter ##her
-##ist ##on ##og My He She This The They"""
+PIECES = """the is le my man nu to th wo work nurs nurse this 24 an at as app bec ca da el fo fat go he ha ll lan lod
+mot no of po ph pat she spe un wr wan ##he ##an ##er ##is ##od ##ot ##ec ##om ##ed ##ag ##at ##rs ##rk ##pe ##pp ##ter
+##her ##ist ##on ##og My He She This The They"""
 SIZE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}
 BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ROBERTA_SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
