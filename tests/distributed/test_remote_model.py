@@ -108,7 +108,7 @@ def test_another_version_on_a_worker_is_an_error_that_names_both(monkeypatch: py
 @pytest.mark.usefixtures("cluster")
 def test_workers_with_other_weights_are_refused() -> None:
     def load() -> Letters:
-        return Letters(seconds=0.1, fingerprint=str(uuid4()))
+        return Letters(seconds=1, fingerprint=str(uuid4()))  # time for the second to start
 
     with (
         RemoteModel(load, WorkerPool(2), name="letters") as model,

@@ -38,9 +38,8 @@ ROBERTA_NAMES = {"bos_token": "<s>", "cls_token": "<s>", "pad_token": "<pad>", "
 
 
 def wordpiece(*, lower: bool) -> PreTrainedTokenizerFast:
-    letters = sorted({letter.lower() if lower else letter for text in TEXTS for letter in text} - {" "})
-    pieces = [piece for piece in PIECES.split() if not (lower and piece[0].isupper())]
-    vocabulary = [*BERT_SPECIAL, *letters, *(f"##{letter}" for letter in letters), *pieces]
+    letters = sorted({*"".join(TEXTS), *"".join(TEXTS).lower()} - {" "})
+    vocabulary = [*BERT_SPECIAL, *letters, *(f"##{letter}" for letter in letters), *PIECES.split()]
     tokenizer = Tokenizer(models.WordPiece({piece: n for n, piece in enumerate(vocabulary)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lower)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
