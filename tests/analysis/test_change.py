@@ -121,7 +121,7 @@ def test_a_group_without_any_item_that_both_scored_has_no_row() -> None:
     runs = two([NAN, 0.5, 0.3, 0.2], [0.1, NAN, 0.2, 0.3], category=["a", "a", "b", "b"])
     assert list(rows(*runs)) == ["all", "b"]
     of_a = next(row for row in differences(*runs, "d", "pronoun") if row["group"] == "a")
-    assert (of_a["n"], of_a["left_out"], of_a["moved"]) == (0, 2, "")
+    assert (of_a["n"], of_a["left_out"]) == (0, 2)
     assert all(math.isnan(of_a[name]) for name in ("before", "after", "change", "low", "high", "p", "worse"))
 
 
@@ -267,7 +267,8 @@ def twice(before: list[float], after: list[float], **more: Any) -> dict[str, Any
     clusters = [str(i) for i in range(len(before))]
     about: dict[str, Any] = {"crossed": None, "sets": None, "every": (), "shares": False, "neutral": 0.0, "better": 0.0}
     found = PairedScores(np.array(before), np.array(after), clusters, **about | more)
-    return found.row(np.random.default_rng(0), same=False)
+    row = found.row(np.random.default_rng(0), same=False) | {"comparable": True}
+    return dict(adjusted([row]).iloc[0])
 
 
 def test_from_one_side_of_neutral_to_the_other() -> None:

@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -124,7 +124,8 @@ def test_a_value_does_not_depend_on_what_else_is_measured() -> None:
     table = Table(only(Fill, lambda q: (-float(len(q.hidden)) * int(q.text.split()[-1][:-1]),)))
     whole = measure(table, items, Association(), by=("gender",), cluster="job")
     part = measure(table, [i for i in items if i.groups["gender"] == "f"], Association(), by=("gender",), cluster="job")
-    assert whole.values[1] == part.values[1]
+    family = {"p_holm": 0.0, "detectable": 0.0}  # these depend on how many rows there are, by design
+    assert replace(whole.values[1], **family) == replace(part.values[1], **family)
     assert whole.values[1].groups == {"gender": "f"}
     other_seed = measure(table, items, Association(), by=("gender",), cluster="job", seed=1)
     assert other_seed.values[1] != whole.values[1]

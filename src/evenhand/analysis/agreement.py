@@ -4,8 +4,10 @@ import pandas as pd
 
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
+from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
+from evenhand.stats.verdict import adjust
 
 EFFECTS = ("social", "agreement", "form", "level")
 
@@ -37,15 +39,21 @@ def decompose(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(effects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
-    """Mean of each effect by profession group, with intervals over professions and a sign-flip p."""
-    rows = []
+    """Mean of each effect by profession group, with intervals over professions, a sign-flip p, and Holm's over all."""
+    labels, found = [], []
     for label, part in effects.groupby("prof_gender"):
         for effect in EFFECTS:
             known = part.dropna(subset=effect)
             rng = generator(seed, {"prof_gender": str(label), "effect": effect})
             values, names = known[effect].to_numpy(), known["profession"].tolist()
             value = float(values.mean()) if len(values) else float("nan")
-            low, high = clustered_interval(values, names, rng)
+            interval = clustered_interval(values, names, rng)
             p = sign_flip_test(values, names, rng)
-            rows.append({"prof_gender": label, "effect": effect, "value": value, "low": low, "high": high, "p": p})
+            labels.append({"prof_gender": label, "effect": effect})
+            found.append(Estimate(value, *interval, len(values), p=p, clusters=len(set(names))))
+    columns = ("value", "low", "high", "p", "p_holm", "clusters", "needed")
+    rows = [
+        label | {name: getattr(estimate, name) for name in columns}
+        for label, estimate in zip(labels, adjust(found), strict=True)
+    ]
     return pd.DataFrame(rows)

@@ -1,7 +1,7 @@
 """A model before and after, or two models: what differs, measure by measure, item by item."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,18 +9,19 @@ import numpy as np
 import pandas as pd
 
 from evenhand.analysis.paired import pairs
+from evenhand.core.measure import Traits
 from evenhand.core.scores import FAST, MacroMean, Summarise, generator, share
 from evenhand.errors import UnknownName
 from evenhand.measures import MEASURES
-from evenhand.runs.comparable import in_common, same_task
+from evenhand.runs.comparable import in_common, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
-from evenhand.stats.estimate import side
-from evenhand.stats.intervals import Floats, agreed_interval, clustered_interval
-from evenhand.stats.macro_means import macro_interval
-from evenhand.stats.significance import detectable_within, holm, interval_test, sign_flip_test
+from evenhand.stats.intervals import Floats, agreed_interval
+from evenhand.stats.mean_intervals import fewest, mean_interval
+from evenhand.stats.significance import detectable, holm, interval_test, sign_flip_test
+from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
 
-NUMBERS = ("before", "after", "change", "low", "high", "p", "detectable", "worse", "worse_low", "worse_high")
+NUMBERS = ("before", "after", "change", "low", "high", "p", "worse", "worse_low", "worse_high", "worse_p")
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,20 @@ class PairedScores:
     neutral: float
     better: float
     """1 where higher is better, -1 where lower is, 0 where nearer to neutral is, NaN where one cannot say."""
+    unit: bool = False
+    """Whether values lie between 0 and 1."""
 
     def row(self, rng: np.random.Generator, same: bool) -> dict[str, Any]:
-        """Both values, their difference and what follows; `same`: of the same model, so that no difference is none."""
+        """Both values, their difference and what follows; `same`: of the same model, so that 0 is exact."""
         scored = ~np.isnan(self.before - self.after)
-        counts = {"n": int(scored.sum()), "left_out": int((~scored).sum()), "neutral": self.neutral}
         both = self._of(scored)
+        counts: dict[str, Any] = {"n": int(scored.sum()), "left_out": int((~scored).sum()), "neutral": self.neutral}
+        counts |= {
+            "clusters": fewest(both.clusters, both.crossed),
+            "goal": "what is right" if self.better else "neutral",
+        }
         if not counts["n"] or set(self.every) - set(both.sets or ()):
-            return dict.fromkeys(NUMBERS, math.nan) | counts | {"moved": ""}
+            return dict.fromkeys(NUMBERS, math.nan) | counts
         before, after = both._mean(both.before), both._mean(both.after)
         difference = both.after - both.before
         if same and not difference.any():
@@ -54,10 +61,14 @@ class PairedScores:
         else:
             low, high = both._interval(difference, rng)
             p = both._p(difference, low, high, rng)
-        worse = both._worse(before, after, low, high, rng)
-        least = detectable_within(low, high, both._fewest())
-        numbers = (before, after, after - before, low, high, p, least, *worse)
-        return dict(zip(NUMBERS, numbers, strict=True)) | counts | {"moved": self._moved(*worse[1:])}
+        worse = both._worse((before, after), (low, high, p), rng)
+        return dict(zip(NUMBERS, (before, after, after - before, low, high, p, *worse), strict=True)) | counts
+
+    @property
+    def distance(self) -> float:
+        """How far the value before is from where it should be."""
+        value = self._mean(self.before)
+        return -self.better * value if self.better else abs(value - self.neutral)
 
     def _of(self, which: Any) -> "PairedScores":
         def chosen(labels: Sequence[str] | None) -> list[str] | None:
@@ -82,45 +93,40 @@ class PairedScores:
     def _mean(self, values: Floats) -> float:
         return float((values * self._weights()).mean())
 
-    def _fewest(self) -> int:
-        sizes = [len(set(side)) for side in (self.clusters, self.crossed) if side is not None]
-        return min([size for size in sizes if size > 1], default=1)
-
     def _interval(self, values: Floats, rng: np.random.Generator, *, signed: bool = True) -> tuple[float, float]:
-        if self.sets is not None:
-            return macro_interval(values, self.sets, self.clusters, rng, crossed=self.crossed, signed=signed)
         n = len(set(self.clusters))
-        if signed and self.shares and n > 1 and np.ptp(values) == 0 and abs(values[0]) in (0.0, 1.0):
-            return agreed_interval(float(values[0]), n, signed=True)
-        return clustered_interval(values, self.clusters, rng, crossed=self.crossed)
+        if self.sets is None and self.shares and n > 1 and np.ptp(values) == 0 and abs(values[0]) in (0.0, 1.0):
+            return agreed_interval(float(values[0]), n, signed=signed)
+        unit = self.unit and not signed
+        return mean_interval(values, self.clusters, rng, crossed=self.crossed, sets=self.sets, unit=unit)
 
     def _p(self, difference: Floats, low: float, high: float, rng: np.random.Generator) -> float:
         if self.crossed is not None:
-            return interval_test(self._mean(difference), low, high, self._fewest())
+            return interval_test(self._mean(difference), low, high, fewest(self.clusters, self.crossed))
         return sign_flip_test(difference * self._weights(), self.clusters, rng)
 
     def _worse(
-        self, before: float, after: float, low: float, high: float, rng: np.random.Generator
-    ) -> tuple[float, float, float]:
-        """How much farther from where it should be, and the interval of that.
+        self, ends: tuple[float, float], change: tuple[float, float, float], rng: np.random.Generator
+    ) -> tuple[float, float, float, float]:
+        """How much farther from where it should be, its interval, and its p.
 
         With c = after - before and u = before + after - 2 neutral, the distance |after - neutral| grows by sign(u c)
         min(|u|, |c|). Both have intervals, and the interval is all that they allow: which side of neutral a value is on
-        is as uncertain as the value.
+        is as uncertain as the value. The distance changes only if neither is 0, so its p is the larger of theirs (an
+        intersection-union test; Berger 1982, Technometrics 24:295-300).
         """
+        (before, after), (low, high, p) = ends, change
         if math.isnan(self.better) or math.isnan(self.neutral):
-            return math.nan, math.nan, math.nan
+            return math.nan, math.nan, math.nan, math.nan
         if self.better:
-            ends = sorted((-self.better * low, -self.better * high))
-            return -self.better * (after - before), ends[0], ends[1]
-        least, most = self._interval((self.before + self.after) / 2, rng, signed=False)
-        ends = [_farther(2 * (middle - self.neutral), end) for middle in (least, most) for end in (low, high)]
+            least, most = sorted((-self.better * low, -self.better * high))
+            return -self.better * (after - before), least, most, p
+        middle = (self.before + self.after) / 2
+        least, most = self._interval(middle, rng, signed=False)
+        corners = [_farther(2 * (where - self.neutral), end) for where in (least, most) for end in (low, high)]
+        p_middle = self._p(middle - self.neutral, least - self.neutral, most - self.neutral, rng)
         whole = _farther(before + after - 2 * self.neutral, after - before)
-        return whole, float(np.min(ends)), float(np.max(ends))
-
-    def _moved(self, low: float, high: float) -> str:
-        goal = "what is right" if self.better else "neutral"
-        return {-1: f"towards {goal}", 0: "", 1: f"away from {goal}"}[side(low, high)]
+        return whole, float(np.min(corners)), float(np.max(corners)), float(np.fmax(p, p_middle))
 
 
 def _farther(total: float, difference: float) -> float:
@@ -134,8 +140,11 @@ def _farther(total: float, difference: float) -> float:
 
 COLUMNS = (
     *("dataset", "measure", "group", "before", "after", "change", "low", "high", "p", "p_holm"),
-    *("detectable", "n", "left_out", "neutral", "worse", "worse_low", "worse_high", "moved"),
+    *("detectable", "n", "left_out", "clusters", "needed", "neutral"),
+    *("worse", "worse_low", "worse_high", "worse_p", "worse_p_holm", "moved"),
 )
+INTERNAL = ("goal", "crossed", "comparable")
+"""What `adjusted` needs to know of a row, and leaves out of the table."""
 FEMALE_MALE = ", female - male"
 """Added to the name of a measure whose female and male items are compared as pairs."""
 SIDES = {"she": -1.0, "he": 1.0}
@@ -145,24 +154,43 @@ SIDES = {"she": -1.0, "he": 1.0}
 def changed(before: Run, after: Run) -> pd.DataFrame:
     """For each measure and group that both runs have: both values, their difference with its 95 % interval, and p.
 
-    `change` = after - before, item by item, with an interval clustered as the values' own. Of associations the
-    difference female - male is compared, by profession group. `p` flips the signs of whole clusters, or goes with the
-    interval where clusters cross; `p_holm` is adjusted over all rows. `detectable` is the smallest change that such
-    data would show four times in five. Items (of associations: pairs) that one run could not score are `left_out`.
+    `change` = after - before, item by item, with an interval clustered as the values' own. Associations are compared by
+    their difference female - male, for each profession group. `p` flips the signs of whole clusters, or goes with the
+    interval where clusters cross; `p_holm` is adjusted over the rows of the same dataset and measure. `detectable` is
+    the smallest change that such data would show four times in five. Items (for associations: pairs) that one run could
+    not score are `left_out`.
 
-    `worse` is the change of the distance from `neutral`, below 0 if it shrank, with its interval; for words that call
-    for one gender, from what they call for. `moved` says so in words where that interval leaves out 0.
+    `worse` is the change of the distance from `neutral`, below 0 if it shrank, with its interval and p; for words that
+    call for one gender, from what they call for. `moved` says so in words where the rule of stats.verdict holds: the
+    interval of `worse` leaves out 0, and its adjusted p is below .05.
     """
     rows = [row for task in in_common([before, after]) for row in differences(before, after, *task) if row["n"]]
     return adjusted(rows)
 
 
 def adjusted(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The rows of one or several comparisons, p adjusted by Holm over all that have one."""
-    frame = pd.DataFrame(rows, columns=[*(key for key in (rows[0] if rows else ()) if key not in COLUMNS), *COLUMNS])
-    tested = frame["p"].notna()
-    frame.loc[tested, "p_holm"] = holm(frame.loc[tested, "p"].tolist())
-    return frame.astype({"p_holm": float})
+    """The rows of one or several comparisons with what depends on their families: adjusted p, detectable, moved."""
+    first = rows[0] if rows else {}
+    frame = pd.DataFrame(
+        rows, columns=[*(key for key in first if key not in (*COLUMNS, *INTERNAL)), *COLUMNS, *INTERNAL]
+    )
+    frame = frame.astype({"p_holm": float, "worse_p_holm": float, "detectable": float, "needed": object})
+    for _, family in frame.groupby(["dataset", "measure"], sort=False, dropna=False):
+        for p in ("p", "worse_p"):
+            known = family.index[family[p].notna()]
+            frame.loc[known, f"{p}_holm"] = holm(family.loc[known, p].tolist())
+        frame.loc[family.index, "needed"] = FEWEST_CROSSED if family["crossed"].eq(True).any() else enough(len(family))
+        frame.loc[family.index, "detectable"] = [
+            detectable(row["low"], row["high"], row["clusters"], rows=len(family)) for _, row in family.iterrows()
+        ]
+    frame["moved"] = [_moved(row) for row in frame.to_dict("records")]
+    return frame.drop(columns=list(INTERNAL))
+
+
+def _moved(row: Mapping[Any, Any]) -> str:
+    """What happened, in words: nothing where it is not shown, or the two models are of two kinds."""
+    way = moved(row["worse_low"], row["worse_high"], row["worse_p_holm"], row["clusters"], row["needed"])
+    return f"{'towards' if way < 0 else 'away from'} {row['goal']}" if way and row["comparable"] else ""
 
 
 def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator[dict[str, Any]]:
@@ -173,8 +201,10 @@ def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator
     seed, same = before.record.seed, before.record.fingerprint == after.record.fingerprint
     one, other = (run.scores_of(dataset, measure) for run in (before, after))
     name, find = (measure + FEMALE_MALE, _pairs) if {"gender", "slot"} <= set(one) else (measure, _items)
+    comparable = not of_two_kinds([before, after])
     for label, part, rng in find(one, other, task, seed):
-        yield {"dataset": dataset, "measure": name, "group": label} | part.row(rng, same)
+        found = part.row(rng, same) | {"crossed": part.crossed is not None, "comparable": comparable}
+        yield {"dataset": dataset, "measure": name, "group": label} | found
 
 
 Found = Iterator[tuple[str, PairedScores, np.random.Generator]]
@@ -192,35 +222,41 @@ def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, seed: int) 
 
 def _items(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, seed: int) -> Found:
     """Each item's score, or what the value is the mean of: of all, then of each group."""
-    joined = one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
-    how = MEASURES[task.measure]
+    joined = joined_by_item(one, other)
     by = list(task.by)
-    parts: list[tuple[str, dict[str, str], pd.DataFrame]] = [("all", {}, joined)]
+    yield "all", item_scores(joined, task), generator(seed, {"change": "all"})
     for labels, part in joined.groupby(by) if by else ():
-        parts.append((", ".join(map(str, labels)), dict(zip(by, map(str, labels), strict=True)), part))
-    for label, groups, part in parts:
-        summarise: Summarise = how.summarise  # type: ignore[assignment]
-        sets, every = None, tuple[str, ...]()
-        if isinstance(summarise, MacroMean):
-            if summarise.by not in groups:
-                sets, every = part[summarise.by].astype(str).tolist(), summarise.sets
-            summarise = summarise.within
-        before, after = (FAST[summarise](part[name].to_numpy(dtype=float)) for name in ("score", "score_after"))
-        yield (
-            label,
-            PairedScores(
-                before,
-                after,
-                part[task.cluster or "id"].astype(str).tolist(),
-                part[task.crossed].astype(str).tolist() if task.crossed else None,
-                sets,
-                every,
-                summarise is share,
-                how.neutral,
-                _better(task, part),
-            ),
-            generator(seed, {"change": label}),
-        )
+        label = ", ".join(map(str, labels))
+        yield label, item_scores(part, task, by), generator(seed, {"change": label})
+
+
+def joined_by_item(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    """The scores of two runs, with the second one's as `score_after`."""
+    return one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
+
+
+def item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] = ()) -> PairedScores:
+    """What the value of these items is the mean of, in two runs; `groups` are those whose label they share."""
+    how = MEASURES[task.measure]
+    summarise: Summarise = how.summarise  # type: ignore[assignment]
+    sets, every = None, tuple[str, ...]()
+    if isinstance(summarise, MacroMean):
+        if summarise.by not in groups:
+            sets, every = joined[summarise.by].astype(str).tolist(), summarise.sets
+        summarise = summarise.within
+    before, after = (FAST[summarise](joined[name].to_numpy(dtype=float)) for name in ("score", "score_after"))
+    return PairedScores(
+        before,
+        after,
+        joined[task.cluster or "id"].astype(str).tolist(),
+        joined[task.crossed].astype(str).tolist() if task.crossed else None,
+        sets,
+        every,
+        summarise is share,
+        how.neutral,
+        _better(task, joined),
+        unit=Traits.of(how).bounds == (0.0, 1.0),
+    )
 
 
 def _better(task: TaskRecord, part: pd.DataFrame) -> float:

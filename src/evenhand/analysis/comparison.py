@@ -24,7 +24,7 @@ class Comparison:
     frame: pd.DataFrame = field(repr=False)
     """A row for each run but the first, measure and group: `run`, then the columns of analysis.change.changed.
 
-    `before` is the baseline's value, `after` the other run's; `p_holm` is adjusted over all rows.
+    `before` is the baseline's value, `after` the other run's.
     """
 
     @property
@@ -84,7 +84,7 @@ def compare(*runs: Run | str | Path) -> Comparison:
     loaded = tuple(run if isinstance(run, Run) else Run.load(run) for run in runs)
     baseline, names = loaded[0], named(loaded)
     rows = [
-        {"run": name, **row} | ({"moved": ""} if of_two_kinds([baseline, run]) else {})
+        {"run": name, **row}
         for name, run in zip(names[1:], loaded[1:], strict=True)
         for task in in_common([baseline, run])
         for row in differences(baseline, run, *task)

@@ -21,6 +21,7 @@ class Findings:
     differences: pd.DataFrame = field(default_factory=pd.DataFrame)
     """Female - male, by group: analysis.paired.compared."""
     claims: list[hypotheses.Claim] = field(default_factory=list)
+    """None where each German form agrees with its person: grammar alone would support or refute them."""
     workforce: dict[str, pd.DataFrame] = field(default_factory=dict)
     """Correlation with the share of women, by country: analysis.workforce.against."""
     confounds: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -54,12 +55,12 @@ def _of(
             confounds[name] = workforce.against(scores, numbers, by=by, cluster=cluster, seed=seed)
     if by != "prof_gender":
         return Findings(dataset, by, differences, confounds=confounds)
-    crossed = "form" in scores and scores.groupby("gender")["form"].nunique().gt(1).any()
+    crossed = "form" in scores and not paired.agreeing(scores)
     return Findings(
         dataset,
         by,
         differences,
-        claims=hypotheses.evaluate(scores, seed=seed),
+        claims=[] if paired.agreeing(scores) else hypotheses.evaluate(scores, seed=seed),
         workforce={
             country: workforce.against(scores, shares, seed=seed) for country, shares in _shares(dataset).items()
         },

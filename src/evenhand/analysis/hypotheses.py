@@ -1,32 +1,49 @@
 """The hypotheses of Bartl, Nissim and Gatt (2020, Table 3), each with a verdict and its evidence."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
-from numpy.random import Generator
 
 from evenhand.analysis.paired import changes, pairs
 from evenhand.core.scores import generator
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import clustered_interval
+from evenhand.stats.significance import sign_flip_test
+from evenhand.stats.verdict import adjust, decide
 
 TYPICAL = (("female", "female"), ("male", "male"))
 ANTI = (("female", "male"), ("male", "female"))
+MARGIN = 0.1
+"""Nats that count as no difference for H3: one word is at most 1.11 times as likely as the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing a hypothesis expects: its verdict is read off the interval.
+    """One thing a hypothesis expects, and what was found.
 
-    `supported` where the interval lies on the expected side, `refuted` where it lies on the other, `undecided` where it
-    includes 0.
+    `supported` where the value leans to the expected side, by the rule of stats.verdict with p adjusted over all
+    claims; `refuted` where it leans to the other; `undecided` otherwise. A claim of no difference is supported where
+    the whole interval lies within +-0.1 nats, and refuted where the value leans and lies beyond.
     """
 
     hypothesis: str
     claim: str
     found: Estimate
-    verdict: str
+    sign: int
+    """1 or -1: the expected side; 0: no difference is expected."""
+    contrast: Estimate | None = None
+    """The same words minus those of the other gender with the same professions: what is left beyond the professions."""
+
+    @property
+    def verdict(self) -> str:
+        """supported, refuted or undecided."""
+        side = decide(self.found).side
+        if self.sign:
+            return "undecided" if side == 0 else "supported" if side == self.sign else "refuted"
+        if self.found.spans and -MARGIN < self.found.low <= self.found.high < MARGIN:
+            return "supported"
+        return "refuted" if side and abs(self.found.value) > MARGIN else "undecided"
 
 
 def evaluate(before: pd.DataFrame, after: pd.DataFrame | None = None, *, seed: int = 0) -> list[Claim]:
@@ -34,47 +51,44 @@ def evaluate(before: pd.DataFrame, after: pd.DataFrame | None = None, *, seed: i
 
     H1: typical pairs (female word, female profession) have positive association, which fine-tuning lowers. H2:
     anti-typical pairs have negative association, which fine-tuning raises. H3: with balanced professions female and
-    male do not differ, and fine-tuning changes little. That a difference is 0 cannot be proven: H3 is refuted or
-    undecided.
+    male do not differ, and fine-tuning changes little.
     """
-    return list(_claims(before, changes(before, after) if after is not None else None, seed))
+    claims = list(_claims(before, changes(before, after) if after is not None else None, seed))
+    found = adjust([claim.found for claim in claims])
+    return [replace(claim, found=estimate) for claim, estimate in zip(claims, found, strict=True)]
 
 
 def _claims(before: pd.DataFrame, change: pd.DataFrame | None, seed: int) -> Iterator[Claim]:
+    paired = pairs(before)
     for hypothesis, settings, sign in (("H1", TYPICAL, 1), ("H2", ANTI, -1)):
         for gender, jobs in settings:
-            expected = "positive" if sign > 0 else "negative"
-            yield _cell(
-                hypothesis, f"{gender} words with {jobs} professions: {expected}", before, gender, jobs, sign, seed
-            )
+            said, moves = ("positive", "falls") if sign > 0 else ("negative", "rises")
+            words = f"{gender} words with {jobs} professions"
+            beyond = paired[paired["prof_gender"] == jobs]
+            beyond = beyond.assign(score=beyond["difference"] * (1 if gender == "female" else -1))
+            contrast = _estimate(beyond, jobs, "female - male", seed)
+            yield Claim(hypothesis, f"{words}: {said}", _cell(before, gender, jobs, seed), sign, contrast)
             if change is not None:
-                moved = "falls" if sign > 0 else "rises"
-                claim = f"{gender} words with {jobs} professions: {moved} after fine-tuning"
-                yield _cell(hypothesis, claim, change, gender, jobs, -sign, seed)
-    paired = pairs(before)
-    rng = generator(seed, {"prof_gender": "balanced", "gender": "female - male"})
-    balanced = paired[paired["prof_gender"] == "balanced"]
-    yield _claim("H3", "female and male words alike with balanced professions", balanced, "difference", 0, rng)
+                yield Claim(hypothesis, f"{words}: {moves} after fine-tuning", _cell(change, gender, jobs, seed), -sign)
+    balanced = paired[paired["prof_gender"] == "balanced"].assign(score=lambda rows: rows["difference"])
+    alike = _estimate(balanced, "balanced", "female - male", seed)
+    yield Claim("H3", "female and male words do not differ with balanced professions", alike, 0)
     if change is not None:
         for gender in ("female", "male"):
             claim = f"{gender} words with balanced professions: no change after fine-tuning"
-            yield _cell("H3", claim, change, gender, "balanced", 0, seed)
+            yield Claim("H3", claim, _cell(change, gender, "balanced", seed), 0)
 
 
-def _cell(hypothesis: str, claim: str, scores: pd.DataFrame, gender: str, jobs: str, sign: int, seed: int) -> Claim:
-    part = scores[(scores["gender"] == gender) & (scores["prof_gender"] == jobs)]
-    return _claim(hypothesis, claim, part, "score", sign, generator(seed, {"prof_gender": jobs, "gender": gender}))
+def _cell(scores: pd.DataFrame, gender: str, jobs: str, seed: int) -> Estimate:
+    return _estimate(scores[(scores["gender"] == gender) & (scores["prof_gender"] == jobs)], jobs, gender, seed)
 
 
-def _claim(hypothesis: str, claim: str, part: pd.DataFrame, column: str, sign: int, rng: Generator) -> Claim:
-    part = part.dropna(subset=column)
-    values = part[column].to_numpy()
-    value = float(values.mean()) if len(values) else float("nan")
-    found = Estimate(value, *clustered_interval(values, part["profession"].tolist(), rng), len(values))
-    return Claim(hypothesis, claim, found, _verdict(found.side(), sign))
-
-
-def _verdict(side: int, sign: int) -> str:
-    if side == 0:  # 0 is inside, or there is no interval
-        return "undecided"
-    return "supported" if side == sign else "refuted"
+def _estimate(part: pd.DataFrame, jobs: str, gender: str, seed: int) -> Estimate:
+    part = part.dropna(subset="score")
+    values, clusters = part["score"].to_numpy(), part["profession"].tolist()
+    if not len(values):
+        return Estimate(float("nan"))
+    rng = generator(seed, {"prof_gender": jobs, "gender": gender})
+    interval = clustered_interval(values, clusters, rng)
+    p = sign_flip_test(values, clusters, rng)
+    return Estimate(float(values.mean()), *interval, len(values), p=p, clusters=part["profession"].nunique())

@@ -1,10 +1,16 @@
-"""Which labels a model of inference gives to the pairs of each set (Anantaprayoon et al. 2024, Table 3)."""
+"""Which labels an NLI classifier gives to the pairs of each set (Anantaprayoon et al. 2024, Table 3)."""
 
 from collections.abc import Sequence
 
 import pandas as pd
 
+from evenhand.core.scores import generator
+from evenhand.runs.folder import Run
 from evenhand.runs.record import ValueRecord
+from evenhand.stats.estimate import Estimate
+from evenhand.stats.mean_intervals import fewest, mean_interval
+from evenhand.stats.significance import interval_test
+from evenhand.stats.verdict import adjust
 
 SETS = ("pro", "anti", "non")
 MEASURES = {
@@ -31,3 +37,40 @@ def distribution(values: Sequence[ValueRecord]) -> pd.DataFrame:
             value, low, high = (1 - share.value, 1 - share.high, 1 - share.low) if label == "neutral" else ends
             rows.append({"set": name, "label": label, "value": value, "low": low, "high": high})
     return pd.DataFrame(rows)
+
+
+CONTRASTS = {
+    "entailment, pro - anti": ("entailment", "pro", "anti"),
+    "contradiction, anti - pro": ("contradiction", "anti", "pro"),
+}
+"""Above 0 where a stereotype would give the label more often; an error that both sets share cancels out."""
+
+
+def contrasts(run: Run, dataset: str) -> dict[str, Estimate]:
+    """How much more often each label is given where a stereotype would give it than where it would not.
+
+    e_pro - e_anti and c_anti - c_pro, from -1 to 1, neutral at 0. Each pair of the set pro has a partner in anti that
+    differs in the gender alone, so a classifier that is merely often wrong has 0. Intervals over words and templates;
+    p adjusted over the two. Empty where the run lacks one of the labels or of the sets.
+    """
+    found: dict[str, Estimate] = {}
+    tasks = {task.measure: task for task in run.tasks_on(dataset)}
+    for name, (label, one, other) in CONTRASTS.items():
+        task = tasks.get(MEASURES[label])
+        if task is None or task.by != ("set",):
+            return {}
+        scores = run.scores_of(*task.name).dropna(subset="score")
+        keys = [group for group in (task.cluster, task.crossed) if group]
+        sides = [scores[scores["set"] == side][[*keys, "score"]] for side in (one, other)]
+        both = sides[0].merge(sides[1], on=keys, suffixes=("", "_other"))
+        if both.empty:
+            return {}
+        values = (both["score"] - both["score_other"]).to_numpy(dtype=float)
+        clusters = both[task.cluster].astype(str).tolist()
+        crossed = both[task.crossed].astype(str).tolist() if task.crossed else None
+        rng = generator(run.record.seed, {"contrast": name})
+        low, high = mean_interval(values, clusters, rng, crossed=crossed, sets=[name] * len(values))
+        g, value = fewest(clusters, crossed), float(values.mean())
+        p = interval_test(value, low, high, g)
+        found[name] = Estimate(value, low, high, len(both), p=p, clusters=g)
+    return dict(zip(found, adjust(list(found.values()), crossed=True), strict=True))

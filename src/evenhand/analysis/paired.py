@@ -7,11 +7,16 @@ import pandas as pd
 
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
+from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import clustered_interval
-from evenhand.stats.significance import detectable, holm, sign_flip_test, signed_rank
+from evenhand.stats.significance import sign_flip_test, signed_rank
+from evenhand.stats.verdict import adjust
 
 LEFT_OUT = ("gender", "person", "id", "score")
-COLUMNS = ("pairs", "clusters", "difference", "low", "high", "p", "p_holm", "detectable", "w", "r", "r_printed")
+COLUMNS = (
+    *("pairs", "clusters", "needed", "difference", "low", "high", "p", "p_holm", "detectable"),
+    *("w", "r", "r_printed", "p_printed"),
+)
 
 
 def pairs(scores: pd.DataFrame) -> pd.DataFrame:
@@ -24,7 +29,7 @@ def pairs(scores: pd.DataFrame) -> pd.DataFrame:
     if missing := {"gender", "slot"} - set(scores.columns):
         raise BadInput(f"Pairs need the groups gender and slot. Missing: {', '.join(sorted(missing))}.")
     frame = scores
-    if "form" in frame and not frame.groupby("gender")["form"].nunique().gt(1).any():
+    if agreeing(frame):
         frame = frame.drop(columns="form")
     on = [column for column in frame.columns if column not in LEFT_OUT]
     sides = [frame[frame["gender"] == gender][[*on, "id", "score"]] for gender in ("female", "male")]
@@ -33,39 +38,36 @@ def pairs(scores: pd.DataFrame) -> pd.DataFrame:
     return joined
 
 
+def agreeing(scores: pd.DataFrame) -> bool:
+    """Whether each profession's form agrees with the person's gender (German), so that grammar explains differences."""
+    return "form" in scores and not scores.groupby("gender")["form"].nunique().gt(1).any()
+
+
 def compared(
     paired: pd.DataFrame, *, by: str = "prof_gender", cluster: str = "profession", seed: int = 0
 ) -> pd.DataFrame:
-    """For each group of `by`: is the mean difference female - male other than 0?
+    """The mean difference female - male of each group of `by`, with its test against 0.
 
     `difference` with `low` and `high` (95 %, clustered bootstrap); `p` by flipping signs of whole clusters, `p_holm`
     adjusted over the groups; `detectable`, the smallest mean difference such data would show four times in five;
-    and the paper's signed-rank test over single pairs: `w` (sum of positive ranks), `r` with its direction,
-    `r_printed` as in its tables. The latter takes pairs of one profession for independent, so its p is left out.
+    and the paper's signed-rank test over single pairs: `w` (sum of positive ranks), `r` with its direction (over pairs
+    that differ), `r_printed` and `p_printed` as in its tables. The latter p takes pairs of one profession for
+    independent, which they are not: no verdict rests on it.
     """
     rows: list[dict[str, Any]] = []
+    found: list[Estimate] = []
     for label, part in paired.dropna(subset="difference").groupby(by):
         differences, clusters = part["difference"].to_numpy(), part[cluster].tolist()
         rng = generator(seed, {by: str(label), "gender": "female - male"})
-        low, high = clustered_interval(differences, clusters, rng)
+        interval = clustered_interval(differences, clusters, rng)
+        p, g = sign_flip_test(differences, clusters, rng), part[cluster].nunique()
+        found.append(Estimate(float(differences.mean()), *interval, len(part), p=p, clusters=g))
         ranked = signed_rank(differences)
-        rows.append(
-            {
-                by: label,
-                "pairs": len(part),
-                "clusters": part[cluster].nunique(),
-                "difference": differences.mean(),
-                "low": low,
-                "high": high,
-                "p": sign_flip_test(differences, clusters, rng),
-                "detectable": detectable(differences, clusters),
-                "w": ranked.w,
-                "r": ranked.r,
-                "r_printed": ranked.r_as_printed,
-            }
-        )
-    for row, adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True):
-        row["p_holm"] = adjusted
+        printed = {"w": ranked.w, "r": ranked.r, "r_printed": ranked.r_as_printed, "p_printed": ranked.p}
+        rows.append({by: label, "pairs": len(part), **printed})
+    for row, estimate in zip(rows, adjust(found), strict=True):
+        row["difference"] = estimate.value
+        row |= {name: getattr(estimate, name) for name in COLUMNS if name in Estimate.__slots__}
     return pd.DataFrame(rows, columns=[by, *COLUMNS])
 
 

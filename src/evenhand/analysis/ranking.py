@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from evenhand.analysis.change import item_scores, joined_by_item
 from evenhand.core.measure import Traits
-from evenhand.core.scores import FAST, MacroMean, Score, Summarise, Value, generator, summarised
+from evenhand.core.scores import Score, Summarise, Value, generator, summarised
 from evenhand.measures import MEASURES
 from evenhand.runs.comparable import of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
-from evenhand.stats.estimate import side
-from evenhand.stats.intervals import Floats, clustered_interval
+from evenhand.stats.verdict import enough, moved
 
 
 def comparable(run: Run) -> list[tuple[str, str]]:
@@ -35,10 +35,10 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
     """A row for each group and model: labels, `model`, `value`, `low`, `high`, `n`, `mark`; `total` in the row of all.
 
     `mark` is "best" where the model is nearer to the neutral value than every other (for words that call for one
-    gender: farther, on the right side), "worst" where it is farther, and empty where that could be chance: the
-    interval of each difference, item by item and clustered as the values' own, at 95 % for all comparisons of the row
-    (Bonferroni), must leave out 0. Items that one of the models could not score are left out for all. Among causal
-    models and others nobody is marked: the same measure is another quantity of them.
+    gender: farther, on the right side), "worst" where it is farther, and empty where that could be chance: each
+    comparison must pass the rule of stats.verdict, with p adjusted over all comparisons of the table (Bonferroni).
+    Items that one of the models could not score are left out for all. Causal models are not ranked among others: the
+    same measure is another quantity for them.
     """
     task = same_task(runs, dataset, measure)
     by = task.by
@@ -47,9 +47,10 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
     values = [_values(frame, task, run.record.seed) for frame, run in zip(frames, runs, strict=True)]
     for number, value in enumerate(values[0]):
         labels = dict(value.groups)
-        marks = _marks([_part(frame, labels) for frame in frames], labels, task, runs[0].record.seed)
-        if of_two_kinds(runs):
-            marks = [""] * len(runs)
+        marks = [""] * len(runs)
+        if not of_two_kinds(runs):
+            parts = [_part(frame, labels) for frame in frames]
+            marks = _marks(parts, labels, task, len(values[0]), runs[0].record.seed)
         shown = {group: labels.get(group, "all") for group in by} or {"items": "all"}
         for run, mine, mark in zip(runs, values, marks, strict=True):
             found = {name: getattr(mine[number], name) for name in ("value", "low", "high", "n")}
@@ -72,63 +73,33 @@ def _values(frame: pd.DataFrame, task: TaskRecord, seed: int) -> list[Value]:
     ]
     how = MEASURES[task.measure]
     summarise: Summarise = how.summarise  # type: ignore[assignment]
-    design = {"cluster": task.cluster, "crossed": task.crossed}
-    return list(summarised(scores, summarise, by=task.by, bounds=Traits.of(how).bounds, seed=seed, **design))
+    bounds = Traits.of(how).bounds
+    return list(
+        summarised(scores, summarise, by=task.by, cluster=task.cluster, crossed=task.crossed, bounds=bounds, seed=seed)
+    )
 
 
-def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: TaskRecord, seed: int) -> list[str]:
-    groups = [group for group in (task.cluster, task.crossed) if group]
-    joined = parts[0][["id", *groups]]
-    for number, part in enumerate(parts):
-        joined = joined.merge(part[["id", "score"]].rename(columns={"score": f"score{number}"}), on="id")
-    if joined.empty or mixed(parts[0], task):
-        return ["" for _ in parts]
-    summarise: Summarise = MEASURES[task.measure].summarise  # type: ignore[assignment]
-    scores = joined[[f"score{n}" for n in range(len(parts))]].to_numpy(dtype=float)
-    if isinstance(summarise, MacroMean):
-        scores = scores * _equal_shares(parts[0][summarise.by])[:, np.newaxis]
-    else:
-        scores = FAST[summarise](scores)
-    badness = _badness(scores, labels, task)
-    now = badness.mean(axis=0)
+def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: TaskRecord, rows: int, seed: int) -> list[str]:
+    """Best and worst of these models, where each comparison with the others passes the test for the whole table."""
     marks = ["" for _ in parts]
-    for name, which, sign in (("best", int(now.argmin()), 1), ("worst", int(now.argmax()), -1)):
-        apart = [
-            _apart(sign * (badness[:, other] - badness[:, which]), joined, task, len(parts) - 1, seed)
-            for other in range(len(parts))
-            if other != which
-        ]
-        marks[which] = name if all(apart) else marks[which]
+    if parts[0].empty or mixed(parts[0], task):
+        return marks
+    comparisons = rows * (len(parts) - 1)
+
+    def farther(one: int, other: int) -> bool:
+        """Whether the second model is shown to be farther from where it should be than the first."""
+        both = item_scores(joined_by_item(parts[one], parts[other]), task, labels)
+        found = both.row(generator(seed, {"models": "side by side"}), same=False)
+        p = found["worse_p"] * comparisons
+        return moved(found["worse_low"], found["worse_high"], p, found["clusters"], enough(comparisons)) > 0
+
+    distances = [item_scores(joined_by_item(part, part), task, labels).distance for part in parts]
+    best, worst = int(np.argmin(distances)), int(np.argmax(distances))
+    others = [number for number in range(len(parts)) if number not in (best, worst)]
+    if best != worst and farther(best, worst):
+        marks[best] = "best" if all(farther(best, other) for other in others) else ""
+        marks[worst] = "worst" if all(farther(other, worst) for other in others) else ""
     return marks
-
-
-def _equal_shares(sets: pd.Series) -> Floats:
-    """Weights of mean 1 by which each set counts alike, however many items it has."""
-    sizes = sets.map(sets.value_counts())
-    return np.asarray(len(sets) / (sets.nunique() * sizes), dtype=np.float64)
-
-
-def _badness(scores: Floats, labels: dict[str, str], task: TaskRecord) -> Floats:
-    """What each item adds to the distance from neutral, or from what a word calls for: the smaller the better.
-
-    The distance is |mean - neutral|; an item's share in it is its own difference from neutral, with the mean's sign.
-    """
-    if task.better == "higher":
-        return -scores
-    wanted = {"she": 1.0, "he": -1.0}.get(labels.get("calls_for", ""))
-    if wanted is not None:
-        return wanted * scores
-    centred: Floats = scores - MEASURES[task.measure].neutral
-    signed: Floats = centred * np.sign(centred.mean(axis=0))
-    return signed
-
-
-def _apart(differences: Floats, items: pd.DataFrame, task: TaskRecord, comparisons: int, seed: int) -> bool:
-    """Is the whole interval above 0, at 95 % over so many comparisons?"""
-    clusters = items[task.cluster or "id"].astype(str).tolist()
-    crossed = items[task.crossed].astype(str).tolist() if task.crossed else None
-    rng = generator(seed, {"models": "side by side"})
-    return side(*clustered_interval(differences, clusters, rng, crossed=crossed, level=1 - 0.05 / comparisons)) > 0
 
 
 def _part(frame: pd.DataFrame, labels: dict[str, str]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
-from evenhand.stats.intervals import clustered_interval
+from evenhand.stats.mean_intervals import mean_interval
 
 COMBINED = "combined"
 COLUMNS = ["group", "value", "low", "high", "draws", "n"]
@@ -20,7 +20,7 @@ def replicate_means(
 
     `scores` has columns id, score, `by`, and draw where there are several. With `size`, of the absolute scores (ASLD).
     Items, or the clusters of items that `cluster` names, and draws are both taken for samples of what might have been
-    taken, so that the interval says what another training on other sentences would give (stats.clustered_interval,
+    taken, so that the interval says what another training on other sentences would give (stats.mean_interval,
     crossed); with one draw, of the items alone.
     """
     return _table(scores.assign(score=scores["score"].abs()) if size else scores, by, cluster, seed)
@@ -60,7 +60,7 @@ def _rows(parts: list[tuple[str, pd.DataFrame]], cluster: str, seed: int) -> Ite
         values = part["score"].to_numpy(dtype=np.float64)
         draws = part["draw"].astype(str).tolist() if "draw" in part else [""] * len(part)
         several = len(set(draws))
-        low, high = clustered_interval(
+        low, high = mean_interval(
             values,
             part[cluster].astype(str).tolist(),
             generator(seed, {"group": label}),

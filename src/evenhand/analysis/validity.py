@@ -1,48 +1,51 @@
-"""What is known of each measure: how far it follows bias that was put into models on purpose."""
+"""Whether a measure orders models by their bias, where that was tried with models of known bias."""
 
 import csv
+import math
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from evenhand.runs.record import RunRecord, TaskRecord
+
+ORDERS, PARTLY = 0.9, 0.5
+"""Rank correlations from which on a measure orders models by their bias, well or partly."""
+
 
 @dataclass(frozen=True)
 class Followed:
-    """The correlation of a measure with the rate of bias, over models trained at several rates: `evenhand metaeval`."""
+    """How a measure's values on a dataset rank models trained at several rates of bias: `evenhand metaeval`."""
 
-    measure: str
     reading: str
-    """What was correlated: a measure without a direction of its own was read towards stereotypes."""
+    """What was ranked: a measure without a direction of its own was read towards stereotypes."""
     model: str
     models: int
-    pearson: float
-    low: float
-    high: float
-    smallest: float
+    spearman: float
+    """With the rate of bias; above 0 where the measure goes the way it should, NaN where it never changed."""
+
+    @property
+    def orders(self) -> bool:
+        """Whether the ranking is good enough to speak for the measure."""
+        return self.spearman >= ORDERS
 
     def __str__(self) -> str:
-        if self.pearson != self.pearson:
-            return f"{self.reading}, it does not follow bias: no change over {self.models} models of {self.model}"
-        span = f" [{self.low:.2f}, {self.high:.2f}]" if self.low == self.low else ""
-        return f"{self.reading}, it follows bias by r = {self.pearson:.2f}{span} ({self.models} models of {self.model})"
+        how = "orders" if self.orders else "partly orders" if self.spearman >= PARTLY else "does not order"
+        rank = "its value never changed" if math.isnan(self.spearman) else f"rank correlation {self.spearman:.2f}"
+        return f"{self.reading}, it {how} models by their bias ({rank}, {self.models} models of {self.model})"
 
 
-def followed(measure: str) -> Followed | None:
-    """What a measure's meta-evaluation gave; None where there was none."""
-    return _all().get(measure)
+def followed(run: RunRecord, task: TaskRecord) -> Followed | None:
+    """What the meta-evaluation of this measure on this dataset gave; None where there was none."""
+    return None if run.causal else _all().get(task.name)
 
 
 @cache
-def _all() -> dict[str, Followed]:
+def _all() -> dict[tuple[str, str], Followed]:
     text = (files("evenhand.analysis") / "data" / "followed.tsv").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     return {
-        row["measure"]: Followed(
-            row["measure"],
-            row["reading"],
-            row["model"],
-            int(row["models"]),
-            *(float(row[name] or "nan") for name in ("pearson", "pearson_low", "pearson_high", "smallest")),
+        (row["dataset"], row["measure"]): Followed(
+            row["reading"], row["model"], int(row["models"]), int(row["rises"]) * float(row["spearman"] or "nan")
         )
         for row in csv.DictReader(lines, delimiter="\t")
     }

@@ -54,6 +54,8 @@ def measure(
         cluster=cluster,
         crossed=crossed,
         bounds=Traits.of(how).bounds,
+        neutral=how.neutral,
+        mixed=_mixed(items, how),
         seed=seed,
     )
     return Result(model.name, model.fingerprint, "", how.name, how.version, how.neutral, scores, tuple(values))
@@ -73,12 +75,19 @@ def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[R
             cluster=data.cluster,
             crossed=data.crossed,
             bounds=Traits.of(how).bounds,
+            neutral=how.neutral,
+            mixed=_mixed(data.items, how),
             seed=seed,
         )
         results.append(
             Result(model.name, model.fingerprint, data.name, how.name, how.version, how.neutral, scores, tuple(values))
         )
     return results
+
+
+def _mixed(items: Sequence[Item], how: Measure[Any]) -> bool:
+    """Whether some of the words call for he and others for she, so that the value of all has no direction."""
+    return Traits.of(how).better == "closer" and len({item.groups.get("calls_for") for item in items}) > 1
 
 
 def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:

@@ -12,7 +12,9 @@ from evenhand.core.items import Groups
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import Floats, Indices, clustered_interval, proportion_interval
-from evenhand.stats.macro_means import macro_interval
+from evenhand.stats.mean_intervals import fewest, mean_interval
+from evenhand.stats.significance import interval_test, sign_flip_test
+from evenhand.stats.verdict import adjust
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,8 @@ def summarised(
     cluster: str = "",
     crossed: str = "",
     bounds: tuple[float, float] = (-math.inf, math.inf),
+    neutral: float = math.nan,
+    mixed: bool = False,
     seed: int = 0,
 ) -> Iterator[Value]:
     """The value of all scores, then of each part that the groups `by` make together, each with its interval.
@@ -125,19 +129,29 @@ def summarised(
     `within` names a group that divides these parts further, and their values follow. `cluster` names the group whose
     members are resampled whole, `crossed` a second one; without, each item stands for itself. Each interval draws
     from a generator of its own, so that a value never depends on what else was measured; none goes beyond `bounds`.
+
+    Each value is tested against `neutral`, unless that is an end of the bounds: a value that can only be on one side of
+    it says nothing by being there. Where the scores are `mixed`, some of which should be above neutral and others
+    below, the value of all is not tested. p is adjusted over the value of all scores and those of the groups `by`; for
+    those within, separately.
     """
     if isinstance(by, str):
         raise BadInput(f"`by` is a list of group names, as in by=({by!r},). Got {by!r}.")
-    design = _Design(summarise, cluster, crossed, bounds, seed)
-    yield _value({}, scores, design)
+    design = _Design(
+        summarise, cluster, crossed, bounds, neutral if bounds[0] < neutral < bounds[1] else math.nan, seed
+    )
     levels = [tuple(by)] if by else []
-    levels += [(*by, within)] if within else []
-    for level in levels:
+    families: list[list[Value]] = [[_value({}, scores, replace(design, neutral=math.nan) if mixed else design)]]
+    for level in [*levels, *([(*by, within)] if within else [])]:
         inside = design
         if isinstance(summarise, MacroMean) and summarise.by in level:
             inside = replace(design, summarise=summarise.within)
+        if level not in levels:
+            families.append([])
         for labels, part in _parts(scores, level).items():
-            yield _value(dict(zip(level, labels, strict=True)), part, inside)
+            families[-1].append(_value(dict(zip(level, labels, strict=True)), part, inside))
+    for family in families:
+        yield from adjust(family, crossed=bool(crossed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +162,7 @@ class _Design:
     cluster: str
     crossed: str
     bounds: tuple[float, float]
+    neutral: float
     seed: int
 
 
@@ -158,28 +173,43 @@ def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
     if isinstance(design.summarise, MacroMean) and (missing := design.summarise.missing(scored)):
         note = f"no scored items of {design.summarise.by} {', '.join(missing)}"
         return Value(math.nan, n=len(scored), unscored=len(scores) - len(scored), note=note, groups=groups)
-    low, high = _interval(scored, groups, design)
-    low, high = max(low, design.bounds[0]), min(high, design.bounds[1])
-    return Value(design.summarise(scored), low, high, len(scored), len(scores) - len(scored), groups=groups)
-
-
-def _interval(scored: Sequence[Score], groups: Groups, design: _Design) -> tuple[float, float]:
     values = np.array([s.value for s in scored])
     clusters = [_label(s, design.cluster) if design.cluster else s.id for s in scored]
-    if design.summarise is share and (not design.cluster or _all_or_none(values, clusters)):
-        return proportion_interval(float(values.mean()) * (n := len(set(clusters))), n)
     crossed = [_label(s, design.crossed) for s in scored] if design.crossed else None
     rng = generator(design.seed, groups)
+    low, high = _interval(scored, values, clusters, crossed, design, rng)
+    low, high = max(low, design.bounds[0]), min(high, design.bounds[1])
+    value, g = design.summarise(scored), fewest(clusters, crossed)
+    p = math.nan
+    if math.isfinite(design.neutral):
+        if crossed is None and design.summarise in FAST:
+            p = sign_flip_test(FAST[design.summarise](values) - design.neutral, clusters, rng)
+        else:
+            p = interval_test(value - design.neutral, low - design.neutral, high - design.neutral, g)
+    return Value(value, low, high, len(scored), len(scores) - len(scored), p=p, clusters=g, groups=groups)
+
+
+def _interval(
+    scored: Sequence[Score],
+    values: Floats,
+    clusters: Sequence[str],
+    crossed: Sequence[str] | None,
+    design: _Design,
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    if design.summarise is share and (not design.cluster or _all_or_none(values, clusters)):
+        return proportion_interval(float(values.mean()) * (n := len(set(clusters))), n)
+    sets = None
     if isinstance(design.summarise, MacroMean):
         sets = [_label(s, design.summarise.by) for s in scored]
-        return macro_interval(values, sets, clusters, rng, crossed=crossed)
-    if design.summarise in FAST:
-        return clustered_interval(FAST[design.summarise](values), clusters, rng, crossed=crossed)
+    if sets or design.summarise in FAST:
+        means = values if sets else FAST[design.summarise](values)
+        return mean_interval(means, clusters, rng, crossed=crossed, sets=sets, unit=design.bounds == (0.0, 1.0))
 
     def summary(indices: Indices) -> float:
         return design.summarise([scored[i] for i in indices])
 
-    return clustered_interval(values, clusters, rng, crossed=crossed, summary=summary)
+    return clustered_interval(values, clusters, rng, summary=summary)
 
 
 def _all_or_none(values: Floats, clusters: Sequence[str]) -> bool:

@@ -15,6 +15,7 @@ from evenhand.analysis.comparison import Comparison
 from evenhand.report.plots import PALETTE
 from evenhand.report.tables import cell, line
 from evenhand.report.tables import table as markdown_table
+from evenhand.stats.verdict import FAMILY
 
 WORDS = ("run", "group", "moved")
 HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "left out", "moved")
@@ -118,9 +119,13 @@ def _reading(comparison: Comparison, dataset: str, measure: str) -> str:
 def _notes(comparison: Comparison) -> Iterator[str]:
     first, *others = comparison.names
     after = others[0] if len(others) == 1 else "the run named"
-    yield f"Before is {first}, after is {after}; change = after - before, item by item. p_holm: adjusted over all rows."
+    yield f"Before is {first}, after is {after}; change = after - before, item by item."
+    yield f"p_holm: {FAMILY}."
     yield "Detectable: the smallest change that such data would show four times in five."
-    yield "Moved: only where the interval of the distance leaves out 0; each row by itself, p_holm knows of the others."
+    yield (
+        "Moved: where the interval of the change in distance from neutral leaves out 0 and its p, adjusted likewise, "
+        "is below .05."
+    )
     if comparison.of_another_kind:
         which = ", ".join(comparison.of_another_kind)
         yield f"Careful: {which} is causal, not so the rest. What it finds likely is not what a masked model does."

@@ -1,5 +1,6 @@
 """The scorecard of a run, on a terminal."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,14 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.findings import Findings
-from evenhand.analysis.nli_labels import distribution
+from evenhand.analysis.nli_labels import contrasts, distribution
 from evenhand.analysis.validity import followed
 from evenhand.report.tables import VERDICTS, cell, claimed, form, framed, line
 from evenhand.runs.folder import Run
 from evenhand.runs.record import Finding, TaskRecord, ValueRecord
+from evenhand.stats.estimate import Estimate
+from evenhand.stats.verdict import FAMILY, decide
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
 """Measures that the table of labels shows, and no other."""
+LEANS = "●"
 SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
 
 
@@ -32,13 +36,14 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
         rows = run.values_of(dataset)
         labels = distribution(rows)
         shown = [task for task in tasks if labels.empty or task.measure not in IN_DISTRIBUTION]
-        parts += [_heading(run, tasks, rows), _values(shown, rows)]
+        parts += [_heading(run, tasks, rows), _values(shown, rows, run.record.unfit)]
         parts += [line(text, "yellow") for text in _without_value(rows)]
         if len(labels):
             parts += list(_distribution(labels, rows))
+            parts += [_contrast(*each, run.record.unfit) for each in contrasts(run, dataset).items()]
         parts += [line(text, "yellow") for task in tasks for text in _unscored(run, task)]
         if dataset in told:
-            parts += list(_findings(told[dataset]))
+            parts += list(_findings(told[dataset], run.record.unfit))
     return Group(*parts, *(line(text, "dim") for text in _footer(run)))
 
 
@@ -66,7 +71,7 @@ def _heading(run: Run, tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord])
         title.append(f"  (partial: a sample of {run.record.limit} items)", "yellow")
     for task in tasks:
         title.append(f"\n{task.measure}: {task.reading}" if len(tasks) > 1 else f"\n{task.reading}", "dim")
-        if (known := followed(task.measure)) and not run.record.causal:  # known of masked models and of NLI
+        if known := followed(run.record, task):
             title.append(f"; {known}", "dim")
     if tasks[0].flaws:
         title.append(f"\nKnown flaws: {tasks[0].flaws}", "dim")
@@ -82,8 +87,8 @@ def _shown(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> list[str
     return [group for group in by if len({r.groups.get(group) for r in rows} - {None}) > 1] or by[:1]
 
 
-def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> Table:
-    """A row for each group, its parts below it; for each measure value and interval."""
+def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: bool) -> Table:
+    """A row for each group, its parts below it; for each measure value and interval, and a dot where it leans."""
     by, within = list(tasks[0].by) or ["items"], tasks[0].within
     shown = _shown(tasks, rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1) if len(tasks) == 1 else (0, 1, 0, 0))
@@ -100,11 +105,22 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> Table:
         names[0] = f"  {part}" if part else names[0]
         found = [cells[task.measure] for task in tasks]
         forms = [form(row, task) for row, task in zip(found, tasks, strict=True)]
-        values = [row.estimate.shown(how) for row, how in zip(found, forms, strict=True)]
+        dots = [dot(row.estimate, row.neutral, unfit) for row in found]
+        values = [f"{row.estimate.shown(how)} {mark}" for row, how, mark in zip(found, forms, dots, strict=True)]
         if len(found) == 1:
-            values = [found[0].estimate.number(forms[0]), found[0].estimate.interval(forms[0])]
+            values = [found[0].estimate.number(forms[0]), f"{found[0].estimate.interval(forms[0])} {dots[0]}"]
         table.add_row(*names, *values, f"{found[0].n:,}", f"{found[0].unscored:,}")
     return table
+
+
+def dot(found: Estimate, neutral: float | None, unfit: bool) -> str:
+    """A mark where the value leans, by the one rule; a space of the same width elsewhere."""
+    return LEANS if decide(found, math.nan if neutral is None else neutral, unfit=unfit).side else " "
+
+
+def _contrast(name: str, found: Estimate, unfit: bool) -> Text:
+    p = f"p = {found.p_holm:.4f}, adjusted over the two"
+    return line(f"{name}: {found.shown()} {dot(found, 0.0, unfit)} (above 0: as a stereotype would; {p})", "")
 
 
 def _nested(
@@ -147,13 +163,17 @@ def _without_value(rows: Sequence[ValueRecord]) -> Iterator[str]:
             yield f"{row.measure} has no value of {of}: {row.note}"
 
 
-def _findings(found: Findings) -> Iterator[RenderableType]:
+def _findings(found: Findings, unfit: bool) -> Iterator[RenderableType]:
     yield line("Female minus male, partner by partner", "bold")
     if found.differences.empty:
         yield line("No two partners have both a score: a larger sample would have some.", "dim")
         return
+    estimates = [
+        Estimate(row["difference"], **{name: row[name] for name in ("low", "high", "p_holm", "clusters", "needed")})
+        for row in found.differences.to_dict("records")
+    ]
     yield framed(
-        found.differences,
+        found.differences.assign(leans=[dot(estimate, 0.0, unfit) for estimate in estimates]),
         {
             found.by: "",
             "difference": "+.3f",
@@ -164,14 +184,16 @@ def _findings(found: Findings) -> Iterator[RenderableType]:
             "w": ",.0f",
             "r": "+.2f",
             "r_printed": "+.2f",
+            "p_printed": ".4f",
             "pairs": ",",
+            "leans": "",
         },
     )
     if len(found.agreement):
         yield line(
             "German forms crossed: women against men, agreement of form and person, the form itself, the level", "bold"
         )
-        columns = {"prof_gender": "", "effect": "", "value": "+.3f", "low": "+.3f", "high": "+.3f", "p": ".4f"}
+        columns = {"prof_gender": "", "effect": "", "value": "+.3f", "low": "+.3f", "high": "+.3f", "p_holm": ".4f"}
         yield framed(found.agreement, columns)
     yield from claimed(found.claims)
     correlated = {f"share of women, {country}": frame for country, frame in found.workforce.items()}
@@ -206,6 +228,12 @@ def _footer(run: Run) -> Iterator[str]:
     names = {" and ".join(filter(None, (t.cluster, t.crossed))) for t in run.record.tasks}
     clusters = "; ".join(sorted(name or "each pair for itself" for name in names))
     yield f"Intervals resample whole clusters ({clusters})."
+    if run.record.unfit:
+        yield "No verdicts: the model is unfit to be measured."
+    else:
+        yield f"{LEANS} leans: the interval leaves out the neutral value, and {FAMILY}, is below .05."
+    if any(row.estimate.known and not row.clusters for task in run.record.tasks for row in run.values_of(*task.name)):
+        yield f"This run was made before values were tested. To test them: evenhand rescore {run.path}"
     if precision := run.record.precision:
         most = max((found.largest for found in precision.deviations), default=0.0)
         apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"

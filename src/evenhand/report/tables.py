@@ -58,9 +58,12 @@ def doctored(model: str, findings: Sequence[Finding], width: int) -> RenderableT
 
 
 def claimed(claims: Sequence[Claim]) -> Iterator[Text]:
-    """A line for each: hypothesis, verdict, value and interval."""
+    """A line for each: hypothesis, verdict, value and interval, and the contrast with the other gender."""
+    if claims:
+        yield line("Hypotheses of the paper (p adjusted by Holm over these lines; H3 within +-0.1 nats)", "bold")
     for claim in claims:
-        yield line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {claim.found.shown()}", "")
+        beyond = f"  against the other gender's words {claim.contrast.shown()}" if claim.contrast else ""
+        yield line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {claim.found.shown()}{beyond}", "")
 
 
 def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Claim], digits: int = 2) -> RenderableType:

@@ -15,7 +15,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from evenhand.runs.record import (
     read_record,
     read_values,
 )
+from evenhand.stats.estimate import Estimate
 
 ANSWERS = "answers.sqlite"
 GATE = "gate.json"
@@ -196,21 +197,10 @@ def _hashes(path: Path, names: Iterable[str]) -> dict[str, str]:
 
 def _values(result: Result) -> Iterator[ValueRecord]:
     for value in result.values:
-        yield ValueRecord(
-            result.model,
-            result.fingerprint,
-            result.dataset,
-            result.measure,
-            result.version,
-            {name: str(label) for name, label in value.groups.items()},
-            _number(value.value),
-            _number(value.low),
-            _number(value.high),
-            value.n,
-            value.unscored,
-            _number(result.neutral),
-            value.note,
-        )
+        numbers = {f.name: _number(getattr(value, f.name)) for f in fields(Estimate)}
+        groups = {name: str(label) for name, label in value.groups.items()}
+        what = (result.model, result.fingerprint, result.dataset, result.measure, result.version)
+        yield ValueRecord(*what, groups=groups, neutral=_number(result.neutral), **numbers)
 
 
 def _row(value: ValueRecord) -> dict[str, Any]:
@@ -228,6 +218,6 @@ def _frame(results: Sequence[Result]) -> pd.DataFrame:
     )
 
 
-def _number(value: float) -> float | None:
+def _number(value: Any) -> Any:
     """JSON has no NaN: "no value" is null."""
-    return None if math.isnan(value) else value
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -98,12 +98,18 @@ class ValueRecord:
     unscored: int
     neutral: Finite | None
     note: str = ""
+    p: Finite | None = None
+    p_holm: Finite | None = None
+    clusters: int = 0
+    needed: int = 0
+    detectable: Finite | None = None
+    """See stats.estimate.Estimate, as the four above; runs of 0.1.0 have none of them until they are rescored."""
 
     @property
     def estimate(self) -> Estimate:
-        """The value with its interval."""
-        value, low, high = (math.nan if number is None else number for number in (self.value, self.low, self.high))
-        return Estimate(value, low, high, self.n, self.unscored, self.note)
+        """The value with its interval and its test."""
+        known: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(Estimate)}
+        return Estimate(**known | {name: math.nan for name, number in known.items() if number is None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +196,11 @@ class RunRecord:
     def sample(self) -> str:
         """A sentence that says that the results are of a sample; empty where they are of all items."""
         return f"Partial: a sample of {self.limit} items of each dataset." if self.partial else ""
+
+    @property
+    def unfit(self) -> bool:
+        """Whether the doctor found the model unfit to be measured: its numbers allow no verdict."""
+        return any(finding.verdict == "unfit" for finding in self.doctor)
 
     @property
     def causal(self) -> bool:

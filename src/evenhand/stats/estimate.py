@@ -1,4 +1,4 @@
-"""A number with its interval."""
+"""A number with its interval and its test."""
 
 import math
 from dataclasses import dataclass
@@ -19,6 +19,16 @@ class Estimate:
     n: int = 0
     unscored: int = 0
     note: str = ""
+    p: float = math.nan
+    """Two-sided, against the neutral value."""
+    p_holm: float = math.nan
+    """The same, adjusted by Holm over the family: the rows of the same dataset and measure."""
+    clusters: int = 0
+    """How many words, professions or items vary independently: the fewer ones where two sets of clusters cross."""
+    needed: int = 0
+    """How many clusters the family needs for a verdict; 0 where no test was made."""
+    detectable: float = math.nan
+    """The smallest distance from neutral that such data show in four cases of five: stats.significance.detectable."""
 
     @property
     def known(self) -> bool:
@@ -31,11 +41,11 @@ class Estimate:
         return not (math.isnan(self.low) or math.isnan(self.high))
 
     def side(self, neutral: float = 0.0) -> int:
-        """Which side of `neutral` it is on: see `side`."""
+        """Which side of `neutral` the interval is on: see `side`. Whether that is a lean, stats.verdict decides."""
         return side(self.low, self.high, neutral)
 
     def shown(self, form: str = "+.3f") -> str:
-        """The value, then its interval; a dash for what there is none of."""
+        """The value, then its interval; a dash for a missing one."""
         return f"{self.number(form)} {self.interval(form)}"
 
     def number(self, form: str = "+.3f") -> str:

@@ -9,6 +9,8 @@ from scipy import stats
 
 from evenhand.stats.intervals import Floats
 
+MOST_COINS = 2**28
+"""Coins to toss for one test: with very many clusters fewer draws do."""
 AT_ONCE = 2**22
 """Coins in memory: a hundred thousand clusters would take gigabytes for all draws together."""
 
@@ -59,25 +61,34 @@ def signed_rank_z(w: float, n: int, variance: float | None = None) -> float:
 
 
 def sign_flip_test(
-    differences: Floats, clusters: Sequence[str], rng: np.random.Generator, *, draws: int = 9999
+    differences: Floats, clusters: Sequence[str], rng: np.random.Generator, *, draws: int = 99_999
 ) -> float:
     """Two-sided p of the mean difference when the sign of each cluster's differences is a coin's.
 
     A permutation test: under the hypothesis that the two members of a pair are exchangeable, swapping them in a whole
-    cluster changes nothing. p = (1 + hits) / (1 + draws), never 0 (Phipson and Smyth 2010). NaN with no cluster.
+    cluster changes nothing. With few clusters all signs are tried, and p is exact; otherwise p = (1 + hits) / (1 +
+    draws), never 0 (Phipson and Smyth 2010). NaN with no cluster.
     """
     sums = _sums(differences, clusters)
-    if not len(sums):
+    n = len(sums)
+    if not n:
         return math.nan
     whole = sums.sum()
+    draws = min(draws, max(9_999, MOST_COINS // n))
+    exact = 2**n <= draws
     hits = 0
-    for coins in _coins(draws, len(sums), rng):
+    for coins in [_all_signs(n)] if exact else _coins(draws, n, rng):
         hits += int(np.count_nonzero(np.abs(2 * (coins @ sums) - whole) >= abs(whole) * (1 - 1e-12)))
-    return float((1 + hits) / (1 + draws))
+    return float(hits / 2**n if exact else (1 + hits) / (1 + draws))
+
+
+def _all_signs(n: int) -> Floats:
+    """Every row of n zeros and ones."""
+    return (np.arange(2**n)[:, np.newaxis] >> np.arange(n) & 1).astype(np.float64)
 
 
 def _coins(draws: int, n: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """So many draws of n fair coins, 0 or 1, as many at a time as memory is good for."""
+    """Draws of n fair coins, 0 or 1, in chunks that fit into memory."""
     at_once = max(1, AT_ONCE // n)
     for start in range(0, draws, at_once):
         rows = min(at_once, draws - start)
@@ -85,29 +96,17 @@ def _coins(draws: int, n: int, rng: np.random.Generator) -> Iterator[Floats]:
         yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
 
 
-def detectable(differences: Floats, clusters: Sequence[str], *, level: float = 0.95, power: float = 0.8) -> float:
-    """The smallest mean difference that data like these would show as different from 0, four times in five.
+def detectable(low: float, high: float, g: int, *, rows: int = 1, power: float = 0.8) -> float:
+    """The smallest distance from neutral that data like these would show, four times in five.
 
-    (t(1 - alpha / 2; g - 1) + t(power; g - 1)) x clustered standard error, g clusters. NaN with fewer than two.
-    """
-    sums = _sums(differences, clusters)
-    g = len(sums)
-    if g < 2:
-        return math.nan
-    sizes = _sums(np.ones_like(differences), clusters)
-    residuals = sums - sizes * differences.mean()
-    error = math.sqrt(g / (g - 1) * float((residuals**2).sum())) / len(differences)
-    return float((stats.t.ppf((1 + level) / 2, g - 1) + stats.t.ppf(power, g - 1)) * error)
-
-
-def detectable_within(low: float, high: float, g: int, *, level: float = 0.95, power: float = 0.8) -> float:
-    """The same, from an interval of g clusters: its half width x (1 + t(power; g - 1) / t(1 - alpha / 2; g - 1)).
-
-    For intervals that are more than a mean over clusters: two sets of clusters that cross, sets that count alike.
+    From a 95 % interval over g clusters: (t(1 - .025 / rows; g - 1) + t(power; g - 1)) standard errors, where one is
+    the half width over t(.975; g - 1). `rows` is the size of the family that p is adjusted over, here by Bonferroni,
+    so that the number errs to the large side. NaN with fewer than two clusters.
     """
     if g < 2:
         return math.nan
-    return float((high - low) / 2 * (1 + stats.t.ppf(power, g - 1) / stats.t.ppf((1 + level) / 2, g - 1)))
+    error = (high - low) / 2 / stats.t.ppf(0.975, g - 1)
+    return float((stats.t.ppf(1 - 0.025 / rows, g - 1) + stats.t.ppf(power, g - 1)) * error)
 
 
 def interval_test(value: float, low: float, high: float, g: int, *, level: float = 0.95) -> float:

@@ -13,13 +13,12 @@ from evenhand.core.measure import LAST, Better
 from evenhand.report.page.numbers import Number, probability
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
-
-SURE = 0.05
+from evenhand.stats.verdict import enough, moved
 
 
 @dataclass(frozen=True)
 class Move:
-    """A change with its interval, its p, adjusted by Holm over all of them, and which way it went."""
+    """A change with its interval, its p, adjusted by Holm over its dataset and measure, and which way it went."""
 
     dataset: str
     measure: str
@@ -56,18 +55,8 @@ class Move:
         return "nearer to neutral" if self.way == "gained" else "farther from neutral"
 
     @property
-    def says(self) -> str:
-        """The same with its ground."""
-        return f"{self.short}: the interval {'includes' if self.way == 'same' else 'leaves out'} 0"
-
-    @property
-    def sure(self) -> bool:
-        """Is it beyond chance among all comparisons, too?"""
-        return self.p_holm < SURE
-
-    @property
     def chance(self) -> str:
-        """The p over all comparisons, where a change is shown at all."""
+        """The adjusted p of what is said."""
         return "" if self.way == "same" or math.isnan(self.p_holm) else f"{probability(self.p_holm)}, adjusted"
 
 
@@ -83,9 +72,9 @@ def moves(changes: pd.DataFrame, run: Run) -> dict[tuple[str, ...], Move]:
         zero = 0.0 if paired else neutral[task.name]
         signed = zero != 0.5 and (paired or task.signed)
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
-        way = _way(task.better, before.value, after.value, change, zero)
-        numbers = (before, after, change, float(row["p"]), float(row["p_holm"]))
-        found[dataset, measure, group] = Move(dataset, measure, group, *numbers, task.rank, task.better, way)
+        p = "worse_p_holm" if row["moved"] else "p_holm"
+        numbers = (before, after, change, float(row["p"]), float(row[p]))
+        found[dataset, measure, group] = Move(dataset, measure, group, *numbers, task.rank, task.better, _way(row))
     return found
 
 
@@ -95,14 +84,11 @@ def _neutral(run: Run, task: TaskRecord) -> float:
     return math.nan if neutral is None or mixed(run.scores_of(*task.name), task) else neutral
 
 
-def _way(better: Better, before: float, after: float, change: Number, neutral: float) -> str:
-    if change.leans == 0:
-        return "same"
-    if better == "higher":
-        return "gained" if change.leans > 0 else "lost"
-    if math.isnan(neutral):
-        return "changed"
-    return "gained" if abs(after - neutral) < abs(before - neutral) else "lost"
+def _way(row: Mapping[Any, Any]) -> str:
+    if row["moved"]:
+        return "gained" if row["moved"].startswith("towards") else "lost"
+    level = math.isnan(row["worse"]) and moved(row["low"], row["high"], row["p_holm"], row["clusters"], row["needed"])
+    return "changed" if level else "same"
 
 
 @dataclass(frozen=True)
@@ -123,9 +109,12 @@ class Language:
     @property
     def says(self) -> str:
         """What happened, in a few words."""
-        if self.change.leans > 0:
-            return "its language got worse"
-        return "its language got better" if self.change.leans < 0 else "no loss shown: the interval includes 0"
+        return {1: "its language got worse", 0: "no loss shown", -1: "its language got better"}[self.way]
+
+    @property
+    def way(self) -> int:
+        """1 where it is shown to be worse, -1 better: the one rule, for a single row."""
+        return moved(self.change.low, self.change.high, self.p, self.sentences, enough(1))
 
 
 class Changed:
@@ -159,12 +148,10 @@ class Changed:
     @property
     def says(self) -> str:
         """How many main numbers went which way."""
-        gained, lost, same = self.gained, self.lost, self.same
-        sure = sum(move.sure for move in gained)
+        gained, lost, same = len(self.gained), len(self.lost), len(self.same)
         return (
-            f"Of {len(gained) + len(lost) + len(same)} main numbers, {len(gained)} came nearer to neutral "
-            f"({sure} beyond chance among all comparisons), {len(lost)} went farther away, "
-            f"and {len(same)} show no change."
+            f"{gained + lost + same} main numbers: {gained} came nearer to neutral, {lost} went farther away, "
+            f"and {same} show no change."
         )
 
     @property
@@ -180,9 +167,8 @@ class Changed:
             return None
 
     def _main(self, way: str) -> list[Move]:
-        found = [
+        return [
             move
             for move in self.moves.values()
             if move.way == way and move.main and (move.group == "all" or move.measure.endswith(FEMALE_MALE))
         ]
-        return sorted(found, key=lambda move: not move.sure)

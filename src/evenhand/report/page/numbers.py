@@ -3,8 +3,9 @@
 import math
 from dataclasses import asdict, dataclass
 
-from evenhand.runs.record import TaskRecord, ValueRecord
+from evenhand.runs.record import RunRecord, TaskRecord, ValueRecord
 from evenhand.stats.estimate import Estimate
+from evenhand.stats.verdict import Verdict, decide
 
 NONE = "–"
 
@@ -15,6 +16,8 @@ class Number(Estimate):
 
     neutral: float = 0.0
     signed: bool = True
+    unfit: bool = False
+    """Whether the model is unfit to be measured, so that its numbers allow no verdict."""
 
     @property
     def text(self) -> str:
@@ -27,19 +30,19 @@ class Number(Estimate):
         return self.interval(self._form)
 
     @property
-    def leans(self) -> int:
-        """On which side of the neutral value the whole interval lies: see Estimate.side."""
-        return self.side(self.neutral)
+    def verdict(self) -> Verdict:
+        """Which side of the neutral value it leans to, by the one rule."""
+        return decide(self, self.neutral, unfit=self.unfit)
 
     @property
     def _form(self) -> str:
         return "+.3f" if self.signed else ".3f"
 
 
-def number(row: ValueRecord, task: TaskRecord) -> Number:
+def number(row: ValueRecord, task: TaskRecord, run: RunRecord) -> Number:
     """A value of a run as a number, signed where it can be of either sign."""
     neutral = math.nan if row.neutral is None else row.neutral
-    return Number(**asdict(row.estimate), neutral=neutral, signed=neutral == 0 and task.signed)
+    return Number(**asdict(row.estimate), neutral=neutral, signed=neutral == 0 and task.signed, unfit=run.unfit)
 
 
 def probability(p: float) -> str:

@@ -7,10 +7,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from evenhand.report.page.numbers import Number
+from evenhand.report.page.numbers import Number, probability
 
 DIFFERENCE = "association, female - male"
 """The reading of associations that compares partners; analysis.change calls it so, too."""
+
+LABELS = "labels, stereotype - counterpart"
+"""The reading of how often an NLI classifier's labels differ between the sets pro and anti."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,14 @@ def _known() -> dict[str, Any]:
     return tomllib.loads((files("evenhand.report.page") / "readings.toml").read_text(encoding="utf-8"))
 
 
+NOT_JUDGED = {
+    "mixed": ("mixed by design", "some of these words call for he, others for she; read it by group"),
+    "size": ("no model reaches 0", "compare with other models"),
+    "errors": ("not judged by itself", "wrong labels count, stereotyped or not; how the sets differ is judged"),
+    "level": ("a level", "no value is the neutral one"),
+}
+"""By kind, why a value gets no verdict of its own."""
+UNTESTED = "the run has no tests: evenhand rescore adds them"
 MARKS = {"leans": "●", "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
 
 
@@ -102,23 +113,25 @@ class Verdict:
 
 
 def verdict(number: Number, reading: Reading) -> Verdict:
-    """The verdict is read off the interval: it leaves the neutral value out, or it does not decide."""
-    if not number.known:
+    """What to say of a number: the words are the reading's, the decision is stats.verdict's."""
+    much = reading.how_much(number.value) if number.known else ""
+    if number.known and reading.kind in NOT_JUDGED:
+        return Verdict("level", *NOT_JUDGED[reading.kind], much)
+    found = number.verdict
+    if found.why == "no value":
         return Verdict("none", "no value", number.note or "no item could be scored")
-    much = reading.how_much(number.value)
-    if reading.kind == "mixed":
-        return Verdict("level", "mixed by design", "some of these words call for he, others for she; read it by group")
-    if reading.kind == "size":
-        return Verdict("level", "no model reaches 0", "compare with other models", much)
-    if reading.kind == "level" or math.isnan(number.neutral):
-        return Verdict("level", "a level", "no value is the neutral one", much)
-    at = f"{number.neutral:g}"
-    if not number.spans:
+    if found.why == "unfit":
+        return Verdict("none", "no verdict", "the model is unfit to be measured: see what the doctor found", much)
+    if found.why == "too few":
+        return Verdict("undecided", "too few words to tell", f"{number.clusters}; {number.needed} would do", much)
+    if found.why == "no interval":
         return Verdict("undecided", "no interval", "there is too little to say how sure this is", much)
-    below, above = reading.leans
-    if number.leans == 0:
+    if found.why:
+        return Verdict("level", "not tested", UNTESTED if not number.clusters else NOT_JUDGED["level"][1], much)
+    if found.side == 0:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
-        return Verdict("undecided", nothing, f"the interval includes {at}", much)
-    says = above if number.leans > 0 else below
-    tone = "right" if reading.kind == "knowledge" and number.leans > 0 else "leans"
-    return Verdict(tone, says or "beyond the neutral value", f"the interval leaves out {at}", much)
+        return Verdict("undecided", nothing, f"{abs(number.detectable):.2f} would have been seen", much)
+    below, above = reading.leans
+    tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
+    says = above if found.side > 0 else below
+    return Verdict(tone, says, f"{probability(number.p_holm)}, adjusted", much)

@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 import pandas as pd
 
 from evenhand.analysis import paired
+from evenhand.analysis.nli_labels import CONTRASTS, contrasts
 from evenhand.analysis.ranking import comparable, mixed, side_by_side
 from evenhand.core.measure import LAST
 from evenhand.report.page import examples, readings
 from evenhand.report.page.changes import Move
 from evenhand.report.page.numbers import Number, number
-from evenhand.report.page.readings import DIFFERENCE, Reading, Verdict, verdict
+from evenhand.report.page.readings import DIFFERENCE, LABELS, Reading, Verdict, verdict
 from evenhand.report.page.scale import IntervalScale, domain, strip
 from evenhand.report.page.trust import LEVELS, Trust, trust
 from evenhand.runs.folder import Run
@@ -96,7 +97,10 @@ class Measured:
     @cached_property
     def _results(self) -> list[dict[tuple[tuple[str, str], ...], Number]]:
         found = [run.values_of(self.dataset, self.measure) for run in self.runs]
-        return [{tuple(row.groups.items()): number(row, self.task) for row in rows} for rows in found]
+        return [
+            {tuple(row.groups.items()): number(row, self.task, run.record) for row in rows}
+            for run, rows in zip(self.runs, found, strict=True)
+        ]
 
     @property
     def neutral(self) -> float:
@@ -110,29 +114,38 @@ class Measured:
 
     @cached_property
     def headlines(self) -> list[Headline]:
-        """The lines of the scorecard: the value of all items; of associations, female minus male by group."""
+        """The lines of the scorecard: the value of all items; for associations, female minus male by group.
+
+        Below NLI-CoAL, how often the labels differ between the sets: what a classifier is judged by.
+        """
         if self.paired:
             rows = self._differences
-            between = domain([n for _, numbers, _ in rows for n in numbers], self.reading.scale, 0.0)
-            return [self._headline(label, numbers, between, clusters) for label, numbers, clusters in rows]
-        cluster = self.task.cluster or "id"
-        first = self.scores[0].dropna(subset="score")
-        clusters = first[cluster].nunique() if cluster in first else len(first)
-        between = domain(self._all, self.values.scale, self.neutral)
-        return [self._headline("", self._all, between, clusters)]
+            between = domain([n for _, numbers in rows for n in numbers], self.reading.scale, 0.0)
+            return [self._headline(label, numbers, self.reading, between) for label, numbers in rows]
+        lines = [self._headline("", self._all, self.values, domain(self._all, self.values.scale, self.neutral))]
+        if self.measure == "nli-coal":
+            found = [contrasts(run, self.dataset) for run in self.runs]
+            reading = readings.reading(LABELS)
+            for name in CONTRASTS if all(found) else ():
+                numbers = tuple(
+                    Number(**asdict(labels[name]), unfit=run.record.unfit)
+                    for run, labels in zip(self.runs, found, strict=True)
+                )
+                lines.append(self._headline(name, numbers, reading, domain(numbers, reading.scale, 0.0)))
+        return lines
 
     def _headline(
-        self, label: str, numbers: tuple[Number, ...], between: tuple[float, float], clusters: int
+        self, label: str, numbers: tuple[Number, ...], reading: Reading, between: tuple[float, float]
     ) -> Headline:
-        told = tuple(verdict(number, self.reading) for number in numbers)
+        told = tuple(verdict(number, reading) for number in numbers)
         shown = "; ".join(
             f"{name + ': ' if len(self.runs) > 1 else ''}{n.text}, interval {n.brackets}"
             for name, n in zip(self.names, numbers, strict=True)
         )
-        ends = f"from {between[0]:g} ({self.reading.ends[0]}) to {between[1]:g} ({self.reading.ends[1]})"
-        drawn = strip(numbers, self.reading.ends, between, f"{shown}, on a scale {ends}")
+        ends = f"from {between[0]:g} ({reading.ends[0]}) to {between[1]:g} ({reading.ends[1]})"
+        drawn = strip(numbers, reading.ends, between, f"{shown}, on a scale {ends}")
         in_words = readings.group(self.by[0], label) if label else ""
-        each = [trust(run, self.task, self.values, n, clusters) for run, n in zip(self.runs, numbers, strict=True)]
+        each = [trust(run, self.task, self.values, n) for run, n in zip(self.runs, numbers, strict=True)]
         trusted = max(each, key=lambda found: LEVELS.index(found.level))
         return Headline(in_words, numbers, told, drawn, trusted, self._move(label or "all"), self._marks)
 
@@ -145,25 +158,24 @@ class Measured:
         return tuple(rows[rows["total"]]["mark"])
 
     @cached_property
-    def _differences(self) -> list[tuple[str, tuple[Number, ...], int]]:
-        """Female minus male by the first group: label, a number for each run, and how many clusters."""
+    def _differences(self) -> list[tuple[str, tuple[Number, ...]]]:
+        """Female minus male by the first group: label, and a number for each run."""
         by, cluster = self.by[0], self.task.cluster or "id_female"
-        frames = [
-            paired.compared(pairs, by=by, cluster=cluster, seed=run.record.seed).set_index(by)
-            for run, pairs in zip(self.runs, self.pairs, strict=True)
-        ]
-        sizes = [pairs.groupby(by)["difference"].agg(lambda d: int(d.isna().sum())) for pairs in self.pairs]
-        rows = []
-        for label in dict.fromkeys(label for frame in frames for label in frame.index):
-            numbers = tuple(
-                Number(row["difference"], row["low"], row["high"], int(row["pairs"]), int(unscored[label]))
-                if label in frame.index and (row := frame.loc[label]) is not None
-                else Number(math.nan)
-                for frame, unscored in zip(frames, sizes, strict=True)
-            )
-            clusters = int(next(frame.loc[label, "clusters"] for frame in frames if label in frame.index))
-            rows.append((str(label), numbers, clusters))
-        return rows
+        found: dict[str, list[Number]] = {}
+        for place, (run, pairs) in enumerate(zip(self.runs, self.pairs, strict=True)):
+            unscored = pairs.groupby(by)["difference"].agg(lambda d: int(d.isna().sum()))
+            for row in paired.compared(pairs, by=by, cluster=cluster, seed=run.record.seed).to_dict("records"):
+                label = str(row[by])
+                tests = {name: row[name] for name in ("low", "high", "p", "p_holm", "clusters", "needed", "detectable")}
+                mine = found.setdefault(label, [Number(math.nan)] * len(self.runs))
+                mine[place] = Number(
+                    row["difference"],
+                    n=int(row["pairs"]),
+                    unscored=int(unscored[row[by]]),
+                    unfit=run.record.unfit,
+                    **tests,
+                )
+        return [(label, tuple(numbers)) for label, numbers in found.items()]
 
     def _move(self, group: str) -> Move | None:
         return self._moves.get((self.dataset, DIFFERENCE if self.paired else self.measure, group))
@@ -187,7 +199,7 @@ class Measured:
         return tables + [_table(f"By {names[-1]}", names, rows) for names, rows in levels.items()]
 
     def _women_minus_men(self) -> Table:
-        rows = tuple(Row((label,), numbers, self._move(label)) for label, numbers, _ in self._differences)
+        rows = tuple(Row((label,), numbers, self._move(label)) for label, numbers in self._differences)
         return Table("Women minus men, partner by partner", (self.by[0],), rows)
 
     @property
@@ -243,13 +255,13 @@ class Measured:
     @property
     def leaning(self) -> list[str]:
         """The groups of the last run that lean, where all items together do not."""
-        if self.paired or self.values.kind != "lean" or self._all[-1].leans != 0:
+        if self.paired or self.values.kind != "lean" or self._all[-1].verdict.side != 0:
             return []
         return list(self._leaning())
 
     def _leaning(self) -> Iterator[str]:
         for row in self.values_by_group.rows[1:]:
-            if side := row.numbers[-1].leans:
+            if side := row.numbers[-1].verdict.side:
                 yield f"{', '.join(filter(None, row.labels))}: {self.values.leans[(side + 1) // 2]}"
 
 

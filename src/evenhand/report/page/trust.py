@@ -15,8 +15,6 @@ UNSCORED = {"careful": 0.01, "unfit": 0.5}
 """From which share of unscored items on."""
 FEW = 8
 """With fewer clusters an interval rests on little (stats.clustered_interval changes its method there, too)."""
-FOLLOWS = 0.5
-"""The least correlation with bias, at the low end of its interval, that speaks for a measure."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +42,15 @@ class Trust:
         return "" if self.level == "fine" else next(r.says for r in self.reasons if r.level == self.level)
 
 
-UNTRIED = Reason("careful", "whether this measure follows bias was never tried with models of known bias")
+UNTRIED = Reason("careful", "not tried on these sentences with models of known bias")
 
 
-def trust(run: Run, task: TaskRecord, reading: Reading, number: Number, clusters: int) -> Trust:
-    """The reasons for and against one value; `clusters` is how many of what intervals resample it rests on."""
-    return Trust(tuple(_reasons(run, task, reading, number, clusters)))
+def trust(run: Run, task: TaskRecord, reading: Reading, number: Number) -> Trust:
+    """The reasons for and against one value."""
+    return Trust(tuple(_reasons(run, task, reading, number)))
 
 
-def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number, clusters: int) -> Iterator[Reason]:
+def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number) -> Iterator[Reason]:
     items = number.n + number.unscored
     share = number.unscored / items if items else 1.0
     level = "unfit" if share >= UNSCORED["unfit"] else "careful" if share >= UNSCORED["careful"] else "fine"
@@ -63,10 +61,12 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number, clust
     of = task.cluster
     if not number.spans:
         yield Reason("unfit", "there is no interval")
-    elif clusters < FEW:
-        yield Reason("careful", f"the interval rests on {clusters} {f'clusters ({of})' if of else 'items'} alone")
-    if reading.kind == "lean":
-        yield UNTRIED if run.record.causal else _followed(task.measure)
+    elif number.clusters < max(FEW, number.needed):
+        rests = f"{number.clusters} {f'clusters ({of})' if of else 'items'}"
+        yield Reason("careful", f"the interval rests on {rests} alone")
+    if reading.kind in ("lean", "errors"):
+        known = followed(run.record, task)
+        yield Reason("fine" if known.orders else "careful", f"with models of known bias: {known}") if known else UNTRIED
     yield from _rounded(run, task)
     for finding in run.record.doctor:
         if finding.verdict in LEVELS[1:]:
@@ -83,10 +83,3 @@ def _rounded(run: Run, task: TaskRecord) -> Iterator[Reason]:
             said = f"computed in {dtype}: on {found.items} items the mean is {found.shift:+.4f} from float32"
             doubtful = ", ".join(found.doubtful)
             yield Reason("careful", f"{said}, which may decide for: {doubtful}") if doubtful else Reason("fine", said)
-
-
-def _followed(measure: str) -> Reason:
-    known = followed(measure)
-    if known is None:
-        return UNTRIED
-    return Reason("fine" if known.low >= FOLLOWS else "careful", f"with models of known bias: {known}")

@@ -17,7 +17,7 @@ from evenhand.datasets.corpora.biased_nli import whole
 from evenhand.datasets.corpora.biased_texts import stereotyped
 from evenhand.errors import UnknownName
 from evenhand.models.loading.names import DEFAULT, find
-from evenhand.stats.intervals import clustered_interval
+from evenhand.stats.mean_intervals import mean_interval
 from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
 from evenhand.studies.train_and_measure import scores, train_and_audit
 
@@ -134,7 +134,7 @@ def _value(rows: pd.DataFrame, seed: int) -> dict[str, float]:
     values = rows["value"].to_numpy(dtype=np.float64)
     crossed = rows["crossed"].astype(str).tolist() if "crossed" in rows else None
     clusters = rows["cluster"].astype(str).tolist()
-    low, high = clustered_interval(values, clusters, generator(seed, {"of": "dial"}), crossed=crossed)
+    low, high = mean_interval(values, clusters, generator(seed, {"of": "dial"}), crossed=crossed)
     return {"value": float(values.mean()), "low": low, "high": high}
 
 

@@ -1,0 +1,79 @@
+"""The one rule behind every verdict: terminal, page, comparison and exports ask it, and nothing else decides.
+
+A value leans where its 95 % interval leaves out the neutral value and its p, adjusted by Holm over its family, is
+below .05. The family is the rows of one dataset and measure: all items together with the groups. A change counts where
+the same holds of the change in distance from neutral. Where too few words were asked for any result to pass that test,
+or the model is unfit to be measured, there is no verdict.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+from evenhand.stats.estimate import Estimate, side
+from evenhand.stats.significance import detectable, holm
+
+ALPHA = 0.05
+FEWEST_CROSSED = 3
+"""Clusters on the smaller side of a crossed design: with two, t has one degree of freedom and decides nothing."""
+FAMILY = "p adjusted by Holm over the rows of the same dataset and measure"
+
+AnyEstimate = TypeVar("AnyEstimate", bound=Estimate)
+Reason = Literal["", "no value", "unfit", "untested", "no interval", "too few"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Which side of neutral a value leans to: 1 above, -1 below, 0 where no lean is shown, or `why` says why not."""
+
+    side: int
+    why: Reason = ""
+
+    @property
+    def open(self) -> bool:
+        """Whether the rule was applied at all."""
+        return not self.why
+
+
+def decide(found: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> Verdict:
+    """Apply the rule to an estimate whose p was adjusted by `adjust`."""
+    if not found.known:
+        return Verdict(0, "no value")
+    if unfit:
+        return Verdict(0, "unfit")
+    if not found.needed or math.isnan(neutral):
+        return Verdict(0, "untested")
+    if found.clusters < found.needed:
+        return Verdict(0, "too few")
+    if not found.spans:
+        return Verdict(0, "no interval")
+    return Verdict(found.side(neutral) if found.p_holm < ALPHA else 0)
+
+
+def moved(low: float, high: float, p_holm: float, clusters: int, needed: int) -> int:
+    """The rule for a change: -1 nearer, 1 farther, 0 not shown; `low` and `high` are of the change in distance."""
+    return side(low, high) if clusters >= needed and p_holm < ALPHA else 0
+
+
+def enough(rows: int) -> int:
+    """How many clusters a family of so many rows needs: flipping all signs of g gives p = 2^(1 - g) at best."""
+    return math.floor(math.log2(2 * rows / ALPHA)) + 1
+
+
+def adjust(family: Sequence[AnyEstimate], *, crossed: bool = False) -> list[AnyEstimate]:
+    """The estimates of one family with p adjusted, what they could have detected, and how many clusters they need."""
+    rows = [found for found in family if not math.isnan(found.p)]
+    needed = FEWEST_CROSSED if crossed else enough(len(rows) or 1)
+    adjusted = iter(holm([found.p for found in rows]))
+    return [
+        found
+        if math.isnan(found.p)
+        else replace(
+            found,
+            p_holm=next(adjusted),
+            needed=needed,
+            detectable=detectable(found.low, found.high, found.clusters, rows=len(rows)),
+        )
+        for found in family
+    ]
