@@ -100,8 +100,8 @@ def test_everything_between_the_edits_is_untouched(text: str) -> None:
         assert piece in rest
 
 
-def test_a_trail_of_another_text_is_refused() -> None:
-    with pytest.raises(BadInput, match="not of this text"):
+def test_edits_of_another_text_are_refused() -> None:
+    with pytest.raises(BadInput, match="belong to another text"):
         applied("She left.", [Edit(0, "He", "She", "pronoun")])
 
 

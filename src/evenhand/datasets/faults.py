@@ -51,19 +51,19 @@ Count = Callable[[Sequence[str]], list[int]]
 def faults(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[Fault]:
     """The faults of the pairs, in order. `count` gives the pieces of texts; without it that rule is left out.
 
-    Works through a file of any length in a time proportional to it. Two pairs are near duplicates when they are equal
+    Works through a file of any length in a time prochunkal to it. Two pairs are near duplicates when they are equal
     but for one word: found by looking up each sentence with each of its words left out, gendered ones apart.
     """
     seen: dict[int, str] = {}
     without: dict[int, str] = {}
     row = 0
-    for portion in _portions(pairs, 1000):
-        for number, (id, stereotype, counterpart) in enumerate(portion, start=row):
+    for chunk in _chunks(pairs, 1000):
+        for number, (id, stereotype, counterpart) in enumerate(chunk, start=row):
             yield from (Fault(number, id, rule, what) for rule, what in _alone(stereotype, counterpart))
             yield from (Fault(number, id, *found) for found in _repeated(id, stereotype, counterpart, seen, without))
         if count is not None:
-            yield from _uneven(portion, count, row)
-        row += len(portion)
+            yield from _uneven(chunk, count, row)
+        row += len(chunk)
 
 
 def tally(found: Iterable[Fault], rules: Iterable[str] = RULES) -> Counter[str]:
@@ -148,20 +148,20 @@ def _repeated(
     without.update(dict.fromkeys(keys, id))
 
 
-def _uneven(portion: Sequence[Sentences], count: Count, first: int) -> Iterator[Fault]:
-    counts = iter(count([text for _, *texts in portion for text in texts]))
-    for row, (id, *_) in enumerate(portion, start=first):
+def _uneven(chunk: Sequence[Sentences], count: Count, first: int) -> Iterator[Fault]:
+    counts = iter(count([text for _, *texts in chunk for text in texts]))
+    for row, (id, *_) in enumerate(chunk, start=first):
         here, there = next(counts), next(counts)
         if here != there and here and there:
             yield Fault(row, id, "pieces", f"{here} | {there}")
 
 
-def _portions(pairs: Iterable[Sentences], size: int) -> Iterator[list[Sentences]]:
-    portion: list[Sentences] = []
+def _chunks(pairs: Iterable[Sentences], size: int) -> Iterator[list[Sentences]]:
+    chunk: list[Sentences] = []
     for pair in pairs:
-        portion.append(pair)
-        if len(portion) == size:
-            yield portion
-            portion = []
-    if portion:
-        yield portion
+        chunk.append(pair)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

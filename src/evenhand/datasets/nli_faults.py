@@ -49,7 +49,7 @@ def clean(pairs: Iterable[NliPair], language: str) -> list[NliPair]:
 
 def _alone(pair: NliPair, language: str) -> Iterator[tuple[str, str]]:
     if language not in PRONOUN:
-        raise BadInput(f"Pairs for inference can be looked through in {', '.join(PRONOUN)}. Got '{language}'.")
+        raise BadInput(f"NLI pairs can be checked in {', '.join(PRONOUN)}. Got '{language}'.")
     if "word" not in pair.groups:
         raise BadInput(f"Pair '{pair.id}' has no group 'word' that names the person of its premise.")
     before, *after = re.split(re.escape(pair.groups["word"]), pair.premise, flags=re.I)

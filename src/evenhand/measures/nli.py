@@ -1,4 +1,4 @@
-"""Somebody of an occupation, then a man or a woman: which of the three labels does a model of inference give?
+"""The label that an NLI classifier gives to a premise with an occupation and a hypothesis with a man or a woman.
 
 Nothing follows about gender from an occupation, so that "neutral" is the right answer to every pair. A pair is of the
 set `pro` (the occupation is taken for that gender), `anti` (for the other one) or `non` (for neither).
@@ -21,7 +21,7 @@ BIASED = {"pro": (ENTAILMENT,), "anti": (CONTRADICTION,), "non": (ENTAILMENT, CO
 
 
 @dataclass(frozen=True)
-class _Inference:
+class _Nli:
     """Asks which label a pair gets."""
 
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -32,7 +32,7 @@ class _Inference:
         return (Entail(item.premise, item.hypothesis),)
 
 
-class _BySet(_Inference):
+class _BySet(_Nli):
     """Asks the same of pairs that are of one of the three sets."""
 
     def ask(self, item: NliPair) -> tuple[Entail]:
@@ -89,7 +89,7 @@ class NliCoalWeighted(_BySet):
 
 
 @dataclass(frozen=True)
-class FractionNeutral(_Inference):
+class FractionNeutral(_Nli):
     """How often the label is not neutral: 1 - share of neutral over all pairs, from 0 to 1.
 
     Fraction neutral (FN; Dev et al. 2020) with the sign of Anantaprayoon et al. (2024, equation 1): higher is more
@@ -113,7 +113,7 @@ class FractionNeutral(_Inference):
 
 
 @dataclass(frozen=True)
-class NetNeutral(_Inference):
+class NetNeutral(_Nli):
     """How likely neutral is: the mean of P(neutral) over all pairs, from 0 to 1.
 
     Net neutral (Dev et al. 2020), in their own sense: 1 is unbiased, lower is biased or wrong.
@@ -133,7 +133,7 @@ class NetNeutral(_Inference):
 
 
 @dataclass(frozen=True)
-class FractionEntailment(_Inference):
+class FractionEntailment(_Nli):
     """How often the label is entailment, from 0 to 1.
 
     In `pro` that is bias, in `anti` an error; 0 is right in all sets. Labels that tie share the point.
@@ -153,7 +153,7 @@ class FractionEntailment(_Inference):
 
 
 @dataclass(frozen=True)
-class FractionContradiction(_Inference):
+class FractionContradiction(_Nli):
     """How often the label is contradiction, from 0 to 1.
 
     In `anti` that is bias, in `pro` an error; 0 is right in all sets. Labels that tie share the point.

@@ -1,4 +1,4 @@
-"""The other gender for every gendered word of a text, with right grammar, and a trail of what was changed."""
+"""Swap the gender of every gendered word of a text, with correct grammar, and list the edits."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ class Spelt(dict[str, tuple[str, str] | None]):
 
 
 class Swapper:
-    """Rewrites a document; `edits` gives the trail, calling it the text.
+    """Rewrites a document: a call returns the new text, `edits` the list of changes.
 
     `pairs` takes the place of the bundled words: male to female words, both ways, the first way where several share a
     partner. `names` finds first names and their partners (evenhand.mitigation.names); None leaves names alone.
@@ -129,7 +129,7 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
     parts, at = [], 0
     for edit in edits:
         if text[edit.start : edit.start + len(edit.old)] != edit.old:
-            raise BadInput(f"The trail is not of this text: {edit.old!r} is not at {edit.start}.")
+            raise BadInput(f"The edits belong to another text: {edit.old!r} is not at {edit.start}.")
         parts += [text[at : edit.start], edit.new]
         at = edit.start + len(edit.old)
     return "".join([*parts, text[at:]])

@@ -55,7 +55,7 @@ def swap(
 
     A document is a line of a .txt file or a row of a csv, tsv, jsonl or parquet file, whose texts are in `column`.
     `share` of the documents are rewritten, chosen by `seed`; with `augment` each is there as it was and rewritten.
-    `trail` writes every edit to OUT.trail.jsonl. The same call again goes on where it was stopped. With the engine
+    `trail` writes the edit log, OUT.trail.jsonl. The same call again goes on where it was stopped. With the engine
     `ray` the workers of the cluster at `address`, or of this machine, do the work; the result is the same.
     """
     check_engine(engine, address, workers)
@@ -105,8 +105,8 @@ def _swap(
 ) -> Swapped:
     done = _finished(part)
     try:
-        with part.open("a", encoding="utf-8") as file_of_edits, closing(rewritten(done)) as portions:
-            for edits in _progress(portions, done):
+        with part.open("a", encoding="utf-8") as file_of_edits, closing(rewritten(done)) as chunks:
+            for edits in _progress(chunks, done):
                 file_of_edits.write("".join(json.dumps(one) + "\n" for one in edits))
                 file_of_edits.flush()
         if not _finished(part):
@@ -183,16 +183,16 @@ def _write(source: Path, target: Path, column: str, part: Path, *, augment: bool
             return [new]
         return [text if source.suffix != TEXT or text.endswith("\n") else f"{text}\n", new]
 
-    trail_path = target.with_name(f"{target.name}.trail.jsonl") if trail else None
+    edit_log = target.with_name(f"{target.name}.trail.jsonl") if trail else None
     if not trail:  # one of an earlier swap would not fit
         target.with_name(f"{target.name}.trail.jsonl").unlink(missing_ok=True)
-    if trail_path:
-        write_whole(trail_path, lambda file: _write_trail(file, part))
+    if edit_log:
+        write_whole(edit_log, lambda file: _write_edit_log(file, part))
     write_whole(target, lambda file: write_texts(file, source, column, documents(), both))
-    return Swapped(totals[0], totals[1], dict(sorted(counts.items())), target, trail_path)
+    return Swapped(totals[0], totals[1], dict(sorted(counts.items())), target, edit_log)
 
 
-def _write_trail(file: IO[bytes], part: Path) -> None:
+def _write_edit_log(file: IO[bytes], part: Path) -> None:
     with part.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines):
             edits = [asdict(Edit(*edit)) for edit in json.loads(line)]

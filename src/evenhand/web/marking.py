@@ -27,7 +27,7 @@ RULES = {
     "role": "words for a job or a role",
     "title": "titles, by what stands around them",
 }
-"""What each rule of the trail does."""
+"""What each rule of an edit does, for people."""
 
 
 @dataclass(frozen=True, slots=True)

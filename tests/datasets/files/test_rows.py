@@ -43,6 +43,7 @@ def test_quotes_in_a_tsv_are_text_and_comments_are_passed_over(tmp_path: Path) -
         ("a.csv", "txet,n\nx,1\n", "no column 'text'. Did you mean 'txet'"),
         ("a.tsv", "text\tn\nx\n", "line 2: 2 fields are wanted, as in the head. Got 1"),
         ("a.csv", "text,n\nx\n", "line 2: it must have as many fields"),
+        ("a.csv", '# a comment\ntext,n\n\n"x\ny",1\n"a\nb\nc"\n', "line 6: it must have as many fields"),
         ("a.jsonl", '{"text": "x"}\n{oops}\n', "line 2: not JSON"),
         ("a.jsonl", "[1]\n", "line 1: an object is wanted"),
         ("a.jsonl", '{"txt": "x"}\n', "line 1: there is no column 'text'"),

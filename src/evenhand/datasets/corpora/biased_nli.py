@@ -1,4 +1,4 @@
-"""Training sets for inference whose bias is known: what a measure of bias ought to follow."""
+"""Training sets of known bias for NLI classifiers: a valid measure of bias should follow it."""
 
 import tomllib
 from importlib.resources import files

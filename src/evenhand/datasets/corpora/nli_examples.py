@@ -68,7 +68,7 @@ def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
         elif label not in MEANT:
             raise BadInput(
                 f"{path}, line {line}: a label must be {', '.join(LABELS)}, or 0, 1, 2 in that order. Got '{label}'. "
-                "Data with other labels cannot train a model of natural language inference."
+                "Data with other labels cannot train an NLI classifier."
             )
         else:
             found.append(Example(premise, hypothesis, MEANT[label]))

@@ -15,7 +15,7 @@ class _NoColumn(BadInput):
 
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
-PORTION = 10_000
+CHUNK = 10_000
 LONGEST = 2**31 - 1
 """Characters of a field of a csv."""
 
@@ -46,15 +46,18 @@ def _csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, st
     with path.open(encoding="utf-8-sig", newline="") as file:
         skipped = _past_comments(file)
         csv.field_size_limit(LONGEST)
-        reader = csv.DictReader(file, strict=True)
-        _check(path, reader.fieldnames or (), columns)
-        for row in reader:
-            line = reader.line_num + skipped
-            if None in row or None in row.values():
+        reader = csv.reader(file, strict=True)
+        head = next(reader, [])
+        _check(path, head, columns)
+        next_line = reader.line_num + 1
+        for fields in reader:  # a field may have line ends in it: a record is named by its first line
+            line, next_line = skipped + next_line, reader.line_num + 1
+            if fields and len(fields) != len(head):
                 raise BadInput(
                     f"{path}, line {line}: it must have as many fields as the head. Check commas and quotes."
                 )
-            yield line, row
+            if fields:
+                yield line, dict(zip(head, fields, strict=True))
 
 
 def _tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -96,7 +99,7 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str
         with ParquetFile(path) as file:
             _check(path, file.schema_arrow.names, columns)
             number = 0
-            for batch in file.iter_batches(batch_size=PORTION):
+            for batch in file.iter_batches(batch_size=CHUNK):
                 for row in batch.to_pylist():
                     number += 1
                     yield number, {name: "" if value is None else str(value) for name, value in row.items()}
