@@ -251,7 +251,7 @@ def test_what_is_no_text_is_refused_or_kept(tmp_path: Path) -> None:
 def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("id,text,text\n1,He,She\n")
-    with pytest.raises(BadInput, match="'text' is there twice"):
+    with pytest.raises(BadInput, match="'text' occurs twice"):
         swap(file, jobs=1)
 
 
