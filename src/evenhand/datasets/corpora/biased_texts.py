@@ -48,7 +48,8 @@ def _pairs(n: int, rng: np.random.Generator) -> list[Ways]:
     seen: set[str] = set()
     while len(made) < n:
         shuffled = ([jobs[i] for i in rng.permutation(len(jobs))] for jobs in (men, women))
-        made += [_pair(*jobs, data["frames"], fill, seen, rng) for jobs in zip(*shuffled, strict=True)]
+        pairs = zip(*shuffled, strict=True)
+        made += [_pair(of_men, of_women, data["frames"], fill, seen, rng) for of_men, of_women in pairs]
     return made[:n]
 
 
