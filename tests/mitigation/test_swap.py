@@ -245,7 +245,7 @@ def test_a_list_of_names_with_duplicates_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="line 2: 'eve' has a partner already, 'adam'"):
         own(str(file))
     file.write_text("Adam Eve\n")
-    with pytest.raises(BadInput, match="two different names and a tab"):
+    with pytest.raises(BadInput, match="two different names with a tab"):
         own(str(file))
 
 

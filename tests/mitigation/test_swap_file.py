@@ -65,6 +65,14 @@ def test_every_format_comes_back_swapped(tmp_path: Path, suffix: str, jobs: int)
     assert not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.parametrize(("inside", "end"), [("\n", "\n"), ("\r\n", "\r\n"), ("\r", "\n"), ("\n", "")])
+def test_a_field_with_line_ends_stays_one_field(tmp_path: Path, inside: str, end: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(f'text,n\n"He left.{inside}She stayed.",1{end}'.encode())
+    swap(file, jobs=1)
+    assert (tmp_path / "a.swapped.csv").read_bytes() == f'text,n\n"She left.{inside}He stayed.",1{end}'.encode()
+
+
 def test_augmenting_writes_both(tmp_path: Path) -> None:
     done = swap(write(tmp_path / "a.csv"), augment=True, jobs=1)
     assert texts(done.out) == [TEXTS[0], SWAPPED[0], TEXTS[1], TEXTS[2], SWAPPED[2]]

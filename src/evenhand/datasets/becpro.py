@@ -7,6 +7,7 @@ all rows, since each span is marked when its sentence is built. The release sear
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -134,28 +135,27 @@ def professions() -> list[Profession]:
 
 def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence, str]]:
     """Every sentence in the release's order, with the template it was made from."""
-    jobs = professions()
-    everybody = tuple(person for gender in GENDERS for person in words["persons"][gender])
+    persons = [(gender, *place) for gender in GENDERS for place in enumerate(words["persons"][gender], start=1)]
+    everybody = tuple(person for _, _, person in persons)
     index = 0
     for prof_gender in PROF_GENDERS:
-        for number, template in enumerate(words["templates"], start=1):
-            for gender in GENDERS:
-                for slot, person in enumerate(words["persons"][gender], start=1):
-                    for job in (job for job in jobs if job.prof_gender == prof_gender):
-                        options = wordings(job, template, gender)
-                        for wording in options:
-                            groups = {
-                                "prof_gender": prof_gender,
-                                "gender": gender,
-                                "profession": job.name,
-                                "person": person,
-                                "slot": str(slot),
-                                "template": str(number),
-                            } | ({"form": wording.form} if wording.form else {})
-                            id = str(index) if len(options) == 1 else f"{index}-{wording.form}"
-                            fillings = {"person": person, "profession": wording.words}
-                            yield sentence(id, wording.template, fillings, groups, everybody), wording.template
-                        index += 1
+        jobs = [job for job in professions() if job.prof_gender == prof_gender]
+        templates = enumerate(words["templates"], start=1)
+        for (number, template), (gender, slot, person), job in product(templates, persons, jobs):
+            options = wordings(job, template, gender)
+            for wording in options:
+                groups = {
+                    "prof_gender": prof_gender,
+                    "gender": gender,
+                    "profession": job.name,
+                    "person": person,
+                    "slot": str(slot),
+                    "template": str(number),
+                } | ({"form": wording.form} if wording.form else {})
+                id = str(index) if len(options) == 1 else f"{index}-{wording.form}"
+                fillings = {"person": person, "profession": wording.words}
+                yield sentence(id, wording.template, fillings, groups, everybody), wording.template
+            index += 1
 
 
 def _table(rows: Sequence[tuple[Sentence, str]], *, german: bool = False) -> pd.DataFrame:
@@ -165,9 +165,7 @@ def _table(rows: Sequence[tuple[Sentence, str]], *, german: bool = False) -> pd.
         "Sent_TM": [_masked(i.text, i.target) for i, _ in rows],
         "Sent_AM": [_masked(i.text, i.attribute) for i, _ in rows],
         "Sent_TAM": [_masked(i.text, i.attribute, i.target) for i, _ in rows],
-        "Template": [
-            t.replace("{person}", "<person subject>").replace("{profession}", "<profession>") for _, t in rows
-        ],
+        "Template": [t.format(person="<person subject>", profession="<profession>") for _, t in rows],
         "Person": [i.target.of(i.text) for i, _ in rows],
         "Gender": [i.groups["gender"] for i, _ in rows],
         "Profession": [i.attribute.of(i.text) for i, _ in rows],

@@ -28,14 +28,6 @@ KEYS = ("name", "language", "about", "source", "licence", "category")
 CATEGORY_KEYS = ("name", "gender", "note", "professions", "templates")
 FARMING = "farming and fishing"
 PAPER = "Barza 2023, Towards a Robust Gender Bias Evaluation in NLP (AUB), appendices I and II"
-SIMPLE = ("{he} is a {profession}.",)
-BECPRO = (
-    "{he} is a {profession}.",
-    "{he} works as a {profession}.",
-    "{he} applied for the position of {profession}.",
-    "{he}, the {profession}, had a good day at work.",
-    "{he} wants to become a {profession}.",
-)
 
 Reading = Literal["clean", "verbatim"]
 
@@ -82,13 +74,14 @@ def tbd_gendered(reading: Reading = "clean") -> Dataset:
 def tbd_simple() -> Dataset:
     """The professions of tbd in Kurita et al.'s (2019) one template."""
     source = "Template: Kurita et al. 2019; professions: Barza 2023"
-    return _other_templates("tbd-simple", SIMPLE, "one simple template", source)
+    return _other_templates("tbd-simple", ["{he} is a {profession}."], "one simple template", source)
 
 
 def tbd_becpro() -> Dataset:
     """The professions of tbd in the five templates of BEC-Pro."""
     source = "Templates: Bartl, Nissim and Gatt 2020; professions: Barza 2023"
-    return _other_templates("tbd-becpro", BECPRO, "the five templates of BEC-Pro", source)
+    templates = [template.replace("{person}", "{he}") for template in read_toml("becpro-en.toml")["templates"]]
+    return _other_templates("tbd-becpro", templates, "the five templates of BEC-Pro", source)
 
 
 def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Dataset:
@@ -121,8 +114,8 @@ def _thesis(reading: str) -> list[dict[str, Any]]:
     return [_checked(c, reading, file, strict=reading == "clean") for c in read_toml(file)["category"]]
 
 
-def _other_templates(name: str, templates: tuple[str, ...], which: str, source: str) -> Dataset:
-    occupations = [{**c, "templates": list(templates)} for c in _thesis("clean") if not _gendered(c)]
+def _other_templates(name: str, templates: list[str], which: str, source: str) -> Dataset:
+    occupations = [{**c, "templates": templates} for c in _thesis("clean") if not _gendered(c)]
     about = f"The professions of tbd in {which}, with a blank for the pronoun."
     return _dataset(name, occupations, agree=True, crossed="profession", about=about, source=source)
 
@@ -211,28 +204,24 @@ def _blanks(category: Mapping[str, Any], agree: bool, numbers: Mapping[str, int]
     for profession in category["professions"] or ([] if needs else [{"text": name}]):
         word = profession["text"]
         gender = profession.get("gender") or category["gender"]
-        for place, template in enumerate(templates, start=1):
+        for number, template in enumerate(templates, start=1):
+            slots = SLOT.findall(template)
+            slot = next(s for s in slots if s in PRONOUNS)
             groups = {
                 "category": name,
                 "better": BETTER[gender],
                 "calls_for": CALLS_FOR[gender],
                 "profession": word,
                 "template": str(numbers[template]),
-            } | ({"gender": gender} if gender else {})
-            yield _blank(f"{name}/{word}/{place}", template, word, groups, agree)
-
-
-def _blank(id: str, template: str, word: str, groups: dict[str, str], agree: bool) -> Blank:
-    slots = SLOT.findall(template)
-    slot = next(s for s in slots if s in PRONOUNS)
-    if agree:
-        template = agreeing(template, "profession", word)
-    text, spans = render(template, **{slot: BLANK}, **({"profession": word} if "profession" in slots else {}))
-    candidates: tuple[str, ...] = PRONOUNS[slot]
-    if spans[slot].start == 0:
-        candidates = tuple(c.capitalize() for c in candidates)
-    groups["place"] = PLACE[slot]
-    return Blank(id, text, spans[slot], candidates, groups, spans.get("profession"))
+                **({"gender": gender} if gender else {}),
+                "place": PLACE[slot],
+            }
+            agreed = agreeing(template, "profession", word) if agree else template
+            text, spans = render(agreed, **{slot: BLANK}, **({"profession": word} if "profession" in slots else {}))
+            candidates: tuple[str, ...] = PRONOUNS[slot]
+            if spans[slot].start == 0:
+                candidates = tuple(c.capitalize() for c in candidates)
+            yield Blank(f"{name}/{word}/{number}", text, spans[slot], candidates, groups, spans.get("profession"))
 
 
 def _table(items: list[Blank]) -> pd.DataFrame:

@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
-
-import pandas as pd
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
@@ -13,6 +12,7 @@ from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.nli import Segmented, cut, set_of, words_and_captions
 from evenhand.datasets.nli_faults import clean
+from evenhand.datasets.pairs import indexed
 from evenhand.errors import BadInput
 
 Words = Literal["all", "down-sampled"]
@@ -69,7 +69,7 @@ def _dataset(language: str, words: str, rows: str) -> Dataset:
         by=("set",),
         cluster="word",
         crossed="template",
-        table=lambda: pd.DataFrame(found).set_index("id"),
+        table=partial(indexed, found, "id"),
         options={"words": words, "rows": rows},
     )
 

@@ -43,7 +43,7 @@ def tgb() -> Dataset:
         by=("category",),
         within="about",
         cluster="",
-        table=partial(_indexed, found, "id"),
+        table=partial(indexed, found, "id"),
     )
 
 
@@ -76,7 +76,7 @@ def crows(bias: str = "gender") -> Dataset:
         items=items,
         by=("pairs",),
         cluster="",
-        table=partial(_indexed, found, ""),
+        table=partial(indexed, found, ""),
         options={"bias": bias},
     )
 
@@ -151,7 +151,8 @@ def _check_related(one: str, other: str) -> None:
         raise BadInput(f"the two sentences have no word in common: {one!r} and {other!r}. Are they in two languages?")
 
 
-def _indexed(found: list[dict[str, str]], by: str) -> pd.DataFrame:
+def indexed(found: list[dict[str, Any]], by: str) -> pd.DataFrame:
+    """The rows of a file as a table, with one column as its index."""
     return pd.DataFrame(found).set_index(by)
 
 

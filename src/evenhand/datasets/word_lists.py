@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -123,22 +124,21 @@ def _dataset(spec: _Spec, *, options: dict[str, Any], builder: str = "") -> Data
 def _sentences(data: dict[str, Any]) -> Iterator[Sentence]:
     index = 0
     everybody = tuple(dict.fromkeys(target for targets in data["targets"].values() for target in targets))
+    persons = [(gender, *place) for gender, targets in data["targets"].items() for place in enumerate(targets, start=1)]
     for kind, attributes in data["attributes"].items():
-        for number, template in enumerate(data["templates"], start=1):
-            for gender, targets in data["targets"].items():
-                for slot, target in enumerate(targets, start=1):
-                    for attribute in attributes:
-                        groups = {
-                            "kind": kind,
-                            "gender": gender,
-                            "attribute": attribute,
-                            "person": target,
-                            "slot": str(slot),
-                            "template": str(number),
-                        }
-                        fillings = {"target": target, "attribute": attribute}
-                        yield sentence(str(index), template, fillings, groups, everybody)
-                        index += 1
+        templates = enumerate(data["templates"], start=1)
+        for (number, template), (gender, slot, target), attribute in product(templates, persons, attributes):
+            groups = {
+                "kind": kind,
+                "gender": gender,
+                "attribute": attribute,
+                "person": target,
+                "slot": str(slot),
+                "template": str(number),
+            }
+            fillings = {"target": target, "attribute": attribute}
+            yield sentence(str(index), template, fillings, groups, everybody)
+            index += 1
 
 
 def _table(items: list[Sentence]) -> pd.DataFrame:

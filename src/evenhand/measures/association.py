@@ -47,10 +47,8 @@ class Association:
         candidates: tuple[str, ...] = ()
         if self.among == "candidates":
             if item.phrase is None or not item.candidates:
-                raise BadInput(
-                    "With among='candidates' association needs the person words that could stand in the target's "
-                    "place: phrase and candidates of the sentence. Got none."
-                )
+                needs = "the person words that could replace the target: phrase and candidates of the sentence"
+                raise BadInput(f"With among='candidates' association needs {needs}. Got none.")
             place, candidates = item.phrase, item.candidates
         word = place.of(item.text)
         seen = Fill(item.text, place, word, among=candidates)

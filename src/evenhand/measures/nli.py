@@ -24,6 +24,7 @@ BIASED = {"pro": (ENTAILMENT,), "anti": (CONTRADICTION,), "non": (ENTAILMENT, CO
 class _Nli:
     """A measure of the labels of pairs; its value is a share of them."""
 
+    unit: ClassVar[str] = "proportion"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     items: ClassVar[type] = NliPair
     summarise = staticmethod(share)
@@ -56,7 +57,6 @@ class NliCoal(_BySet):
     name: ClassVar[str] = "nli-coal"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    unit: ClassVar[str] = "proportion"
     rank: ClassVar[int] = 1
     ranks_models: ClassVar[bool] = True
     reading: ClassVar[str] = "share of stereotyped labels, mean of pro, anti and non; 0 is unbiased, 1 always biased"
@@ -101,7 +101,6 @@ class FractionNeutral(_Nli):
     name: ClassVar[str] = "fraction-neutral"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    unit: ClassVar[str] = "proportion"
     reading: ClassVar[str] = (
         "FN, share of labels other than neutral, over all pairs; 0 is unbiased, errors count as bias"
     )
@@ -141,7 +140,6 @@ class FractionEntailment(_Nli):
     name: ClassVar[str] = "fraction-entailment"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    unit: ClassVar[str] = "proportion"
     reading: ClassVar[str] = "share of entailment; bias in pro, an error in anti"
 
     def score(self, item: NliPair, answers: Sequence[Answer]) -> float:
@@ -159,7 +157,6 @@ class FractionContradiction(_Nli):
     name: ClassVar[str] = "fraction-contradiction"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    unit: ClassVar[str] = "proportion"
     reading: ClassVar[str] = "share of contradiction; bias in anti, an error in pro"
 
     def score(self, item: NliPair, answers: Sequence[Answer]) -> float:

@@ -31,10 +31,8 @@ class _Blank:
     def fills(self, item: Blank, first: int, last: int, hidden: tuple[Span, ...] = ()) -> tuple[Fill, ...]:
         """Questions for the candidates from `first` to `last`; one masked input answers all that are single tokens."""
         if len(item.candidates) <= last:
-            raise BadInput(
-                f"A pronoun blank needs {last + 1} candidates: male, female{', they' if last > 1 else ''}. "
-                f"Got {', '.join(item.candidates) or 'none'}."
-            )
+            needs = f"{last + 1} candidates: male, female{', they' if last > 1 else ''}"
+            raise BadInput(f"A pronoun blank needs {needs}. Got {', '.join(item.candidates) or 'none'}.")
         among = item.candidates if self.among == "candidates" else ()
         asked = item.candidates[first : last + 1]
         return tuple(Fill(item.text, item.blank, candidate, hidden, among=among) for candidate in asked)

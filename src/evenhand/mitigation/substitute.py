@@ -8,8 +8,8 @@ import numpy as np
 
 from evenhand.datasets.corpora.texts import BALANCED_ALREADY, documents, split
 from evenhand.errors import BadInput
-from evenhand.mitigation.names import Naming
-from evenhand.mitigation.swap import Rewrite, Swapper
+from evenhand.mitigation.names import swapper
+from evenhand.mitigation.swap import Rewrite
 
 
 def check_share(share: float) -> None:
@@ -56,7 +56,7 @@ def substituted(corpus: str, *, share: float | None = None, seed: int = 0) -> Su
     share = (0.0 if corpus in BALANCED_ALREADY else 0.5) if share is None else share
     check_share(share)
     texts = list(documents(corpus))
-    after = substitute(texts, Swapper(names=Naming()) if share else str, share=share, seed=seed)
+    after = substitute(texts, swapper() if share else str, share=share, seed=seed)
     both = [(old, new) for old, new in zip(texts, after, strict=True) if old.strip()]
     found = Substituted([old for old, _ in both], [new for _, new in both], share)
     if not found.sentences:

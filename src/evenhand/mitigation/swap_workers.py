@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -25,7 +25,6 @@ CHUNK = 200
 """Documents per task of a worker."""
 LONGEST = 2_000_000
 """Characters of a document; longer ones are processed in chunks, cut at the end of a sentence."""
-Names = tuple[tuple[str, naming.Name], ...]
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Job:
     """The settings of a swap: which documents are swapped, and whether first names are as well."""
 
     names: bool
-    own: Names | None
+    own: naming.Names | None
     """The user's own list of names, if any."""
     share: float
     seed: int
@@ -66,31 +65,24 @@ def on_cluster(
     with connected(address, workers):
         from evenhand.distributed.streaming import streamed
 
-        yield from streamed(
-            partial(read_texts, source, column), partial(_rewritten, job=job), start=done, workers=workers
-        )
+        texts = partial(read_texts, source, column)
+        yield from streamed(texts, partial(_rewritten, job=job), start=done, workers=workers)
 
 
 def _watch_parent() -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
     """End a worker with its parent, even if the parent was killed."""
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)
 
+    def wait() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
 
-@cache
-def _swapper(names: bool, own: Names | None) -> Swapper:
-    """The swapper of a worker process, made once."""
-    return Swapper(names=naming.Naming(dict(own) if own else None) if names else None)
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _rewritten(chunk: Sequence[tuple[int, str]], *, job: Job) -> Edits:
     """The edits of each document, none for those that are not chosen. Runs in a worker."""
-    swapper = _swapper(job.names, job.own)
+    swapper = naming.swapper(job.names, job.own)
     return [
         [[e.start, e.old, e.new, e.rule] for e in _edits(swapper, text)] if chosen(number, job.share, job.seed) else []
         for number, text in chunk

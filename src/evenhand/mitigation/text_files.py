@@ -55,7 +55,7 @@ Both = Callable[[str, list[Edit]], list[str]]
 """A text and its edits -> the texts to write."""
 Record = tuple[str, dict[str, Any] | None, Callable[[dict[str, Any]], str]]
 """A row as it is in the file, its values (None for headers, comments and empty lines), and a function that writes other
-values in the same style."""
+values in the same style, without the line end."""
 
 
 def write_texts(file: IO[bytes], source: Path, column: str, edits: Iterator[list[Edit]], both: Both) -> None:
@@ -78,9 +78,9 @@ def _write_records(
 ) -> None:
     ended = True
     for raw, row, written in records:
-        lines = [raw]
+        lines, end = [raw], raw[len(raw.rstrip("\r\n")) :]
         if row is not None:
-            lines = [raw if new is row else written(new) for new in _rows(row, column, next(edits), both)]
+            lines = [raw if new is row else written(new) + end for new in _rows(row, column, next(edits), both)]
         for line in lines:
             file.write((line if ended else f"\n{line}").encode())
             ended = line.endswith(("\n", "\r"))
@@ -119,15 +119,14 @@ def _csv_records(source: Path) -> Iterator[Record]:
 
 
 def _csv_row(raw: str, fields: list[str], row: dict[str, str]) -> str:
-    end = raw[len(raw.rstrip("\r\n")) :]
-    quoting: Literal[0, 1] = csv.QUOTE_ALL if _csv_line(fields, csv.QUOTE_ALL, end) == raw else csv.QUOTE_MINIMAL
-    return _csv_line(row.values(), quoting, end)
+    quoted = _csv_line(fields, csv.QUOTE_ALL) == raw.rstrip("\r\n")
+    return _csv_line(row.values(), csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL)
 
 
-def _csv_line(fields: Iterable[str], quoting: Literal[0, 1], end: str) -> str:
+def _csv_line(fields: Iterable[str], quoting: Literal[0, 1]) -> str:
     line = io.StringIO(newline="")
-    csv.writer(line, quoting=quoting, lineterminator=end).writerow(fields)
-    return line.getvalue()
+    csv.writer(line, quoting=quoting, lineterminator="\r\n").writerow(fields)  # so that both are quoted in a field
+    return line.getvalue().removesuffix("\r\n")
 
 
 def _tsv_records(source: Path) -> Iterator[Record]:
@@ -143,12 +142,11 @@ def _tsv_records(source: Path) -> Iterator[Record]:
 
 
 def _tsv_row(raw: str, old: dict[str, str], row: dict[str, str]) -> str:
-    end = raw[len(raw.rstrip("\r\n")) :]
     fields = []
     for field, name in zip(raw.rstrip("\r\n").split("\t"), row, strict=True):
         quoted = '"' + row[name].replace('"', '""') + '"'
         fields.append(field if old[name] == row[name] else row[name] if field == old[name] else quoted)
-    return "\t".join(fields) + end
+    return "\t".join(fields)
 
 
 def _jsonl_records(source: Path) -> Iterator[Record]:
@@ -166,8 +164,8 @@ def _jsonl_row(raw: str, old: dict[str, Any], row: dict[str, Any]) -> str:
     try:
         made.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which must be escaped
-        made = json.dumps(row, separators=separators)
-    return made + raw[len(raw.rstrip("\r\n")) :]
+        return json.dumps(row, separators=separators)
+    return made
 
 
 def _head(file: IO[str]) -> tuple[str, Iterator[str]]:

@@ -2,23 +2,13 @@
 
 import re
 
+from evenhand.mitigation.contexts import any_of
+
 NAME = re.compile(r"\s+(?!I\b)[A-ZÀ-Þ]")
 """A following name or office."""
-OFFICE = re.compile(
-    r"\s+(?:Advocate|Almighty|Bishop|Chamberlain|Chancellor|Chief|Commissioner|God|High|Jesus|Christ|Justice|Keeper|"
-    r"Krishna|Lieutenant|Mayor|President|Privy|Protector|Provost|Rama|Shiva|Steward|Treasurer|Vishnu|"
-    r"Antebellum|Bird|Day|Gaga)\b"
-)
+OFFICE = re.compile(rf"\s+(?:{any_of('lords')})\b")
 """What follows Lord in an office or a religion, where no Lady is possible, and Lady in a few stage names."""
-PAGEANT = re.compile(
-    r"\s+(?:Alabama|Alaska|America|American|Arizona|Arkansas|Asia|Australia|Brazil|California|Canada|China|Colorado|"
-    r"Connecticut|Delaware|Earth|England|Europe|Florida|France|Georgia|Germany|Girls?|Hawaii|Hollywood|Idaho|Illinois|"
-    r"India|Indiana|International|Iowa|Ireland|Israel|Italia|Italy|Jamaica|Japan|Kansas|Kentucky|Louisiana|Maine|"
-    r"Maryland|Massachusetts|Mexico|Michigan|Minnesota|Mississippi|Missouri|Mondo|Montana|Nebraska|Nevada|New|Nigeria|"
-    r"North|Ohio|Oklahoma|Oregon|Pakistan|Pennsylvania|Philippines|Puerto|Rhode|Russia|Saigon|Scotland|Singapore|South|"
-    r"Sri|Teen|Teenage|Tennessee|Texas|Thailand|USA|Universe|Utah|Venezuela|Vermont|Virginia|Wales|Washington|West|"
-    r"Wisconsin|World|Wyoming)\b"
-)
+PAGEANT = re.compile(rf"\s+(?:{any_of('places', 'pageants')})\b")
 """What follows Miss in the name of a beauty pageant."""
 UPPER = re.compile(r"\.\s+[A-Z]{2}")
 """MS. JONES; MS alone is a disease, a state or a manuscript."""
@@ -52,9 +42,7 @@ def partner(text: str, start: int, stop: int) -> str | None:
             return "gentleman" if word == "lady" and not (named and OFFICE.match(text, stop)) else None
         case "miss":
             return "mr" if capital and named and not PAGEANT.match(text, stop) else None
-        case "mr":
-            return "ms" if capital else None
-        case "mrs":
-            return "mr" if capital else None
+        case "mr" | "mrs":
+            return ("ms" if word == "mr" else "mr") if capital else None
         case _:
             return "mr" if old == "Ms" or (old == "MS" and UPPER.match(text, stop)) else None

@@ -5,7 +5,6 @@ import ipaddress
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -43,7 +42,7 @@ class Hosts:
     def __contains__(self, header: str) -> bool:
         match = HOST.fullmatch(header)
         name = (match["ipv6"] or match["name"]).lower() if match else ""
-        return name in self.names or (self.addresses and _is_address(name))
+        return name in self.names or (self.addresses and ip_address(name) is not None)
 
 
 class Guarded:
@@ -82,7 +81,7 @@ class Guarded:
 
     def _without_token(self, request: Request) -> Response | None:
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if self._right(bearer) or self._right(_cookie(request.headers.get("cookie", ""))):
+        if self._right(bearer) or self._right(request.cookies.get(COOKIE, "")):
             return None
         if self._right(request.query_params.get("token", "")):
             # So that the address bar, the history and copied addresses do not contain the token.
@@ -99,17 +98,9 @@ def _from_here(origins: list[str], host: str) -> bool:
     return len(origins) == 1 and origins[0].lower() in (f"http://{host}".lower(), f"https://{host}".lower())
 
 
-def _cookie(header: str) -> str:
+def ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The IP address that a host is given by, None for a name."""
     try:
-        found = SimpleCookie(header).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found else ""
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(host)
     except ValueError:
-        return False
-    return True
+        return None

@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from evenhand.errors import BadInput
-from evenhand.mitigation.names import Naming
-from evenhand.mitigation.swap import Edit, Swapper, applied
+from evenhand.mitigation.names import swapper
+from evenhand.mitigation.swap import Edit, applied
 
 LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""
@@ -26,7 +25,7 @@ RULES = {
     "pronoun": "pronouns that have one partner",
     "religion": "roles in a religion",
     "role": "words for a job or a role",
-    "title": "titles, by what stands around them",
+    "title": "titles, by their context",
 }
 """What each rule of an edit does, for people."""
 
@@ -55,15 +54,10 @@ def marked(text: str, *, names: bool) -> Marked:
     if len(text) > LONGEST:
         more = "For files of any length: evenhand swap FILE."
         raise BadInput(f"At most {LONGEST:,} characters here. Got {len(text):,}. {more}")
-    edits = _swapper(names).edits(text)
+    edits = swapper(names).edits(text)
     parts, at = [], 0
     for edit in edits:
         parts.append(Part(text[at : edit.start], edit))
         at = edit.start + len(edit.old)
     rules = Counter(edit.rule for edit in edits)
     return Marked([*parts, Part(text[at:], None)], applied(text, edits), dict(sorted(rules.items())))
-
-
-@cache
-def _swapper(names: bool) -> Swapper:
-    return Swapper(names=Naming() if names else None)

@@ -39,7 +39,10 @@ class Probe:
     """Models by name, loaded when they are first asked. Not thread-safe: a model answers one request at a time."""
 
     def __init__(self, given: Sequence[str] = ()) -> None:
-        self.names = _offered(given)
+        for name in given:
+            find(name)
+        masked = (name for name in named() if kind(find(name)) == "masked")
+        self.names = list(dict.fromkeys([*given, *masked]))
         self._loaded = lru_cache(maxsize=KEPT)(load_masked)
 
     def load(self, name: str) -> Model:
@@ -82,10 +85,3 @@ def _bar(answer: Answer, longest: float) -> Bar:
     if math.isnan(answer.logp):
         return Bar(math.nan, 0.0, answer.note or "no answer")
     return Bar(answer.logp, 100 * math.exp(answer.logp - longest), "")
-
-
-def _offered(given: Sequence[str]) -> list[str]:
-    """The names given at the start, then those of all named masked models."""
-    for name in given:
-        find(name)
-    return list(dict.fromkeys([*given, *(name for name in named() if kind(find(name)) == "masked")]))

@@ -1,7 +1,6 @@
 """The address that the server listens on, and the loop that serves it."""
 
 import errno
-import ipaddress
 import os
 import re
 import secrets
@@ -15,7 +14,7 @@ import uvicorn
 
 from evenhand.errors import BadInput
 from evenhand.web.app import application
-from evenhand.web.guarding import LOOPBACK, Hosts
+from evenhand.web.guarding import LOOPBACK, Hosts, ip_address
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 PATIENCE = 3
@@ -40,7 +39,8 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
     """Reserve the port. If other machines can reach the host, a token is generated unless one is given."""
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"The folder of runs must be a folder. '{folder}' is a file.")
-    local = _is_local(host)
+    address = ip_address(host)
+    local = address.is_loopback if address else host == "localhost"
     token = token or (None if local else secrets.token_urlsafe(32))
     if token is not None and not TOKEN.fullmatch(token):
         raise BadInput(f"`token` must have 16 to 200 letters, digits, - and _. Got {len(token)} characters.")
@@ -57,13 +57,6 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
         timeout_graceful_shutdown=PATIENCE,
     )
     return Listening(_address(host, taken.getsockname()[1], token), taken, uvicorn.Server(config))
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _bound(host: str, port: int) -> socket.socket:

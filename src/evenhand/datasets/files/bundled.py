@@ -11,9 +11,9 @@ def read_text(name: str, package: str = "evenhand.datasets") -> str:
     return (files(package) / "data" / name).read_text(encoding="utf-8")
 
 
-def read_toml(name: str) -> dict[str, Any]:
+def read_toml(name: str, package: str = "evenhand.datasets") -> dict[str, Any]:
     """The parsed contents of a TOML file."""
-    return tomllib.loads(read_text(name))
+    return tomllib.loads(read_text(name, package))
 
 
 def read_tsv(name: str, package: str = "evenhand.datasets") -> list[dict[str, str]]:

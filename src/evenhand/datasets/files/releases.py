@@ -106,10 +106,8 @@ def released(name: str, part: str) -> Path:
     release = RELEASES[name]
     path = next(path for path in release.files if part in path)
     if (found := locate(release.folder, path)) is None:
-        raise BadInput(
-            f"'{name}' is not available. Get it with: evenhand datasets fetch {name}. "
-            f"Or put the release's {path} under EVENHAND_DATA/{release.folder}/."
-        )
+        instead = f"put the release's {path} under EVENHAND_DATA/{release.folder}/"
+        raise BadInput(f"'{name}' is not available. Get it with: evenhand datasets fetch {name}. Or {instead}.")
     return found
 
 
@@ -131,8 +129,6 @@ def _retrieve(release: Release, path: str, sha256: str) -> Path:
     except ValueError as error:
         raise BadInput(f"{url} has changed: its checksum differs. The download was deleted. {error}") from error
     except (OSError, requests.RequestException) as error:
-        raise BadInput(
-            f"{url} cannot be downloaded: {error}. Try again with a network, or put it under "
-            f"EVENHAND_DATA/{release.folder}/{path}."
-        ) from error
+        instead = f"put it under EVENHAND_DATA/{release.folder}/{path}"
+        raise BadInput(f"{url} cannot be downloaded: {error}. Try again with a network, or {instead}.") from error
     return Path(kept)
