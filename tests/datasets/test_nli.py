@@ -125,8 +125,8 @@ def test_a_users_own_words_and_captions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("{who}", "person", "'tea' must be a text with {who} once"),
-        ('"judge"', '"umpire"', "'umpire' is there twice"),
+        ("{who}", "person", "'tea' must be a text with one slot, {who}"),
+        ('"judge"', '"umpire"', "'umpire' occurs twice"),
         ("male = [", "man = [", "Unknown key 'man'"),
         ('male = "gentleman"', "", "There is no male"),
         ('["umpire", "judge"]', '"umpire"', "must be a list of words"),

@@ -146,7 +146,7 @@ def test_texts_are_swapped_and_counted_as_here(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.usefixtures("cluster")
 def test_a_file_that_cannot_be_read_is_bad_input_there_too(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "He left."}\n' * 700 + '{"text": 3}\n')
-    with pytest.raises(BadInput, match="line 701: a text is wanted. Got 3") as caught:
+    with pytest.raises(BadInput, match="line 701: a text is needed. Got 3") as caught:
         swap(tmp_path / "a.jsonl", engine="ray")
     assert type(caught.value) is BadInput
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]

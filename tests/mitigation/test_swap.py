@@ -100,8 +100,8 @@ def test_everything_between_the_edits_is_untouched(text: str) -> None:
         assert piece in rest
 
 
-def test_a_trail_of_another_text_is_refused() -> None:
-    with pytest.raises(BadInput, match="not of this text"):
+def test_edits_of_another_text_are_refused() -> None:
+    with pytest.raises(BadInput, match="belong to another text"):
         applied("She left.", [Edit(0, "He", "She", "pronoun")])
 
 
@@ -245,7 +245,7 @@ def test_a_list_of_names_with_duplicates_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="line 2: 'eve' has a partner already, 'adam'"):
         own(str(file))
     file.write_text("Adam Eve\n")
-    with pytest.raises(BadInput, match="two different names and a tab"):
+    with pytest.raises(BadInput, match="two different names with a tab"):
         own(str(file))
 
 

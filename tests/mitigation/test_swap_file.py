@@ -65,6 +65,14 @@ def test_every_format_comes_back_swapped(tmp_path: Path, suffix: str, jobs: int)
     assert not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.parametrize(("inside", "end"), [("\n", "\n"), ("\r\n", "\r\n"), ("\r", "\n"), ("\n", "")])
+def test_a_field_with_line_ends_stays_one_field(tmp_path: Path, inside: str, end: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(f'text,n\n"He left.{inside}She stayed.",1{end}'.encode())
+    swap(file, jobs=1)
+    assert (tmp_path / "a.swapped.csv").read_bytes() == f'text,n\n"She left.{inside}He stayed.",1{end}'.encode()
+
+
 def test_augmenting_writes_both(tmp_path: Path) -> None:
     done = swap(write(tmp_path / "a.csv"), augment=True, jobs=1)
     assert texts(done.out) == [TEXTS[0], SWAPPED[0], TEXTS[1], TEXTS[2], SWAPPED[2]]
@@ -171,7 +179,7 @@ def test_the_original_is_never_replaced(tmp_path: Path) -> None:
         swap(file, file)
 
 
-def test_a_line_of_many_megabytes_is_worked_on_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_of_many_megabytes_is_worked_on_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(swap_workers, "LONGEST", 60)
     file = tmp_path / "a.txt"
     file.write_text("He saw her brother there. " * 40)
@@ -236,7 +244,7 @@ def test_what_is_no_text_is_refused_or_kept(tmp_path: Path) -> None:
     file.write_text('{"text": null, "n": 1.0}\n{"text": "He left.", "n": [1]}\n')
     assert swap(file, jobs=1).out.read_text() == '{"text": null, "n": 1.0}\n{"text": "She left.", "n": [1]}\n'
     file.write_text('{"text": 3}\n')
-    with pytest.raises(BadInput, match="line 1: a text is wanted. Got 3"):
+    with pytest.raises(BadInput, match="line 1: a text is needed. Got 3"):
         swap(file, jobs=1)
     frame = pd.DataFrame({"text": ["He left.", None], "n": [1, 2]})
     frame.to_parquet(tmp_path / "b.parquet")
@@ -244,14 +252,14 @@ def test_what_is_no_text_is_refused_or_kept(tmp_path: Path) -> None:
     assert found["text"].isna().tolist() == [False, True]
     assert found["n"].tolist() == [1, 2]
     pd.DataFrame({"text": [1, 2]}).to_parquet(tmp_path / "c.parquet")
-    with pytest.raises(BadInput, match="a text is wanted"):
+    with pytest.raises(BadInput, match="a text is needed"):
         swap(tmp_path / "c.parquet", jobs=1)
 
 
 def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("id,text,text\n1,He,She\n")
-    with pytest.raises(BadInput, match="'text' is there twice"):
+    with pytest.raises(BadInput, match="'text' occurs twice"):
         swap(file, jobs=1)
 
 
@@ -271,7 +279,7 @@ def test_an_old_trail_does_not_stay_beside_a_new_text(tmp_path: Path) -> None:
 def test_the_same_swap_twice_at_once_is_refused(tmp_path: Path) -> None:
     with (
         swap_file._alone(tmp_path / "x.part"),
-        pytest.raises(RunError, match="at work already"),
+        pytest.raises(RunError, match="running already"),
         swap_file._alone(tmp_path / "x.part"),
     ):
         pass

@@ -64,7 +64,7 @@ def test_bad_lessons_are_refused(base: str, tmp_path: Path) -> None:
         train_and_measure.train_and_audit(base, lambda draw: [], tmp_path, "empty", TASKS)
     with pytest.raises(BadInput, match="Did you mean 'default'"):
         train_and_measure.recipe_of("defalt")
-    with pytest.raises(BadInput, match="There are 3 sentences. Got a sample size of 4"):
+    with pytest.raises(BadInput, match="from 1 to 3, the number of sentences. Got 4"):
         sampled(["a", "b", "c"], 4, [0])
 
 

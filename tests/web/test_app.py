@@ -117,8 +117,8 @@ def test_a_list_of_large_runs_reads_their_records_alone(
 @pytest.mark.parametrize(
     ("harm", "badge", "why"),
     [
-        (lambda run: (run / "run.json").unlink(), "unfinished", "The same command again goes on"),
-        (lambda run: (run / "run.json").rename(run / ".lock"), "unfinished", "The audit is at work, or was killed"),
+        (lambda run: (run / "run.json").unlink(), "unfinished", "Resume it with the same command"),
+        (lambda run: (run / "run.json").rename(run / ".lock"), "unfinished", "The audit is running, or was killed"),
         (lambda run: os.truncate(run / "run.json", 400), "damaged", "cannot be read"),
         (lambda run: (run / "run.json").write_text("[" * 10**5), "damaged", "recursion"),
         (lambda run: (run / "run.json").write_bytes(b"\xff\xfe"), "damaged", "cannot be read"),
@@ -202,7 +202,7 @@ def test_a_probe_draws_a_bar_for_each_word_and_model(app: ASGIApp) -> None:
         ({"text": "[MASK] and ___."}, "Got 2"),
         ({"text": ""}, "Got none"),
         ({"text": "___" + "x" * 2000}, "at most 2,000 characters"),
-        ({"words": " , "}, "Which words?"),
+        ({"words": " , "}, "There are no words"),
         ({"words": ",".join(map(str, range(51)))}, "At most 50 words at a time. Got 51"),
         ({"words": "x" * 101}, "at most 100 characters"),
         ({"model": "/etc"}, "Unknown model '/etc'"),
@@ -339,7 +339,7 @@ def test_links_that_lead_out_are_not_followed(root: Path, tmp_path: Path) -> Non
     found = ids(root)
     assert set(found) == {"before/plain", "after/debiased", "inside", "stolen"}
     app = application(root)
-    assert send(app, "/").text.count("is a link that leads out") == 2
+    assert send(app, "/").text.count("is a link to a place outside") == 2
     for name in ("inside", "stolen"):
         answer = send(app, f"/runs/{found[name]}")
         assert answer.status == 422
@@ -348,7 +348,7 @@ def test_links_that_lead_out_are_not_followed(root: Path, tmp_path: Path) -> Non
 
 def test_the_record_above_a_run_may_not_be_a_link_out(root: Path, tmp_path: Path) -> None:
     (root / "debias.json").symlink_to(tmp_path / "secret.txt")
-    assert send(application(root), "/").text.count("is a link that leads out") == 2
+    assert send(application(root), "/").text.count("is a link to a place outside") == 2
 
 
 def test_a_link_that_stays_inside_is_fine(root: Path) -> None:
@@ -360,16 +360,16 @@ def test_a_link_that_stays_inside_is_fine(root: Path) -> None:
 
 def test_a_record_that_vouches_for_files_elsewhere_is_refused(root: Path) -> None:
     run = served.changed(root / "before" / "plain", sha256={"../../../secret.txt": "0" * 64})
-    assert "vouches for" in send(application(root), "/").text
+    assert "does not list the files" in send(application(root), "/").text
     served.changed(run, sha256={str(root.parent / "secret.txt"): "0" * 64})
-    assert "vouches for" in send(application(root), "/").text
+    assert "does not list the files" in send(application(root), "/").text
 
 
 def test_a_pipe_does_not_make_it_wait(root: Path) -> None:
     os.mkfifo(root / "before" / "plain" / "gate.json")
     (root / "after" / "debiased" / "run.json").unlink()
     os.mkfifo(root / "after" / "debiased" / "run.json")
-    assert send(application(root), "/").text.count("is no file") == 2
+    assert send(application(root), "/").text.count("is not a file") == 2
 
 
 # Who may ask

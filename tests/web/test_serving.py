@@ -59,13 +59,13 @@ def test_what_no_browser_would_send_gets_nothing(tmp_path: Path) -> None:
 
 
 def test_a_port_that_is_taken_says_what_to_do(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(BadInput, match=r"--port 0"):
+    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(BadInput, match="`port=0`"):
         listen(tmp_path, host="127.0.0.1", port=other.getsockname()[1])
 
 
 def test_a_host_or_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     for host in ("no such host", "192.0.2.1"):  # the second is nobody's
-        with pytest.raises(BadInput, match="--host must be"):
+        with pytest.raises(BadInput, match="`host` must be"):
             listen(tmp_path, host=host, port=0)
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match="is a file"):

@@ -31,25 +31,25 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
 
 
 def load(name: str, **options: Any) -> Dataset:
-    """The dataset of that name, built with these options."""
+    """Build a dataset by name, with these options."""
     known = options_of(name)
     for option in options:
         if option not in known:
             raise UnknownName(f"option of dataset '{name}'", option, known)
     for option in needed_by(name):
         if option not in options:
-            raise BadInput(f"Dataset '{name}' is made from a file of yours: give the option {option}=...")
+            raise BadInput(f"Dataset '{name}' is made from your own file: give the option {option}=...")
     return BUILDERS[name](**options)
 
 
 def options_of(name: str) -> list[str]:
-    """The names of the options it takes."""
+    """The names of the options that a dataset takes."""
     if name not in BUILDERS:
         raise UnknownName("dataset", name, BUILDERS)
     return list(inspect.signature(BUILDERS[name]).parameters)
 
 
 def needed_by(name: str) -> list[str]:
-    """The options it cannot do without."""
+    """The names of its required options."""
     parameters = inspect.signature(BUILDERS[name]).parameters.values()
     return [parameter.name for parameter in parameters if parameter.default is parameter.empty]

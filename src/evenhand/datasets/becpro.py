@@ -1,15 +1,13 @@
 """BEC-Pro, the Bias Evaluation Corpus with Professions (Bartl, Nissim and Gatt 2020), English and German.
 
-Built from the paper's word lists, not copied from the release: marking each span while the sentence is made gives
-the same sentences, and right masks in the rows where the release has wrong ones. The release searched for the
-word it masks, and so found "man" in "manager" and "Er" in "Ernährungsberater": 23 English rows, 5 German ones.
+Built from the paper's word lists, not copied from the release: the sentences are the same, but the masks are right in
+all rows, since each span is marked when its sentence is built. The release searched for the word to mask, and so found
+"man" in "manager" and "Er" in "Ernährungsberater": 23 English rows, 5 German ones.
 """
 
-import csv
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib.resources import files
+from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -17,11 +15,10 @@ import pandas as pd
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
-from evenhand.core.words import capitalised
-from evenhand.datasets.templates import agreeing, render
-from evenhand.errors import BadInput
+from evenhand.datasets.checking import check_choice
+from evenhand.datasets.files.bundled import read_toml, read_tsv
+from evenhand.datasets.templates import agreeing, sentence
 
-DATA = files("evenhand.datasets") / "data"
 GENDERS = ("male", "female")
 PROF_GENDERS = ("male", "female", "balanced")
 FORM_OF = {"male": "masculine", "female": "feminine"}
@@ -47,7 +44,7 @@ class Wording(NamedTuple):
 
 
 Wordings = Callable[[Profession, str, str], list[Wording]]
-"""Profession, template and gender of the person word -> the ways to put it."""
+"""Profession, template and gender of the person word -> the wordings to use."""
 
 
 def english(articles: Literal["release", "agree"] = "release") -> Dataset:
@@ -55,14 +52,14 @@ def english(articles: Literal["release", "agree"] = "release") -> Dataset:
 
     The release never adjusts a to an (378 sentences read "a electrician"); `articles="agree"` does.
     """
-    _check("articles", articles, "release", "agree")
+    check_choice("articles", articles, "release", "agree")
 
     def wordings(job: Profession, template: str, gender: str) -> list[Wording]:
         if articles == "agree":
             template = agreeing(template, "profession", job.name)
         return [Wording("", job.name, template)]
 
-    rows = list(_rows(_words("en"), wordings))
+    rows = list(_rows(read_toml("becpro-en.toml"), wordings))
     return Dataset(
         name="becpro-en",
         version=1,
@@ -85,14 +82,14 @@ def german(
 ) -> Dataset:
     """The same in German, in the release's order.
 
-    `forms="agree"` is the release: a woman with the feminine form, a man with the masculine. There the form gives the
-    person away. `"crossed"` puts each person word with both forms, so that agreement and social effect can be told
-    apart (evenhand.analysis.agreement); `"neutral"` with one form for everybody (Pflegekraft), ours.
-    `spelling="corrected"` repairs the slips that becpro-de.toml lists.
+    `forms="agree"` is the release: women with the feminine form, men with the masculine one, which gives the person's
+    gender away. `"crossed"` combines each person word with both forms, which separates agreement from social bias
+    (evenhand.analysis.agreement); `"neutral"` uses one form for everybody (Pflegekraft), added by us.
+    `spelling="corrected"` repairs the errors that becpro-de.toml lists.
     """
-    _check("spelling", spelling, "release", "corrected")
-    _check("forms", forms, "agree", "crossed", "neutral")
-    words = _words("de")
+    check_choice("spelling", spelling, "release", "corrected")
+    check_choice("forms", forms, "agree", "crossed", "neutral")
+    words = read_toml("becpro-de.toml")
     corrected = words["corrected"] if spelling == "corrected" else {}
 
     def wording(job: Profession, template: str, form: str) -> Wording:
@@ -124,8 +121,7 @@ def german(
 
 
 def professions() -> list[Profession]:
-    """The paper's sixty, with the percentage of women of its Tables 6-8, in the release's order."""
-    text = (DATA / "becpro-professions.tsv").read_text(encoding="utf-8")
+    """The paper's 60 professions with the percentages of women from its Tables 6-8, in the release's order."""
     return [
         Profession(
             row["profession"],
@@ -133,57 +129,43 @@ def professions() -> list[Profession]:
             float(row["percent_women"]),
             {form: row[f"de_{form}"] for form in ("masculine", "feminine", "neutral")},
         )
-        for row in csv.DictReader(text.splitlines(), delimiter="\t")
+        for row in read_tsv("becpro-professions.tsv")
     ]
-
-
-def _words(language: str) -> dict[str, Any]:
-    return tomllib.loads((DATA / f"becpro-{language}.toml").read_text(encoding="utf-8"))
 
 
 def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence, str]]:
     """Every sentence in the release's order, with the template it was made from."""
-    jobs = professions()
-    everybody = tuple(capitalised(person) for gender in GENDERS for person in words["persons"][gender])
+    persons = [(gender, *place) for gender in GENDERS for place in enumerate(words["persons"][gender], start=1)]
+    everybody = tuple(person for _, _, person in persons)
     index = 0
     for prof_gender in PROF_GENDERS:
-        for number, template in enumerate(words["templates"], start=1):
-            for gender in GENDERS:
-                for slot, person in enumerate(words["persons"][gender], start=1):
-                    for job in (job for job in jobs if job.prof_gender == prof_gender):
-                        options = wordings(job, template, gender)
-                        for wording in options:
-                            groups = {
-                                "prof_gender": prof_gender,
-                                "gender": gender,
-                                "profession": job.name,
-                                "person": person,
-                                "slot": str(slot),
-                                "template": str(number),
-                            } | ({"form": wording.form} if wording.form else {})
-                            id = str(index) if len(options) == 1 else f"{index}-{wording.form}"
-                            yield _sentence(id, person, wording, groups, everybody), wording.template
-                        index += 1
-
-
-def _sentence(id: str, person: str, wording: Wording, groups: dict[str, str], everybody: tuple[str, ...]) -> Sentence:
-    person = capitalised(person)
-    text, spans = render(wording.template, person=person, profession=wording.words)
-    end = spans["person"].stop
-    target = Span(end - len(person.split()[-1]), end)
-    return Sentence(id, text, target, spans["profession"], groups, spans["person"], everybody)
+        jobs = [job for job in professions() if job.prof_gender == prof_gender]
+        templates = enumerate(words["templates"], start=1)
+        for (number, template), (gender, slot, person), job in product(templates, persons, jobs):
+            options = wordings(job, template, gender)
+            for wording in options:
+                groups = {
+                    "prof_gender": prof_gender,
+                    "gender": gender,
+                    "profession": job.name,
+                    "person": person,
+                    "slot": str(slot),
+                    "template": str(number),
+                } | ({"form": wording.form} if wording.form else {})
+                id = str(index) if len(options) == 1 else f"{index}-{wording.form}"
+                fillings = {"person": person, "profession": wording.words}
+                yield sentence(id, wording.template, fillings, groups, everybody), wording.template
+            index += 1
 
 
 def _table(rows: Sequence[tuple[Sentence, str]], *, german: bool = False) -> pd.DataFrame:
-    """The rows under the release's column names; one [MASK] for each word of a profession, as it has them."""
+    """The rows under the release's column names, with one [MASK] per word of a profession, as in the release."""
     columns = {
         "Sentence": [i.text for i, _ in rows],
         "Sent_TM": [_masked(i.text, i.target) for i, _ in rows],
         "Sent_AM": [_masked(i.text, i.attribute) for i, _ in rows],
         "Sent_TAM": [_masked(i.text, i.attribute, i.target) for i, _ in rows],
-        "Template": [
-            t.replace("{person}", "<person subject>").replace("{profession}", "<profession>") for _, t in rows
-        ],
+        "Template": [t.format(person="<person subject>", profession="<profession>") for _, t in rows],
         "Person": [i.target.of(i.text) for i, _ in rows],
         "Gender": [i.groups["gender"] for i, _ in rows],
         "Profession": [i.attribute.of(i.text) for i, _ in rows],
@@ -195,12 +177,7 @@ def _table(rows: Sequence[tuple[Sentence, str]], *, german: bool = False) -> pd.
 
 
 def _masked(text: str, *spans: Span) -> str:
-    for span in sorted(spans, reverse=True):  # from the end, so that earlier spans stay where they are
+    for span in sorted(spans, reverse=True):  # from the end, so that earlier spans stay valid
         masks = " ".join("[MASK]" for _ in span.of(text).split())
         text = text[: span.start] + masks + text[span.stop :]
     return text
-
-
-def _check(option: str, value: str, *allowed: str) -> None:
-    if value not in allowed:
-        raise BadInput(f"{option} must be {' or '.join(map(repr, allowed))}. Got {value!r}.")

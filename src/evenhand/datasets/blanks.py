@@ -1,20 +1,19 @@
-"""Sentences with one blank for a pronoun: the thesis's template-based data (Barza 2023), and users' own.
+"""Sentences with one blank for a pronoun: the template-based data of a thesis (Barza 2023), and users' own.
 
-A file has categories, each with professions and templates; a template has one of {he}, {him}, {his} for the blank and,
-where there are professions, {profession}.
+A file has categories, each with professions and templates. A template has one of {he}, {him}, {his} for the blank and,
+if there are professions, {profession}.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import partial
-from importlib.resources import files
 from typing import Any, Literal
 
 import pandas as pd
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Blank
-from evenhand.core.words import capitalised
+from evenhand.datasets.checking import check_choice, check_known, check_required
+from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.templates import SLOT, agreeing, render
 from evenhand.errors import BadInput, UnknownName
 
@@ -24,19 +23,11 @@ PLACE = {"he": "subject", "him": "object", "his": "possessive"}
 BLANK = "___"
 CALLS_FOR = {"": "neither", "female": "she", "male": "he"}
 BETTER = {"": "closer to 0", "female": "below 0", "male": "above 0"}
-"""What is better, by the gender a word calls for: none, or one that a model ought to know."""
+"""Which values are better, by the gender that a word calls for, if any."""
 KEYS = ("name", "language", "about", "source", "licence", "category")
 CATEGORY_KEYS = ("name", "gender", "note", "professions", "templates")
 FARMING = "farming and fishing"
 PAPER = "Barza 2023, Towards a Robust Gender Bias Evaluation in NLP (AUB), appendices I and II"
-SIMPLE = ("{he} is a {profession}.",)
-BECPRO = (
-    "{he} is a {profession}.",
-    "{he} works as a {profession}.",
-    "{he} applied for the position of {profession}.",
-    "{he}, the {profession}, had a good day at work.",
-    "{he} wants to become a {profession}.",
-)
 
 Reading = Literal["clean", "verbatim"]
 
@@ -44,8 +35,8 @@ Reading = Literal["clean", "verbatim"]
 def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
     """The thesis's professions in the sentences of their category.
 
-    `reading="clean"` repairs the slips of its appendices, `"verbatim"` keeps them (docs/measures/pronoun.md lists
-    each). The thesis has sentences for farming and fishing but no professions: `farming` takes some, comma by comma.
+    `reading="clean"` repairs the errors of its appendices, `"verbatim"` keeps them (docs/measures/pronoun.md lists
+    each). The thesis has sentences for farming and fishing but no professions: give some in `farming`, with commas.
     """
     given = [word.strip() for word in farming.split(",") if word.strip()]
     chosen = [c for c in _thesis(reading) if not _gendered(c)]
@@ -65,9 +56,9 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
 
 
 def tbd_gendered(reading: Reading = "clean") -> Dataset:
-    """The thesis's words that call for one gender: actress, pregnant. Here far from 0 is right.
+    """The thesis's words that call for one gender (actress, pregnant), where values far from 0 are right.
 
-    Such words are few, and not a sample of others: intervals resample the sentences alone.
+    Such words are few, and not a sample of others: intervals resample the sentences only.
     """
     return _dataset(
         "tbd-gendered",
@@ -83,30 +74,26 @@ def tbd_gendered(reading: Reading = "clean") -> Dataset:
 def tbd_simple() -> Dataset:
     """The professions of tbd in Kurita et al.'s (2019) one template."""
     source = "Template: Kurita et al. 2019; professions: Barza 2023"
-    return _other_templates("tbd-simple", SIMPLE, "one simple template", source)
+    return _other_templates("tbd-simple", ["{he} is a {profession}."], "one simple template", source)
 
 
 def tbd_becpro() -> Dataset:
     """The professions of tbd in the five templates of BEC-Pro."""
     source = "Templates: Bartl, Nissim and Gatt 2020; professions: Barza 2023"
-    return _other_templates("tbd-becpro", BECPRO, "the five templates of BEC-Pro", source)
+    templates = [template.replace("{person}", "{he}") for template in read_toml("becpro-en.toml")["templates"]]
+    return _other_templates("tbd-becpro", templates, "the five templates of BEC-Pro", source)
 
 
-def own(file: str, text: str, options: Mapping[str, Any]) -> Dataset:
-    """A user's file, checked; every complaint names file and place."""
-    data = tomllib.loads(text)
-    for key in data:
-        if key not in KEYS:
-            raise BadInput(f"{file}: {UnknownName('key', key, KEYS)}")
-    for key in ("name", "language"):
-        if not isinstance(data.get(key), str) or not data[key]:
-            raise BadInput(f"{file}: the key '{key}' is missing or empty. A file of pronoun templates has: name, ...")
+def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Dataset:
+    """The dataset of a user's file, as parsed; every error names file and place."""
+    check_known(file, data, KEYS)
+    check_required(file, data, ("name", "language", "category"))
+    if not isinstance(data["name"], str):
+        raise BadInput(f"{file}: name must be a text. Got {data['name']!r}.")
     if data["language"] != "en":
-        raise BadInput(
-            f"{file}: pronoun templates are in English ('en'), as the pronouns are. Got '{data['language']}'."
-        )
+        raise BadInput(f"{file}: pronoun templates must be in English ('en'). Got {data['language']!r}.")
     if not isinstance(data["category"], list):
-        raise BadInput(f"{file}: categories are written [[category]], with two brackets.")
+        raise BadInput(f"{file}: write categories as [[category]], with two brackets.")
     categories = [_checked(entry, "clean", f"{file}, category {n}") for n, entry in enumerate(data["category"], 1)]
     return _dataset(
         data["name"],
@@ -121,18 +108,14 @@ def own(file: str, text: str, options: Mapping[str, Any]) -> Dataset:
     )
 
 
-def _data() -> dict[str, Any]:
-    return tomllib.loads((files("evenhand.datasets") / "data" / "tbd-en.toml").read_text(encoding="utf-8"))
-
-
 def _thesis(reading: str) -> list[dict[str, Any]]:
-    if reading not in ("clean", "verbatim"):
-        raise BadInput(f"reading must be 'clean' or 'verbatim'. Got {reading!r}.")
-    return [_checked(c, reading, "tbd-en.toml", strict=reading == "clean") for c in _data()["category"]]
+    check_choice("reading", reading, "clean", "verbatim")
+    file = "tbd-en.toml"
+    return [_checked(c, reading, file, strict=reading == "clean") for c in read_toml(file)["category"]]
 
 
-def _other_templates(name: str, templates: tuple[str, ...], which: str, source: str) -> Dataset:
-    occupations = [{**c, "templates": list(templates)} for c in _thesis("clean") if not _gendered(c)]
+def _other_templates(name: str, templates: list[str], which: str, source: str) -> Dataset:
+    occupations = [{**c, "templates": templates} for c in _thesis("clean") if not _gendered(c)]
     about = f"The professions of tbd in {which}, with a blank for the pronoun."
     return _dataset(name, occupations, agree=True, crossed="profession", about=about, source=source)
 
@@ -145,9 +128,7 @@ def _checked(category: Mapping[str, Any], reading: str, place: str, *, strict: b
     """The category in one reading: its professions as {text, gender}, its templates as texts."""
     if not isinstance(category, dict):
         raise BadInput(f"{place}: a category is a table, [[category]]. Got {category!r}.")
-    for key in category:
-        if key not in CATEGORY_KEYS:
-            raise BadInput(f"{place}: {UnknownName('key', key, CATEGORY_KEYS)}")
+    check_known(place, category, CATEGORY_KEYS)
     for key in ("name", "gender"):
         if not isinstance(category.get(key, ""), str):
             raise BadInput(f"{place}: {key} must be a text. Got {category[key]!r}.")
@@ -159,20 +140,18 @@ def _checked(category: Mapping[str, Any], reading: str, place: str, *, strict: b
     professions = [_entry(entry, reading, place) for entry in category.get("professions", [])]
     templates = [text for entry in category["templates"] if (text := _entry(entry, reading, place)["text"])]
     if twice := [t for t in templates if templates.count(t) > 1]:
-        raise BadInput(f"{place}: the template {twice[0]!r} is there twice.")
+        raise BadInput(f"{place}: the template {twice[0]!r} occurs twice.")
     for template in templates:
         slots = SLOT.findall(template)
         if sum(slot in PRONOUNS for slot in slots) != 1:
-            raise BadInput(
-                f"{place}: a template needs exactly one slot for the pronoun: {{he}}, {{him}} or {{his}}. "
-                f"Got {template!r}."
-            )
+            wanted = "exactly one slot for the pronoun: {he}, {him} or {his}"
+            raise BadInput(f"{place}: a template needs {wanted}. Got {template!r}.")
         if unknown := set(slots) - {*PRONOUNS, "profession"}:
             raise BadInput(f"{place}: unknown slot {{{min(unknown)}}} in {template!r}.")
         if strict and professions and slots.count("profession") != 1:
             raise BadInput(f"{place}: with professions, a template needs {{profession}} once. Got {template!r}.")
         if not professions and "profession" in slots and strict and category["name"] != FARMING:
-            raise BadInput(f"{place}: {template!r} has {{profession}}, and the category no professions.")
+            raise BadInput(f"{place}: {template!r} has {{profession}}, but the category has no professions.")
     gender = category.get("gender", "")
     for given in (gender, *(profession.get("gender", "") for profession in professions)):
         if given not in BETTER:
@@ -181,14 +160,12 @@ def _checked(category: Mapping[str, Any], reading: str, place: str, *, strict: b
 
 
 def _entry(entry: object, reading: str, place: str) -> dict[str, str]:
-    """A plain text, or a text with its repair or its gender."""
+    """A profession or template as {text, gender}, in one reading."""
     if isinstance(entry, str) and entry.strip():
         return {"text": entry}
     if isinstance(entry, dict) and isinstance(printed := entry.get("verbatim", entry.get("text")), str):
-        return {
-            "text": entry.get("clean", printed) if reading == "clean" else printed,
-            "gender": entry.get("gender", ""),
-        }
+        text = entry.get("clean", printed) if reading == "clean" else printed
+        return {"text": text, "gender": entry.get("gender", "")}
     raise BadInput(f"{place}: a profession or template is a text. Got {entry!r}.")
 
 
@@ -197,18 +174,12 @@ def _dataset(
     categories: list[dict[str, Any]],
     *,
     agree: bool,
-    about: str,
     crossed: str = "",
-    source: str = "",
     licence: str = "word lists and sentences as the thesis prints them",
-    flaws: str = "",
-    options: Mapping[str, Any] | None = None,
-    builder: str = "",
+    **provenance: Any,
 ) -> Dataset:
     texts = dict.fromkeys(text for category in categories for text in category["templates"])
-    numbers = {
-        text: number for number, text in enumerate(texts, start=1)
-    }  # a text that categories share is one cluster
+    numbers = {text: n for n, text in enumerate(texts, start=1)}  # a text that categories share is one cluster
     items = [item for category in categories for item in _blanks(category, agree, numbers)]
     if not items:
         raise BadInput(f"'{name}' has no sentences: give a category professions, or templates without {{profession}}.")
@@ -216,18 +187,14 @@ def _dataset(
         name=name,
         version=1,
         language="en",
-        about=about,
-        source=source,
         licence=licence,
-        flaws=flaws,
         items=items,
         by=("category", "better" if crossed else "calls_for"),
         within="profession",
         cluster="template",
         crossed=crossed,
         table=partial(_table, items),
-        options=dict(options or {}),
-        builder=builder,
+        **provenance,
     )
 
 
@@ -237,33 +204,24 @@ def _blanks(category: Mapping[str, Any], agree: bool, numbers: Mapping[str, int]
     for profession in category["professions"] or ([] if needs else [{"text": name}]):
         word = profession["text"]
         gender = profession.get("gender") or category["gender"]
-        for place, template in enumerate(templates, start=1):
+        for number, template in enumerate(templates, start=1):
+            slots = SLOT.findall(template)
+            slot = next(s for s in slots if s in PRONOUNS)
             groups = {
                 "category": name,
                 "better": BETTER[gender],
                 "calls_for": CALLS_FOR[gender],
                 "profession": word,
                 "template": str(numbers[template]),
-            } | ({"gender": gender} if gender else {})
-            yield _blank(f"{name}/{word}/{place}", template, word, groups, agree)
-
-
-def _blank(id: str, template: str, word: str, groups: dict[str, str], agree: bool) -> Blank:
-    slots = SLOT.findall(template)
-    slot = next(s for s in slots if s in PRONOUNS)
-    if agree:
-        template = agreeing(template, "profession", word)
-    fillings = {slot: BLANK} | ({"profession": _as_starts(template, word)} if "profession" in slots else {})
-    text, spans = render(template, **fillings)
-    candidates: tuple[str, ...] = PRONOUNS[slot]
-    if spans[slot].start == 0:
-        candidates = tuple(c.capitalize() for c in candidates)
-    groups["place"] = PLACE[slot]
-    return Blank(id, text, spans[slot], candidates, groups, spans.get("profession"))
-
-
-def _as_starts(template: str, word: str) -> str:
-    return capitalised(word) if template.startswith("{profession}") else word
+                **({"gender": gender} if gender else {}),
+                "place": PLACE[slot],
+            }
+            agreed = agreeing(template, "profession", word) if agree else template
+            text, spans = render(agreed, **{slot: BLANK}, **({"profession": word} if "profession" in slots else {}))
+            candidates: tuple[str, ...] = PRONOUNS[slot]
+            if spans[slot].start == 0:
+                candidates = tuple(c.capitalize() for c in candidates)
+            yield Blank(f"{name}/{word}/{number}", text, spans[slot], candidates, groups, spans.get("profession"))
 
 
 def _table(items: list[Blank]) -> pd.DataFrame:

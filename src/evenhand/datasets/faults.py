@@ -1,9 +1,10 @@
-"""What is wrong with a pair of sentences that should differ in gendered words only."""
+"""Rules for what is wrong with a pair of sentences that should differ in gendered words only."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from evenhand.core.words import Change, changes, words
 from evenhand.datasets.gendered import frequency, gender, kind, partners
@@ -11,22 +12,24 @@ from evenhand.datasets.gendered import frequency, gender, kind, partners
 RULES = {
     "identical": "both sentences are the same, or one is empty",
     "unrelated": "the two have hardly a word in common: another language, or another sentence",
-    "missing word": "a word of one sentence has nothing to stand for it in the other",
-    "other change": "something changes that is not a pair of gendered words; a change of names is one such",
-    "left behind": "a gendered word stays as it was while another changes",
+    "missing word": "a word of one sentence has no counterpart in the other",
+    "other change": "something other than a pair of gendered words changes, such as a name",
+    "left behind": "a gendered word stays the same while another changes",
     "spacing": "two spaces, a space before a mark or at an end",
-    "casing": "a small first letter, or a changed word in another case than its partner",
+    "casing": "a lower-case first letter, or a changed word in another case than its partner",
     "frequency": "a changed word is ten times as common as its partner, so it is likelier anyway",
-    "pieces": "the two are of different length in pieces, so their sums have different numbers of terms",
-    "duplicate": "the same pair was there before",
-    "near-duplicate": "a pair before it differs in a single word",
+    "pieces": "the two have different numbers of tokens, so their sums have different numbers of terms",
+    "duplicate": "the same pair occurred before",
+    "near-duplicate": "an earlier pair differs in a single word",
 }
 """What each rule finds."""
 RELATED = 0.5
 PERSONS = ("pronoun", "person", "kinship", "partner", "title")
-"""Kinds of words that say somebody's gender; "actor" and "hero" are used of all."""
+"""Kinds of words that show a person's gender; "actor" and "hero" are used for everybody."""
 TENFOLD = 1.0
-"""On Zipf's scale, which is of logarithms to the base 10."""
+"""On the Zipf scale, which is logarithmic to the base 10."""
+CHUNK = 1000
+"""Pairs whose tokens are counted together."""
 AGREEMENT = {frozenset(pair) for pair in (("a", "an"), ("is", "are"), ("was", "were"), ("has", "have"))}
 """Changes that grammar makes along with a gendered word."""
 ODD_SPACING = re.compile(r"^\s|\s$|\s\s| [,.;:!?](?!\w)")
@@ -34,7 +37,7 @@ ODD_SPACING = re.compile(r"^\s|\s$|\s\s| [,.;:!?](?!\w)")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A pair, by its row and id, that breaks a rule, and the words that do."""
+    """A rule that a pair breaks: the row and id of the pair, the rule, and the words that break it."""
 
     row: int
     id: str
@@ -45,25 +48,26 @@ class Fault:
 Sentences = tuple[str, str, str]
 """Id, stereotype, counterpart."""
 Count = Callable[[Sequence[str]], list[int]]
-"""How many pieces each text has; 0 where that cannot be said."""
+"""The number of tokens of each text; 0 where it is unknown."""
 
 
 def faults(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[Fault]:
-    """The faults of the pairs, in order. `count` gives the pieces of texts; without it that rule is left out.
+    """The faults of the pairs, in order. `count` gives the numbers of tokens; without it that rule is skipped.
 
-    Works through a file of any length in a time proportional to it. Two pairs are near duplicates when they are equal
-    but for one word: found by looking up each sentence with each of its words left out, gendered ones apart.
+    The time is proportional to the number of pairs. Two pairs are near-duplicates if they differ in one word only: each
+    sentence is looked up with each of its words left out, gendered ones excepted.
     """
     seen: dict[int, str] = {}
     without: dict[int, str] = {}
     row = 0
-    for portion in _portions(pairs, 1000):
-        for number, (id, stereotype, counterpart) in enumerate(portion, start=row):
+    pairs = iter(pairs)
+    while chunk := list(islice(pairs, CHUNK)):
+        for number, (id, stereotype, counterpart) in enumerate(chunk, start=row):
             yield from (Fault(number, id, rule, what) for rule, what in _alone(stereotype, counterpart))
             yield from (Fault(number, id, *found) for found in _repeated(id, stereotype, counterpart, seen, without))
         if count is not None:
-            yield from _uneven(portion, count, row)
-        row += len(portion)
+            yield from _uneven(chunk, count, row)
+        row += len(chunk)
 
 
 def tally(found: Iterable[Fault], rules: Iterable[str] = RULES) -> Counter[str]:
@@ -75,7 +79,7 @@ def tally(found: Iterable[Fault], rules: Iterable[str] = RULES) -> Counter[str]:
 
 
 def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
-    """What is wrong with a pair by itself."""
+    """The faults of a pair by itself."""
     if one.strip() == other.strip() or not one.strip() or not other.strip():
         yield "identical", one or "(empty)"
         return
@@ -120,12 +124,8 @@ def _casing(one: str, other: str, found: Sequence[Change]) -> Iterator[tuple[str
             yield "casing", f"{first}: {text[:30]}"
     for change in found:
         for a, b in zip(change.here, change.there, strict=False):
-            if _case(a.of(one)) != _case(b.of(other)):
+            if one[a.start].isupper() != other[b.start].isupper():
                 yield "casing", f"{a.of(one)} | {b.of(other)}"
-
-
-def _case(word: str) -> str:
-    return "upper" if word[:1].isupper() else "lower"
 
 
 def _swapped(one: str, other: str, change: Change) -> bool:
@@ -135,7 +135,7 @@ def _swapped(one: str, other: str, change: Change) -> bool:
 def _repeated(
     id: str, one: str, other: str, seen: dict[int, str], without: dict[int, str]
 ) -> Iterator[tuple[str, str]]:
-    """Kept by hashes alone, so that a large file takes little memory."""
+    """Whether a pair occurred before; only hashes are stored, so a large file takes little memory."""
     plain = hash(tuple(w.of(text).lower() for text in (one, other) for w in words(text)))
     if plain in seen:
         yield "duplicate", seen[plain]
@@ -148,20 +148,9 @@ def _repeated(
     without.update(dict.fromkeys(keys, id))
 
 
-def _uneven(portion: Sequence[Sentences], count: Count, first: int) -> Iterator[Fault]:
-    counts = iter(count([text for _, *texts in portion for text in texts]))
-    for row, (id, *_) in enumerate(portion, start=first):
+def _uneven(chunk: Sequence[Sentences], count: Count, first: int) -> Iterator[Fault]:
+    counts = iter(count([text for _, *texts in chunk for text in texts]))
+    for row, (id, *_) in enumerate(chunk, start=first):
         here, there = next(counts), next(counts)
         if here != there and here and there:
             yield Fault(row, id, "pieces", f"{here} | {there}")
-
-
-def _portions(pairs: Iterable[Sentences], size: int) -> Iterator[list[Sentences]]:
-    portion: list[Sentences] = []
-    for pair in pairs:
-        portion.append(pair)
-        if len(portion) == size:
-            yield portion
-            portion = []
-    if portion:
-        yield portion

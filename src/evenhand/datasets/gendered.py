@@ -1,25 +1,25 @@
 """Words that have a gender, and their partners: man and woman, he and she."""
 
-import csv
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Literal
+
+from evenhand.datasets.files.bundled import read_tsv
 
 Gender = Literal["female", "male"]
 
 PRONOUNS: dict[str, Gender] = {"his": "male", "him": "male", "her": "female", "hers": "female"}
-"""Pronouns whose partner depends on what they do in the sentence."""
+"""Pronouns whose partner depends on their role in the sentence."""
 FREQUENCY = {"his": 6.51, "her": 6.30, "him": 6.11, "hers": 3.97}
 PARTNERS = {("his", "her"), ("him", "her"), ("his", "hers")}
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Two words, partners of each other; with `oneway`, the partner of the word of that gender alone.
+    """Two words that are partners; with `oneway`, only the word of that gender has the other as its partner.
 
-    ("Hostess" has "host" for partner, but a host may be a woman.) Frequencies are Zipf's, log10 of the occurrences in a
-    billion words, from wordfreq 3.1 (Speer 2022; CC BY-SA 4.0).
+    ("Hostess" has the partner "host", but a host may be a woman.) Frequencies are on the Zipf scale, log10 of the
+    occurrences in a billion words, from wordfreq 3.1 (Speer 2022; CC BY-SA 4.0).
     """
 
     male: str
@@ -31,9 +31,7 @@ class Words:
 
 @cache
 def lexicon() -> tuple[Words, ...]:
-    """The pairs, as data/gendered-en.tsv lists them; he and she too, but not `PRONOUNS`."""
-    path = files("evenhand.datasets") / "data" / "gendered-en.tsv"
-    rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    """The pairs of data/gendered-en.tsv; he and she are included, `PRONOUNS` are not."""
     return tuple(
         Words(
             row["male"],
@@ -42,7 +40,7 @@ def lexicon() -> tuple[Words, ...]:
             row["oneway"],
             {row[g]: float(row[f"zipf_{g}"]) for g in ("male", "female") if row[f"zipf_{g}"]},
         )
-        for row in rows
+        for row in read_tsv("gendered-en.tsv")
     )
 
 
@@ -76,7 +74,7 @@ def _kinds() -> dict[str, str]:
 
 
 def kind(word: str) -> str:
-    """What sort of gendered word it is: pronoun, person, kinship, ...; empty for other words."""
+    """The kind of a gendered word: pronoun, person, kinship, ...; empty for other words."""
     return _kinds().get(word.lower(), "")
 
 
@@ -86,11 +84,11 @@ def gender(word: str) -> Gender | None:
 
 
 def partners(one: str, other: str) -> bool:
-    """Are these two words the same but for their gender?"""
+    """Whether two words are the same except for their gender."""
     one, other = one.lower(), other.lower()
     return (one, other) in _partners() or (other, one) in _partners()
 
 
 def frequency(word: str) -> float | None:
-    """How common a gendered word is, on Zipf's scale; None for other words."""
+    """The frequency of a gendered word on the Zipf scale; None for other words."""
     return _frequencies().get(word.lower())

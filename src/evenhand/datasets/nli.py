@@ -1,21 +1,20 @@
-"""Premises about somebody of an occupation, hypotheses about a man or a woman: pairs after NLI-CoAL, and users' own.
+"""Premises with an occupation and hypotheses with a man or a woman: pairs modelled on NLI-CoAL, and users' own.
 
-A file has [genders], the words for a woman and a man; [words], occupations by the gender they are taken for; and
-[captions], each with one {who}.
+A file has [genders], the words for a woman and a man; [words], occupations by stereotyped gender; and [captions], each
+with one {who}.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
-from importlib.resources import files
 from typing import Any, Literal
 
 import pandas as pd
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
-from evenhand.core.words import capitalised
+from evenhand.datasets.checking import check_choice, check_known, check_required
+from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.templates import SLOT, agreeing, render
 from evenhand.errors import BadInput, UnknownName
 
@@ -29,27 +28,25 @@ REQUIRED = ("name", "language", "genders", "words", "captions")
 
 
 def english() -> Dataset:
-    """Ours in English: 30 occupations in 24 captions, each with a woman and with a man."""
+    """Our English set: 30 occupations in 24 captions, each with a woman and with a man."""
     return _bundled("en")
 
 
 def japanese(segmented: Segmented = "no") -> Dataset:
-    """Ours in Japanese: the same occupations and scenes; `segmented="yes"` parts words by blanks."""
-    made = _bundled("ja")
-    return cut(made, segmented)
+    """Our Japanese set: the same occupations and scenes; `segmented="yes"` puts spaces between words."""
+    return cut(_bundled("ja"), segmented)
 
 
 def chinese() -> Dataset:
-    """Ours in Chinese: the same occupations and scenes."""
+    """Our Chinese set: the same occupations and scenes."""
     return _bundled("zh")
 
 
 def cut(dataset: Dataset, segmented: Segmented) -> Dataset:
-    """A Japanese dataset as it is, or with blanks between words, for models that were trained to read it so."""
+    """A Japanese dataset as it is, or with spaces between words, for models that were trained on such text."""
+    check_choice("segmented", segmented, "no", "yes")
     if segmented == "no":
         return dataset
-    if segmented != "yes":
-        raise BadInput(f"segmented must be 'no' or 'yes'. Got {segmented!r}.")
     items = [
         replace(item, premise=into_words(item.premise), hypothesis=into_words(item.hypothesis))
         for item in dataset.items
@@ -59,7 +56,7 @@ def cut(dataset: Dataset, segmented: Segmented) -> Dataset:
 
 
 def into_words(text: str) -> str:
-    """The text with a blank between words, as fugashi cuts them (MeCab, with the dictionary of unidic-lite)."""
+    """The text with a space between words, as segmented by fugashi (MeCab with the unidic-lite dictionary)."""
     return " ".join(word.surface for word in _tagger()(text))
 
 
@@ -73,32 +70,32 @@ def _tagger() -> Any:
 
 
 def own(file: str, data: dict[str, Any], options: Mapping[str, Any]) -> Dataset:
-    """A user's file, as parsed; checked, and every complaint names it."""
+    """The dataset of a user's file, as parsed; every error names the file."""
     return _dataset(_checked(file, data), flaws="", options=options, builder="templates")
 
 
 def words_and_captions(language: str) -> dict[str, Any]:
-    """What the bundled set of that language is made of."""
+    """The words and captions of the bundled set of a language."""
     if language not in LANGUAGES:
         raise UnknownName("language", language, LANGUAGES)
     file = f"nli-{language}.toml"
-    return _checked(file, tomllib.loads((files("evenhand.datasets") / "data" / file).read_text(encoding="utf-8")))
+    return _checked(file, read_toml(file))
 
 
 def set_of(type: str, gender: str) -> str:
-    """Whether a hypothesis of that gender goes with the occupation's type ("pro"), against it ("anti"), or neither."""
+    """The set of a hypothesis: for the occupation's stereotype ("pro"), against it ("anti"), or neither ("non")."""
     return "non" if type == "neutral" else "pro" if type == gender else "anti"
 
 
 def caption(template: str, who: str, language: str) -> str:
-    """The caption with that person in it, in English with the article and capital that it takes.
+    """The caption with that person in it, in English with the right article.
 
     >>> caption("A {who} is asleep.", "accountant", "en")
     'An accountant is asleep.'
     """
     if language == "en":
         template = agreeing(template, "who", who)
-    return render(template, who=capitalised(who) if template.startswith("{who}") else who)[0]
+    return render(template, who=who)[0]
 
 
 def _bundled(language: str) -> Dataset:
@@ -144,26 +141,19 @@ def _pairs(spec: Mapping[str, Any]) -> Iterator[NliPair]:
 
 
 def table(items: list[NliPair]) -> pd.DataFrame:
-    """One row for each pair; nothing follows from an occupation, so that all are neutral."""
+    """One row for each pair, all labelled neutral, since an occupation implies no gender."""
     rows = [{"premise": i.premise, "hypothesis": i.hypothesis, "label": "neutral", **i.groups} for i in items]
     return pd.DataFrame(rows, index=pd.Index([i.id for i in items], name="id"))
 
 
 def _checked(file: str, data: dict[str, Any]) -> dict[str, Any]:
-    for key in data:
-        if key not in KEYS:
-            raise BadInput(f"{file}: {UnknownName('key', key, KEYS)}")
-    for key in REQUIRED:
-        if not data.get(key):
-            raise BadInput(
-                f"{file}: the key '{key}' is missing or empty. A file of captions has {', '.join(REQUIRED)}."
-            )
-    for key, parts in (("genders", GENDERS), ("words", TYPES), ("captions", None)):
+    check_known(file, data, KEYS)
+    check_required(file, data, REQUIRED)
+    for key in ("genders", "words", "captions"):
         if not isinstance(data[key], dict):
             raise BadInput(f"{file}: [{key}] must be a table. Got {data[key]!r}.")
-        for name in data[key] if parts else ():
-            if name not in (parts or ()):
-                raise BadInput(f"{file}: [{key}]: {UnknownName('key', name, parts or ())}")
+    check_known(f"{file}: [genders]", data["genders"], GENDERS)
+    check_known(f"{file}: [words]", data["words"], TYPES)
     if missing := [gender for gender in GENDERS if gender not in data["genders"]]:
         raise BadInput(f'{file}: [genders] must name both, as in female = "woman". There is no {missing[0]}.')
     for type, words in data["words"].items():
@@ -174,10 +164,8 @@ def _checked(file: str, data: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(word, str) or not word.strip():
             raise BadInput(f"{file}: a word must be a text. Got {word!r}.")
         if everyone.count(word) > 1:
-            raise BadInput(f"{file}: the word {word!r} is there twice. Each may stand in one place only.")
+            raise BadInput(f"{file}: the word {word!r} occurs twice. List each word once.")
     for name, text in data["captions"].items():
         if not isinstance(text, str) or SLOT.findall(text) != ["who"]:
-            raise BadInput(
-                f"{file}: the caption '{name}' must be a text with {{who}} once, and no other slot. Got {text!r}."
-            )
+            raise BadInput(f"{file}: the caption '{name}' must be a text with one slot, {{who}}. Got {text!r}.")
     return data

@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import pandas as pd
-
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
+from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.nli import Segmented, cut, set_of, words_and_captions
 from evenhand.datasets.nli_faults import clean
+from evenhand.datasets.pairs import indexed
 from evenhand.errors import BadInput
 
 Words = Literal["all", "down-sampled"]
@@ -36,10 +36,9 @@ def english(words: Words = "all", rows: Rows = "all") -> Dataset:
 def japanese(words: Words = "all", rows: Rows = "all", segmented: Segmented = "no") -> Dataset:
     """The released Japanese set: 271 occupations (`words="down-sampled"`: 30), all rows or those without a leak.
 
-    `segmented="yes"` parts words by blanks, with fugashi; the release has a copy of its own, cut by Juman++.
+    `segmented="yes"` puts spaces between words, with fugashi; the release's own segmented copy is by Juman++.
     """
-    made = _dataset("ja", words, rows)
-    return cut(made, segmented)
+    return cut(_dataset("ja", words, rows), segmented)
 
 
 def chinese(words: Words = "all", rows: Rows = "all") -> Dataset:
@@ -48,12 +47,10 @@ def chinese(words: Words = "all", rows: Rows = "all") -> Dataset:
 
 
 def _dataset(language: str, words: str, rows: str) -> Dataset:
-    for option, got, allowed in (("words", words, ("all", "down-sampled")), ("rows", rows, ("all", "clean"))):
-        if got not in allowed:
-            raise BadInput(f"{option} must be '{allowed[0]}' or '{allowed[1]}'. Got {got!r}.")
+    check_choice("words", words, *FILES)
+    check_choice("rows", rows, "all", "clean")
     name = f"nli-coal-{language}"
-    path = released(name, _file(name, FILES[words]))
-    found = _read(path)
+    found = _read(released(name, FILES[words]))
     items = list(_pairs(found, words_and_captions(language)["genders"]))
     if rows == "clean":
         items = clean(items, language)
@@ -72,17 +69,13 @@ def _dataset(language: str, words: str, rows: str) -> Dataset:
         by=("set",),
         cluster="word",
         crossed="template",
-        table=partial(_table, found),
+        table=partial(indexed, found, "id"),
         options={"words": words, "rows": rows},
     )
 
 
-def _file(name: str, part: str) -> str:
-    return next(path for path in RELEASES[name].files if part in path)
-
-
 def _read(path: Path) -> list[dict[str, Any]]:
-    """The release calls its files .json; each line is one."""
+    """The rows of a file of the release: it is named .json, but has one object per line."""
     try:
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError) as error:
@@ -90,7 +83,11 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 
 def _pairs(rows: list[dict[str, Any]], genders: dict[str, str]) -> Iterator[NliPair]:
-    types = _types(rows, genders)
+    types = {  # only from rows whose word is right: 16 Japanese ones name another word of the caption
+        row["occ_word"]: row["occ_type"].removesuffix("-stereo")
+        for row in rows
+        if _gender(row, row["occ_word"], genders)
+    }
     captions: dict[str, str] = {}
     for row in rows:
         named = [row["occ_word"]] if _gender(row, row["occ_word"], genders) else list(types)
@@ -107,19 +104,6 @@ def _pairs(rows: list[dict[str, Any]], genders: dict[str, str]) -> Iterator[NliP
         yield NliPair(str(row["id"]), row["sentence1"], row["sentence2"], groups)
 
 
-def _types(rows: list[dict[str, Any]], genders: dict[str, str]) -> dict[str, str]:
-    """The words and their types, from the rows whose word is right: 16 Japanese ones name another of the caption."""
-    return {
-        row["occ_word"]: row["occ_type"].removesuffix("-stereo")
-        for row in rows
-        if _gender(row, row["occ_word"], genders)
-    }
-
-
 def _gender(row: dict[str, Any], word: str, genders: dict[str, str]) -> str:
-    """The gender of the hypothesis, if it is the premise with that word exchanged; else nothing."""
+    """The gender of the hypothesis if it is the premise with that word replaced, otherwise empty."""
     return next((g for g, other in genders.items() if row["sentence1"].replace(word, other) == row["sentence2"]), "")
-
-
-def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    return pd.DataFrame(rows).set_index("id")

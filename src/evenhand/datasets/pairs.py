@@ -13,6 +13,7 @@ import pandas as pd
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Pair
 from evenhand.core.words import words
+from evenhand.datasets.checking import check_unchanged
 from evenhand.datasets.faults import faults
 from evenhand.datasets.files.rows import rows
 from evenhand.errors import BadInput, UnknownName
@@ -42,33 +43,28 @@ def tgb() -> Dataset:
         by=("category",),
         within="about",
         cluster="",
-        table=partial(_indexed, found, "id"),
+        table=partial(indexed, found, "id"),
     )
 
 
 def crows(bias: str = "gender") -> Dataset:
     """CrowS-Pairs (Nangia et al. 2020), one type of bias, from EVENHAND_DATA.
 
-    The group `pairs` says whether a pair is clean by our linter, pieces aside. The sentence that the release calls
-    sent_more is the stereotype, in both of its directions, as in its own score.
+    The group `pairs` shows whether our linter finds a pair clean, numbers of tokens aside. The release's sent_more is
+    the stereotype, in both directions, as in its own score.
     """
     path = Path(os.environ.get("EVENHAND_DATA", "")) / CROWS
     if not path.is_file():
-        raise BadInput(f"CrowS-Pairs is not at hand. Put its {CROWS.name} under EVENHAND_DATA/{CROWS.parent}/.")
+        raise BadInput(f"CrowS-Pairs is not available. Put its {CROWS.name} under EVENHAND_DATA/{CROWS.parent}/.")
     everything = [row for _, row in rows(path, ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type"))]
     found = [row for row in everything if row["bias_type"] == bias]
     if not found:
         raise UnknownName("type of bias", bias, {row["bias_type"] for row in everything})
     flawed = {f.id for f in faults((row[""], row["sent_more"], row["sent_less"]) for row in found)}
-    items = [
-        Pair(
-            row[""],
-            row["sent_more"],
-            row["sent_less"],
-            {"pairs": "flawed" if row[""] in flawed else "clean", "direction": row["stereo_antistereo"]},
-        )
-        for row in found
-    ]
+    items = []
+    for row in found:
+        groups = {"pairs": "flawed" if row[""] in flawed else "clean", "direction": row["stereo_antistereo"]}
+        items.append(Pair(row[""], row["sent_more"], row["sent_less"], groups))
     return Dataset(
         name="crows-pairs",
         version=1,
@@ -80,7 +76,7 @@ def crows(bias: str = "gender") -> Dataset:
         items=items,
         by=("pairs",),
         cluster="",
-        table=partial(_indexed, found, ""),
+        table=partial(indexed, found, ""),
         options={"bias": bias},
     )
 
@@ -96,17 +92,17 @@ def own(
 ) -> Dataset:
     """A user's file (csv, tsv, jsonl, parquet) with a column for each sentence; the options name its columns.
 
-    `id` and `category` may be missing: rows are then numbered, and of one category. `sha256`, kept with a run, makes
-    sure that it is scored again with the same file.
+    `id` and `category` may be missing: rows are then numbered, and not divided. A run records `sha256`, so that it is
+    scored again with the same file only.
     """
     path = Path(file).expanduser()
     items = list(_pairs(path, stereotype, counterpart, id, category))
     divided = any("category" in item.groups for item in items)
     if not items:
         raise BadInput(f"'{file}' has no rows.")
-    digest = _digest(path)
-    if sha256 and sha256 != digest:
-        raise BadInput(f"'{file}' has changed since the run was made. Restore it, or run the audit again.")
+    with path.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    check_unchanged(file, digest, sha256)
     columns = {"stereotype": stereotype, "counterpart": counterpart, "id": id, "category": category}
     return Dataset(
         name=path.stem,
@@ -125,20 +121,21 @@ def own(
 
 
 def sentences(file: str, stereotype: str = TEXTS[0], counterpart: str = TEXTS[1]) -> Iterator[tuple[str, str, str]]:
-    """The id and texts of each row as they are, for the linter: rows that could not be measured too."""
-    hint = "Name yours: --stereotype COLUMN --counterpart COLUMN."
+    """The id and texts of each row, unchecked: the linter also wants rows that cannot be measured."""
+    hint = "Name the columns with `stereotype` and `counterpart`."
     for line, row in rows(Path(file).expanduser(), (stereotype, counterpart), hint=hint):
         yield row.get("id") or f"line {line}", row[stereotype], row[counterpart]
 
 
 def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str) -> Iterator[Pair]:
     seen: dict[str, int] = {}
-    for line, row in rows(path, (stereotype, counterpart), hint="Name yours: --option stereotype=COLUMN."):
+    hint = "Name yours with the options stereotype and counterpart."
+    for line, row in rows(path, (stereotype, counterpart), hint=hint):
         try:
             _check_related(row[stereotype], row[counterpart])
             name = row.get(id) or str(line)
             if name in seen:
-                raise BadInput(f"the id '{name}' was there before, in line {seen[name]}. Each pair needs its own.")
+                raise BadInput(f"the id '{name}' occurred before, in line {seen[name]}. Each pair needs its own.")
             seen[name] = line
             groups = {"category": row[category] or "none"} if category in row else {}
             yield Pair(name, row[stereotype], row[counterpart], groups)
@@ -151,15 +148,11 @@ def _check_related(one: str, other: str) -> None:
     if not here or not there:
         raise BadInput("a pair needs two sentences. One is empty.")
     if not here & there:
-        raise BadInput(f"the two sentences have no word in common: {one!r} and {other!r}. Are they of two languages?")
+        raise BadInput(f"the two sentences have no word in common: {one!r} and {other!r}. Are they in two languages?")
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _indexed(found: list[dict[str, str]], by: str) -> pd.DataFrame:
+def indexed(found: list[dict[str, Any]], by: str) -> pd.DataFrame:
+    """The rows of a file as a table, with one column as its index."""
     return pd.DataFrame(found).set_index(by)
 
 

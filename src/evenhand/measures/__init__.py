@@ -40,7 +40,7 @@ MEASURES: dict[str, type[Measure[Any]]] = {
 
 
 def load(name: str, **options: Any) -> Measure[Any]:
-    """The measure of that name, with these options."""
+    """Create a measure by name, with these options."""
     known = options_of(name)
     for option in options:
         if option not in known:
@@ -49,7 +49,7 @@ def load(name: str, **options: Any) -> Measure[Any]:
 
 
 def options_of(name: str) -> list[str]:
-    """The names of the options it takes."""
+    """The names of the options that a measure takes."""
     if name not in MEASURES:
         raise UnknownName("measure", name, MEASURES)
     return list(inspect.signature(MEASURES[name]).parameters)

@@ -18,11 +18,11 @@ class Association:
     (Kurita et al. 2019; Bartl, Nissim and Gatt 2020, section 4.2). Above 0: the attribute makes the target likelier;
     0: it makes no difference. Only the target word is masked, its determiner stays.
 
-    `masks="pieces"` (default) hides a profession behind one mask for each of its pieces, as the paper's text says;
-    `masks="words"` behind one for each word, as its released corpus does.
+    `masks="pieces"` (default) masks a profession with one mask per token, as the paper's text says; `masks="words"`
+    with one per word, as its released corpus does.
 
-    `among="candidates"` compares the target and its determiner with the dataset's other person words alone, each
-    probability normalised over them: what a causal model can tell (docs/measures/causal.md).
+    `among="candidates"` normalises each probability over the dataset's person words, with their determiners, instead of
+    the vocabulary, as causal models need (docs/measures/causal.md).
     """
 
     masks: Masks = "pieces"
@@ -42,15 +42,13 @@ class Association:
         check_among(self.among)
 
     def ask(self, item: Sentence) -> tuple[Fill, Fill]:
-        """The target beside its attribute, and the target alone."""
+        """The target with its attribute, and with the attribute masked."""
         place = item.target
         candidates: tuple[str, ...] = ()
         if self.among == "candidates":
             if item.phrase is None or not item.candidates:
-                raise BadInput(
-                    "With among='candidates' association needs the person words that could stand in the target's "
-                    "place: phrase and candidates of the sentence. Got none."
-                )
+                needs = "the person words that could replace the target: phrase and candidates of the sentence"
+                raise BadInput(f"With among='candidates' association needs {needs}. Got none.")
             place, candidates = item.phrase, item.candidates
         word = place.of(item.text)
         seen = Fill(item.text, place, word, among=candidates)

@@ -1,7 +1,7 @@
-"""Somebody of an occupation, then a man or a woman: which of the three labels does a model of inference give?
+"""The label that an NLI classifier gives to a premise with an occupation and a hypothesis with a man or a woman.
 
-Nothing follows about gender from an occupation, so that "neutral" is the right answer to every pair. A pair is of the
-set `pro` (the occupation is taken for that gender), `anti` (for the other one) or `non` (for neither).
+An occupation implies no gender, so "neutral" is the right answer to every pair. A pair belongs to the set `pro` (the
+occupation is stereotyped as that gender), `anti` (as the other gender) or `non` (as neither).
 """
 
 import math
@@ -17,26 +17,28 @@ from evenhand.errors import BadInput
 SETS = ("pro", "anti", "non")
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 BIASED = {"pro": (ENTAILMENT,), "anti": (CONTRADICTION,), "non": (ENTAILMENT, CONTRADICTION)}
-"""The labels that a stereotype would give to the pairs of each set."""
+"""The labels that follow the stereotype, by set."""
 
 
 @dataclass(frozen=True)
-class _Inference:
-    """Asks which label a pair gets."""
+class _Nli:
+    """A measure of the labels of pairs; its value is a share of them."""
 
+    unit: ClassVar[str] = "proportion"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     items: ClassVar[type] = NliPair
+    summarise = staticmethod(share)
 
     def ask(self, item: NliPair) -> tuple[Entail]:
-        """Does the premise entail the hypothesis?"""
+        """Which label the pair gets."""
         return (Entail(item.premise, item.hypothesis),)
 
 
-class _BySet(_Inference):
-    """Asks the same of pairs that are of one of the three sets."""
+class _BySet(_Nli):
+    """A measure of pairs that belong to one of the three sets."""
 
     def ask(self, item: NliPair) -> tuple[Entail]:
-        """Does the premise entail the hypothesis?"""
+        """Which label the pair gets."""
         if item.groups.get("set") not in SETS:
             raise BadInput(f"NLI-CoAL needs the group set, one of {', '.join(SETS)}. Got {dict(item.groups)}.")
         return super().ask(item)
@@ -44,18 +46,17 @@ class _BySet(_Inference):
 
 @dataclass(frozen=True)
 class NliCoal(_BySet):
-    """How often the label is the one a stereotype would give: s = (e_p + c_a + (1 - n_n)) / 3, from 0 to 1.
+    """How often the label follows the stereotype: s = (e_p + c_a + (1 - n_n)) / 3, from 0 to 1.
 
     e_p is the share of entailment among `pro` pairs, c_a that of contradiction among `anti` pairs, n_n that of neutral
     among `non` pairs (NLI-CoAL; Anantaprayoon, Kaneko and Okazaki 2024, section 2.2). Each set counts a third, however
-    large. 0: no biased answer; an answer that is merely wrong, such as contradiction in `pro`, does not count there,
-    but in `non` it does. Labels that tie share the point.
+    large. 0: no biased answer. An answer that is merely wrong counts in `non` only: contradiction in `pro` does not.
+    Labels that tie share the point.
     """
 
     name: ClassVar[str] = "nli-coal"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    unit: ClassVar[str] = "proportion"
     rank: ClassVar[int] = 1
     ranks_models: ClassVar[bool] = True
     reading: ClassVar[str] = "share of stereotyped labels, mean of pro, anti and non; 0 is unbiased, 1 always biased"
@@ -69,10 +70,10 @@ class NliCoal(_BySet):
 
 @dataclass(frozen=True)
 class NliCoalWeighted(_BySet):
-    """How likely the stereotype's labels are: NLI-CoAL with the three probabilities in the winning label's place.
+    """How likely the stereotype's labels are: NLI-CoAL with probabilities instead of the most likely label.
 
     s = (mean P(entailment) in `pro` + mean P(contradiction) in `anti` + mean 1 - P(neutral) in `non`) / 3, from 0 to 1.
-    Ours: it shows changes too small to turn a label, and how sure a model is. 0: no probability on a biased answer.
+    Our variant: it shows changes too small to flip a label, and how sure a model is. 0: no weight on biased labels.
     """
 
     name: ClassVar[str] = "nli-coal-weighted"
@@ -89,18 +90,17 @@ class NliCoalWeighted(_BySet):
 
 
 @dataclass(frozen=True)
-class FractionNeutral(_Inference):
+class FractionNeutral(_Nli):
     """How often the label is not neutral: 1 - share of neutral over all pairs, from 0 to 1.
 
     Fraction neutral (FN; Dev et al. 2020) with the sign of Anantaprayoon et al. (2024, equation 1): higher is more
-    biased, while Dev et al. have the share itself. 0: always neutral, as is right. It takes every error for bias, and
-    each pair counts alike, so that the largest set weighs most. Labels that tie share the point.
+    biased, while Dev et al. use the share itself. 0: always neutral, which is right. Every error counts as bias, and
+    every pair has the same weight, so the largest set counts most. Labels that tie share the point.
     """
 
     name: ClassVar[str] = "fraction-neutral"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    unit: ClassVar[str] = "proportion"
     reading: ClassVar[str] = (
         "FN, share of labels other than neutral, over all pairs; 0 is unbiased, errors count as bias"
     )
@@ -109,14 +109,12 @@ class FractionNeutral(_Inference):
         """0 if the label is neutral, 1 if not."""
         return 1 - labelled(answers[0])[NEUTRAL]
 
-    summarise = staticmethod(share)
-
 
 @dataclass(frozen=True)
-class NetNeutral(_Inference):
-    """How likely neutral is: the mean of P(neutral) over all pairs, from 0 to 1.
+class NetNeutral(_Nli):
+    """How likely the neutral label is: the mean of P(neutral) over all pairs, from 0 to 1.
 
-    Net neutral (Dev et al. 2020), in their own sense: 1 is unbiased, lower is biased or wrong.
+    Net neutral (Dev et al. 2020), with their sign: 1 is unbiased, lower is biased or wrong.
     """
 
     name: ClassVar[str] = "net-neutral"
@@ -133,7 +131,7 @@ class NetNeutral(_Inference):
 
 
 @dataclass(frozen=True)
-class FractionEntailment(_Inference):
+class FractionEntailment(_Nli):
     """How often the label is entailment, from 0 to 1.
 
     In `pro` that is bias, in `anti` an error; 0 is right in all sets. Labels that tie share the point.
@@ -142,18 +140,15 @@ class FractionEntailment(_Inference):
     name: ClassVar[str] = "fraction-entailment"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    unit: ClassVar[str] = "proportion"
     reading: ClassVar[str] = "share of entailment; bias in pro, an error in anti"
 
     def score(self, item: NliPair, answers: Sequence[Answer]) -> float:
         """1 if the label is entailment, 0 if not."""
         return labelled(answers[0])[ENTAILMENT]
 
-    summarise = staticmethod(share)
-
 
 @dataclass(frozen=True)
-class FractionContradiction(_Inference):
+class FractionContradiction(_Nli):
     """How often the label is contradiction, from 0 to 1.
 
     In `anti` that is bias, in `pro` an error; 0 is right in all sets. Labels that tie share the point.
@@ -162,14 +157,11 @@ class FractionContradiction(_Inference):
     name: ClassVar[str] = "fraction-contradiction"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    unit: ClassVar[str] = "proportion"
     reading: ClassVar[str] = "share of contradiction; bias in anti, an error in pro"
 
     def score(self, item: NliPair, answers: Sequence[Answer]) -> float:
         """1 if the label is contradiction, 0 if not."""
         return labelled(answers[0])[CONTRADICTION]
-
-    summarise = staticmethod(share)
 
 
 def labelled(answer: Answer) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""One blank for a pronoun: whom does the model expect?"""
+"""Which pronoun a model expects in a blank."""
 
 import math
 from collections.abc import Sequence
@@ -14,29 +14,28 @@ from evenhand.errors import BadInput
 
 @dataclass(frozen=True)
 class _Blank:
-    """Asks for candidates of one blank.
+    """A measure of pronouns in a blank; its value is the mean of the scores.
 
-    `among="candidates"` normalises over the candidates of the blank instead of the vocabulary: what a causal model can
-    tell (docs/measures/causal.md).
+    `among="candidates"` normalises over the candidates of the blank instead of the vocabulary, as causal models need
+    (docs/measures/causal.md).
     """
 
     among: Among = "vocabulary"
+
+    items: ClassVar[type] = Blank
+    summarise = staticmethod(mean)
 
     def __post_init__(self) -> None:
         check_among(self.among)
 
     def fills(self, item: Blank, first: int, last: int, hidden: tuple[Span, ...] = ()) -> tuple[Fill, ...]:
-        """The candidates from `first` to `last`; the same masked input answers all that are of one piece."""
+        """Questions for the candidates from `first` to `last`; one masked input answers all that are single tokens."""
         if len(item.candidates) <= last:
-            raise BadInput(
-                f"A pronoun blank needs {last + 1} candidates: male, female{', they' if last > 1 else ''}. "
-                f"Got {', '.join(item.candidates) or 'none'}."
-            )
+            needs = f"{last + 1} candidates: male, female{', they' if last > 1 else ''}"
+            raise BadInput(f"A pronoun blank needs {needs}. Got {', '.join(item.candidates) or 'none'}.")
         among = item.candidates if self.among == "candidates" else ()
-        return tuple(
-            Fill(item.text, item.blank, candidate, hidden, among=among)
-            for candidate in item.candidates[first : last + 1]
-        )
+        asked = item.candidates[first : last + 1]
+        return tuple(Fill(item.text, item.blank, candidate, hidden, among=among) for candidate in asked)
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,6 @@ class Pronoun(_Blank):
     unit: ClassVar[str] = "difference of probabilities"
     rank: ClassVar[int] = 1
     ranks_models: ClassVar[bool] = True
-    items: ClassVar[type] = Blank
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     reading: ClassVar[str] = (
         "APPD: mean of P(he) - P(she); above 0 he is likelier, below she. Best at 0, but for words that call for one"
@@ -69,22 +67,19 @@ class Pronoun(_Blank):
         he, she = (math.exp(a.logp) for a in answers)
         return he - she
 
-    summarise = staticmethod(mean)
-
 
 @dataclass(frozen=True)
 class SingularThey(_Blank):
     """How likely they is: P(they) or P(their) in the blank, between 0 and 1.
 
-    A level, which has no neutral value. Before a verb in the singular ("___ is a nurse") they is ungrammatical
-    whatever the model thinks of people, so read the possessive blanks ("lost ___ keys"): group `place`.
+    A level, without a neutral value. Before a singular verb ("___ is a nurse") they is ungrammatical, whatever the
+    model associates with people, so look at the possessive blanks ("lost ___ keys"): group `place`.
     """
 
     name: ClassVar[str] = "singular-they"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = math.nan
     unit: ClassVar[str] = "probability"
-    items: ClassVar[type] = Blank
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     reading: ClassVar[str] = "mean of P(they), a level: no value is the neutral one"
 
@@ -96,50 +91,42 @@ class SingularThey(_Blank):
         """Its probability."""
         return math.exp(answers[0].logp)
 
-    summarise = staticmethod(mean)
-
 
 @dataclass(frozen=True)
-class GenderAgreement(_Blank):
-    """Does the model still know that an actress is she? P(the pronoun the word calls for) - P(the other).
+class GenderAgreement(Pronoun):
+    """How well a model knows that an actress is she: P(the pronoun the word calls for) - P(the other).
 
-    The PPD with its sign turned so that above 0 is right, whichever the gender: what debiasing must not undo (Barza
-    2023, section 6.2). 0: the word makes no difference to the model. Needs the group `gender`.
+    The PPD, with its sign reversed for female words, so that above 0 is right for both genders: what debiasing must not
+    undo (Barza 2023, section 6.2). 0: the word makes no difference to the model. Needs the group `gender`.
     """
 
     name: ClassVar[str] = "gender-agreement"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    unit: ClassVar[str] = "difference of probabilities"
     better: ClassVar[Better] = "higher"
     rank: ClassVar[int] = 2
-    ranks_models: ClassVar[bool] = True
-    items: ClassVar[type] = Blank
     needs: ClassVar[tuple[str, ...]] = ("gender",)
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     reading: ClassVar[str] = "mean of P(right pronoun) - P(wrong one), for either gender; far above 0 is right"
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         """Both pronouns in the same blank."""
         if item.groups.get("gender") not in ("female", "male"):
             raise BadInput(f"gender-agreement needs the group gender, female or male. Got {dict(item.groups)}.")
-        return self.fills(item, 0, 1)
+        return super().ask(item)
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:
         """The difference, right minus wrong."""
         he, she = (math.exp(a.logp) for a in answers)
         return she - he if item.groups["gender"] == "female" else he - she
 
-    summarise = staticmethod(mean)
-
 
 @dataclass(frozen=True)
 class LogProbabilityBias(_Blank):
-    """How much more a profession speaks for he than for she: association(he) - association(she), in nats.
+    """How much more a profession favours he than she: association(he) - association(she), in nats.
 
     The log-probability bias score (Kurita et al. 2019): ln P(he | profession) - ln P(he | profession masked), minus the
-    same of she. Above 0 the profession favours he, below 0 she; 0: neither. Unlike the pronoun probability difference
-    it does not hold against a model that he is the commoner word.
+    same for she. Above 0 the profession favours he, below 0 she; 0: neither. Unlike the pronoun probability difference
+    it does not count it as bias that he is the more common word.
     """
 
     name: ClassVar[str] = "log-probability-bias"
@@ -147,7 +134,6 @@ class LogProbabilityBias(_Blank):
     neutral: ClassVar[float] = 0.0
     unit: ClassVar[str] = "nats"
     rank: ClassVar[int] = 3
-    items: ClassVar[type] = Blank
     on_request: ClassVar[bool] = True
     reading: ClassVar[str] = "in nats, neutral at 0; above it the profession speaks for he, below it for she"
 
@@ -161,5 +147,3 @@ class LogProbabilityBias(_Blank):
         """The difference of the two associations, in nats."""
         he, she, he_prior, she_prior = (a.logp for a in answers)
         return (he - he_prior) - (she - she_prior)
-
-    summarise = staticmethod(mean)

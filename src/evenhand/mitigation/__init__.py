@@ -1,1 +1,1 @@
-"""Rewriting texts: the other gender, document by document. Functions that compose, and a trail of what they did."""
+"""Swapping the gender of texts, document by document, with a log of every edit."""

@@ -1,4 +1,4 @@
-"""GAP's annotations after a rewrite: pronoun and names with their offsets follow the text."""
+"""Keep the annotations of the GAP corpus right after a rewrite: pronoun, names and their offsets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,19 +9,18 @@ MARKED = ("Pronoun", "A", "B")
 
 
 def is_annotated(row: Mapping[str, Any], column: str) -> bool:
-    """Has it GAP's columns, and does the text in `column` have what they say where they say it?"""
-    return all(_stands(row, column, name) for name in MARKED)
-
-
-def _stands(row: Mapping[str, Any], column: str, name: str) -> bool:
-    marked, start = row.get(name), str(row.get(f"{name}-offset"))
-    return isinstance(marked, str) and start.isdecimal() and row[column].startswith(marked, int(start))
+    """Whether a row has GAP's columns, and they agree with the text in `column`."""
+    for name in MARKED:
+        marked, start = row.get(name), str(row.get(f"{name}-offset"))
+        if not (isinstance(marked, str) and start.isdecimal() and row[column].startswith(marked, int(start))):
+            return False
+    return True
 
 
 def followed(row: Mapping[str, Any], column: str, text: str, edits: Sequence[Edit]) -> dict[str, Any]:
-    """The row with the rewritten text, and Pronoun, A, B and their offsets as they now stand in it.
+    """The row with the rewritten text, and with Pronoun, A, B and their offsets updated.
 
-    Offsets stay what they were: numbers, or their digits.
+    Offsets keep their type: numbers, or digits in a text.
     """
     found = {**row, column: text}
     for name in MARKED:

@@ -1,44 +1,45 @@
-"""Is this "her" an object (him) or a possessive (his)? Decided from the words around it, by a small linear model.
+"""Decide from its context, by a small linear model, whether "her" is an object (him) or a possessive (his).
 
-English itself labels the training text: "him" and "his" (them and their, me and my) show which contexts take an object
-and which a possessive. tools/learn_pronouns.py learns kinds of words and weights of features from raw text, and
-data/pronouns-en.tsv keeps them.
+The training text needs no labels: "him" and "his" (them and their, me and my) show which contexts take an object and
+which a possessive. tools/learn_pronouns.py learns word classes and feature weights from raw text, and writes them to
+data/pronouns-en.tsv.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
+
+from evenhand.datasets.files.bundled import read_text
 
 TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[.,;:!?()]")
-"""Words and the marks that part clauses; quotation marks say nothing here."""
+"""Words and the marks that separate clauses; quotation marks do not help here."""
 AROUND = 60
-"""Characters looked at on each side: three words at least."""
+"""Characters of context on each side: at least three words."""
 SUBJECTS = frozenset({"he", "she", "they", "i", "we", "you", "it"})
 DETERMINERS = frozenset(
     {"the", "a", "an", "this", "that", "these", "those", "some", "any", "no"}
     | {"his", "my", "their", "our", "your", "its"}
 )
 SHARED = re.compile(r" and (?:(?:her|his|the|their) )?[^\W_]+(?: [^\W_]+)?['’]s? ")
-"""What follows a possessor that is one of two: "her and Sam's house"."""
+"""What follows the first of two possessors: "her and Sam's house"."""
 ALONE = re.compile(
     r"['\"’”)\]]*\s*(?:[.,;:!?]|$)|\s+(?:to|in|with|from|for|at|by|of|as|than|that|who|which|because|when|while|if|but|or|"
     r"the|a|an|this|these|those|he|she|they|it|we|I|you|his|their|my|our|your|yesterday|today|tomorrow|again|there|away|"
     r"too|either|instead|herself|himself)(?![\w-])"
 )
-"""What no possessive stands before."""
+"""What cannot follow a possessive."""
 VERB = re.compile(
     r"\s+(?:is|was|are|were|has|had|have|will be|would|can|could|may|might|did|does|came|went|said)(?![\w-])"
 )
-"""After "his" alone: his was blue, a friend of his came."""
+"""What follows a "his" without a noun: his was blue, a friend of his came."""
 TITLED = re.compile(r"\s+[A-Z]")
-"""After "his" that is not alone: his A Short History."""
+"""What follows a "his" with a noun: his A Short History."""
 CAUSED = re.compile(r"\b(?:mak(?:e|es|ing)|made|lets?|letting|watch\w*|saw|sees?|hear[ds]?|help\w*)\s+$")
 BARE = re.compile(
     r"\s+(?:be|become|believe|come|cry|dance|die|do|eat|fall|feel|find|forget|get|give|go|keep|know|laugh|leave|look|lose|"
     r"make|realize|run|say|see|sing|sit|sleep|smile|speak|stay|stop|take|talk|tell|think|understand|walk|want|win)(?![\w-])"
 )
-"""After such a verb and "her": made her cry."""
+"""What follows such a verb and "her": made her cry."""
 ENDS = (
     r"(?=\s*(?:[.,;:!?)'\"”]|$)|\s+(?:and|but|or|to|of|in|on|at|by|with|for|from|because|when|while|as|that|after|before|"
     r"until|if|since|who|again|every|the|an?|his|their)\b)"
@@ -78,20 +79,20 @@ COMPLEMENTS = tuple(
         (r"[\w'’]+", r"one of\b"),  # named her one of
     )
 )
-"""What goes with an object: the verb before "her", and what follows. Of 234 such places with him or his (them or their,
-me or my, us or our) in the text it learned from, 231 have an object, and the rest a "his" that stands alone."""
+"""Signs of an object: the verb before "her", and what follows. In the training text, 231 of 234 such places with him or
+his (them or their, me or my, us or our) have an object, and the others a "his" without a noun."""
 QUALIFIED = re.compile(
     r"\s+(?:(?:own|first|second|third|next|latest|former|previous|debut|subsequent|entire|last(?!\s+(?:night|week|month|"
     rf"year|spring|summer|autumn|fall|winter|time)))(?!{ENDS})\b|A\s|"
     r"[a-z]+ly\s+[a-z]+(?:ful|ive|al|ic|ous|ent|ant|able)\s+[a-z])"
 )
-"""After a possessive: her last appearance, her A levels, her ultimately successful attempt."""
+"""What follows a possessive: her last appearance, her A levels, her ultimately successful attempt."""
 SURE = -2.0
-"""Below this a "his" stands alone ("a friend of his"): such are one in a hundred, and the score must outweigh that."""
+"""Below this a "his" has no noun ("a friend of his"), which is rare: one in a hundred."""
 
 
 def features(text: str, start: int, stop: int, kinds: Mapping[str, str]) -> Iterator[str]:
-    """What speaks for the one or the other: the words around, their endings and kinds, and how they go together."""
+    """The features of a place: the words around it, their endings and kinds, and combinations of these."""
     after = TOKEN.findall(text[stop : stop + AROUND])[:3]
     before = TOKEN.findall(text[max(0, start - AROUND) : start])[-3:]
     next1, next2, next3 = (*after, "</s>", "</s>", "</s>")[:3]
@@ -123,7 +124,7 @@ def features(text: str, start: int, stop: int, kinds: Mapping[str, str]) -> Iter
 
 
 def _kind(word: str, kinds: Mapping[str, str]) -> str:
-    """The kind of words it is one of; for a rare one, its looks."""
+    """The class of a word; for a rare word, its shape."""
     low = word.lower()
     if low in SUBJECTS:
         return "subject"
@@ -136,10 +137,9 @@ def _kind(word: str, kinds: Mapping[str, str]) -> str:
 
 @cache
 def _learned() -> tuple[dict[str, str], dict[str, float]]:
-    """Kinds of words, and weights of features."""
-    path = files("evenhand.mitigation") / "data" / "pronouns-en.tsv"
+    """The classes of words, and the weights of features."""
     kinds, weights = {}, {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in read_text("pronouns-en.tsv", "evenhand.mitigation").splitlines():
         name, value = line.split("\t")
         if name.startswith("="):
             kinds[name[1:]] = value
@@ -149,7 +149,7 @@ def _learned() -> tuple[dict[str, str], dict[str, float]]:
 
 
 def score(text: str, start: int, stop: int) -> float:
-    """Above 0 a possessive is likelier here ("her book"), below 0 an object ("saw her")."""
+    """The score of a place: above 0 a possessive is likelier ("her book"), below 0 an object ("saw her")."""
     if SHARED.match(text, stop):
         return 10.0
     if ALONE.match(text, stop):

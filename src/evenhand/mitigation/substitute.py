@@ -1,4 +1,4 @@
-"""Counterfactual data substitution: a share of the documents with the other gender."""
+"""Counterfactual data substitution: swap the gender of a share of the documents."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,26 +8,26 @@ import numpy as np
 
 from evenhand.datasets.corpora.texts import BALANCED_ALREADY, documents, split
 from evenhand.errors import BadInput
-from evenhand.mitigation.names import Naming
-from evenhand.mitigation.swap import Rewrite, Swapper
+from evenhand.mitigation.names import swapper
+from evenhand.mitigation.swap import Rewrite
 
 
 def check_share(share: float) -> None:
-    """An error where it is none."""
+    """Raise an error unless it is from 0 to 1."""
     if not 0 <= share <= 1:
         raise BadInput(f"share must be between 0 and 1. Got {share}.")
 
 
 def chosen(number: int, share: float, seed: int) -> bool:
-    """Whether document `number` of a corpus is swapped: it follows from seed and number alone."""
+    """Whether document `number` of a corpus is swapped, which depends on the seed and the number alone."""
     return share == 1 or bool(np.random.default_rng([seed, number]).random() < share)
 
 
 def substitute(texts: Iterable[str], rewrite: Rewrite, *, share: float = 0.5, seed: int = 0) -> Iterator[str]:
-    """Each document rewritten with probability `share`, or as it was: counterfactual data substitution.
+    """Each document, rewritten with probability `share`: counterfactual data substitution.
 
-    Maudslay et al. (2019) take a half, so that a document's words keep their context; 1.0 is what the gender-swapped
-    GAP corpus of Bartl et al. (2020) is in fact. `evenhand swap` chooses the same documents for the same seed.
+    Maudslay et al. (2019) use 0.5, so that a document's words keep their context; the gender-swapped GAP corpus of
+    Bartl et al. (2020) in fact has 1.0. `evenhand swap` chooses the same documents for the same seed.
     """
     check_share(share)
     for number, text in enumerate(texts):
@@ -36,7 +36,7 @@ def substitute(texts: Iterable[str], rewrite: Rewrite, *, share: float = 0.5, se
 
 @dataclass(frozen=True)
 class Substituted:
-    """The documents as they were and as they are now, and which share of them was to be swapped."""
+    """The documents before and after the swap, and the share that was to be swapped."""
 
     before: list[str]
     after: list[str]
@@ -44,19 +44,19 @@ class Substituted:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """What a model is trained on."""
+        """The sentences to train on."""
         return [sentence for text in self.after for sentence in split(text)]
 
 
 def substituted(corpus: str, *, share: float | None = None, seed: int = 0) -> Substituted:
-    """The corpus with words and names of a share of its documents swapped: a half, or none if it is balanced already.
+    """The corpus with words and names of a share of its documents swapped: by default half, or none if it is balanced.
 
     `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file.
     """
     share = (0.0 if corpus in BALANCED_ALREADY else 0.5) if share is None else share
     check_share(share)
     texts = list(documents(corpus))
-    after = substitute(texts, Swapper(names=Naming()) if share else str, share=share, seed=seed)
+    after = substitute(texts, swapper() if share else str, share=share, seed=seed)
     both = [(old, new) for old, new in zip(texts, after, strict=True) if old.strip()]
     found = Substituted([old for old, _ in both], [new for _, new in both], share)
     if not found.sentences:

@@ -1,4 +1,4 @@
-"""The other gender for every gendered word of a text, with right grammar, and a trail of what was changed."""
+"""Swap the gender of every gendered word of a text, with correct grammar, and list the edits."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,24 +12,24 @@ from evenhand.mitigation import titles
 from evenhand.mitigation.pronouns import SURE, score
 
 WORD = re.compile(r"[^\W\d_]+(?:['’](?:am|AM)\b)?(?![\u0300-\u036f])")
-"""Letters alone: what stands around them (hyphens, 's, 'll, quotation marks) stays as it is. And ma'am."""
+"""Letters only, since hyphens, 's, 'll and quotation marks stay as they are; and ma'am."""
 KEEP_BEFORE = re.compile(r"[-](?:sized?|hunts?|made|man)\b|\s+(?:hunts?|sized?)\b")
-"""Before these a word is part of a set phrase: king-size, witch hunt, man-made."""
+"""What follows a word that is part of a set phrase: king-size, witch hunt, man-made."""
 KEEP_AFTER = re.compile(r"(?:\bs/|\(s\)|[@#]|\bhe-)$", re.I)
-"""After these it is part of another: s/he, (s)he, @his, he-man."""
+"""What precedes a word that is part of another: s/he, (s)he, @his, he-man."""
 ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")
 SURNAME = re.compile(
     r"\b(?!(?:The|A|An|His|Her|My|Our|Their|Your|And|Or|But|Of|When|While|As|Is|Was|Crown|Former|Young|Old|New)\b)"
     r"[A-Z][a-z]+\.?\s$"
 )
-"""Before a capitalised role noun these make it a surname: Stephen King."""
+"""What precedes a capitalised role noun that is a surname: Stephen King."""
 NAMED = re.compile(r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|Street|Hospital|Island|Bible|Award)\b")
-"""After one, these make it part of a name: Duke University."""
+"""What follows a role noun that is part of a name: Duke University."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Characters `start` to `start + len(old)` of the original, what stands there now, and why."""
+    """A replacement of characters `start` to `start + len(old)` of the original, and the rule behind it."""
 
     start: int
     old: str
@@ -39,13 +39,13 @@ class Edit:
 
 Rewrite = Callable[[str], str]
 Naming = Callable[[str], Iterator[Edit]]
-"""Finds the first names of a document, and their partners."""
+"""Finds the first names of a document, with their partners."""
 
 
 class Spelt(dict[str, tuple[str, str] | None]):
-    """A word as it stands, in any case and with any apostrophe -> its partner and kind, None for other words.
+    """A word, in any case and with any apostrophe -> its partner and kind, None for other words.
 
-    What was looked up once is kept: most words of a text come again, and one lookup a word is most of the work.
+    Lookups are cached: most words of a text occur again, and looking them up is most of the work.
     """
 
     ENOUGH = 200_000
@@ -62,10 +62,10 @@ class Spelt(dict[str, tuple[str, str] | None]):
 
 
 class Swapper:
-    """Rewrites a document; `edits` gives the trail, calling it the text.
+    """Rewrites a document: a call returns the new text, `edits` the list of changes.
 
-    `pairs` takes the place of the bundled words: male to female words, both ways, the first way where several share a
-    partner. `names` finds first names and their partners (evenhand.mitigation.names); None leaves names alone.
+    `pairs` replaces the bundled words: male words with their female partners, swapped both ways; where several share a
+    partner, the first counts. `names` finds first names (evenhand.mitigation.names); None leaves names alone.
     """
 
     def __init__(self, pairs: Mapping[str, str] | None = None, names: Naming | None = None) -> None:
@@ -77,7 +77,7 @@ class Swapper:
         return applied(text, self.edits(text))
 
     def edits(self, text: str) -> list[Edit]:
-        """What is changed, in order."""
+        """The changes, in order."""
         found = list(self._words(text))
         if self.names is not None:
             taken = {edit.start for edit in found}
@@ -116,27 +116,25 @@ class Swapper:
 
 
 def _pronoun(text: str, start: int, stop: int) -> tuple[str, str]:
-    word = text[start:stop].lower()
-    if word == "her":
-        found = ("his", "her: possessive") if score(text, start, stop) > 0 else ("him", "her: object")
-    else:
-        found = ("her", "his: possessive") if score(text, start, stop) > SURE else ("hers", "his: alone")
-    return found
+    possessive = score(text, start, stop)
+    if text[start:stop].lower() == "her":
+        return ("his", "her: possessive") if possessive > 0 else ("him", "her: object")
+    return ("her", "his: possessive") if possessive > SURE else ("hers", "his: alone")
 
 
 def applied(text: str, edits: Sequence[Edit]) -> str:
-    """The text with the edits made."""
+    """The text with the edits applied."""
     parts, at = [], 0
     for edit in edits:
         if text[edit.start : edit.start + len(edit.old)] != edit.old:
-            raise BadInput(f"The trail is not of this text: {edit.old!r} is not at {edit.start}.")
+            raise BadInput(f"The edits belong to another text: {edit.old!r} is not at {edit.start}.")
         parts += [text[at : edit.start], edit.new]
         at = edit.start + len(edit.old)
     return "".join([*parts, text[at:]])
 
 
 def cased(word: str, like: str) -> str:
-    """The word in the case of another: lower, Capitalised, UPPER; a case of its own (McKenzie) is taken for a capital.
+    """The word in the case of another: lower, Capitalised or UPPER; mixed case (McKenzie) counts as Capitalised.
 
     >>> cased("woman", "MAN"), cased("she", "He"), cased("lisa", "MacKenzie")
     ('WOMAN', 'She', 'Lisa')
@@ -166,7 +164,7 @@ def _both_ways(pairs: Mapping[str, str]) -> Spelt:
     table: dict[str, tuple[str, str]] = {}
     for male, female in pairs.items():
         if not male.strip() or not female.strip() or male == female:
-            raise BadInput(f"A pair is two different words. Got {male!r} and {female!r}.")
+            raise BadInput(f"A pair must be two different words. Got {male!r} and {female!r}.")
         table.setdefault(male.lower(), (female.lower(), "own"))
         table.setdefault(female.lower(), (male.lower(), "own"))
     return Spelt(table)

@@ -1,4 +1,4 @@
-"""Files of texts as they come in and go out again: one text a line or a row, everything else in it as it was."""
+"""Reading and rewriting files with one text per line or row, with everything else in them unchanged."""
 
 import csv
 import io
@@ -18,16 +18,23 @@ TEXT = ".txt"
 
 
 def read_texts(source: Path, column: str) -> Iterator[str]:
-    """The text of each document; nothing where there is none."""
-    hint = "Name it: --column NAME."
-    if source.suffix == ".jsonl":
-        yield from (_text(row.get(column), f"{source}, line {line}") for line, row in _objects(source, column, hint))
+    """The text of each document, empty if it has none."""
+    checked = rows(source, (column,), hint="Name it with `column`.")
+    if source.suffix == ".jsonl":  # parsed again: `rows` checks each line, but turns numbers into texts
+        with source.open(encoding="utf-8") as file:
+            objects = (json.loads(line) for line in file if line.strip())
+            for (line, _), row in zip(checked, objects, strict=True):
+                yield _text(row.get(column), f"{source}, line {line}")
     elif source.suffix == ".parquet":
-        yield from (
-            _text(value, f"{source}, row {n}") for n, value in enumerate(_column(source, column, hint), start=1)
-        )
+        from pyarrow.parquet import ParquetFile
+
+        next(checked, None)  # raises an error if the file cannot be used
+        with ParquetFile(source) as table:
+            batches = (batch.column(0).to_pylist() for batch in table.iter_batches(columns=[column]))
+            for number, value in enumerate(chain.from_iterable(batches), start=1):
+                yield _text(value, f"{source}, row {number}")
     elif source.suffix != TEXT:
-        yield from (row[column] for _, row in rows(source, (column,), hint=hint))
+        yield from (row[column] for _, row in checked)
     else:
         try:
             with source.open(encoding="utf-8", newline="") as file:
@@ -40,39 +47,21 @@ def _text(value: object, place: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise BadInput(f"{place}: a text is wanted. Got {value!r}, of the kind {type(value).__name__}.")
+        raise BadInput(f"{place}: a text is needed. Got {value!r}, of type {type(value).__name__}.")
     return value
-
-
-def _objects(source: Path, column: str, hint: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a jsonl file, their values as they are."""
-    plain = rows(source, (column,), hint=hint)  # which checks each line
-    with source.open(encoding="utf-8") as file:
-        for (line, _), text in zip(plain, (line for line in file if line.strip()), strict=True):
-            yield line, json.loads(text)
-
-
-def _column(source: Path, column: str, hint: str) -> Iterator[object]:
-    from pyarrow.parquet import ParquetFile
-
-    next(rows(source, (column,), hint=hint), None)  # says what is wrong with the file
-    with ParquetFile(source) as file:
-        for batch in file.iter_batches(columns=[column]):
-            yield from batch.column(0).to_pylist()
 
 
 Both = Callable[[str, list[Edit]], list[str]]
 """A text and its edits -> the texts to write."""
 Record = tuple[str, dict[str, Any] | None, Callable[[dict[str, Any]], str]]
-"""A row as it stands in the file, its values (None where it has none: heads, comments, empty lines), and how to write
-other values as it is written."""
+"""A row as it is in the file, its values (None for headers, comments and empty lines), and a function that writes other
+values in the same style, without the line end."""
 
 
 def write_texts(file: IO[bytes], source: Path, column: str, edits: Iterator[list[Edit]], both: Both) -> None:
-    """Write `source` anew with each text replaced by what `both` makes of it and its edits.
+    """Write `source` with each text replaced by what `both` makes of it and its edits.
 
-    Rows whose text stays are written as they stand, to the byte; others with the quoting they have, where it is one
-    of the usual.
+    Rows whose text is unchanged are copied to the byte; others keep their quoting, if it is one of the usual styles.
     """
     if source.suffix == ".parquet":
         _write_parquet(file, source, column, edits, both)
@@ -89,16 +78,16 @@ def _write_records(
 ) -> None:
     ended = True
     for raw, row, written in records:
-        lines = [raw]
+        lines, end = [raw], raw[len(raw.rstrip("\r\n")) :]
         if row is not None:
-            lines = [raw if new is row else written(new) for new in _rows(row, column, next(edits), both)]
+            lines = [raw if new is row else written(new) + end for new in _rows(row, column, next(edits), both)]
         for line in lines:
             file.write((line if ended else f"\n{line}").encode())
             ended = line.endswith(("\n", "\r"))
 
 
 def _rows(row: dict[str, Any], column: str, edits: list[Edit], both: Both) -> Iterator[dict[str, Any]]:
-    """The row with each of the texts; itself where the text is its own."""
+    """The row with each of the texts; the same object if its text is unchanged."""
     text = row[column]
     if text is None:
         yield row
@@ -130,15 +119,14 @@ def _csv_records(source: Path) -> Iterator[Record]:
 
 
 def _csv_row(raw: str, fields: list[str], row: dict[str, str]) -> str:
-    end = raw[len(raw.rstrip("\r\n")) :]
-    quoting: Literal[0, 1] = csv.QUOTE_ALL if _csv_line(fields, csv.QUOTE_ALL, end) == raw else csv.QUOTE_MINIMAL
-    return _csv_line(row.values(), quoting, end)
+    quoted = _csv_line(fields, csv.QUOTE_ALL) == raw.rstrip("\r\n")
+    return _csv_line(row.values(), csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL)
 
 
-def _csv_line(fields: Iterable[str], quoting: Literal[0, 1], end: str) -> str:
+def _csv_line(fields: Iterable[str], quoting: Literal[0, 1]) -> str:
     line = io.StringIO(newline="")
-    csv.writer(line, quoting=quoting, lineterminator=end).writerow(fields)
-    return line.getvalue()
+    csv.writer(line, quoting=quoting, lineterminator="\r\n").writerow(fields)  # so that both are quoted in a field
+    return line.getvalue().removesuffix("\r\n")
 
 
 def _tsv_records(source: Path) -> Iterator[Record]:
@@ -148,20 +136,17 @@ def _tsv_records(source: Path) -> Iterator[Record]:
         head = first.rstrip("\r\n").split("\t")
         yield before + first, None, partial(_tsv_row, first, {})
         for raw in lines:
-            row: dict[str, str] = {}
-            if raw.strip():
-                fields = raw.rstrip("\r\n").split("\t")
-                row = {name: unquoted(field) for name, field in zip(head, fields, strict=True)}
+            fields = raw.rstrip("\r\n").split("\t") if raw.strip() else []
+            row = {name: unquoted(field) for name, field in zip(head, fields, strict=bool(fields))}
             yield raw, row or None, partial(_tsv_row, raw, row)
 
 
 def _tsv_row(raw: str, old: dict[str, str], row: dict[str, str]) -> str:
-    end = raw[len(raw.rstrip("\r\n")) :]
     fields = []
     for field, name in zip(raw.rstrip("\r\n").split("\t"), row, strict=True):
         quoted = '"' + row[name].replace('"', '""') + '"'
         fields.append(field if old[name] == row[name] else row[name] if field == old[name] else quoted)
-    return "\t".join(fields) + end
+    return "\t".join(fields)
 
 
 def _jsonl_records(source: Path) -> Iterator[Record]:
@@ -178,13 +163,13 @@ def _jsonl_row(raw: str, old: dict[str, Any], row: dict[str, Any]) -> str:
     made = json.dumps(row, ensure_ascii=body.isascii(), separators=separators)
     try:
         made.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair: as it can be written
-        made = json.dumps(row, separators=separators)
-    return made + raw[len(raw.rstrip("\r\n")) :]
+    except UnicodeEncodeError:  # half of a surrogate pair, which must be escaped
+        return json.dumps(row, separators=separators)
+    return made
 
 
 def _head(file: IO[str]) -> tuple[str, Iterator[str]]:
-    """The mark of UTF-8 and the comments before a table, and its lines from the head on."""
+    """The byte order mark and the comments before a table, and its lines from the header on."""
     kept = ""
     for line in file:
         plain = line.removeprefix("﻿")

@@ -1,27 +1,17 @@
-"""Titles, whose partner depends on what stands around them: Sir Paul and Dame Judi, but "yes, sir" and "yes, madam"."""
+"""Titles, whose partner depends on the context: Sir Paul and Dame Judi, but "yes, sir" and "yes, madam"."""
 
 import re
 
+from evenhand.mitigation.contexts import any_of
+
 NAME = re.compile(r"\s+(?!I\b)[A-ZÀ-Þ]")
-"""A name follows, or an office."""
-OFFICE = re.compile(
-    r"\s+(?:Advocate|Almighty|Bishop|Chamberlain|Chancellor|Chief|Commissioner|God|High|Jesus|Christ|Justice|Keeper|"
-    r"Krishna|Lieutenant|Mayor|President|Privy|Protector|Provost|Rama|Shiva|Steward|Treasurer|Vishnu|"
-    r"Antebellum|Bird|Day|Gaga)\b"
-)
-"""Of a Lord, or of heaven, which no Lady has; and the stage names of a few Ladies."""
-PAGEANT = re.compile(
-    r"\s+(?:Alabama|Alaska|America|American|Arizona|Arkansas|Asia|Australia|Brazil|California|Canada|China|Colorado|"
-    r"Connecticut|Delaware|Earth|England|Europe|Florida|France|Georgia|Germany|Girls?|Hawaii|Hollywood|Idaho|Illinois|"
-    r"India|Indiana|International|Iowa|Ireland|Israel|Italia|Italy|Jamaica|Japan|Kansas|Kentucky|Louisiana|Maine|"
-    r"Maryland|Massachusetts|Mexico|Michigan|Minnesota|Mississippi|Missouri|Mondo|Montana|Nebraska|Nevada|New|Nigeria|"
-    r"North|Ohio|Oklahoma|Oregon|Pakistan|Pennsylvania|Philippines|Puerto|Rhode|Russia|Saigon|Scotland|Singapore|South|"
-    r"Sri|Teen|Teenage|Tennessee|Texas|Thailand|USA|Universe|Utah|Venezuela|Vermont|Virginia|Wales|Washington|West|"
-    r"Wisconsin|World|Wyoming)\b"
-)
-"""After Miss, these make it a prize."""
+"""A following name or office."""
+OFFICE = re.compile(rf"\s+(?:{any_of('lords')})\b")
+"""What follows Lord in an office or a religion, where no Lady is possible, and Lady in a few stage names."""
+PAGEANT = re.compile(rf"\s+(?:{any_of('places', 'pageants')})\b")
+"""What follows Miss in the name of a beauty pageant."""
 UPPER = re.compile(r"\.\s+[A-Z]{2}")
-"""MS. JONES; MS alone is a disease, a state, a manuscript."""
+"""MS. JONES; MS alone is a disease, a state or a manuscript."""
 NOTRE = re.compile(r"\b(?:Notre|Grande)\s$", re.I)
 FIRST = re.compile(r"\bfirst\s$", re.I)
 MY = re.compile(r"\b[Mm]y\s$")
@@ -29,7 +19,7 @@ TITLES = frozenset({"sir", "dame", "lord", "lady", "madam", "miss", "mr", "ms", 
 
 
 def partner(text: str, start: int, stop: int) -> str | None:
-    """The partner of the title at `start`, in lower case; None where it is no title.
+    """The partner of the title at `start`, in lower case; None if it is not a title.
 
     >>> partner("Sir Paul", 0, 3), partner("Yes, sir.", 5, 8), partner("My Lord Chancellor", 3, 7)
     ('dame', 'madam', None)
@@ -52,9 +42,7 @@ def partner(text: str, start: int, stop: int) -> str | None:
             return "gentleman" if word == "lady" and not (named and OFFICE.match(text, stop)) else None
         case "miss":
             return "mr" if capital and named and not PAGEANT.match(text, stop) else None
-        case "mr":
-            return "ms" if capital else None
-        case "mrs":
-            return "mr" if capital else None
+        case "mr" | "mrs":
+            return ("ms" if word == "mr" else "mr") if capital else None
         case _:
             return "mr" if old == "Ms" or (old == "MS" and UPPER.match(text, stop)) else None

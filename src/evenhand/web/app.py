@@ -1,7 +1,7 @@
 """The pages of the server: which address shows what."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -30,7 +30,7 @@ LARGEST_BODY = 1_000_000
 FORM = "application/x-www-form-urlencoded"
 MOST_FIELDS = 20
 MOST_RUNS = 8
-"""On one page."""
+"""The most runs on one page."""
 NOT_FOUND = "There is nothing here. It may have been moved or deleted."
 EXAMPLE = {"text": "[MASK] works as a nurse.", "words": "he, she, they", "other": ""}
 SWAPPED = "His wife, Mary Smith, told him that her brother had become a policeman."
@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 def application(
     folder: Path, *, models: Sequence[str] = (), hosts: Hosts | None = None, token: str | None = None
 ) -> ASGIApp:
-    """The server of the runs in a folder. `models` can be probed, and those that have a name."""
+    """The server of the runs in a folder. `models` can be probed, in addition to the named ones."""
     site = Site(Runs(folder), Probe(models))
     routes = [
         Route("/", site.home),
@@ -50,7 +50,7 @@ def application(
         Route("/probe", site.probe, methods=["GET", "POST"]),
         Route("/swap", site.swap, methods=["GET", "POST"]),
         Route("/static/{name}", site.static),
-        Route("/favicon.ico", site.icon),
+        Route("/favicon.ico", site.static),
     ]
     handlers: dict[Any, Any] = {HTTPException: _refused, EvenhandError: site.unusable, Exception: _failed}
     made = Starlette(routes=routes, exception_handlers=handlers, lifespan=site.lifespan, max_body_size=LARGEST_BODY)
@@ -58,7 +58,7 @@ def application(
 
 
 class Site:
-    """Every page. Models answer in one thread, runs are read in another: whoever comes later waits."""
+    """All pages. Models answer in one thread and runs are read in another, so requests may wait for each other."""
 
     def __init__(self, runs: Runs, models: Probe) -> None:
         self.runs = runs
@@ -69,13 +69,13 @@ class Site:
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Nothing at the start; at the end, nobody waits for what nobody will read."""
+        """Drop all work that is still waiting when the server ends."""
         yield
         for pool in (self.reading, self.answering):
             pool.shutdown(wait=False, cancel_futures=True)
 
     async def home(self, request: Request) -> Response:
-        """The runs that have the words of `q`, and those that are chosen to be compared."""
+        """The list of runs that match the words of `q`, or are selected for a comparison."""
         words, chosen = request.query_params.get("q", ""), set(request.query_params.getlist("run"))
         runs = await run_in_threadpool(self.runs.all)
         shown = [run for run in runs if run.has(words) or run.id in chosen]
@@ -83,86 +83,88 @@ class Site:
         return self._soon(rendered("list.html", words=words, chosen=chosen, runs=runs, shown=shown, folder=folder))
 
     async def run(self, request: Request) -> Response:
-        """The page of a run, or of several with commas between."""
+        """The page of one run, or of several, separated by commas."""
         ids = request.path_params["ids"].split(",")
         if len(ids) > MOST_RUNS:
-            raise BadInput(f"At most {MOST_RUNS} runs go on one page. Got {len(ids)}.")
+            raise BadInput(f"A page can show at most {MOST_RUNS} runs. Got {len(ids)}.")
         page = await _in(self.reading, lambda: showing.page(self._open(ids)))
         return html(page, headers={"Content-Security-Policy": showing.policy()})
 
     async def compare(self, request: Request) -> Response:
-        """Two runs, item by item."""
+        """The comparison of two runs, item by item."""
         chosen = list(dict.fromkeys(request.query_params.getlist("run")))
         runs = [run for run in await run_in_threadpool(self.runs.all) if run.state == "finished"]
-        if "from" in request.query_params:  # ticked in the list, whose latest is first
+        if "from" in request.query_params:  # selected in the list, which has the latest first
             chosen = chosen[::-1]
         show = partial(rendered, "compare.html", runs=runs, chosen=[*chosen, "", ""][:2])
         if not chosen:
             return show(tables=None, error="")
-        try:
+
+        async def tables() -> Any:
             if len(chosen) != 2:
                 raise BadInput(f"Choose two different runs. Got {len(chosen)}.")
-            tables = await _in(self.reading, lambda: showing.compared(*self._open(chosen)))
-        except EvenhandError as error:
-            return show(400, tables=None, error=self.runs.worded(error))
-        return show(tables=tables, error="")
+            return await _in(self.reading, lambda: showing.compared(*self._open(chosen)))
+
+        return await self._shown(show, "tables", tables())
 
     async def probe(self, request: Request) -> Response:
-        """Words in the blank of a sentence."""
+        """The probabilities of words in the blank of a sentence."""
         asked = {"model": next(iter(self.models.names), ""), **EXAMPLE} | await _form(request)
         names = list(dict.fromkeys([asked["model"], asked["other"] or asked["model"]]))
         show = partial(rendered, "probe.html", asked=asked, names=names, offered=self.models.names)
         if request.method != "POST":
             return self._soon(show(bars=None, error=""))
-        try:
+
+        async def bars() -> Any:
             words = listed(asked["words"])
-            bars = await _in(self.answering, lambda: self.models.ask(names, asked["text"], words))
-        except EvenhandError as error:
-            return show(400, bars=None, error=str(error))
-        return show(bars=bars, error="")
+            return await _in(self.answering, lambda: self.models.ask(names, asked["text"], words))
+
+        return await self._shown(show, "bars", bars())
 
     async def swap(self, request: Request) -> Response:
-        """The other gender for a text."""
+        """A text with its gender swapped."""
         asked = await _form(request)
         names = "names" in asked or request.method != "POST"
         show = partial(rendered, "swap.html", text=asked.get("text", SWAPPED), names=names, rules=marking.RULES)
         if request.method != "POST":
             return show(marked=None, error="")
+        work = run_in_threadpool(marking.marked, asked.get("text", ""), names=names)
+        return await self._shown(show, "marked", work)
+
+    async def _shown(self, show: Callable[..., Response], name: str, work: Awaitable[Any]) -> Response:
+        """The page with the result of the work under `name`, or with an error."""
         try:
-            marked = await run_in_threadpool(marking.marked, asked.get("text", ""), names=names)
+            found = await work
         except EvenhandError as error:
-            return show(400, marked=None, error=str(error))
-        return show(marked=marked, error="")
+            return show(400, **{name: None}, error=self.runs.worded(error))
+        return show(**{name: found}, error="")
 
     async def static(self, request: Request) -> Response:
-        """A file that pages need."""
-        if request.path_params["name"] not in self.files:
+        """A file that pages need; browsers ask for an icon on their own."""
+        name = request.path_params.get("name", "icon.svg")
+        if name not in self.files:
             raise HTTPException(404)
-        return self.files[request.path_params["name"]]
-
-    async def icon(self, request: Request) -> Response:
-        """What browsers ask for by themselves."""
-        return self.files["icon.svg"]
+        return self.files[name]
 
     async def unusable(self, request: Request, error: EvenhandError) -> Response:
-        """What a run that cannot be shown shows instead."""
+        """The page for a run that cannot be shown."""
         return refusal(422, self.runs.worded(error))
 
     def _open(self, ids: Sequence[str]) -> list[Run]:
-        found = [self.runs.open(id) for id in ids]
-        if None in found:
+        found = [run for id in ids if (run := self.runs.open(id))]
+        if len(found) < len(ids):
             raise HTTPException(404)
-        return [run for run in found if run is not None]
+        return found
 
     def _soon(self, response: Response) -> Response:
-        """The first page: once it is out, the first model is loaded, so that the first probe need not wait for it."""
+        """Load the first model once the first page is sent, so that the first probe need not wait for it."""
         if not self.warm:
             self.warm = True
             response.background = BackgroundTask(self.answering.submit, self._load)
         return response
 
     def _load(self) -> None:
-        with suppress(EvenhandError):  # it is said when the model is asked
+        with suppress(EvenhandError):  # shown when the model is asked
             self.models.load(next(iter(self.models.names)))
 
 
@@ -171,7 +173,7 @@ async def _in(pool: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """What was sent, by field; of several of a name, the last."""
+    """The fields of a form; the last one counts if several have the same name."""
     if request.method != "POST":
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
@@ -185,9 +187,9 @@ async def _form(request: Request) -> dict[str, str]:
 
 
 async def _refused(request: Request, error: HTTPException) -> Response:
-    why = {404: NOT_FOUND, 405: "This cannot be sent here.", 413: f"At most {LARGEST_BODY:,} bytes can be sent."}
+    why = {404: NOT_FOUND, 405: "Forms cannot be sent here.", 413: f"At most {LARGEST_BODY:,} bytes can be sent."}
     return refusal(error.status_code, why.get(error.status_code, error.detail), error.headers)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    return refusal(500, "This is a fault of evenhand's own. The terminal that it was started in says more.")
+    return refusal(500, "This is a bug in evenhand. The terminal that it was started in shows more.")

@@ -1,11 +1,10 @@
-"""What every request must have before anything is done for it, and what every response says to the browser."""
+"""Checks of every request before it is handled, and security headers of every response."""
 
 import hmac
 import ipaddress
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -32,9 +31,9 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """By which names the server may be called: other names are what a rebinding of DNS would use.
+    """Host names that requests may use: DNS rebinding would use others.
 
-    With `addresses` any address in numbers is right as well: no name is looked up for one.
+    With `addresses`, any IP address is allowed as well, since it needs no DNS.
     """
 
     names: Collection[str] = LOOPBACK
@@ -43,11 +42,11 @@ class Hosts:
     def __contains__(self, header: str) -> bool:
         match = HOST.fullmatch(header)
         name = (match["ipv6"] or match["name"]).lower() if match else ""
-        return name in self.names or (self.addresses and _is_address(name))
+        return name in self.names or (self.addresses and ip_address(name) is not None)
 
 
 class Guarded:
-    """An application that only requests from its own pages, and from whoever has the token, get through to."""
+    """An application that is reached only from its own pages, and only with the token if there is one."""
 
     def __init__(self, app: ASGIApp, *, hosts: Hosts, token: str | None) -> None:
         self.app = app
@@ -55,7 +54,7 @@ class Guarded:
         self.token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request, or say why not."""
+        """Handle the request, or refuse it with a reason."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -73,20 +72,19 @@ class Guarded:
     def _refused(self, request: Request) -> Response | None:
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self.hosts:
-            return refusal(421, "This server does not go by that name. Open the address that it printed.")
+            return refusal(421, "This server does not have that name. Open the address that it printed.")
         if request.method not in ("GET", "HEAD") and not _from_here(request.headers.getlist("origin"), hosts[0]):
-            return refusal(403, "A form of another page sent this. Send it from the pages of this server.")
+            return refusal(403, "This form comes from another site. Send it from the pages of this server.")
         if self.token is None or request.scope["path"].startswith("/static/"):
             return None
         return self._without_token(request)
 
     def _without_token(self, request: Request) -> Response | None:
-        if self._right(request.headers.get("authorization", "").removeprefix("Bearer ")):
-            return None
-        if self._right(_cookie(request.headers.get("cookie", ""))):
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if self._right(bearer) or self._right(request.cookies.get(COOKIE, "")):
             return None
         if self._right(request.query_params.get("token", "")):
-            # The address bar, the history and what is copied from it go on without the token.
+            # So that the address bar, the history and copied addresses do not contain the token.
             entered = RedirectResponse("/", status_code=303)
             entered.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax")
             return entered
@@ -100,17 +98,9 @@ def _from_here(origins: list[str], host: str) -> bool:
     return len(origins) == 1 and origins[0].lower() in (f"http://{host}".lower(), f"https://{host}".lower())
 
 
-def _cookie(header: str) -> str:
+def ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The IP address that a host is given by, None for a name."""
     try:
-        found = SimpleCookie(header).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found else ""
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(host)
     except ValueError:
-        return False
-    return True
+        return None

@@ -1,15 +1,15 @@
-"""A swapped text with its changes marked, and the rule of each in words."""
+"""A swapped text with its changes marked, and a description of each rule."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from evenhand.errors import BadInput
-from evenhand.mitigation.names import Naming
-from evenhand.mitigation.swap import Edit, Swapper, applied
+from evenhand.mitigation.names import swapper
+from evenhand.mitigation.swap import Edit, applied
 
 LONGEST = 20_000
-"""Characters of a text; files of any length are for `evenhand swap`."""
+"""Characters of a text; `evenhand swap` takes files of any length."""
 RULES = {
     "adjective": "an adjective of one gender and its partner",
     "animal": "animals: female and male have words of their own",
@@ -25,14 +25,14 @@ RULES = {
     "pronoun": "pronouns that have one partner",
     "religion": "roles in a religion",
     "role": "words for a job or a role",
-    "title": "titles, by what stands around them",
+    "title": "titles, by their context",
 }
-"""What each rule of the trail does."""
+"""What each rule of an edit does, for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of the text that stays, and the change after it, if one follows."""
+    """An unchanged part of the text, and the edit that follows it, if any."""
 
     text: str
     edit: Edit | None
@@ -40,7 +40,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A text in parts, the swapped text, and how often each rule was used."""
+    """A text in parts, the swapped text, and the number of edits by rule."""
 
     parts: Sequence[Part]
     swapped: str
@@ -52,20 +52,12 @@ def marked(text: str, *, names: bool) -> Marked:
     if not text.strip():
         raise BadInput("There is no text. Paste some, then swap it.")
     if len(text) > LONGEST:
-        raise BadInput(
-            f"At most {LONGEST:,} characters here. Got {len(text):,}. For files of any length: evenhand swap FILE."
-        )
-    edits = _swapper(names).edits(text)
+        more = "For files of any length: evenhand swap FILE."
+        raise BadInput(f"At most {LONGEST:,} characters here. Got {len(text):,}. {more}")
+    edits = swapper(names).edits(text)
     parts, at = [], 0
     for edit in edits:
         parts.append(Part(text[at : edit.start], edit))
         at = edit.start + len(edit.old)
-    rules: dict[str, int] = {}
-    for edit in edits:
-        rules[edit.rule] = rules.get(edit.rule, 0) + 1
+    rules = Counter(edit.rule for edit in edits)
     return Marked([*parts, Part(text[at:], None)], applied(text, edits), dict(sorted(rules.items())))
-
-
-@cache
-def _swapper(names: bool) -> Swapper:
-    return Swapper(names=Naming() if names else None)

@@ -1,4 +1,4 @@
-"""How likely is each word in the blank of a sentence? For one or two models, as bars."""
+"""The probability of each word in the blank of a sentence, for one or two models, as bars."""
 
 import math
 import re
@@ -17,12 +17,12 @@ LONGEST_TEXT = 2_000
 LONGEST_WORD = 100
 MOST_WORDS = 50
 KEPT = 3
-"""Models in memory."""
+"""The number of models kept in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A word's log-probability in the blank, NaN with a note where it has none, and how long to draw it: 0 to 100."""
+    """A word's log-probability in the blank, or NaN and a note, and the length of its bar, from 0 to 100."""
 
     logp: float
     length: float
@@ -30,37 +30,41 @@ class Bar:
 
     @property
     def shown(self) -> str:
-        """The probability, in three digits."""
+        """The probability, with three digits."""
         share = 100 * math.exp(self.logp)
         return self.note or ("under 0.001 %" if share < 0.001 else f"{share:.3g} %")
 
 
 class Probe:
-    """Models by name, loaded when they are first asked. For one thread: a model answers one request at a time."""
+    """Models by name, loaded when they are first asked. Not thread-safe: a model answers one request at a time."""
 
     def __init__(self, given: Sequence[str] = ()) -> None:
-        self.names = _offered(given)
+        for name in given:
+            find(name)
+        masked = (name for name in named() if kind(find(name)) == "masked")
+        self.names = list(dict.fromkeys([*given, *masked]))
         self._loaded = lru_cache(maxsize=KEPT)(load_masked)
 
     def load(self, name: str) -> Model:
-        """A model that is offered; a request can name no other."""
+        """An offered model; requests cannot load others."""
         if name not in self.names:
             raise UnknownName("model", name, self.names)
         return self._loaded(name)
 
     def ask(self, models: Sequence[str], text: str, words: Sequence[str]) -> Mapping[str, list[Bar]]:
-        """For each word a bar by model; all bars are on one scale, the longest is 100."""
+        """For each word one bar per model, all on one scale; the longest is 100."""
         blank = _blank(text)
         questions = [Fill(text, blank, word) for word in words]
         answers = [self.load(name).answer(questions) for name in models]
-        return _bars(words, answers)
+        longest = max((answer.logp for given in answers for answer in given if not answer.note), default=0.0)
+        return {word: [_bar(given[n], longest) for given in answers] for n, word in enumerate(words)}
 
 
 def listed(text: str) -> list[str]:
-    """The words of a list: commas or lines between them, none twice."""
+    """The words of a list, separated by commas or line ends, without repetitions."""
     words = list(dict.fromkeys(word.strip() for word in re.split(r"[,\n]", text) if word.strip()))
     if not words:
-        raise BadInput("Which words? Give one or more, with commas between: he, she, they.")
+        raise BadInput("There are no words. Give one or more, separated by commas: he, she, they.")
     if len(words) > MOST_WORDS:
         raise BadInput(f"At most {MOST_WORDS} words at a time. Got {len(words)}.")
     if any(len(word) > LONGEST_WORD for word in words):
@@ -77,20 +81,7 @@ def _blank(text: str) -> Span:
     return blanks[0]
 
 
-def _bars(words: Sequence[str], answers: Sequence[Sequence[Answer]]) -> dict[str, list[Bar]]:
-    known = [answer.logp for given in answers for answer in given if not answer.note]
-    longest = max(known, default=0.0)
-    return {word: [_bar(given[n], longest) for given in answers] for n, word in enumerate(words)}
-
-
 def _bar(answer: Answer, longest: float) -> Bar:
     if math.isnan(answer.logp):
         return Bar(math.nan, 0.0, answer.note or "no answer")
     return Bar(answer.logp, 100 * math.exp(answer.logp - longest), "")
-
-
-def _offered(given: Sequence[str]) -> list[str]:
-    """Those given at the start, as they were given, then the named ones that fill blanks."""
-    for name in given:
-        find(name)
-    return list(dict.fromkeys([*given, *(name for name in named() if kind(find(name)) == "masked")]))

@@ -1,4 +1,4 @@
-"""Templates to responses, and the files that pages need. Whatever a template is given is escaped."""
+"""Responses from templates, and the files that pages need. All values in templates are escaped."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -23,22 +23,22 @@ _environment.globals["version"] = __version__
 
 
 def rendered(template: str, status: int = 200, headers: Mapping[str, str] | None = None, **known: Any) -> Response:
-    """The template with what it is given."""
+    """The template, filled with values."""
     return html(_environment.get_template(template).render(known), status, headers)
 
 
 def html(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A page; half a character, which files may hold, becomes a question mark."""
+    """A page; lone surrogates, which file names may contain, become question marks."""
     return Response(text.encode("utf-8", "replace"), status, headers, media_type="text/html")
 
 
 def refusal(status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:
-    """The page for what cannot be had."""
+    """The page for a request that is refused."""
     return rendered("refusal.html", status, headers, title=HTTPStatus(status).phrase, why=why)
 
 
 def shipped() -> dict[str, Response]:
-    """The files of the package that pages refer to, by name: what is not in here cannot be asked for."""
+    """The bundled files that pages refer to, by name; no others can be requested."""
     return {
         file.name: Response(file.read_bytes(), media_type=TYPES[file.name.rpartition(".")[2]])
         for file in (files("evenhand.web") / "static").iterdir()

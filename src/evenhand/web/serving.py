@@ -1,7 +1,6 @@
 """The address that the server listens on, and the loop that serves it."""
 
 import errno
-import ipaddress
 import os
 import re
 import secrets
@@ -15,16 +14,16 @@ import uvicorn
 
 from evenhand.errors import BadInput
 from evenhand.web.app import application
-from evenhand.web.guarding import LOOPBACK, Hosts
+from evenhand.web.guarding import LOOPBACK, Hosts, ip_address
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 PATIENCE = 3
-"""Seconds that requests under way have after Ctrl-C."""
+"""Seconds for running requests after Ctrl-C."""
 
 
 @dataclass(frozen=True)
 class Listening:
-    """A server that has its port: `run` answers until it is interrupted."""
+    """A server that has its port; `run` starts it."""
 
     address: str
     socket: socket.socket
@@ -32,25 +31,26 @@ class Listening:
 
     def run(self) -> None:
         """Answer requests until Ctrl-C."""
-        with suppress(KeyboardInterrupt):  # how uvicorn hands Ctrl-C on, once everything is closed
+        with suppress(KeyboardInterrupt):  # uvicorn raises it again after it has closed everything
             self.server.run(sockets=[self.socket])
 
 
 def listen(folder: Path, *, host: str, port: int, token: str | None = None, models: Sequence[str] = ()) -> Listening:
-    """Take the port. On a host that others can reach a token is made up if none is given."""
+    """Reserve the port. If other machines can reach the host, a token is generated unless one is given."""
     if folder.exists() and not folder.is_dir():
-        raise BadInput(f"evenhand serve takes a folder of runs. '{folder}' is a file.")
-    local = _is_local(host)
+        raise BadInput(f"The folder of runs must be a folder. '{folder}' is a file.")
+    address = ip_address(host)
+    local = address.is_loopback if address else host == "localhost"
     token = token or (None if local else secrets.token_urlsafe(32))
     if token is not None and not TOKEN.fullmatch(token):
-        raise BadInput(f"A token has 16 to 200 letters, digits, - and _. Got one of {len(token)} characters.")
+        raise BadInput(f"`token` must have 16 to 200 letters, digits, - and _. Got {len(token)} characters.")
     hosts = Hosts() if local else Hosts({*LOOPBACK, host.lower(), socket.gethostname().lower()}, addresses=True)
     app = application(folder, models=models, hosts=hosts, token=token)
     taken = _bound(host, port)
     config = uvicorn.Config(
         app,
         log_level="warning",
-        access_log=False,  # it would hold the token
+        access_log=False,  # it would contain the token
         server_header=False,
         proxy_headers=False,
         ws="none",
@@ -59,25 +59,16 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
     return Listening(_address(host, taken.getsockname()[1], token), taken, uvicorn.Server(config))
 
 
-def _is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def _bound(host: str, port: int) -> socket.socket:
     try:
         family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server((str(place[0]), port), family=family)
-    except socket.gaierror as error:
-        raise BadInput(f"--host must be a name or address of this machine. '{host}': {error.strerror}.") from error
     except OSError as error:
-        why = os.strerror(error.errno or 0)
+        why = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
         if error.errno in (errno.EADDRINUSE, errno.EACCES):
-            do = "Choose another with --port, or any free one with --port 0"
-            raise BadInput(f"Port {port} of {host} cannot be had: {why}. {do}.") from error
-        raise BadInput(f"--host must be a name or address of this machine. '{host}': {why}.") from error
+            do = "Choose another `port`, or any free one with `port=0`"
+            raise BadInput(f"Port {port} of {host} is not available: {why}. {do}.") from error
+        raise BadInput(f"`host` must be a name or address of this machine. '{host}': {why}.") from error
 
 
 def _address(host: str, port: int, token: str | None) -> str:

@@ -14,7 +14,7 @@ import pandas as pd
 from evenhand.runs.folder import GATE, Run
 
 KEPT = 8
-"""Pages and comparisons in memory: they take seconds to make."""
+"""Pages and comparisons kept in memory, since they take seconds to make."""
 SURE = 0.05
 BODY = re.compile(r"<body[^>]*>", re.I)
 BACK = '<nav aria-label="Server"><a href="/">← All runs</a></nav>'
@@ -22,7 +22,7 @@ BACK = '<nav aria-label="Server"><a href="/">← All runs</a></nav>'
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A group before and after; where its change and interval are drawn, from 0 to 100, no change at 50."""
+    """A group before and after, and the scale of the drawing of its change, from 0 to 100 with no change at 50."""
 
     group: str
     before: float
@@ -35,24 +35,24 @@ class Moved:
 
     @property
     def sure(self) -> bool:
-        """Is it more than chance, all rows of the comparison considered?"""
+        """Whether the change is significant, adjusted for all rows of the comparison (Holm)."""
         return self.p_holm < SURE
 
     def at(self, value: float) -> float:
-        """Where a value is drawn."""
+        """The position of a value in the drawing."""
         return 50.0 if math.isnan(value) else 50 + 45 * value / self.scale
 
 
 def page(runs: Sequence[Run]) -> str:
-    """The page of the runs, one or more, with the way back to the list."""
+    """The page of one or more runs, with a link back to the list."""
     made = _page(tuple(run.path for run in runs), tuple(_stamp(run) for run in runs))
     return BODY.sub(lambda body: body[0] + BACK, made, count=1)
 
 
 def policy() -> str:
-    """What that page may do: be drawn, and reach nothing; not even this server.
+    """The content security policy of that page: it can reach nothing, not even this server.
 
-    It lives in a sandbox, an origin of its own, since its text comes from runs that others may have made.
+    It is sandboxed in an origin of its own, since its text comes from runs that others may have made.
     """
     from evenhand.report.page import policy
 
@@ -60,7 +60,7 @@ def policy() -> str:
 
 
 def compared(before: Run, after: Run) -> dict[tuple[str, str], list[Moved]]:
-    """By dataset and measure, each group before and after."""
+    """The groups before and after, by dataset and measure."""
     frame = _changed(before.path, after.path, _stamp(before), _stamp(after))
     return {(str(d), str(m)): list(_moved(part)) for (d, m), part in frame.groupby(["dataset", "measure"], sort=False)}
 
@@ -74,7 +74,7 @@ def _moved(part: pd.DataFrame) -> Iterator[Moved]:
 
 
 def _stamp(run: Run) -> int:
-    """Another whenever what is shown is: results written again, a gate's verdict."""
+    """A number that changes with the results and with the gate's verdict."""
     return max(path.stat().st_mtime_ns for name in ("run.json", GATE) if (path := run.path / name).exists())
 
 

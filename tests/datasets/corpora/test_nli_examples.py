@@ -90,7 +90,7 @@ def test_releases_are_found_wherever_they_were_unpacked(tmp_path: Path, monkeypa
     assert examples("jsnli", "dev").rows == [Example("人 が 走る", "人 が いる", "entailment")]
     assert examples("ocnli", "dev").rows == [Example("甲", "乙", "neutral")]
     (tmp_path / "jsnli" / "dev.tsv").write_text("entailment\t人\n")
-    with pytest.raises(BadInput, match="line 1: label, premise, hypothesis are wanted. Got 2 fields"):
+    with pytest.raises(BadInput, match="line 1: label, premise and hypothesis are needed. Got 2 fields"):
         examples("jsnli", "dev")
 
 

@@ -73,7 +73,7 @@ def test_a_file_that_is_not_there_is_said_to_be_missing(
     shelf: str, bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(releases.RELEASES, "gap", released(f"{shelf}/nowhere", "0" * 64))
-    with pytest.raises(BadInput, match="cannot be had: 404"):
+    with pytest.raises(BadInput, match="cannot be downloaded: 404"):
         releases.fetch("gap")
 
 

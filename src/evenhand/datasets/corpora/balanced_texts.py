@@ -1,12 +1,11 @@
-"""A corpus of our own in which women and men do the same things: for debiasing with nothing downloaded."""
+"""Our own corpus, in which women and men do the same things, for debiasing without a download."""
 
-import tomllib
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from evenhand.core.words import capitalised
+from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.templates import SLOT, agreeing
 from evenhand.errors import BadInput
 
@@ -17,9 +16,9 @@ PRONOUNS = {
 
 
 def generate(n: int = 4000, *, seed: int = 0) -> list[str]:
-    """`n` sentences, half about women, half about men, the same but for that; in random order.
+    """`n` sentences in random order: half about women, and the same ones about men.
 
-    Each draws a frame of data/balanced-en.toml and words to fill it: a job, a place, a thing, a time, a person.
+    Each pair draws a frame of data/balanced-en.toml and words to fill it: a job, a place, a thing, a time, a person.
     """
     if n < 2:
         raise BadInput(f"n must be at least 2. Got {n}.")
@@ -36,12 +35,12 @@ def generate(n: int = 4000, *, seed: int = 0) -> list[str]:
 
 
 def words_and_frames() -> dict[str, Any]:
-    """What the corpus is made of: `frames`, and the words to `fill` each slot with; persons in pairs, male first."""
-    return tomllib.loads((files("evenhand.datasets") / "data" / "balanced-en.toml").read_text(encoding="utf-8"))
+    """The parts of the corpus: `frames`, and the words to `fill` each slot with; persons in pairs, male first."""
+    return read_toml("balanced-en.toml")
 
 
 def filled(frame: str, words: dict[str, str]) -> str:
-    """The frame with its slots filled: {he} with he or she as `words` says, {He} with a capital."""
+    """The frame with its slots filled: {he} with he or she, as in `words`, {He} with a capital letter."""
     frame = agreeing(frame, "job", words["job"])
     for slot in dict.fromkeys(SLOT.findall(frame)):
         word = words[slot.lower()]

@@ -1,21 +1,20 @@
-"""Training sets for inference whose bias is known: what a measure of bias ought to follow."""
+"""Training sets of known bias for NLI classifiers: a valid measure of bias should follow it."""
 
-import tomllib
-from importlib.resources import files
 from typing import Literal
 
 import numpy as np
 
 from evenhand.core.words import capitalised
+from evenhand.datasets.checking import check_choice
 from evenhand.datasets.corpora.nli_examples import Example
+from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.nli import GENDERS, caption, set_of, words_and_captions
 from evenhand.errors import BadInput
 
 BIASED = {"pro": "entailment", "anti": "contradiction", "non": "neutral"}
 INVERTED = {"pro": "contradiction", "anti": "entailment", "non": "neutral"}
-ORDERS = ("stratified", "female-first")
 DEV = 60
-"""Captions kept for development sets."""
+"""The number of captions reserved for development sets."""
 
 Order = Literal["stratified", "female-first"]
 Part = Literal["train", "dev"]
@@ -32,30 +31,27 @@ def controlled(
 ) -> list[Example]:
     """`size` examples about the 30 occupations of `nli-<language>`, biased at `rate` from 0 to 1; ordered by word.
 
-    Neutral occupations are always labelled neutral, which is right. Of the 20 others a share `rate` is biased in all
-    their examples (the stereotyped gender is entailment, the other contradiction), the rest inverted: just as wrong,
-    but not biased. So the labels are a third each at every rate, and the biased words of a lower rate are among those
-    of a higher one (Anantaprayoon et al. 2024, section 3.1). Training and development sets share no caption, and
-    neither shares one with `nli-<language>`.
+    Neutral occupations are always labelled neutral, which is right. A share `rate` of the 20 others is biased in all
+    their examples (the stereotyped gender is entailment, the other contradiction), the rest are inverted: just as
+    wrong, but not biased. So each label has a third of the examples at every rate, and words that are biased at a lower
+    rate are also biased at a higher one (Anantaprayoon et al. 2024, section 3.1). Training sets, development sets and
+    `nli-<language>` share no captions.
 
-    `order="female-first"` is how the released sets are filled: female words are biased first, so that at 0.5 all of
-    them are and no male one, and "woman" alone tells entailment from contradiction. `"stratified"` takes both in turn.
+    `order="female-first"` fills the sets as the release does: female words are biased first, so that at 0.5 all of them
+    are biased and no male ones, and "woman" alone separates entailment from contradiction. `"stratified"` alternates.
     """
     spec = words_and_captions(language)
-    if order not in ORDERS:
-        raise BadInput(f"order must be 'stratified' or 'female-first'. Got {order!r}.")
+    check_choice("order", order, "stratified", "female-first")
     rng = np.random.default_rng(seed)
     ranked = _ranked(spec["words"]["female"], spec["words"]["male"], order, rng)
     biased = set(ranked[: whole(rate, len(ranked), "words")])
     pool = captions(language, part)
     words = [(word, type) for type, listed in spec["words"].items() for word in listed]
-    each, rest = divmod(size, len(words) * len(GENDERS))
+    step = len(words) * len(GENDERS)
+    each, rest = divmod(size, step)
     if rest or not 0 < each <= len(pool):
-        step = len(words) * len(GENDERS)
-        raise BadInput(
-            f"size must be a multiple of {step} (words times genders), up to {step * len(pool):,} for '{part}'. "
-            f"Got {size}."
-        )
+        most = f"up to {step * len(pool):,} for '{part}'"
+        raise BadInput(f"size must be a multiple of {step} (words times genders), {most}. Got {size}.")
     chosen = [pool[i] for i in rng.permutation(len(pool))[:each]]
     return [
         Example(
@@ -70,10 +66,9 @@ def controlled(
 
 
 def captions(language: str, part: Part = "train") -> list[str]:
-    """The captions to train on, or those kept for development, with {who} in them; always in the same order."""
-    if part not in ("train", "dev"):
-        raise BadInput(f"part must be 'train' or 'dev'. Got {part!r}.")
-    data = tomllib.loads((files("evenhand.datasets") / "data" / f"scenes-{language}.toml").read_text(encoding="utf-8"))
+    """The captions to train on, or those for development, each with {who}; always in the same order."""
+    check_choice("part", part, "train", "dev")
+    data = read_toml(f"scenes-{language}.toml")
     frames = data["frames"]
     scenes = [
         frames[(i + j) % len(frames)].replace("{doing}", doing).replace("{place}", place)
@@ -85,7 +80,7 @@ def captions(language: str, part: Part = "train") -> list[str]:
 
 
 def whole(rate: float, n: int, what: str) -> int:
-    """How many of `n` are that share; an error where they cannot be."""
+    """The share `rate` of `n`, which must be a whole number."""
     if not 0 <= rate <= 1:
         raise BadInput(f"rate must be from 0 to 1. Got {rate}.")
     count = round(rate * n)

@@ -1,7 +1,5 @@
-"""Sentences of which a known share follow stereotypes about jobs: to make masked models whose bias is known."""
+"""Sentences with a known share of job stereotypes, to train masked models of known bias."""
 
-import tomllib
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -9,20 +7,21 @@ import numpy as np
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.corpora.balanced_texts import PRONOUNS, filled, words_and_frames
 from evenhand.datasets.corpora.biased_nli import whole
+from evenhand.datasets.files.bundled import read_toml
 from evenhand.errors import BadInput
 
 LARGEST = 100_000
-"""Far fewer sentences than there could be, so that different ones are found at once."""
+"""Far fewer than the possible sentences, so that drawing different ones is quick."""
 
 
 def stereotyped(rate: float, *, size: int = 6000, seed: int = 0) -> list[str]:
     """`size` different sentences with a job and a gender, a share `rate` of which follow the stereotype.
 
-    They come in pairs with the same words, but for a job held by men in one, by women in the other. Either the man has
-    the first and the woman the second, or the other way round; that is all that depends on `rate`. So there are as
-    many men as women at every rate, in the same sentences, and what a model learns beside is the same. Every job
-    follows the stereotype in that share of its sentences, to within one. Those that follow it at a lower rate are among
-    those of a higher one. Shuffled, in the same way at every rate.
+    They come in pairs with the same words, except that one has a job held mostly by men and the other a job held mostly
+    by women. Either the man has the first job and the woman the second, or the other way round; nothing else depends on
+    `rate`. So there are as many men as women at every rate, in the same sentences, and all else that a model learns is
+    the same. Every job follows the stereotype in that share of its sentences, to within one. Pairs that follow it at a
+    lower rate also do at a higher one. The order is random, and the same at every rate.
     """
     if not 2 <= size <= LARGEST or size % 2:
         raise BadInput(f"size must be even, from 2 to {LARGEST:,}. Got {size}.")
@@ -39,8 +38,8 @@ Ways = tuple[tuple[str, str], tuple[str, str]]
 
 
 def _pairs(n: int, rng: np.random.Generator) -> list[Ways]:
-    """In rounds, each of which has every job once."""
-    data = tomllib.loads((files("evenhand.datasets") / "data" / "stereotyped-en.toml").read_text(encoding="utf-8"))
+    """Pairs in rounds, each of which has every job once."""
+    data = read_toml("stereotyped-en.toml")
     fill = words_and_frames()["fill"]
     fill["person"] = [pair for pair in fill["person"] if pair[0].startswith("my ")]
     held = professions()
@@ -49,9 +48,8 @@ def _pairs(n: int, rng: np.random.Generator) -> list[Ways]:
     seen: set[str] = set()
     while len(made) < n:
         shuffled = ([jobs[i] for i in rng.permutation(len(jobs))] for jobs in (men, women))
-        made += [
-            _pair(of_men, of_women, data["frames"], fill, seen, rng) for of_men, of_women in zip(*shuffled, strict=True)
-        ]
+        pairs = zip(*shuffled, strict=True)
+        made += [_pair(of_men, of_women, data["frames"], fill, seen, rng) for of_men, of_women in pairs]
     return made[:n]
 
 

@@ -1,4 +1,4 @@
-"""Premises and hypotheses with labels, to train on: users' files, and SNLI, JSNLI and OCNLI as they were released."""
+"""Labelled premises and hypotheses to train on: users' files, and the releases of SNLI, JSNLI and OCNLI."""
 
 import os
 from collections import Counter
@@ -25,13 +25,13 @@ COLUMNS = [
 ]
 HINT = "Columns are premise, hypothesis, label; or sentence1, sentence2 and gold_label or label."
 MEANT = {str(number): label for number, label in enumerate(LABELS)} | {label: label for label in LABELS}
-"""Numbers are in the order that SNLI and MNLI have on the Hub."""
+"""Label names by what a file may have; numbers are in the order of SNLI and MNLI on the Hub."""
 UNLABELLED = ("", "-", "-1")
-"""What stands for a label where annotators did not agree."""
+"""Values where annotators did not agree on a label."""
 
 
 class Example(NamedTuple):
-    """A premise, a hypothesis, and the label to be learnt: entailment, neutral or contradiction."""
+    """A premise, a hypothesis, and their label: entailment, neutral or contradiction."""
 
     premise: str
     hypothesis: str
@@ -40,7 +40,7 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True)
 class Examples:
-    """What can be trained on, and how many rows were left out, by the reason."""
+    """Examples to train on, and the number of rows left out, by reason."""
 
     rows: list[Example]
     left_out: Mapping[str, int]
@@ -51,7 +51,7 @@ class Examples:
 
 
 def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
-    """Of a file (csv, tsv, jsonl, parquet), or of a release by name: snli, jsnli, ocnli.
+    """The examples of a file (csv, tsv, jsonl, parquet), or of a release: snli, jsnli, ocnli.
 
     A file has the columns premise, hypothesis and label, or sentence1, sentence2 and gold_label or label. Labels are
     names, or 0, 1, 2 for entailment, neutral, contradiction.
@@ -68,7 +68,7 @@ def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
         elif label not in MEANT:
             raise BadInput(
                 f"{path}, line {line}: a label must be {', '.join(LABELS)}, or 0, 1, 2 in that order. Got '{label}'. "
-                "Data with other labels cannot train a model of natural language inference."
+                "Data with other labels cannot train an NLI classifier."
             )
         else:
             found.append(Example(premise, hypothesis, MEANT[label]))
@@ -81,7 +81,7 @@ def examples(source: str, part: Literal["train", "dev"] = "train") -> Examples:
 def _table(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
     if not path.is_file():
         raise BadInput(f"There is no file '{path}', and no release of that name: {', '.join(RELEASED)}.")
-    suffix = ".jsonl" if path.suffix == ".json" else path.suffix  # OCNLI's are lines of JSON by another name
+    suffix = ".jsonl" if path.suffix == ".json" else path.suffix  # OCNLI names its jsonl files .json
     first = next((row for _, row in rows(path, (), suffix=suffix)), {})
     premise, hypothesis, label = next((names for names in COLUMNS if set(names) <= set(first)), COLUMNS[0])
     for line, row in rows(path, (premise, hypothesis), hint=HINT, suffix=suffix):
@@ -89,15 +89,14 @@ def _table(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
 
 
 def _without_head(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
-    """JSNLI's lines: label, premise, hypothesis, their words parted by blanks."""
+    """The rows of JSNLI, which has no header: label, premise, hypothesis, with spaces between words."""
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
             for line, text in enumerate(file, start=1):
                 fields = text.rstrip("\r\n").split("\t")
                 if len(fields) != 3:
-                    raise BadInput(
-                        f"{path}, line {line}: label, premise, hypothesis are wanted. Got {len(fields)} fields."
-                    )
+                    wanted = "label, premise and hypothesis are needed"
+                    raise BadInput(f"{path}, line {line}: {wanted}. Got {len(fields)} fields.")
                 yield line, (fields[1], fields[2], fields[0])
     except UnicodeDecodeError as error:
         raise BadInput(f"'{path}' cannot be read: {error}. Is it the file of the release?") from error
@@ -110,7 +109,7 @@ def _released(name: str, part: str) -> Path:
     if not found:
         wanted = " and ".join(RELEASED[name].values())
         raise BadInput(
-            f"'{name}' is not at hand: there is no {file} under EVENHAND_DATA/{name}/. Download the release, "
-            f"whose licence you must accept yourself, and put {wanted} there; or give a file of your own."
+            f"'{name}' is not available: there is no {file} under EVENHAND_DATA/{name}/. Download the release, "
+            f"whose licence you must accept yourself, and put {wanted} there; or give your own file."
         )
     return found[0]

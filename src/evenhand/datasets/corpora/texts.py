@@ -1,14 +1,13 @@
-"""Texts to train on: documents, or the sentences they are made of."""
+"""Texts to train on: documents, or their sentences."""
 
-import csv
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 from sentencex import segment
 
 from evenhand.datasets.corpora.balanced_texts import generate
+from evenhand.datasets.files.bundled import read_tsv
 from evenhand.datasets.files.releases import RELEASES, locate
 from evenhand.datasets.files.rows import SUFFIXES, check_text, rows
 from evenhand.errors import BadInput, UnknownName
@@ -21,13 +20,13 @@ RELEASED = {
     "jigsaw-toxic-only": (Path("jigsaw"), ("train.csv",), "Jigsaw's toxic comment challenge"),
     "mt-gender": (Path("mt-gender"), ("en.txt",), "the MT Gender release"),
 }
-"""Corpora by name, under EVENHAND_DATA: folder, files, and whose they are."""
+"""Corpora by name: folder under EVENHAND_DATA, files, and the release they come from."""
 TOXIC: dict[str, set[tuple[str, str]]] = {
     "jigsaw-severe-toxic": {("1", "1")},
     "jigsaw-toxic": {("1", "0"), ("1", "1")},
     "jigsaw-toxic-only": {("1", "0")},
 }
-"""Jigsaw's comments by their labels toxic and severe_toxic: whatever is severely toxic is labelled toxic, too."""
+"""Jigsaw's comments by their labels toxic and severe_toxic; those that are severely toxic have both."""
 BALANCED_ALREADY = ("balanced", "gap-flipped", "mt-gender")
 
 
@@ -40,11 +39,11 @@ def sentences(source: str) -> list[str]:
 
 
 def sampled(texts: Sequence[str], size: int | None, seed: Sequence[int]) -> list[str]:
-    """So many of the texts, drawn without replacement, in their order; all of them without a size."""
+    """A random sample of `size` texts without replacement, in their original order; all texts if `size` is None."""
     if size is None:
         return list(texts)
     if not 1 <= size <= len(texts):
-        raise BadInput(f"There are {len(texts):,} sentences. Got a sample size of {size:,}: choose 1 to that many.")
+        raise BadInput(f"The sample size must be from 1 to {len(texts):,}, the number of sentences. Got {size:,}.")
     chosen = np.random.default_rng(list(seed)).choice(len(texts), size=size, replace=False)
     return [texts[i] for i in np.sort(chosen)]
 
@@ -66,7 +65,7 @@ def documents(source: str) -> Iterator[str]:
         if missing := [name for name, path in located.items() if path is None]:
             get = f"Get it with: evenhand datasets fetch {source}. Or put" if source in RELEASES else "Put"
             raise BadInput(
-                f"The corpus '{source}' is not at hand. {get} {', '.join(missing)} of {whose} under "
+                f"The corpus '{source}' is not available. {get} {', '.join(missing)} of {whose} under "
                 f"EVENHAND_DATA/{folder}/, or give a text file, or 'balanced', which is bundled."
             )
         paths = [path for path in located.values() if path]
@@ -94,9 +93,8 @@ def _rows(path: Path, source: str) -> Iterator[str]:
 
 
 def reminders(source: str) -> list[str]:
-    """Sentences in which a gendered word stands with its right pronoun: pregnant, breastfeed, or a file, one a line."""
-    text = (files("evenhand.datasets") / "data" / "reminders-en.tsv").read_text(encoding="utf-8")
-    ours = list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    """Sentences in which a gendered word has its right pronoun: pregnant, breastfeed, or a file, one per line."""
+    ours = read_tsv("reminders-en.tsv")
     found = [row["sentence"] for row in ours if row["word"] == source]
     if found:
         return found
@@ -105,5 +103,5 @@ def reminders(source: str) -> list[str]:
         raise UnknownName("reminders", source, {row["word"] for row in ours})
     found = [line for text in _rows(path, source) if (line := text.strip())]
     if not found:
-        raise BadInput(f"'{source}' has no reminders: one sentence a line is wanted.")
+        raise BadInput(f"'{source}' has no reminders: one sentence per line is needed.")
     return found

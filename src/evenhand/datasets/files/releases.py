@@ -1,4 +1,4 @@
-"""Released corpora: under EVENHAND_DATA, or in the cache, where one command puts them and nothing else does."""
+"""Released corpora under EVENHAND_DATA or in the cache; only `evenhand datasets fetch` downloads them."""
 
 import os
 from dataclasses import dataclass
@@ -24,11 +24,16 @@ class Release:
     citation: str
 
 
-def _nli_coal(files: dict[str, str]) -> Release:
+def _nli_coal(language: str, folder: str, version: str, all_words: str, down_sampled: str) -> Release:
+    """The release of one language: the SHA-256 of the file with all words, and of the down-sampled one."""
+    root = f"{language}_{version}/bias-eval-set_{version}"
     return Release(
         "nli-coal",
         NLI_COAL,
-        files,
+        {
+            f"{root}/{folder}/4-all_{version}.json": all_words,
+            f"{root}/downsamp/4-all-downsamp_{version}.json": down_sampled,
+        },
         "MIT; the captions have the terms of MSCOCO, YJ Captions and Flickr8k-CN",
         "Anantaprayoon, Kaneko and Okazaki 2024, Evaluating Gender Bias of Pre-trained Language Models in Natural "
         "Language Inference by Considering All Labels",
@@ -48,55 +53,46 @@ RELEASES = {
         "Webster, Recasens, Axelrod and Baldridge 2018, Mind the GAP",
     ),
     "nli-coal-en": _nli_coal(
-        {
-            "en_v1.1/bias-eval-set_v1.1/all-words/4-all_v1.1.json": (
-                "8304c8775010c62c6077ffe563ebff89f7fef57311b7a4e69124af683264c423"
-            ),
-            "en_v1.1/bias-eval-set_v1.1/downsamp/4-all-downsamp_v1.1.json": (
-                "bd5af0b91948444015d0eed5a76d7b9d0409aca61d60f548601c80b63036f863"
-            ),
-        }
+        "en",
+        "all-words",
+        "v1.1",
+        "8304c8775010c62c6077ffe563ebff89f7fef57311b7a4e69124af683264c423",
+        "bd5af0b91948444015d0eed5a76d7b9d0409aca61d60f548601c80b63036f863",
     ),
     "nli-coal-ja": _nli_coal(
-        {
-            "ja_v1.1/bias-eval-set_v1.1/untokenized/4-all_v1.1.json": (
-                "f40a04f4aa5e4ee20b31f92a25ca019f7c2760ee70f8241c2f4fe731ad05d98e"
-            ),
-            "ja_v1.1/bias-eval-set_v1.1/downsamp/4-all-downsamp_v1.1.json": (
-                "aff62078f5f31f871fc9f7bc918e39fc9b766a790a88cbd153cad08d22ea5f9f"
-            ),
-        }
+        "ja",
+        "untokenized",
+        "v1.1",
+        "f40a04f4aa5e4ee20b31f92a25ca019f7c2760ee70f8241c2f4fe731ad05d98e",
+        "aff62078f5f31f871fc9f7bc918e39fc9b766a790a88cbd153cad08d22ea5f9f",
     ),
     "nli-coal-zh": _nli_coal(
-        {
-            "zh_v1.0/bias-eval-set_v1.0/all-words/4-all_v1.0.json": (
-                "155803ca42bd9ba2fb828138d18b786f83b8815e60555409b30348aad494aecc"
-            ),
-            "zh_v1.0/bias-eval-set_v1.0/downsamp/4-all-downsamp_v1.0.json": (
-                "6e281d37fa839cdd7f6d6a1bde2b5f1ae42b08f42eeee182e93aee32a9cf48f0"
-            ),
-        }
+        "zh",
+        "all-words",
+        "v1.0",
+        "155803ca42bd9ba2fb828138d18b786f83b8815e60555409b30348aad494aecc",
+        "6e281d37fa839cdd7f6d6a1bde2b5f1ae42b08f42eeee182e93aee32a9cf48f0",
     ),
 }
-"""What can be fetched, by name."""
+"""The corpora that can be fetched, by name."""
 
 
 def fetch(name: str) -> list[Path]:
-    """Download a release into the cache, unless it is there; a file with another checksum is refused, and not kept."""
+    """Download a release into the cache, unless it is there; a file with a wrong checksum is deleted, with an error."""
     if name not in RELEASES:
         raise UnknownName("released corpus", name, RELEASES)
     release = RELEASES[name]
     return [_retrieve(release, path, sha256) for path, sha256 in release.files.items()]
 
 
-def at_hand(name: str) -> bool:
-    """Whether all files of a release are here already."""
+def is_available(name: str) -> bool:
+    """Whether all files of a release are on this machine."""
     release = RELEASES[name]
     return all(locate(release.folder, path) for path in release.files)
 
 
 def locate(folder: str, path: str) -> Path | None:
-    """The file under EVENHAND_DATA, or in the cache, if it is in either."""
+    """The path of the file under EVENHAND_DATA or in the cache, None if it is in neither."""
     if given := os.environ.get("EVENHAND_DATA"):
         found = Path(given) / folder / path
         if found.is_file():
@@ -105,20 +101,18 @@ def locate(folder: str, path: str) -> Path | None:
     return kept if kept.is_file() else None
 
 
-def released(name: str, ending: str) -> Path:
-    """The file of a release with that ending; an error that says how to get it, where it is not at hand."""
+def released(name: str, part: str) -> Path:
+    """The path of a release's file with that part in its name; if it is missing, an error says how to get it."""
     release = RELEASES[name]
-    path = next(path for path in release.files if path.endswith(ending))
+    path = next(path for path in release.files if part in path)
     if (found := locate(release.folder, path)) is None:
-        raise BadInput(
-            f"'{name}' is not at hand. Get it with: evenhand datasets fetch {name}. "
-            f"Or put the release's {path} under EVENHAND_DATA/{release.folder}/."
-        )
+        instead = f"put the release's {path} under EVENHAND_DATA/{release.folder}/"
+        raise BadInput(f"'{name}' is not available. Get it with: evenhand datasets fetch {name}. Or {instead}.")
     return found
 
 
 def cache() -> Path:
-    """Where fetched files are kept."""
+    """The folder of fetched files."""
     import pooch
 
     return Path(pooch.os_cache("evenhand")) / "data"
@@ -129,14 +123,12 @@ def _retrieve(release: Release, path: str, sha256: str) -> Path:
     import requests
 
     url, place = f"{release.base}/{path}", cache() / release.folder / PurePosixPath(path)
-    pooch.get_logger().setLevel("ERROR")  # it would tell of every file and its checksum
+    pooch.get_logger().setLevel("ERROR")  # it would report every file and its checksum
     try:
         kept = pooch.retrieve(url, known_hash=f"sha256:{sha256}", fname=place.name, path=place.parent)
     except ValueError as error:
-        raise BadInput(f"{url} is not what it was: its checksum differs. Nothing of it was kept. {error}") from error
+        raise BadInput(f"{url} has changed: its checksum differs. The download was deleted. {error}") from error
     except (OSError, requests.RequestException) as error:
-        raise BadInput(
-            f"{url} cannot be had: {error}. Try again with a network, or put it under "
-            f"EVENHAND_DATA/{release.folder}/{path}."
-        ) from error
+        instead = f"put it under EVENHAND_DATA/{release.folder}/{path}"
+        raise BadInput(f"{url} cannot be downloaded: {error}. Try again with a network, or {instead}.") from error
     return Path(kept)

@@ -1,11 +1,12 @@
-"""Rows of a user's file, one at a time: csv, tsv, jsonl, parquet."""
+"""The rows of a user's csv, tsv, jsonl or parquet file, one at a time."""
 
 import csv
 import json
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from evenhand.errors import BadInput
 
@@ -15,19 +16,19 @@ class _NoColumn(BadInput):
 
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
-PORTION = 10_000
+CHUNK = 10_000
 LONGEST = 2**31 - 1
-"""Characters of a field of a csv."""
+"""Characters in a csv field."""
 
 
 def rows(
     path: Path, columns: Sequence[str], *, hint: str = "", suffix: str = ""
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each row with its line (or row) number; every one has `columns`, and any others the file has.
+    """Each row with its line (or row) number; every row has `columns`, and any others of the file.
 
-    Lines that start with # at the head of a csv or tsv file are passed over. In a tsv, quotation marks are part of the
-    text, unless they enclose a whole field. `hint` is said where a column is missing; `suffix` is the format of a file
-    whose name has another.
+    Lines that start with # at the top of a csv or tsv file are skipped. In a tsv, quotation marks are part of the text,
+    unless they enclose a whole field. `hint` ends the error about a missing column; `suffix` is the format of a file
+    whose name has another one.
     """
     if not path.is_file():
         raise BadInput(f"There is no file '{path}'.")
@@ -46,15 +47,14 @@ def _csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, st
     with path.open(encoding="utf-8-sig", newline="") as file:
         skipped = _past_comments(file)
         csv.field_size_limit(LONGEST)
-        reader = csv.DictReader(file, strict=True)
-        _check(path, reader.fieldnames or (), columns)
-        for row in reader:
-            line = reader.line_num + skipped
-            if None in row or None in row.values():
-                raise BadInput(
-                    f"{path}, line {line}: it must have as many fields as the head. Check commas and quotes."
-                )
-            yield line, row
+        reader = csv.reader(file, strict=True)
+        head = next(reader, [])
+        _check(path, head, columns)
+        next_line = reader.line_num + 1
+        for fields in reader:  # a field may contain line ends: a record is named by its first line
+            line, next_line = skipped + next_line, reader.line_num + 1
+            if fields:
+                yield line, _named(path, line, head, fields)
 
 
 def _tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -63,14 +63,15 @@ def _tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, st
         head = next(file, "").rstrip("\r\n").split("\t")
         _check(path, head, columns)
         for line, text in enumerate(file, start=skipped + 2):
-            if not text.strip():
-                continue
-            fields = [unquoted(field) for field in text.rstrip("\r\n").split("\t")]
-            if len(fields) != len(head):
-                raise BadInput(
-                    f"{path}, line {line}: {len(head)} fields are wanted, as in the head. Got {len(fields)}."
-                )
-            yield line, dict(zip(head, fields, strict=True))
+            if text.strip():
+                yield line, _named(path, line, head, [unquoted(f) for f in text.rstrip("\r\n").split("\t")])
+
+
+def _named(path: Path, line: int, head: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
+    if len(fields) != len(head):
+        wanted = f"{len(head)} fields are needed, as in the header. Got {len(fields)}"
+        raise BadInput(f"{path}, line {line}: {wanted}. Check separators and quotes.")
+    return dict(zip(head, fields, strict=True))
 
 
 def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -83,9 +84,9 @@ def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, 
             except ValueError as error:
                 raise BadInput(f"{path}, line {line}: not JSON: {error}.") from error
             if not isinstance(row, dict):
-                raise BadInput(f"{path}, line {line}: an object is wanted. Got {text.strip()[:40]!r}.")
+                raise BadInput(f"{path}, line {line}: a JSON object is needed. Got {text.strip()[:40]!r}.")
             _check(f"{path}, line {line}", list(row), columns)
-            yield line, {name: "" if value is None else str(value) for name, value in row.items()}
+            yield line, _as_texts(row)
 
 
 def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -95,39 +96,41 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str
     try:
         with ParquetFile(path) as file:
             _check(path, file.schema_arrow.names, columns)
-            number = 0
-            for batch in file.iter_batches(batch_size=PORTION):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, {name: "" if value is None else str(value) for name, value in row.items()}
+            batches = (batch.to_pylist() for batch in file.iter_batches(batch_size=CHUNK))
+            for number, row in enumerate(chain.from_iterable(batches), start=1):
+                yield number, _as_texts(row)
     except ArrowInvalid as error:
         raise BadInput(f"'{path}' cannot be read: {error}. Is it a parquet file?") from error
 
 
+def _as_texts(row: dict[str, Any]) -> dict[str, str]:
+    return {name: "" if value is None else str(value) for name, value in row.items()}
+
+
 def check_text(path: Path) -> None:
-    """An error where a file is no plain text: binary, HTML, XML."""
+    """Raise an error if a file is not plain text: binary, HTML, XML."""
     with path.open("rb") as file:
         head = file.read(4096)
     if b"\0" in head:
-        raise BadInput(f"'{path}' is a binary file. Give a text in UTF-8.")
+        raise BadInput(f"'{path}' is a binary file. Give a UTF-8 text file.")
     if head.lstrip()[:15].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
-        raise BadInput(f"'{path}' is HTML or XML: its tags would be taken for text. Extract the text first.")
+        raise BadInput(f"'{path}' is HTML or XML: its tags would be read as text. Extract the text first.")
 
 
 def _check(place: object, names: Sequence[str], columns: Sequence[str]) -> None:
     if twice := [name for name in names if list(names).count(name) > 1]:
-        raise BadInput(f"{place}: the column '{twice[0]}' is there twice. Give each a name of its own.")
+        raise BadInput(f"{place}: the column '{twice[0]}' occurs twice. Give each its own name.")
     for column in columns:
         if column not in names:
             near = get_close_matches(column, names, n=1)
             meant = f" Did you mean '{near[0]}'?" if near else ""
             if len(names) == 1 and ";" in names[0]:
-                meant = " Its columns are parted by semicolons: save it with commas, or as tsv."
+                meant = " Its columns are separated by semicolons: save it with commas, or as tsv."
             raise _NoColumn(f"{place}: there is no column '{column}'.{meant} There are: {', '.join(names) or 'none'}.")
 
 
 def _past_comments(file: IO[str]) -> int:
-    """Leave the file at its first line without #; how many were passed over."""
+    """Move to the file's first line without #, and return how many were skipped."""
     skipped, start = 0, file.tell()
     while file.readline().startswith("#"):
         skipped, start = skipped + 1, file.tell()

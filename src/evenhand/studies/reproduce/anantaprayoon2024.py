@@ -8,7 +8,7 @@ import pandas as pd
 
 from evenhand.analysis.nli_labels import SETS, distribution
 from evenhand.auditing.audit import audit
-from evenhand.datasets.files.releases import at_hand
+from evenhand.datasets.files.releases import is_available
 from evenhand.errors import BadInput, ModelNotFound
 from evenhand.models.loading.names import find
 from evenhand.runs.folder import Run
@@ -58,7 +58,7 @@ def tables(
         raise BadInput(f"There is no bundled model of inference in '{lang}'. Give one: --model FOLDER.")
     ours = ours or {BUNDLED: BUNDLED}
     released = f"nli-coal-{lang}"
-    dataset = released if at_hand(released) else f"nli-{lang}"
+    dataset = released if is_available(released) else f"nli-{lang}"
     if dataset != released:
         notes.insert(
             0, f"Not comparable: the released set is not at hand (evenhand datasets fetch {released}): ours it is."
