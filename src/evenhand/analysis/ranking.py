@@ -9,7 +9,7 @@ import pandas as pd
 from evenhand.core.measure import Traits
 from evenhand.core.scores import FAST, MacroMean, Score, Summarise, Value, generator, summarised
 from evenhand.measures import MEASURES
-from evenhand.runs.comparable import of_two_kinds, same_task
+from evenhand.runs.comparable import distinct_names, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.estimate import side
@@ -51,9 +51,9 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
         if of_two_kinds(runs):
             marks = [""] * len(runs)
         shown = {group: labels.get(group, "all") for group in by} or {"items": "all"}
-        for run, mine, mark in zip(runs, values, marks, strict=True):
-            found = {name: getattr(mine[number], name) for name in ("value", "low", "high", "n")}
-            rows.append({**shown, "model": run.record.model, **found, "mark": mark, "total": not labels})
+        for name, mine, mark in zip(distinct_names(runs), values, marks, strict=True):
+            found = {key: getattr(mine[number], key) for key in ("value", "low", "high", "n")}
+            rows.append({**shown, "model": name, **found, "mark": mark, "total": not labels})
     return pd.DataFrame(rows)
 
 

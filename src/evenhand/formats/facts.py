@@ -62,15 +62,6 @@ def check_alike(runs: Sequence[Run]) -> None:
                 )
 
 
-def column_names(runs: Sequence[Run]) -> list[str]:
-    """The runs' models; those of one name are told apart by fingerprint."""
-    names = [str(run.record.model) for run in runs]
-    return [
-        f"{name} ({run.record.fingerprint[:8]})" if names.count(name) > 1 else name
-        for name, run in zip(names, runs, strict=True)
-    ]
-
-
 def short(value: float) -> str:
     """A neutral value in words: the number, or that there is none."""
     return "none" if math.isnan(value) else f"{value:g}"

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import slug
-from evenhand.formats.facts import Fact, check_alike, column_names, headlines
+from evenhand.formats.facts import Fact, check_alike, headlines
+from evenhand.runs.comparable import distinct_names
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 
@@ -29,7 +30,7 @@ def latex(runs: Sequence[Run]) -> str:
 def _table(runs: Sequence[Run], found: Sequence[Sequence[Fact]], task: TaskRecord) -> Iterator[str]:
     mine = [{tuple(f.groups.items()): f for f in facts if _is_of(f, task)} for facts in found]
     by = list(task.by) or ["items"]
-    names = [escaped(name) for name in column_names(runs)]
+    names = [escaped(name) for name in distinct_names(runs)]
     yield ""
     yield r"\begin{table}"
     yield r"\centering"
@@ -70,7 +71,7 @@ def _shared(cells: Sequence[Fact | None], name: str) -> str:
 
 def _caption(runs: Sequence[Run], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Fact]], task: TaskRecord) -> str:
     prints = ", ".join(
-        f"{name} {run.record.fingerprint[:12]}" for name, run in zip(column_names(runs), runs, strict=True)
+        f"{name} {run.record.fingerprint[:12]}" for name, run in zip(distinct_names(runs), runs, strict=True)
     )
     notes = dict.fromkeys(f"{f.model}, {f.of}: {f.note}" for facts in mine for f in facts.values() if not f.known)
     sentences = [

@@ -43,6 +43,21 @@ def measured(run: Run) -> list[tuple[str, str]]:
     return [task.name for task in run.record.tasks]
 
 
+def distinct_names(runs: Sequence[Run]) -> list[str]:
+    """The names of the runs' models, followed by fingerprint, then by position, where several are the same."""
+    names = [run.record.model for run in runs]
+    for marks in ([run.record.fingerprint[:8] for run in runs], range(1, len(runs) + 1)):
+        names = [f"{name} ({mark})" if names.count(name) > 1 else name for name, mark in zip(names, marks, strict=True)]
+    return names
+
+
+def before_and_after(runs: Sequence[Run]) -> list[str]:
+    """The names of two runs, marked "before" and "after"; of one or several, distinct names."""
+    if len(runs) != 2:
+        return distinct_names(runs)
+    return [f"{when}: {run.record.model}" for when, run in zip(("before", "after"), runs, strict=True)]
+
+
 def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
     for key in {**one, **other}:
         here, there = one.get(key), other.get(key)
