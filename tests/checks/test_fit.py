@@ -89,6 +89,15 @@ def test_every_kind_of_item_says_the_gender_of_its_words(item: Item, found: list
     assert [(cut.role, cut.gender, cut.text) for cut in cuts(Pieces(), of(item))] == found
 
 
+@pytest.mark.parametrize("rest", ["left.", "left, and then came back to the house."])
+def test_articles_of_inferences_are_not_words_to_be_measured(rest: str) -> None:
+    groups = {"gender": "female", "type": "male"}
+    found = cuts(Pieces(), of(NliPair("1", f"An old actor {rest}", f"A woman {rest}", groups)))
+    assert [cut.text for cut in found] == ["old actor", "woman"]
+    found = cuts(Pieces(), of(NliPair("1", f"An actor {rest}", f"A woman {rest}", groups)))
+    assert [cut.text for cut in found] == ["actor", "woman"]
+
+
 @pytest.mark.parametrize(("text", "pieces", "split"), [("nurse", 1, False), ("nurse", 2, True), ("nurse", 0, False)])
 def test_a_word_of_several_pieces_is_split(text: str, pieces: int, split: bool) -> None:
     assert Cut("attribute", "female", text, pieces).split is split

@@ -46,7 +46,7 @@ class Case:
 
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """The model's answers, each question asked once."""
-        fresh = [question for question in questions if question not in self._kept]
+        fresh = list(dict.fromkeys(question for question in questions if question not in self._kept))
         if fresh:
             self._kept.update(zip(fresh, self.model.answer(fresh), strict=True))
         return [self._kept[question] for question in questions]

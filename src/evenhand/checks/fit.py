@@ -1,7 +1,8 @@
 """Do a model and a dataset suit each other? Judged by what the tokenizer makes of the dataset's words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import dropwhile
 from statistics import fmean
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ TOO_MANY = 0.5
 TRIED = 3
 LOOKED_AT = 5_000
 
+ARTICLES = ("a", "an", "the")
 TYPED = ("prof_gender", "type")
 """Groups that say which gender an attribute is thought of with."""
 
@@ -137,10 +139,17 @@ def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:
             yield "target", gender_of(word) or "", place
     elif isinstance(item, NliPair):
         for change in changes(item.premise, item.hypothesis):
-            if change.here and change.there:
-                yield "attribute", typed, (item.premise, Span(change.here[0].start, change.here[-1].stop))
-                person = Span(change.there[0].start, change.there[-1].stop)
+            attribute = _without_article(item.premise, change.here)
+            person = _without_article(item.hypothesis, change.there)
+            if attribute and person:
+                yield "attribute", typed, (item.premise, attribute)
                 yield "target", item.groups.get("gender", ""), (item.hypothesis, person)
+
+
+def _without_article(text: str, found: Sequence[Span]) -> Span | None:
+    """From the first of these words to the last, without a leading article: "an" for "a" is not a word measured."""
+    kept = list(dropwhile(lambda span: span.of(text).lower() in ARTICLES, found))
+    return Span(kept[0].start, kept[-1].stop) if kept else None
 
 
 def _counted(model: Pieced, places: Mapping[Name, list[Place]]) -> dict[Name, int]:
