@@ -115,6 +115,20 @@ def test_a_second_audit_keeps_what_was_found(make: Make, tmp_path: Path, monkeyp
     assert again.record.doctor == first.record.doctor != ()
 
 
+def test_an_audit_counts_the_tokens_of_a_dataset_once_and_warns_once(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("evenhand.checks.words_and_length.fit", lambda *_: pytest.fail("counted again"))
+    file = tmp_path / "mine.csv"
+    file.write_text("stereotype,counterpart\n" + "Онъ тутъ былъ.,Она тутъ былъ.\n")
+    run = evenhand.audit(make("roberta"), pairs=file, out=tmp_path / "runs")
+    vocabulary = next(finding for finding in run.record.doctor if finding.check == "vocabulary")
+    assert vocabulary.verdict == "careful"
+    assert run.record.warnings[0] in vocabulary.says
+    assert vocabulary not in run.record.concerns
+    assert caplog.text.count(run.record.warnings[0]) == 1
+
+
 def test_an_audit_looks_at_a_model_in_every_language_it_measures_in(make: Make, becpro: Dataset) -> None:
     german = replace(datasets.load("becpro-de"), items=datasets.load("becpro-de").items[:20])
     english = replace(becpro, items=becpro.items[:20])

@@ -201,12 +201,12 @@ def _examined(model: Model, tasks: Sequence[Task], earlier: RunRecord | None) ->
     """What can be said before anything is measured, for the record; what asks for care is said at once."""
     data = {task.dataset.name: task.dataset for task in tasks}
     fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, Pieced)}
-    warnings = [line for found in fits.values() for line in found.warnings(model.name)]
-    warnings += [line for dataset in data.values() for line in flawed(dataset)]
+    misfits = [line for found in fits.values() for line in found.warnings(model.name)]
+    warnings = [*misfits, *(line for dataset in data.values() for line in flawed(dataset))]
     _told(warnings)
-    doctored = look_over(model, list(data.values()), earlier)
+    doctored = look_over(model, list(data.values()), earlier, fits)
     for found in doctored:
-        if found.verdict != "fine" and not found.says.startswith(tuple(warnings)):
+        if found.verdict != "fine" and not (misfits and found.check == "vocabulary"):  # which would say them again
             log.warning(f"{found.check.capitalize()}, {found.verdict}: {found.says} {found.do}")
     tokens = {name: found.pieces for name, found in fits.items()}
     return {"tokens": tokens, "warnings": tuple(warnings), "doctor": doctored}

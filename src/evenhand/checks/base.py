@@ -1,12 +1,13 @@
 """What a check is given, and what it finds."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from evenhand.checks import plain_texts
+from evenhand.checks.fit import Fit
 from evenhand.core.dataset import Dataset
 from evenhand.core.model import Model, about, kind_of
 from evenhand.core.questions import Answer, Entail, Fill, Likelihood, Question
@@ -42,6 +43,8 @@ class Case:
     language: str
     datasets: Sequence[Dataset] = field(default_factory=list)
     thorough: bool = True
+    fits: Mapping[str, Fit] = field(default_factory=dict)
+    """What `checks.fit` has found already, by dataset."""
     _kept: dict[Question, Answer] = field(default_factory=dict)
 
     def ask(self, questions: Sequence[Question]) -> list[Answer]:

@@ -1,12 +1,13 @@
 """Is a model fit to be measured? Looked at before any number is believed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evenhand import models, suites
 from evenhand.checks import plain_texts
 from evenhand.checks.base import CAREFUL, UNFIT, Case, LeftOut
+from evenhand.checks.fit import Fit
 from evenhand.checks.head_and_language import head_and_language, labels
 from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokenizer import casing, mask_token, word_beginnings
@@ -57,13 +58,20 @@ def doctor(
     return examine(loaded, data if loaded.kind == kind else chosen(suite, lang, loaded.kind), lang)
 
 
-def examine(model: Model, datasets: Sequence[Dataset], language: str, *, thorough: bool = True) -> list[Finding]:
-    """What every check finds; one that cannot be made is said to be `not checked`.
+def examine(
+    model: Model,
+    datasets: Sequence[Dataset],
+    language: str,
+    *,
+    thorough: bool = True,
+    fits: Mapping[str, Fit] | None = None,
+) -> list[Finding]:
+    """What every check finds; those that could not run are listed as `not checked`.
 
-    Where it is not `thorough`, for the sake of time, fewer sentences are asked about, other languages are not tried,
-    and half precision is looked at only where the model is in it.
+    Unless it is `thorough`, it takes less time: fewer sentences are asked about, other languages are not tried, and
+    half precision is only looked at if the model runs in it. `fits` has, by dataset, what `checks.fit` found already.
     """
-    case = Case(model, language, datasets, thorough)
+    case = Case(model, language, datasets, thorough, fits or {})
     findings: list[Finding] = []
     left: list[str] = []
     examined = isinstance(model, Examined)
@@ -89,22 +97,27 @@ def examine(model: Model, datasets: Sequence[Dataset], language: str, *, thoroug
     return list(dict.fromkeys(findings))
 
 
-def look_over(model: Model, datasets: Sequence[Dataset], earlier: RunRecord | None = None) -> tuple[Finding, ...]:
-    """What an audit looks at before it measures; what the `earlier` run of the same found, is kept.
+def look_over(
+    model: Model,
+    datasets: Sequence[Dataset],
+    earlier: RunRecord | None = None,
+    fits: Mapping[str, Fit] | None = None,
+) -> tuple[Finding, ...]:
+    """What an audit checks before it measures; the findings of an `earlier` run of the same tasks are kept.
 
-    A model that shows nothing of itself is asked nothing beyond the audit's own questions: they may cost it money.
+    A model that only answers questions is asked nothing beyond the audit's own: each may cost money.
     """
     if earlier and earlier.doctor:
         return earlier.doctor
     if isinstance(model, Elsewhere):
-        found: tuple[Finding, ...] = model.ask(look_over, datasets)
+        found: tuple[Finding, ...] = model.ask(look_over, datasets, None, fits)
         return found
     if not isinstance(model, Examined):
         return ()
     findings: dict[Finding, None] = {}
     for language in dict.fromkeys(dataset.language for dataset in datasets):
         of_it = [dataset for dataset in datasets if dataset.language == language]
-        findings |= dict.fromkeys(examine(model, of_it, language, thorough=False))
+        findings |= dict.fromkeys(examine(model, of_it, language, thorough=False, fits=fits))
     return tuple(findings)
 
 

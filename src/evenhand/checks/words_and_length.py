@@ -25,7 +25,7 @@ def vocabulary(case: Case) -> Iterator[Finding]:
     """Does the tokenizer know the words to be measured?"""
     if not isinstance(case.model, Pieced) or not case.datasets:
         return
-    fits = [fit(case.model, dataset) for dataset in case.sampled]
+    fits = [case.fits.get(dataset.name) or fit(case.model, dataset) for dataset in case.sampled]
     lines = [line for found in fits for line in found.warnings(case.model.name)]
     if lines:
         more = f" The same goes for {len(lines) - 1} more datasets." if lines[1:] else ""

@@ -98,9 +98,7 @@ def _body(runs: Sequence[Run]) -> Iterator[str]:
 def _careful(run: Run) -> Iterator[str]:
     """What the run warns of, what the doctor found before it, and what is another thing of its kind of model."""
     yield from (f"Careful: {warning}" for warning in run.record.warnings)
-    for finding in run.record.doctor:
-        if finding.verdict != "fine" and not finding.says.startswith(tuple(run.record.warnings)):
-            yield f"{finding.verdict.capitalize()}, {finding.check}: {finding.says}"
+    yield from (f"{found.verdict.capitalize()}, {found.check}: {found.says}" for found in run.record.concerns)
     yield from run.record.caveats
 
 

@@ -192,6 +192,12 @@ class RunRecord:
         return f"Partial: a sample of {self.limit} items of each dataset." if self.partial else ""
 
     @property
+    def concerns(self) -> list[Finding]:
+        """The doctor's findings that are not fine, without one on vocabulary that repeats a warning."""
+        concerns = [found for found in self.doctor if found.verdict != "fine"]
+        return [f for f in concerns if f.check != "vocabulary" or not f.says.startswith(self.warnings)]
+
+    @property
     def causal(self) -> bool:
         """Whether it is of a causal model, whose values are another quantity."""
         return bool(self.caveats)
@@ -237,8 +243,11 @@ def read_record(path: Path) -> RunRecord | None:
     if not file.exists():
         return None
     data = read_json(file)
-    if not isinstance(data, dict) or not isinstance(schema := data.get("schema"), int):
+    if not isinstance(data, dict) or "schema" not in data:
         raise RunError(f"'{file}' is not the record of a run. Give the folder that an audit wrote.")
+    schema = data["schema"]
+    if type(schema) is not int or schema < 1:  # a bool is an int, too
+        raise RunError(f"'{file}' is damaged: schema should be a whole number from 1, got {schema!r}. {RESTORE}")
     if schema > SCHEMA:
         raise NewerRun(
             f"The run in '{path}' has schema {schema}, this evenhand reads up to {SCHEMA}: "
@@ -269,17 +278,22 @@ def traits(measure: Any) -> dict[str, Any]:
 
 def read_values(path: Path) -> list[ValueRecord]:
     """The values in this folder's results.json."""
-    file = path / "results.json"
-    return checked(VALUES, read_json(file), file)
+    file, advice = path / "results.json", rescore(path)
+    return checked(VALUES, read_json(file, advice), file, advice)
 
 
-def checked(kind: TypeAdapter[Kind], data: object, file: Path) -> Kind:
-    """The data as that kind of record; an error that names the field where it is not one."""
+def rescore(path: Path) -> str:
+    """What to do about results that are damaged or do not belong to the run."""
+    return f"Put it right with: evenhand rescore {path}"
+
+
+def checked(kind: TypeAdapter[Kind], data: object, file: Path, advice: str = RESTORE) -> Kind:
+    """The data as that kind of record; an error that names the first field that is wrong."""
     try:
         return kind.validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         where, says = _told(error)
-        raise RunError(f"'{file}' is damaged, or not evenhand's: {where or 'it'} {says}. {RESTORE}") from error
+        raise RunError(f"'{file}' is damaged, or not evenhand's: {where or 'it'} {says}. {advice}") from error
 
 
 def _told(error: ValidationError) -> tuple[str, str]:
@@ -293,12 +307,12 @@ def _told(error: ValidationError) -> tuple[str, str]:
     return where, says + got
 
 
-def read_json(file: Path) -> Any:
+def read_json(file: Path, advice: str = RESTORE) -> Any:
     """What a JSON file holds."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"'{file}' cannot be read: {error}. Run the audit again, or restore the file.") from error
+        raise RunError(f"'{file}' cannot be read: {error}. {advice}") from error
 
 
 def plain_json(data: object) -> bytes:
