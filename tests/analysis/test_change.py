@@ -340,3 +340,10 @@ def test_what_varies_by_template_alone_counts_once_for_each_template() -> None:
     assert found["low"] < 0 < found["high"]
     assert found["p"] > 0.05
     assert twice([0.0] * 64, values)["p"] < 0.01  # were the 64 items independent
+
+
+def test_pairs_of_a_dataset_without_groups_are_one_group() -> None:
+    asked = task("becpro-en", "association", by=(), cluster="", within="")
+    before, after = (run(scores(PAPER).assign(score=score), [asked], path) for path, score in (("a", 0.0), ("b", 1.0)))
+    (row,) = differences(before, after, "becpro-en", "association")
+    assert (row["group"], row["n"], row["change"]) == ("all", 72, 0.0)

@@ -22,8 +22,10 @@ from evenhand.report.gate import junit, summary
 from evenhand.runs.record import Finding
 from evenhand.testing import Undecided, assert_fair
 from helpers.audited_runs import audited, pairs
+from helpers.made_scores import PAPER, scores
+from helpers.made_scores import run as made_run
 from helpers.typed import only
-from helpers.written_runs import record
+from helpers.written_runs import record, task
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -264,3 +266,11 @@ def test_hostile_labels_stay_text() -> None:
     text = summary([verdict])
     assert "<img" not in text.replace(r"\<img", "")
     assert "undecided" in text.splitlines()[0]
+
+
+def test_pairs_of_a_dataset_without_groups_are_judged_as_all() -> None:
+    bare = made_run(scores(PAPER), [task("becpro-en", "association", by=(), cluster="", within="")])
+    bare.__dict__["_values"] = []
+    rule = Rule(measure="association, female - male", within=9)
+    (judged,) = Gate([rule]).judge(bare).rules
+    assert (judged.rule.split(" · ")[2], judged.verdict) == ("all", "pass")

@@ -1,6 +1,6 @@
 """Female against male: each item with its partner, who differs in nothing but gender."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -33,6 +33,11 @@ def pairs(scores: pd.DataFrame) -> pd.DataFrame:
     return joined
 
 
+def first_group(scores: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, str]:
+    """The scores, and the group to compare within; without groups, all items are one: `items`, with the label "all"."""
+    return (scores, by[0]) if by else (scores.assign(items="all"), "items")
+
+
 def compared(
     paired: pd.DataFrame, *, by: str = "prof_gender", cluster: str = "profession", seed: int = 0
 ) -> pd.DataFrame:
@@ -45,7 +50,7 @@ def compared(
     """
     rows: list[dict[str, Any]] = []
     for label, part in paired.dropna(subset="difference").groupby(by):
-        differences, clusters = part["difference"].to_numpy(), part[cluster].tolist()
+        differences, clusters = part["difference"].to_numpy(), part[cluster or "id_female"].tolist()
         rng = generator(seed, {by: str(label), "gender": "female - male"})
         low, high = clustered_interval(differences, clusters, rng)
         ranked = signed_rank(differences)
@@ -53,7 +58,7 @@ def compared(
             {
                 by: label,
                 "pairs": len(part),
-                "clusters": part[cluster].nunique(),
+                "clusters": len(set(clusters)),
                 "difference": differences.mean(),
                 "low": low,
                 "high": high,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evenhand.analysis.change import FEMALE_MALE, differences
-from evenhand.analysis.paired import compared, pairs
+from evenhand.analysis.paired import compared, first_group, pairs
 from evenhand.core.loop import Task
 from evenhand.runs.folder import Run
 from evenhand.stats.estimate import Estimate
@@ -56,7 +56,8 @@ def known_of_run(run: Run) -> Known:
         known[dataset, measure] = Labels(True, each if by else [], within)
         scores = run.scores_of(dataset, measure)
         if {"gender", "slot"} <= set(scores):
-            known[dataset, measure + FEMALE_MALE] = Labels(False, sorted(scores[by[0]].astype(str).unique()), [])
+            labels = sorted(scores[by[0]].astype(str).unique()) if by else [ALL]
+            known[dataset, measure + FEMALE_MALE] = Labels(False, labels, [])
     return known
 
 
@@ -70,16 +71,19 @@ def known_of_tasks(tasks: Sequence[Task]) -> Known:
         each, within = (sorted({_label(of[g] for g in level) for of in items}) if level else [] for level in levels)
         known[data.name, measure] = Labels(True, each, within)
         if all({"gender", "slot"} <= set(of) for of in items):
-            known[data.name, measure + FEMALE_MALE] = Labels(False, sorted({of[data.by[0]] for of in items}), [])
+            known[data.name, measure + FEMALE_MALE] = Labels(
+                False, sorted({of[data.by[0]] if data.by else ALL for of in items}), []
+            )
     return known
 
 
 def _of_pairs(run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
     task = run.task(dataset, measure)
-    by, cluster = task.by[0], task.cluster
-    paired = pairs(run.scores_of(dataset, measure))
+    scores, by = first_group(run.scores_of(dataset, measure), task.by)
+    paired = pairs(scores)
     rows: dict[str, Mapping[Any, Any]] = {
-        str(row[by]): row for row in compared(paired, by=by, cluster=cluster, seed=run.record.seed).to_dict("records")
+        str(row[by]): row
+        for row in compared(paired, by=by, cluster=task.cluster, seed=run.record.seed).to_dict("records")
     }
     found = {}
     for label, part in paired.groupby(by):

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from warnings import warn
 
 import pandas as pd
@@ -29,6 +29,7 @@ from evenhand.core.items import Item, texts
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.record import (
+    RESTORE,
     SCHEMA,
     RunRecord,
     TaskRecord,
@@ -37,6 +38,7 @@ from evenhand.runs.record import (
     plain_json,
     read_record,
     read_values,
+    rescore,
 )
 
 ANSWERS = "answers.sqlite"
@@ -67,7 +69,7 @@ class Run:
         if checked and record.sha256 != _hashes(path, record.sha256):
             raise RunError(
                 f"The results in '{path}' are not those of its run.json: writing was interrupted, or they changed. "
-                f"Put them right with: evenhand rescore {path}"
+                f"{rescore(path)}"
             )
         return cls(path, record)
 
@@ -118,7 +120,14 @@ class Run:
     @cached_property
     def scores(self) -> pd.DataFrame:
         """One row for each item: dataset, measure, id, score, and a column for each group."""
-        return self._read("scores.parquet")
+        scores = self._read("scores.parquet")
+        labelled = scores.groupby(["dataset", "measure"]).count()
+        for number, task in enumerate(self.record.tasks):
+            named = [*(("by", group) for group in task.by), ("cluster", task.cluster), ("crossed", task.crossed)]
+            for key, group in named if task.name in labelled.index else ():
+                if group and not (group in labelled and labelled[group][task.name]):
+                    self._fail(f"tasks[{number}].{key} names '{group}', which is not a group of its scores")
+        return scores
 
     @cached_property
     def items(self) -> pd.DataFrame:
@@ -130,20 +139,28 @@ class Run:
     @cached_property
     def _values(self) -> list[ValueRecord]:
         self._check("results.json")
-        found, known = read_values(self.path), {task.name for task in self.record.tasks}
-        if odd := next((value for value in found if (value.dataset, value.measure) not in known), None):
-            raise RunError(
-                f"'{self.path / 'results.json'}' has a value of {odd.measure} on {odd.dataset}, which is not a task of "
-                f"this run. Put it right with: evenhand rescore {self.path}"
-            )
+        found = read_values(self.path)
+        tasks = {task.name: (number, task) for number, task in enumerate(self.record.tasks)}
+        for value in found:
+            if (value.dataset, value.measure) not in tasks:
+                raise RunError(
+                    f"'{self.path / 'results.json'}' has a value of {value.measure} on {value.dataset}, which is not a "
+                    f"task of this run. {rescore(self.path)}"
+                )
+            number, task = tasks[value.dataset, value.measure]
+            if other := [group for group in value.groups if group not in (*task.by, task.within)]:
+                self._fail(f"tasks[{number}].by lacks the group '{other[0]}' of its values")
         return found
+
+    def _fail(self, what: str) -> NoReturn:
+        raise RunError(f"'{self.path / 'run.json'}' is damaged: {what}. {RESTORE}")
 
     def _read(self, name: str) -> pd.DataFrame:
         self._check(name)
         try:
             return pd.read_parquet(self.path / name)
         except (OSError, ValueError) as error:
-            raise RunError(f"'{self.path / name}' cannot be read: {error}. Rescore the run.") from error
+            raise RunError(f"'{self.path / name}' cannot be read: {error}. {rescore(self.path)}") from error
 
     def _check(self, name: str) -> None:
         """Another audit may have written to the folder since: its numbers would be taken for this run's."""
