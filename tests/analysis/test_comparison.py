@@ -89,7 +89,7 @@ def test_items_that_one_could_not_score_count_for_neither(tmp_path: Path, runs: 
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"options": {"total": "mean"}}, r"not measured alike on pairs: total sum and mean\. Audit"),
+        ({"options": {"total": "mean"}}, r"not measured in the same way on pairs: total sum and mean\. Audit"),
         ({"limit": 20}, r"samples of 60 items and 20 items \(limit 20, seed 0\), 20 in common"),
     ],
 )

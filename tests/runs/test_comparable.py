@@ -60,7 +60,8 @@ def test_other_words_for_people_are_no_other_measurement(name: str) -> None:
 )
 def test_what_differs_is_named_with_both_values(other: dict[str, Any], says: str) -> None:
     assert refusal(made(), made("runs/other", **other)) == (
-        f"'runs/one' and 'runs/other' were not measured alike on tgb: {says}. Audit them with the same command."
+        f"'runs/one' and 'runs/other' were not measured in the same way on tgb: {says}. "
+        "Audit them with the same command."
     )
 
 
@@ -108,7 +109,7 @@ def test_items_of_other_tasks_do_not_count() -> None:
 
 def test_the_run_that_differs_is_the_one_that_is_named() -> None:
     said = refusal(made(), made("runs/two"), made("runs/three", dataset_version=7))
-    assert said.startswith("'runs/one' and 'runs/three' were not measured alike")
+    assert said.startswith("'runs/one' and 'runs/three' were not measured in the same way")
 
 
 @pytest.mark.parametrize("asked", [("tbd", "likelihood-lean"), ("tgb", "pronoun")])

@@ -93,7 +93,7 @@ def set_to(value: object, *keys: str | int) -> Damage:
         (set_to(-1, "seed"), "seed should be greater than or equal to 0"),
         (set_to(float("nan"), "seconds"), "seconds"),
         (set_to(float("inf"), "loaded", "parameters"), "loaded should have finite numbers only"),
-        (set_to(None, "limit"), "limit does not say of how many items"),
+        (set_to(None, "limit"), "limit should be the size of the samples"),
         (lambda data: data.pop("warnings"), "warnings is missing"),
         (lambda data: data.pop("schema"), "is not the record of a run"),
         *((set_to(wrong, "schema"), f"schema should be a whole number from 1, got {wrong}") for wrong in (0, -1, True)),

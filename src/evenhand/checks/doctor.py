@@ -1,4 +1,4 @@
-"""Is a model fit to be measured? Looked at before any number is believed."""
+"""The doctor: checks whether a model is fit to be measured."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,34 +22,27 @@ from evenhand.models.loading.names import kind as kind_found
 from evenhand.runs.record import Finding, RunRecord
 
 Check = Callable[[Case], Iterator[Finding]]
-LOOKING: dict[str, tuple[Check, ...]] = {
-    "masked": (mask_token, word_beginnings, casing, vocabulary, splitting, length),
-    "nli": (casing, vocabulary, splitting, length),
-    "causal": (casing, vocabulary, splitting, length),
-}
-"""Checks that look into a model, by its kind."""
-ASKING: dict[str, tuple[Check, ...]] = {
-    "masked": (head_and_language, numbers, batching),
-    "nli": (labels, head_and_language, numbers, batching),
-    "causal": (head_and_language, numbers, batching),
-}
-"""Checks that ask it questions: these can be made of any object that answers."""
-NOT_CHECKED = "not checked"
+LOOKING: tuple[Check, ...] = (mask_token, word_beginnings, casing, vocabulary, splitting, length)
+"""Checks that look into a model."""
+ASKING: tuple[Check, ...] = (labels, head_and_language, numbers, batching)
+"""Checks that only ask questions, so that they work for any object that answers."""
+ONLY_FOR: dict[Check, str] = {mask_token: "masked", word_beginnings: "masked", labels: "nli"}
+"""Checks that are for one kind of model only."""
 
 
 def doctor(
     model: str | Path | Model = DEFAULT, *, lang: str = "en", suite: str = "all", **loading: Any
 ) -> list[Finding]:
-    """Look at a model before it is measured: for each check a verdict (fine, careful, unfit), and what to do.
+    """Check a model before it is measured: a verdict for each check (fine, careful, unfit), and what to do.
 
-    `model` is as for `evenhand.audit`, and so is `loading`. Words and lengths are those of the `suite` in the language.
-    A model that loading refuses gets one finding, unfit, with the reason.
+    `model` and `loading` are as for `evenhand.audit`. Words and lengths are those of the `suite` in the language. A
+    model that cannot be loaded because it is unfit gets one finding with the reason.
     """
     if not isinstance(model, str | Path):
         if loading:
             raise TypeError(f"doctor() got an unexpected keyword argument '{min(loading)}'")
         return examine(model, chosen(suite, lang, kind_of(model)), lang)
-    kind = kind_found(find(str(model)))  # where a folder tells, names are checked before minutes are spent on loading
+    kind = kind_found(find(str(model)))  # if it is known, names are checked before minutes are spent on loading
     data = chosen(suite, lang, kind) if kind else []
     try:
         loaded = models.load(str(model), **loading)
@@ -75,9 +68,12 @@ def examine(
     findings: list[Finding] = []
     left: list[str] = []
     examined = isinstance(model, Examined)
-    for check in (*LOOKING[case.kind], *ASKING[case.kind], half_precision) if examined else ASKING[case.kind]:
+    asking, looking = (
+        [check for check in checks if ONLY_FOR.get(check, case.kind) == case.kind] for checks in (ASKING, LOOKING)
+    )
+    for check in (*looking, *asking, half_precision) if examined else asking:
         try:
-            for finding in check(case):  # one by one: what was found before the rest was left out, stays
+            for finding in check(case):  # one by one: those before a LeftOut are kept
                 findings.append(finding)
         except LeftOut as out:
             left.append(str(out))
@@ -86,15 +82,19 @@ def examine(
         except Exception as error:
             if examined:
                 raise
-            left.append(f"{check.__name__.replace('_', ' ')} ({type(error).__name__}: {error})")
+            left.append(f"{_name(check)} ({type(error).__name__}: {error})")
     if not examined:
-        names = [check.__name__.replace("_", " ") for check in (*LOOKING[case.kind], half_precision)]
-        left.append(f"{', '.join(names)} (it answers questions, and shows nothing else of itself)")
+        left.append(f"{', '.join(map(_name, (*looking, half_precision)))} (it only answers questions)")
     elif not datasets:
         left.append(f"words and length (no suite of '{language}' for its kind)")
     if left and thorough:
-        findings.append(Finding(NOT_CHECKED, CAREFUL, f"{'; '.join(dict.fromkeys(left))}.", "Look at these yourself."))
+        says = f"{'; '.join(dict.fromkeys(left))}."
+        findings.append(Finding("not checked", CAREFUL, says, "Look at these yourself."))
     return list(dict.fromkeys(findings))
+
+
+def _name(check: Check) -> str:
+    return check.__name__.replace("_", " ")
 
 
 def look_over(
@@ -122,7 +122,7 @@ def look_over(
 
 
 def chosen(suite: str, language: str, kind: str) -> list[Dataset]:
-    """The datasets of a suite; none where we have texts of the language to look at, but no suite for that kind."""
+    """The datasets of a suite; none for a language with plain texts but no suite for that kind of model."""
     try:
         tasks = suites.tasks(suite, language, {}, kind)
     except UnknownName:
@@ -133,11 +133,13 @@ def chosen(suite: str, language: str, kind: str) -> list[Dataset]:
     of_inference = any(isinstance(dataset.items[0], NliPair) for dataset in data.values())
     if of_inference != (kind == "nli") and not (of_inference and kind == "causal"):  # it may be given words for labels
         others = ", ".join(("all", *suites.ALL[kind]))
-        raise BadInput(f"Suite '{suite}' is for models of another kind. Got a model of kind '{kind}': choose {others}.")
+        raise BadInput(
+            f"Suite '{suite}' is for models of another kind. Got a model of kind '{kind}': choose `suite` {others}."
+        )
     return list(data.values())
 
 
 def _refused(error: UnfitModel) -> Finding:
-    """A model that was refused: what was wrong, and the message's last sentence, which says what to do."""
+    """The finding of a model that was refused; the last sentence of the message says what to do."""
     says, _, do = str(error).rpartition(". ")
     return Finding(error.check, UNFIT, f"{says}." if says else do, do if says else "")

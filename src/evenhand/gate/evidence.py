@@ -1,4 +1,4 @@
-"""What a rule is held against: the values of a run, and how much worse they are than another run's."""
+"""What rules are applied to: the values of a run, and how much worse they are than another run's."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ ALL = "all"
 
 
 class Labels(NamedTuple):
-    """What there are values of: of all items, of each group, and of the parts within groups."""
+    """What there are values of: all items, each group, and the parts within groups."""
 
     whole: bool
     each: list[str]
@@ -23,20 +23,18 @@ class Labels(NamedTuple):
 
 Known = dict[tuple[str, str], Labels]
 """By dataset and measure."""
-
-
 NONE = Estimate(math.nan, note="no such items in this sample")
 
 
 def values(run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
-    """The values of a measure, by group; of female - male those of the pairs."""
+    """The values of a measure, by group; for female - male, those of the pairs."""
     if measure.endswith(FEMALE_MALE):
         return _of_pairs(run, dataset, measure.removesuffix(FEMALE_MALE))
     return {_label(row.groups.values()): row.estimate for row in run.values_of(dataset, measure)}
 
 
 def worse(baseline: Run, run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
-    """How much farther from neutral than the baseline, by group, item by item: `worse` of analysis.change."""
+    """How much farther from neutral the run is than the baseline, by group: `worse` of analysis.change."""
     found = {}
     for row in differences(baseline, run, dataset, measure.removesuffix(FEMALE_MALE)):
         mixed = math.isnan(row["worse"]) and not math.isnan(row["change"])
@@ -47,22 +45,22 @@ def worse(baseline: Run, run: Run, dataset: str, measure: str) -> dict[str, Esti
 
 
 def known_of_run(run: Run) -> Known:
-    """What a run has values of."""
+    """The labels that a run has values of."""
     known: Known = {}
     for task in run.record.tasks:
-        dataset, measure, by = task.dataset, task.measure, task.by
-        rows = [row.groups for row in run.values_of(dataset, measure)]
+        by = task.by
+        rows = [row.groups for row in run.values_of(*task.name)]
         each, within = ([_label(of.values()) for of in rows if len(of) == n] for n in (len(by), len(by) + 1))
-        known[dataset, measure] = Labels(True, each if by else [], within)
-        scores = run.scores_of(dataset, measure)
+        known[task.name] = Labels(True, each if by else [], within)
+        scores = run.scores_of(*task.name)
         if {"gender", "slot"} <= set(scores):
             labels = sorted(scores[by[0]].astype(str).unique()) if by else [ALL]
-            known[dataset, measure + FEMALE_MALE] = Labels(False, labels, [])
+            known[task.dataset, task.measure + FEMALE_MALE] = Labels(False, labels, [])
     return known
 
 
 def known_of_tasks(tasks: Sequence[Task]) -> Known:
-    """What a run of these tasks will have values of."""
+    """The labels that a run of these tasks will have values of."""
     known: Known = {}
     for task in tasks:
         data, measure = task.dataset, task.measure.name
