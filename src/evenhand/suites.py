@@ -45,7 +45,7 @@ CAUSAL = [
     "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "
     "each word after those before it. Its values are not comparable with a masked model's.",
     "Not measured: log-probability-bias where the attribute precedes the blank, as in tbd; inference, unless words for "
-    "its labels are given: `suite=nli` with `labels=True,Neither,False`",
+    "its labels are given: `suite='nli'` with `labels='True,Neither,False'`",
 ]
 CAUSAL_INFERENCE = [
     "A causal model: a label is the likeliest of three words after a question. Its values are not comparable with an "

@@ -141,7 +141,7 @@ def test_a_path_is_a_model_too_and_misspelt_arguments_are_not_swallowed(tiny_ber
 
 def test_two_audits_at_once_are_refused(tmp_path: Path) -> None:
     (tmp_path / "table").mkdir()
-    with locked(tmp_path / "table"), pytest.raises(RunError, match="Another audit is at work"):
+    with locked(tmp_path / "table"), pytest.raises(RunError, match="Another audit is writing"):
         evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path)
     assert evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path).record.limit == 5
 

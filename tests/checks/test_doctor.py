@@ -215,7 +215,7 @@ def test_of_a_causal_model_capitals_and_lengths_are_looked_at(tmp_path: Path, be
     assert found["casing"].says.startswith("Capitals are seen")
     longest = max(len(model.tokenizer(item.text).input_ids) for item in all_of(Sentence, becpro.items))
     assert found["length"].verdict == "fine"
-    assert f"has {longest + 1} pieces" in found["length"].says  # the start of the text is one
+    assert f"has {longest + 1} tokens" in found["length"].says  # the start of the text is one
 
 
 def test_a_causal_model_with_words_for_labels_is_looked_at_with_pairs_for_inference(tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def _examined(model: Model, tasks: Sequence[Task], earlier: RunRecord | None) ->
     for found in doctored:
         if found.verdict != "fine" and not (misfits and found.check == "vocabulary"):  # which would say them again
             log.warning(f"{found.check.capitalize()}, {found.verdict}: {found.says} {found.do}")
-    tokens = {name: found.pieces for name, found in fits.items()}
+    tokens = {name: found.tokens for name, found in fits.items()}
     return {"tokens": tokens, "warnings": tuple(warnings), "doctor": doctored}
 
 

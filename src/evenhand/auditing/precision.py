@@ -23,7 +23,7 @@ def warning(found: Deviation, dtype: str) -> Iterator[str]:
         yield (
             f"{found.measure} on {found.dataset}: float32 may differ on {', '.join(found.doubtful)}. {dtype} "
             f"shifts scores by {found.shift:+.4f} [{found.low:+.4f}, {found.high:+.4f}] ({found.items} items). "
-            "Run it with `dtype=float32`."
+            "Run it with `dtype='float32'`."
         )
 
 
