@@ -390,7 +390,7 @@ def test_the_command_writes_a_file_or_says_what_is_wrong(
     (tmp_path / "crashed").mkdir()
     (tmp_path / "crashed" / "answers.sqlite").touch()
     assert run_command(app, ["report", str(tmp_path / "crashed")]) == 2
-    assert "was not finished: run the audit again" in capsys.readouterr().err
+    assert "is not finished: run the audit again" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("pages")
