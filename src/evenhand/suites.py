@@ -14,12 +14,8 @@ from evenhand.runs.record import TaskRecord, traits
 
 OF_PAIRS = ("likelihood-difference", "likelihood-lean", "stereotype-share", "crows-pairs")
 OF_INFERENCE = (
-    "nli-coal",
-    "nli-coal-weighted",
-    "fraction-neutral",
-    "net-neutral",
-    "fraction-entailment",
-    "fraction-contradiction",
+    *("nli-coal", "nli-coal-weighted"),
+    *("fraction-neutral", "net-neutral", "fraction-entailment", "fraction-contradiction"),
 )
 SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
     "becpro": {"de": [("becpro-de", "association")], "en": [("becpro-en", "association")]},
@@ -27,11 +23,8 @@ SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
     "gbef": {
         "en": [
             *(("tgb", measure) for measure in OF_PAIRS),
-            ("tbd", "pronoun"),
-            ("tbd", "singular-they"),
-            ("tbd-gendered", "pronoun"),
-            ("tbd-gendered", "singular-they"),
-            ("tbd-gendered", "gender-agreement"),
+            *(("tbd", measure) for measure in ("pronoun", "singular-they")),
+            *(("tbd-gendered", measure) for measure in ("pronoun", "singular-they", "gender-agreement")),
         ]
     },
     "kinds": {
@@ -45,25 +38,25 @@ SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
 }
 """By suite and language: (dataset, measure)."""
 ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions", "gbef"), "nli": ("nli",)}
-"""What an audit runs unless told otherwise, by kind of model."""
+"""The suites of an audit with suite="all", by kind of model."""
 DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates"}}
-"""Options of datasets and measures that a kind of model calls for."""
+"""Default options of datasets and measures, by kind of model."""
 CAUSAL = [
-    "A causal model: association and pronouns compare whole sentences among candidates, a likelihood is of each "
-    "word after those before it. Its values are not to be set beside a masked model's.",
-    "Does not apply: log-probability-bias where the attribute stands before the blank, as in tbd; inference, "
-    "unless words for its labels are given: --suite nli --labels True,Neither,False",
+    "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "
+    "each word after those before it. Its values are not comparable with a masked model's.",
+    "Not measured: log-probability-bias where the attribute precedes the blank, as in tbd; inference, unless words for "
+    "its labels are given: `suite='nli'` with `labels='True,Neither,False'`",
 ]
 CAUSAL_INFERENCE = [
-    "A causal model: a label is the likeliest of three words after a question. Its values are not to be set beside a "
-    "classifier's.",
+    "A causal model: a label is the likeliest of three words after a question. Its values are not comparable with an "
+    "NLI classifier's.",
 ]
 
 
 def tasks(
     suite: str = "all", language: str = "en", options: Mapping[str, Any] | None = None, kind: str = "masked"
 ) -> list[Task]:
-    """The tasks of a suite, or of all for that kind of model."""
+    """The tasks of a suite, or of all suites for that kind of model."""
     if suite != "all" and suite not in SUITES:
         raise UnknownName("suite", suite, ["all", *SUITES])
     chosen = [SUITES[name] for name in (ALL[kind] if suite == "all" else (suite,))]
@@ -73,8 +66,8 @@ def tasks(
     return chosen_tasks(pairs, options, kind)
 
 
-def apart(kind: str, measured: Sequence[Task]) -> list[str]:
-    """What a reader must know of these tasks where the model is causal: they are another thing there."""
+def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
+    """How the values of these tasks must be read if the model is causal; empty for other models."""
     if kind != "causal":
         return []
     of_inference = all(isinstance(task.dataset.items[0], NliPair) for task in measured)
@@ -85,14 +78,7 @@ def chosen_tasks(
     pairs: Sequence[tuple[str, str]], options: Mapping[str, Any] | None = None, kind: str = "masked"
 ) -> list[Task]:
     """The tasks for these (dataset, measure) pairs. An option goes to every dataset and measure that has it."""
-    options = dict(options or {})
-    known = {
-        name for dataset, measure in pairs for name in (*datasets.options_of(dataset), *measures.options_of(measure))
-    }
-    for name in options:
-        if name not in known:
-            raise UnknownName("option", name, known)
-    options = DEFAULTS.get(kind, {}) | options
+    options = _checked(options or {}, pairs, kind)
     built = {name: _built(name, options) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
     return [_task(built[dataset], measure, options) for dataset, measure in pairs]
 
@@ -100,9 +86,8 @@ def chosen_tasks(
 def tasks_on(
     dataset: str, which: Sequence[str] = (), options: Mapping[str, Any] | None = None, kind: str = "masked"
 ) -> list[Task]:
-    """The tasks for one dataset: with the measures named, or with all that suit its items."""
-    options = dict(options or {})
-    built = _built(dataset, options)
+    """The tasks for one dataset: with the named measures, or with all that suit its items."""
+    built = _built(dataset, options or {})
     sort = type(built.items[0])
     fitting = {name: Traits.of(how) for name, how in measures.MEASURES.items() if Traits.of(how).items is sort}
     chosen = list(dict.fromkeys(which)) or [name for name, how in fitting.items() if _unasked(how, built)]
@@ -111,19 +96,25 @@ def tasks_on(
             raise UnknownName("measure", measure, measures.MEASURES)
         if measure not in fitting:
             raise BadInput(
-                f"'{measure}' cannot measure '{dataset}', which has items of the kind {sort.__name__}. "
-                f"Those that can: {', '.join(fitting)}."
+                f"'{measure}' cannot measure '{dataset}', whose items are of type {sort.__name__}. "
+                f"Measures that can: {', '.join(fitting)}."
             )
-    known = {*datasets.options_of(dataset), *(name for measure in chosen for name in measures.options_of(measure))}
+    taken = _checked(options or {}, [(dataset, measure) for measure in chosen], kind)
+    return [_task(built, measure, taken) for measure in chosen]
+
+
+def _checked(options: Mapping[str, Any], pairs: Sequence[tuple[str, str]], kind: str) -> dict[str, Any]:
+    """The options with the defaults of the kind of model; an error if no dataset or measure has one."""
+    known = {name for dataset, _ in pairs for name in datasets.options_of(dataset)}
+    known |= {name for _, measure in pairs for name in measures.options_of(measure)}
     for name in options:
         if name not in known:
             raise UnknownName("option", name, known)
-    options = DEFAULTS.get(kind, {}) | options
-    return [_task(built, measure, options) for measure in chosen]
+    return DEFAULTS.get(kind, {}) | dict(options)
 
 
 def _unasked(how: Traits, dataset: Dataset) -> bool:
-    """Does a measure run on the dataset without being named?"""
+    """Whether a measure runs on the dataset without being named."""
     return not how.on_request and all(item.groups.get(group) for item in dataset.items for group in how.needs)
 
 
@@ -137,26 +128,20 @@ def _task(dataset: Dataset, measure: str, options: Mapping[str, Any]) -> Task:
 
 
 def record(task: Task, *, partial: bool = False) -> TaskRecord:
-    """A task as it is kept: enough to read its results, and to build it again."""
+    """The record of a task, from which its results can be read and the task rebuilt."""
     data, how = task.dataset, task.measure
+    same = ("within", "cluster", "crossed", "flaws", "about", "language", "source", "licence")
     return TaskRecord(
         dataset=data.name,
         dataset_builder=data.builder or data.name,
         dataset_version=data.version,
         dataset_options=dict(data.options),
+        by=tuple(data.by),
+        **{name: getattr(data, name) for name in same},
         measure=how.name,
         measure_version=how.version,
         measure_options=dataclasses.asdict(how) if dataclasses.is_dataclass(how) else {},
-        by=tuple(data.by),
-        within=data.within,
-        cluster=data.cluster,
-        crossed=data.crossed,
         reading=how.reading,
-        flaws=data.flaws,
-        about=data.about,
-        language=data.language,
-        source=data.source,
-        licence=data.licence,
         asks=(how.__doc__ or "").partition("\n")[0],
         **traits(how),
         partial=partial,
@@ -165,10 +150,7 @@ def record(task: Task, *, partial: bool = False) -> TaskRecord:
 
 def rebuild(recorded: Sequence[TaskRecord]) -> list[Task]:
     """The tasks that were recorded; an error if a dataset has changed since."""
-    built: dict[str, Dataset] = {}
-    for task in recorded:
-        if task.dataset not in built:
-            built[task.dataset] = _rebuilt(task)
+    built = {name: _rebuilt(task) for name, task in {task.dataset: task for task in recorded}.items()}
     return [Task(built[t.dataset], measures.load(t.measure, **t.measure_options)) for t in recorded]
 
 

@@ -1,4 +1,4 @@
-"""For tests of models: a gate that raises."""
+"""A gate for test suites: it raises unless a model passes."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from evenhand.runs.folder import Run
 
 
 class Undecided(AssertionError):
-    """The data do not decide: neither pass nor fail."""
+    """The verdict is neither pass nor fail."""
 
 
 def assert_fair(
@@ -23,11 +23,10 @@ def assert_fair(
     allow_undecided: bool = False,
     **asked: Any,
 ) -> Verdict:
-    """Raise AssertionError, with a line for each rule, unless the policy passes; give the verdict if it does.
+    """Return the verdict if the policy passes; otherwise raise AssertionError with a line for each rule.
 
-    `subject` is a run or its folder, or what `evenhand.audit` takes for a model, which is then measured as `asked`.
-    Undecided raises `Undecided`, an AssertionError too, since no evidence of harm is no evidence of none;
-    `allow_undecided` lets it through.
+    `subject` is a run or its folder, or a model as for `evenhand.audit`, which is then called with `asked`. An
+    undecided verdict raises `Undecided`, an AssertionError too, unless `allow_undecided` is given.
     """
     gate = policy if isinstance(policy, Gate) else Gate.load(policy)
     if isinstance(subject, str | Path) and (Path(subject) / "run.json").is_file():
@@ -35,7 +34,9 @@ def assert_fair(
     if not isinstance(subject, Run):
         subject = audit(subject, gate=None if baseline else gate, **asked)
     elif asked:
-        raise BadInput(f"A run is measured already. Got {', '.join(asked)}, which say how to measure a model.")
+        raise BadInput(
+            f"Parameters for measuring a model do not apply to a run. Got {', '.join(asked)}. Leave them out."
+        )
     verdict = gate.judge(subject, baseline)
     told = "\n".join(verdict.lines())
     if verdict.verdict == "fail":

@@ -239,7 +239,7 @@ def test_a_measure_that_is_not_there_is_refused() -> None:
 
 def test_runs_of_other_items_are_refused() -> None:
     (one, _), (other, _) = two(*SIX), two(SIX[0][:5], SIX[1][:5])
-    with pytest.raises(BadInput, match="not measured alike on d: samples of 6 items and 5 items, 5 in common"):
+    with pytest.raises(BadInput, match="on d: samples of 6 items and 5 items, 5 in common"):
         changed(one, other)
 
 
@@ -341,3 +341,10 @@ def test_what_varies_by_template_alone_counts_once_for_each_template() -> None:
     assert found["low"] < 0 < found["high"]
     assert found["p"] > 0.05
     assert twice([0.0] * 64, values)["p"] < 0.01  # were the 64 items independent
+
+
+def test_pairs_of_a_dataset_without_groups_are_one_group() -> None:
+    asked = task("becpro-en", "association", by=(), cluster="", within="")
+    before, after = (run(scores(PAPER).assign(score=score), [asked], path) for path, score in (("a", 0.0), ("b", 1.0)))
+    (row,) = differences(before, after, "becpro-en", "association")
+    assert (row["group"], row["n"], row["change"]) == ("all", 72, 0.0)

@@ -131,3 +131,12 @@ def test_german_shares_are_added_for_a_german_run_if_the_released_table_is_there
     assert list(found) == ["US", "Germany"]
     assert pearson(found["Germany"], "female") == pytest.approx(1)
     assert list(only(findings(associations(scores(PAPER)))).workforce) == ["US"]
+
+
+def test_a_dataset_without_groups_is_one_group() -> None:
+    whole = associations(scores(PAPER))
+    bare = run(whole.scores, [task("becpro-en", "association", by=(), cluster="", within="")])
+    found = only(findings(bare))
+    assert found.by == "items"
+    assert found.differences["items"].tolist() == ["all"]
+    assert found.differences["pairs"].tolist() == [72]

@@ -141,7 +141,7 @@ def test_a_path_is_a_model_too_and_misspelt_arguments_are_not_swallowed(tiny_ber
 
 def test_two_audits_at_once_are_refused(tmp_path: Path) -> None:
     (tmp_path / "table").mkdir()
-    with locked(tmp_path / "table"), pytest.raises(RunError, match="Another audit is at work"):
+    with locked(tmp_path / "table"), pytest.raises(RunError, match="Another audit is writing"):
         evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path)
     assert evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path).record.limit == 5
 
@@ -341,7 +341,7 @@ def test_a_run_does_not_turn_into_the_one_that_took_its_folder(tmp_path: Path) -
     model = Table(rule)
     first = evenhand.audit(model, limit=20, out=tmp_path)
     second = evenhand.audit(model, limit=10, out=tmp_path)
-    with pytest.raises(RunError, match="holds another run by now"):
+    with pytest.raises(RunError, match="has been overwritten by another run"):
         first.values  # noqa: B018
     assert second.values["n"].max() == 10
     assert repr(second) == f"Run(path={second.path!r})"
@@ -350,7 +350,7 @@ def test_a_run_does_not_turn_into_the_one_that_took_its_folder(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("model", "how", "wanted"),
     [
-        (["a", "b"], {}, "An audit is of one model. Got 2"),
+        (["a", "b"], {}, "An audit takes one model. Got 2"),
         ("mini-en", {"suite": ["becpro"]}, "A suite is one name"),
         ("mini-en", {"limit": "40"}, "limit must be a whole number"),
         ("mini-en", {"limit": 1.5}, "limit must be a whole number"),
@@ -383,7 +383,7 @@ def test_an_unknown_measure_gets_a_suggestion() -> None:
 def test_a_folder_with_another_models_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path)
     before = files(tmp_path / "table")
-    with pytest.raises(RunError, match=r"holds a run of 'table' .* Choose another --out"):
+    with pytest.raises(RunError, match=r"holds a run of 'table' .* Choose another `out`"):
         evenhand.audit(Table(lambda q: (-2.0,)), limit=5, out=tmp_path)
     assert files(tmp_path / "table") == before
     (tmp_path / "table" / "run.json").unlink()  # as if it had been stopped

@@ -38,7 +38,7 @@ def test_the_command_runs_what_suits_goes_on_and_scores_again(
     asked = ["audit", str(folder), "--limit", "6", "--out", str(tmp_path)]
     assert run_command(app, asked) == 0
     shown = capsys.readouterr().out
-    assert "Does not apply: log-probability-bias where the attribute stands before the blank" in shown
+    assert "Not measured: log-probability-bias where the attribute precedes the blank" in shown
     assert "follows bias" not in shown  # that is known of masked models
     run = Run.load(tmp_path / "tiny-gpt2")
     tasks = {task.name: task.measure_options for task in run.record.tasks}
@@ -88,7 +88,7 @@ def test_inference_needs_words_for_its_labels(folder: Path, tmp_path: Path, caps
     assert run_command(app, [*asked, "--labels", "True,Neither,False"]) == 0
     shown = capsys.readouterr().out
     assert "NLI-CoAL" in shown
-    assert "Does not apply" not in shown
+    assert "Not measured: log" not in shown
 
 
 def test_nobody_is_best_among_models_of_two_kinds(

@@ -107,7 +107,7 @@ def test_a_sample_without_a_set_says_why_it_has_no_value(tmp_path: Path) -> None
 def test_a_model_of_another_language_is_warned_of(tmp_path: Path) -> None:
     english = evenhand.load(str(tiny.save_classifier("bert-uncased", tmp_path / "english")))
     (line,) = fit(english, datasets.load("nli-zh")).warnings("english")
-    assert "30 of 30 words has characters unknown to 'english'" in line
+    assert "30 of 30 words have characters unknown to 'english'" in line
     assert "Is it a model of 'zh'?" in line
 
 

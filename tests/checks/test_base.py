@@ -26,6 +26,12 @@ def test_a_question_that_two_checks_have_is_asked_once() -> None:
     assert table.asked == [short, long]
 
 
+def test_a_question_that_comes_twice_in_one_call_is_asked_once() -> None:
+    table = Table(lambda question: (-1.0,))
+    assert Case(table, "en").ask([Likelihood("Short.")] * 2) == [Answer((-1.0,))] * 2
+    assert table.asked == [Likelihood("Short.")]
+
+
 @pytest.mark.parametrize("kind", list(ORDINARY))
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_ordinary_questions_are_of_unequal_length(kind: str, language: str) -> None:

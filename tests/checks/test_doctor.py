@@ -115,6 +115,20 @@ def test_a_second_audit_keeps_what_was_found(make: Make, tmp_path: Path, monkeyp
     assert again.record.doctor == first.record.doctor != ()
 
 
+def test_an_audit_counts_the_tokens_of_a_dataset_once_and_warns_once(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("evenhand.checks.words_and_length.fit", lambda *_: pytest.fail("counted again"))
+    file = tmp_path / "mine.csv"
+    file.write_text("stereotype,counterpart\n" + "Онъ тутъ былъ.,Она тутъ былъ.\n")
+    run = evenhand.audit(make("roberta"), pairs=file, out=tmp_path / "runs")
+    vocabulary = next(finding for finding in run.record.doctor if finding.check == "vocabulary")
+    assert vocabulary.verdict == "careful"
+    assert run.record.warnings[0] in vocabulary.says
+    assert vocabulary not in run.record.concerns
+    assert caplog.text.count(run.record.warnings[0]) == 1
+
+
 def test_an_audit_looks_at_a_model_in_every_language_it_measures_in(make: Make, becpro: Dataset) -> None:
     german = replace(datasets.load("becpro-de"), items=datasets.load("becpro-de").items[:20])
     english = replace(becpro, items=becpro.items[:20])
@@ -201,7 +215,7 @@ def test_of_a_causal_model_capitals_and_lengths_are_looked_at(tmp_path: Path, be
     assert found["casing"].says.startswith("Capitals are seen")
     longest = max(len(model.tokenizer(item.text).input_ids) for item in all_of(Sentence, becpro.items))
     assert found["length"].verdict == "fine"
-    assert f"has {longest + 1} pieces" in found["length"].says  # the start of the text is one
+    assert f"has {longest + 1} tokens" in found["length"].says  # the start of the text is one
 
 
 def test_a_causal_model_with_words_for_labels_is_looked_at_with_pairs_for_inference(tmp_path: Path) -> None:

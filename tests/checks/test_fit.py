@@ -46,11 +46,11 @@ def test_the_words_asked_about_stand_in_their_sentences(item: Item, words: list[
     assert all(span.of(text) == word for word, (text, span) in found)
 
 
-def test_pieces_of_attributes_are_means_by_cluster_without_unknown_words() -> None:
+def test_tokens_of_attributes_are_means_by_cluster_without_unknown_words() -> None:
     boss = sentence("6", "He", "boss", profession="nurse")
     found = fit(Pieces(cut=["nurse"], unknown=["boss"]), of(NURSE, SORTER, boss))
     assert found.targets == {"She": 1, "He": 1}
-    assert found.pieces == {"nurse": 2, "sorter": 2}
+    assert found.tokens == {"nurse": 2, "sorter": 2}
 
 
 def test_a_word_is_known_if_one_of_its_sentences_is() -> None:
@@ -68,12 +68,14 @@ def test_a_word_is_known_if_one_of_its_sentences_is() -> None:
 @pytest.mark.parametrize(("odd", "warned"), [(5, False), (6, True)])
 def test_a_warning_takes_more_than_half_of_the_words(odd: int, warned: bool) -> None:
     counts = dict.fromkeys("abcdefghij", 1) | dict.fromkeys("abcdefghij"[:odd], 0)
-    targets = list(Fit("made", "en", targets=counts, pieces={}).warnings("mine"))
-    texts = list(Fit("made", "en", targets={}, pieces={}, texts=counts).warnings("mine"))
+    targets = list(Fit("made", "en", targets=counts, tokens={}).warnings("mine"))
+    texts = list(Fit("made", "en", targets={}, tokens={}, texts=counts).warnings("mine"))
     assert [len(targets), len(texts)] == [warned, warned]
     if warned:
         assert targets[0].startswith("6 of 10 target words of made are unknown to 'mine'")
-        assert texts[0].startswith("What made says of 6 of 10 words has characters unknown to 'mine': a, b, c, d.")
+        assert texts[0].startswith(
+            "The premises of made about 6 of 10 words have characters unknown to 'mine': a, b, c, d."
+        )
 
 
 @pytest.mark.parametrize(
@@ -89,14 +91,23 @@ def test_every_kind_of_item_says_the_gender_of_its_words(item: Item, found: list
     assert [(cut.role, cut.gender, cut.text) for cut in cuts(Pieces(), of(item))] == found
 
 
-@pytest.mark.parametrize(("text", "pieces", "split"), [("nurse", 1, False), ("nurse", 2, True), ("nurse", 0, False)])
-def test_a_word_of_several_pieces_is_split(text: str, pieces: int, split: bool) -> None:
-    assert Cut("attribute", "female", text, pieces).split is split
+@pytest.mark.parametrize("rest", ["left.", "left, and then came back to the house."])
+def test_articles_of_inferences_are_not_words_to_be_measured(rest: str) -> None:
+    groups = {"gender": "female", "type": "male"}
+    found = cuts(Pieces(), of(NliPair("1", f"An old actor {rest}", f"A woman {rest}", groups)))
+    assert [cut.text for cut in found] == ["old actor", "woman"]
+    found = cuts(Pieces(), of(NliPair("1", f"An actor {rest}", f"A woman {rest}", groups)))
+    assert [cut.text for cut in found] == ["actor", "woman"]
 
 
-@pytest.mark.parametrize(("pieces", "split"), [(2, False), (3, True)])
-def test_two_words_of_a_piece_each_are_whole(pieces: int, split: bool) -> None:
-    assert Cut("attribute", "male", "mail sorter", pieces).split is split
+@pytest.mark.parametrize(("text", "tokens", "split"), [("nurse", 1, False), ("nurse", 2, True), ("nurse", 0, False)])
+def test_a_word_of_several_tokens_is_split(text: str, tokens: int, split: bool) -> None:
+    assert Cut("attribute", "female", text, tokens).split is split
+
+
+@pytest.mark.parametrize(("tokens", "split"), [(2, False), (3, True)])
+def test_two_words_of_a_token_each_are_whole(tokens: int, split: bool) -> None:
+    assert Cut("attribute", "male", "mail sorter", tokens).split is split
 
 
 def test_flawed_pairs_of_a_users_file_are_counted(tmp_path: Path) -> None:

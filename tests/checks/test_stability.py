@@ -26,7 +26,7 @@ def test_leaky_padding_is_unfit_where_it_reaches_answers(make: Make) -> None:
     model.limit = replace(model.limit, enough=10**9)
     finding = one(batching, model)
     assert finding.verdict == "unfit"
-    assert "--batch-size 1" in finding.do
+    assert "`batch_size=1`" in finding.do
 
 
 @pytest.mark.parametrize(("nats", "verdict"), [(1e-5, "fine"), (1e-3, "careful"), (1e-1, "unfit")])
@@ -60,7 +60,7 @@ def test_half_precision_that_overflows_asks_for_care(make: Make) -> None:
         model.network.bert.embeddings.LayerNorm.weight.mul_(1e6)
     finding = one(half_precision, model)
     assert finding.verdict == "careful"
-    assert "float16 gives answers that are no numbers" in finding.says
+    assert "float16 gives answers that are not numbers" in finding.says
     assert list(half_precision(Case(model, "en", thorough=False))) == []
     assert one(numbers, model).verdict == "fine"
 
@@ -73,7 +73,7 @@ def test_answers_that_overflow_and_are_redone_are_counted(tmp_path: Path) -> Non
         half.network.bert.embeddings.LayerNorm.weight.fill_(6e4)
     finding = one(numbers, half)
     assert finding.verdict == "careful"
-    assert "overflowed in float16, and were redone in float32" in finding.says
+    assert "overflowed in float16 and were computed again in float32" in finding.says
     assert finding.do == "Measure in float32, or bfloat16."
 
 

@@ -42,7 +42,7 @@ def test_words_of_one_gender_that_are_cut_ask_for_care(cut: tuple[str, ...], ver
 def test_professions_of_one_gender_that_are_cut_ask_for_care(becpro: Dataset) -> None:
     found = split(becpro, *typed(becpro, "male"))["attribute words"]
     assert found.verdict == "careful"
-    assert found.says.startswith("Cut into pieces: 0 of 20 female-typed, 20 of 20 male-typed (taper")
+    assert found.says.startswith("Split: 0 of 20 female-typed, 20 of 20 male-typed (taper")
 
 
 def test_a_target_that_is_cut_weighs_more_than_an_attribute(becpro: Dataset) -> None:
@@ -78,16 +78,16 @@ def test_where_most_words_are_unknown_the_language_is_asked_about(becpro: Datase
 def test_texts_over_the_limit_are_counted(mini_en: MaskedLM, make: Make) -> None:
     tgb = datasets.load("tgb")
     fits = one(length, mini_en, tgb)
-    assert (fits.verdict, fits.says) == ("fine", "The longest text (tgb) has 37 pieces; the model takes 128.")
+    assert (fits.verdict, fits.says) == ("fine", "The longest text (tgb) has 37 tokens; the model takes 128.")
     short = make("roberta", max_position_embeddings=42)
     assert short.longest == 40
     assert one(length, short, tgb).verdict == "unfit"
-    assert "200 of the 200 longest texts have more than the 40 pieces" in one(length, short, tgb).says
+    assert "200 of the 200 longest texts have more than the 40 tokens" in one(length, short, tgb).says
     assert one(length, short, tgb, datasets.load("tbd-simple")).verdict == "careful"
 
 
 def test_pairs_of_inference_are_as_long_as_both(tmp_path: Path, mini_en_nli: NliModel) -> None:
     data = datasets.load("nli-en")
-    assert "has 34 pieces" in one(length, mini_en_nli, data).says
+    assert "has 34 tokens" in one(length, mini_en_nli, data).says
     short = evenhand.load(str(tiny.save_classifier("roberta", tmp_path / "short")))
     assert one(length, short, data).verdict == "unfit"

@@ -48,10 +48,10 @@ def test_a_table_has_values_with_intervals_and_no_parts(made: Made) -> None:
     assert "mini, gender male: no item was scored" in text
 
 
-def test_models_are_columns_told_apart_by_fingerprint(made: Made) -> None:
+def test_models_are_columns_with_distinct_names(made: Made) -> None:
     ((spec, rows),) = tables(evenhand.export([made(), made(), made(model="other")], "latex"))
     assert spec == list("lrrrrr")
-    assert rows[0][1:4] == ["mini (ffffffff)", "mini (ffffffff)", "other"]
+    assert rows[0][1:4] == ["mini (ffffffff) (1)", "mini (ffffffff) (2)", "other"]
 
 
 def test_runs_that_were_measured_otherwise_get_no_table_together(made: Made) -> None:

@@ -22,8 +22,10 @@ from evenhand.report.gate import junit, summary
 from evenhand.runs.record import Finding
 from evenhand.testing import Undecided, assert_fair
 from helpers.audited_runs import audited, pairs
+from helpers.made_scores import PAPER, scores
+from helpers.made_scores import run as made_run
 from helpers.typed import only
-from helpers.written_runs import record
+from helpers.written_runs import record, task
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -134,7 +136,7 @@ def test_what_cannot_be_known_is_undecided_with_the_reason(tmp_path: Path, runs:
         ("[[rule]]\nwithin = 1", "A rule names a measure. Got within"),
         ("[[rule]]\nmeasure = 'pronuon'\nwithin = 1", "Did you mean 'pronoun'?"),
         ("[[rule]]\nmeasure = 'singular-they'\nwithin = 1", "no neutral value"),
-        ("[[rule]]\nmeasure = 'gender-agreement'\nwithin = 1", "right far above 0"),
+        ("[[rule]]\nmeasure = 'gender-agreement'\nwithin = 1", "should be far above 0"),
     ],
 )
 def test_a_policy_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, says: str) -> None:
@@ -163,7 +165,7 @@ def test_what_the_run_has_not_is_an_error_before_anything_is_measured(
 
 
 def test_a_measure_on_two_datasets_needs_its_name(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"pronoun is measured on tbd and tbd-gendered. Add the one meant"):
+    with pytest.raises(BadInput, match=r"pronoun is measured on tbd and tbd-gendered. Choose one"):
         evenhand.audit("mini-en", suite="gbef", gate=Gate([Rule(measure="pronoun", within=0.1)]), out=tmp_path)
     pairs_only = Gate([Rule(measure="association", worse_by_at_most=0.1)], baseline=Run(tmp_path, record()))
     with pytest.raises(BadInput, match="Available: association, female - male"):
@@ -249,7 +251,7 @@ def test_in_a_test_fail_and_undecided_raise(tmp_path: Path, runs: list[Run]) -> 
     assert assert_fair(runs[0], unsure, allow_undecided=True).verdict == "undecided"
     no_worse = Gate([Rule(measure="likelihood-lean", worse_by_at_most=0)])
     assert assert_fair(runs[1], no_worse, baseline=runs[0]).verdict == "pass"
-    with pytest.raises(BadInput, match="measured already"):
+    with pytest.raises(BadInput, match="do not apply to a run"):
         assert_fair(runs[0], unsure, limit=3)
     model = evenhand.Table(lambda q: (-1.0,), name="level")
     assert assert_fair(model, Gate([Rule(measure="likelihood-lean", within=1)]), pairs=pairs(tmp_path), out=tmp_path)
@@ -264,3 +266,11 @@ def test_hostile_labels_stay_text() -> None:
     text = summary([verdict])
     assert "<img" not in text.replace(r"\<img", "")
     assert "undecided" in text.splitlines()[0]
+
+
+def test_pairs_of_a_dataset_without_groups_are_judged_as_all() -> None:
+    bare = made_run(scores(PAPER), [task("becpro-en", "association", by=(), cluster="", within="")])
+    bare.__dict__["_values"] = []
+    rule = Rule(measure="association, female - male", within=9)
+    (judged,) = Gate([rule]).judge(bare).rules
+    assert (judged.rule.split(" · ")[2], judged.verdict) == ("all", "pass")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput, Run
-from evenhand.runs.comparable import in_common, measured, of_two_kinds, same_task
+from evenhand.runs.comparable import before_and_after, distinct_names, in_common, measured, of_two_kinds, same_task
 from helpers.made_scores import run
 from helpers.written_runs import make, task
 
@@ -60,7 +60,8 @@ def test_other_words_for_people_are_no_other_measurement(name: str) -> None:
 )
 def test_what_differs_is_named_with_both_values(other: dict[str, Any], says: str) -> None:
     assert refusal(made(), made("runs/other", **other)) == (
-        f"'runs/one' and 'runs/other' were not measured alike on tgb: {says}. Audit them with the same command."
+        f"'runs/one' and 'runs/other' were not measured in the same way on tgb: {says}. "
+        "Audit them with the same command."
     )
 
 
@@ -108,7 +109,7 @@ def test_items_of_other_tasks_do_not_count() -> None:
 
 def test_the_run_that_differs_is_the_one_that_is_named() -> None:
     said = refusal(made(), made("runs/two"), made("runs/three", dataset_version=7))
-    assert said.startswith("'runs/one' and 'runs/three' were not measured alike")
+    assert said.startswith("'runs/one' and 'runs/three' were not measured in the same way")
 
 
 @pytest.mark.parametrize("asked", [("tbd", "likelihood-lean"), ("tgb", "pronoun")])
@@ -157,3 +158,18 @@ def test_nothing_in_common_is_an_error_that_says_what_each_has() -> None:
     said = "'runs/one' likelihood-lean on tgb, pronoun on tbd, crows-pairs on tgb; 'runs/other' crows-pairs on tbd."
     with pytest.raises(BadInput, match=f"nothing in common. They have: {re.escape(said)} Audit all models"):
         in_common([ONE, other])
+
+
+def test_names_are_distinct_by_fingerprint_then_by_position() -> None:
+    a, b = (run(pd.DataFrame(), [], model="bert", fingerprint=letter * 12) for letter in "ab")
+    other = run(pd.DataFrame(), [], model="gpt", fingerprint="a")
+    assert distinct_names([a, other]) == ["bert", "gpt"]
+    assert distinct_names([a, b, other]) == ["bert (aaaaaaaa)", "bert (bbbbbbbb)", "gpt"]
+    assert distinct_names([a, b, a]) == ["bert (aaaaaaaa) (1)", "bert (bbbbbbbb)", "bert (aaaaaaaa) (3)"]
+
+
+def test_two_runs_are_before_and_after() -> None:
+    one = run(pd.DataFrame(), [], model="bert")
+    assert before_and_after([one, one]) == ["before: bert", "after: bert"]
+    assert before_and_after([one]) == ["bert"]
+    assert len(set(before_and_after([one] * 3))) == 3

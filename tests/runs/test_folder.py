@@ -15,7 +15,7 @@ from helpers.made_scores import PAPER, run, scores
 from helpers.written_runs import record, task
 
 NAN = float("nan")
-RECORD = record(task("data", "how"))
+RECORD = record(task("data", "how", cluster=""))
 RESULT = Result(
     "m",
     "f00d",
@@ -82,7 +82,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"holds no run.json. Give the folder that an audit wrote"):
         Run.load(tmp_path)
     (tmp_path / "answers.sqlite").touch()
-    with pytest.raises(RunError, match="The run was not finished: run the audit again"):
+    with pytest.raises(RunError, match="The run is not finished: run the audit again"):
         Run.load(tmp_path)
 
 

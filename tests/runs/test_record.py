@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand import BadInput, Run, RunError
+from evenhand import BadInput, Gate, Rule, Run, RunError
 from evenhand.errors import NewerRun
 from evenhand.measures import MEASURES
+from evenhand.report.page import page
 from evenhand.runs.record import SCHEMA, Deviation, Finding, Precision, RunRecord, as_plain, read_record, traits, valid
 from helpers.written_runs import make, record, task
 
@@ -92,9 +93,11 @@ def set_to(value: object, *keys: str | int) -> Damage:
         (set_to(-1, "seed"), "seed should be greater than or equal to 0"),
         (set_to(float("nan"), "seconds"), "seconds"),
         (set_to(float("inf"), "loaded", "parameters"), "loaded should have finite numbers only"),
-        (set_to(None, "limit"), "limit does not say of how many items"),
+        (set_to(None, "limit"), "limit should be the size of the samples"),
         (lambda data: data.pop("warnings"), "warnings is missing"),
         (lambda data: data.pop("schema"), "is not the record of a run"),
+        *((set_to(wrong, "schema"), f"schema should be a whole number from 1, got {wrong}") for wrong in (0, -1, True)),
+        (set_to("2", "schema"), "schema should be a whole number from 1, got '2'"),
     ],
 )
 def test_a_damaged_record_is_an_error_that_names_the_field(tmp_path: Path, damage: Damage, says: str) -> None:
@@ -120,6 +123,37 @@ def test_damaged_values_are_an_error_that_names_the_field(tmp_path: Path, damage
     with pytest.raises(RunError, match=says) as error:
         run.results  # noqa: B018
     assert "results.json" in str(error.value)
+    assert f"evenhand rescore {run.path}" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (set_to(["nonsense"], "tasks", 0, "by"), r"tasks\[0\].by names 'nonsense', which is not a group of its scores"),
+        (set_to(["category"], "tasks", 0, "by"), r"tasks\[0\].by names 'category', which is not a group"),
+        (set_to("nonsense", "tasks", 0, "cluster"), r"tasks\[0\].cluster names 'nonsense'"),
+        (set_to("nonsense", "tasks", 0, "crossed"), r"tasks\[0\].crossed names 'nonsense'"),
+    ],
+)
+def test_a_group_that_the_scores_lack_is_an_error_that_names_the_field(
+    tmp_path: Path, damage: Damage, says: str
+) -> None:
+    run = Run.load(damaged(tmp_path, "run.json", damage))
+    with pytest.raises(RunError, match=says):
+        run.scores_of(*run.record.tasks[0].name)
+    with pytest.raises(RunError, match="run.json"):
+        page([run])
+    with pytest.raises(RunError, match="run.json"):
+        Gate([Rule(measure="association", within=1)]).judge(run)
+
+
+@pytest.mark.parametrize("by", [[], ["nonsense"]])
+def test_a_group_of_the_values_that_the_task_lacks_is_an_error_that_names_the_field(
+    tmp_path: Path, by: list[str]
+) -> None:
+    run = Run.load(damaged(tmp_path, "run.json", set_to(by, "tasks", 0, "by")))
+    with pytest.raises(RunError, match=r"tasks\[0\].by lacks the group '\w+' of its values"):
+        run.results  # noqa: B018
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema": 1', "[" * 100_000, '{"schema": 1, "tasks": ' + "[" * 9_999, "7"])

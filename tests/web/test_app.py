@@ -178,7 +178,7 @@ def test_what_cannot_be_compared_says_why(app: ASGIApp, root: Path) -> None:
     served.changed(after, tasks=[{**task, "dataset_version": 99} for task in tasks])
     answer = send(app, "/compare", query=f"{one}&run={run['after/debiased']}")
     assert answer.status == 400
-    assert "were not measured alike" in answer.text
+    assert "were not measured in the same way" in answer.text
 
 
 # Probe

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.analysis.paired import pairs
+from evenhand.analysis.paired import first_group, pairs
 from evenhand.core.measure import Traits
 from evenhand.core.scores import FAST, MacroMean, Summarise, generator, share
 from evenhand.errors import UnknownName
@@ -212,11 +212,13 @@ Found = Iterator[tuple[str, PairedScores, np.random.Generator]]
 
 def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, seed: int) -> Found:
     """Female - male of each pair, by the first group."""
-    by = task.by[0]
+    one, by = first_group(one, task.by)
     both = pairs(one).merge(pairs(other)[["id_female", "id_male", "difference"]], on=["id_female", "id_male"])
     for label, part in both.groupby(by):
         before, after = (part[name].to_numpy(dtype=float) for name in ("difference_x", "difference_y"))
-        found = PairedScores(before, after, part[task.cluster].astype(str).tolist(), None, None, (), False, 0.0, 0.0)
+        found = PairedScores(
+            before, after, part[task.cluster or "id_female"].astype(str).tolist(), None, None, (), False, 0.0, 0.0
+        )
         yield str(label), found, generator(seed, {by: str(label), "gender": "female - male"})
 
 

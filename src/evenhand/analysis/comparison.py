@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pandas as pd
 
 from evenhand.analysis.change import adjusted, differences
 from evenhand.errors import BadInput
-from evenhand.runs.comparable import in_common, measured, of_two_kinds
+from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds
 from evenhand.runs.folder import Run
 
 
@@ -29,8 +28,8 @@ class Comparison:
 
     @property
     def names(self) -> list[str]:
-        """What the runs are called: by model, or by folder where two have the same."""
-        return named(self.runs)
+        """The names of the runs' models, made distinct."""
+        return distinct_names(self.runs)
 
     @property
     def left_out(self) -> list[dict[str, Any]]:
@@ -82,7 +81,7 @@ def compare(*runs: Run | str | Path) -> Comparison:
     if len(runs) < 2:
         raise BadInput(f"A comparison needs two runs or more, the baseline first. Got {len(runs)}.")
     loaded = tuple(run if isinstance(run, Run) else Run.load(run) for run in runs)
-    baseline, names = loaded[0], named(loaded)
+    baseline, names = loaded[0], distinct_names(loaded)
     rows = [
         {"run": name, **row}
         for name, run in zip(names[1:], loaded[1:], strict=True)
@@ -90,12 +89,6 @@ def compare(*runs: Run | str | Path) -> Comparison:
         for row in differences(baseline, run, *task)
     ]
     return Comparison(loaded, adjusted(rows))
-
-
-def named(runs: Sequence[Run]) -> list[str]:
-    """The runs' models, or their folders where two models have the same name."""
-    models = [str(run.record.model) for run in runs]
-    return models if len(set(models)) == len(models) else [str(run.path) for run in runs]
 
 
 def _plain(value: Any) -> Any:

@@ -39,7 +39,8 @@ def findings(run: Run, *, frequency: Mapping[str, float] | None = None) -> list[
     for task in run.record.tasks:
         scores = run.scores_of(*task.name)
         if {"gender", "slot"} <= set(scores.columns) and scores["score"].notna().any():
-            found.append(_of(scores, task.dataset, task.by[0], task.cluster, run, frequency))
+            scores, by = paired.first_group(scores, task.by)
+            found.append(_of(scores, task.dataset, by, task.cluster, run, frequency))
     return found
 
 
@@ -51,7 +52,7 @@ def _of(
     confounds: dict[str, pd.DataFrame] = {}
     pieces = run.record.tokens.get(dataset)
     for name, numbers in (("pieces", pieces), ("frequency", frequency)):
-        if numbers:
+        if numbers and cluster:
             confounds[name] = workforce.against(scores, numbers, by=by, cluster=cluster, seed=seed)
     if by != "prof_gender":
         return Findings(dataset, by, differences, confounds=confounds)

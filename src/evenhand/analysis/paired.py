@@ -1,6 +1,6 @@
 """Female against male: each item with its partner, who differs in nothing but gender."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -43,6 +43,11 @@ def agreeing(scores: pd.DataFrame) -> bool:
     return "form" in scores and not scores.groupby("gender")["form"].nunique().gt(1).any()
 
 
+def first_group(scores: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, str]:
+    """The scores, and the group to compare within; without groups, all items are one: `items`, with the label "all"."""
+    return (scores, by[0]) if by else (scores.assign(items="all"), "items")
+
+
 def compared(
     paired: pd.DataFrame, *, by: str = "prof_gender", cluster: str = "profession", seed: int = 0
 ) -> pd.DataFrame:
@@ -57,10 +62,10 @@ def compared(
     rows: list[dict[str, Any]] = []
     found: list[Estimate] = []
     for label, part in paired.dropna(subset="difference").groupby(by):
-        differences, clusters = part["difference"].to_numpy(), part[cluster].tolist()
+        differences, clusters = part["difference"].to_numpy(), part[cluster or "id_female"].tolist()
         rng = generator(seed, {by: str(label), "gender": "female - male"})
         interval = clustered_interval(differences, clusters, rng)
-        p, g = sign_flip_test(differences, clusters, rng), part[cluster].nunique()
+        p, g = sign_flip_test(differences, clusters, rng), len(set(clusters))
         found.append(Estimate(float(differences.mean()), *interval, len(part), p=p, clusters=g))
         ranked = signed_rank(differences)
         printed = {"w": ranked.w, "r": ranked.r, "r_printed": ranked.r_as_printed, "p_printed": ranked.p}

@@ -10,7 +10,7 @@ from evenhand.analysis.change import item_scores, joined_by_item
 from evenhand.core.measure import Traits
 from evenhand.core.scores import Score, Summarise, Value, generator, summarised
 from evenhand.measures import MEASURES
-from evenhand.runs.comparable import of_two_kinds, same_task
+from evenhand.runs.comparable import distinct_names, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.verdict import enough, moved
@@ -52,9 +52,9 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
             parts = [_part(frame, labels) for frame in frames]
             marks = _marks(parts, labels, task, len(values[0]), runs[0].record.seed)
         shown = {group: labels.get(group, "all") for group in by} or {"items": "all"}
-        for run, mine, mark in zip(runs, values, marks, strict=True):
-            found = {name: getattr(mine[number], name) for name in ("value", "low", "high", "n")}
-            rows.append({**shown, "model": run.record.model, **found, "mark": mark, "total": not labels})
+        for name, mine, mark in zip(distinct_names(runs), values, marks, strict=True):
+            found = {key: getattr(mine[number], key) for key in ("value", "low", "high", "n")}
+            rows.append({**shown, "model": name, **found, "mark": mark, "total": not labels})
     return pd.DataFrame(rows)
 
 

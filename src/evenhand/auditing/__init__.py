@@ -1,1 +1,1 @@
-"""The main command: measure one model or several, and leave a run folder for each."""
+"""Measure one model or several, and write a run folder for each."""

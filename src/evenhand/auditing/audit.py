@@ -1,9 +1,9 @@
-"""The main command: measure a model on suites, and leave a run folder."""
+"""Measure a model on a suite or a dataset, and write a run folder."""
 
 import functools
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,13 +12,10 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
-import numpy as np
-
 from evenhand import models, suites
-from evenhand.auditing.precision import deviations, warning
+from evenhand.auditing.precision import deviations, sampled_tasks, warning
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
-from evenhand.core.dataset import Dataset
 from evenhand.core.files import prepare
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model, Pieced, about, kind_of
@@ -36,7 +33,7 @@ from evenhand.runs.record import Precision, RunRecord, read_record, valid
 log = logging.getLogger(__name__)
 
 LOADING = ("revision", "dtype", "device", "batch_size", "trust_remote_code", "labels")
-"""What `evenhand.load` takes beside a name."""
+"""The parameters of `evenhand.load`, apart from the name."""
 
 
 def audit(
@@ -55,20 +52,20 @@ def audit(
     gate: Gate | str | Path | None = None,
     **loading: Any,
 ) -> Run:
-    """Measure a model and keep the run in `out/<model>`; the same call again goes on where it stopped.
+    """Measure a model and write the run to `out/<model>`; the same call again continues an interrupted one.
 
     `model` is a bundled name, a folder, a Hub id, or any object with `name`, `fingerprint` and `answer`. What is
     measured: a `suite` in a language (`all` are those that suit the kind of model), or a `dataset` by name, or your own
     file of `templates` or sentence `pairs`, with the measures that suit it or the `measure` named. `options` go to the
     datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit` each dataset
-    is a random sample of so many items, and the run is marked partial. A `gate`, or policy file, judges it: gate.json.
+    is a random sample of that size, and the run is marked partial. A `gate`, or policy file, judges it: gate.json.
     """
     if not isinstance(suite, str):
         raise BadInput(f"A suite is one name, or 'all'. Got {suite!r}.")
     if limit is not None and (not isinstance(limit, int) or limit < 1):
         raise BadInput(f"limit must be a whole number, at least 1. Got {limit!r}.")
     if isinstance(model, list | tuple):
-        raise BadInput(f"An audit is of one model. Got {len(model)}: for several there is evenhand.sweep.")
+        raise BadInput(f"An audit takes one model. Got {len(model)}: for several, use evenhand.sweep.")
     if seed < 0:
         raise BadInput(f"seed must not be negative. Got {seed}.")
     options = dict(options or {})
@@ -80,7 +77,7 @@ def audit(
         if file is not None:
             dataset, options["file"] = builder, str(file)
     if named and not dataset:
-        raise BadInput("A measure is named together with a dataset, templates or pairs; a suite has its own.")
+        raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
     if isinstance(model, Path):
         model = str(model)
     path = run_folder(model, out)
@@ -92,7 +89,7 @@ def audit(
             gate.check(tasks, path)
         return tasks
 
-    # Before minutes are spent on loading, but for a Hub model whose kind nobody knows yet.
+    # Checked before minutes are spent on loading, unless the kind of a Hub model is not known yet.
     kind = kind_found(find(model)) if isinstance(model, str) else kind_of(model)
     whole = chosen(kind) if kind or dataset or suite != "all" else []
     if unknown := set(loading) - set(LOADING if isinstance(model, str) else ()):
@@ -106,39 +103,40 @@ def audit(
         if not whole or kind != kind_of(model):
             kind = kind_of(model)
             whole = chosen(kind)
-        tasks = _limited(whole, limit, seed)
+        tasks = whole if limit is None else sampled_tasks(whole, limit, seed)
         if isinstance(model, Planned):
-            for task in tasks:  # one that it cannot answer is an error at once, not after the first thousands
+            for task in tasks:  # a question that it cannot answer is an error at once
                 model.plan(task.measure.ask(task.dataset.items[0]))
         earlier = _earlier(path, model)
         partial = tasks != whole
         if partial and earlier and not earlier.partial:
-            raise RunError(f"'{path}' holds a full run, which a sample would replace. Choose another --out.")
+            raise RunError(f"'{path}' holds a full run, which a sample would replace. Choose another `out`.")
         if partial:
             log.warning(f"A sample of {limit} items: results are partial.")
         records = tuple(valid(suites.record(task, partial=partial)) for task in tasks)
         same = earlier is not None and [one.what for one in earlier.tasks] == [one.what for one in records]
         if earlier and not same:
-            log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Its answers stay.")
+            log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Answers are kept.")
         examined = _examined(model, tasks, earlier if same else None)
     except BaseException:
         with suppress(OSError):
-            path.rmdir()  # only if it is empty: nothing was measured
+            path.rmdir()  # fails unless it is empty
         raise
 
     started, clock = datetime.now(UTC), time.monotonic()
     with folder.locked(path):
-        _earlier(path, model)  # once more: another process may have been here since
+        _earlier(path, model)  # once more: another process may have written since
         remembering = Remembering(model, path / folder.ANSWERS)
         before = overflowed(model) if hasattr(model, "overflowed") else None
         results = measure_all(remembering, tasks, seed=seed)
-        # Answers that were all kept come from how they were made then, not from this call.
+        # If all answers were kept, the model was loaded as in the earlier run.
         loaded = earlier.loaded if earlier and not remembering.work.batches else about(model)
         precision = None
         if exact and loaded.get("dtype") != "float32":
             precision = _precision(exact, model, remembering, tasks, results, seed, before, earlier)
-            doubts = (line for found in precision.deviations for line in warning(found, str(loaded["dtype"])))
-            examined["warnings"] += tuple(_told(doubts))
+            for line in (line for found in precision.deviations for line in warning(found, str(loaded["dtype"]))):
+                log.warning(line)
+                examined["warnings"] += (line,)
         record = RunRecord(
             evenhand=version("evenhand"),
             model=model.name,
@@ -152,7 +150,7 @@ def audit(
             work=remembering.work,
             suite=None if dataset else suite,
             **examined,
-            caveats=tuple(suites.apart(kind, tasks)),
+            caveats=tuple(suites.caveats(kind, tasks)),
             started=started.isoformat(timespec="seconds"),
             seconds=round(time.monotonic() - clock, 1),
             precision=precision,
@@ -162,10 +160,12 @@ def audit(
 
 
 def rescore(path: str | Path) -> Run:
-    """Score a run again from the answers it kept, without its model."""
+    """Score a run again from its kept answers, without its model."""
     run = Run.load(path, checked=False)
     record = run.record
-    tasks = _limited(suites.rebuild(record.tasks), record.limit, record.seed)
+    tasks = suites.rebuild(record.tasks)
+    if record.limit is not None:
+        tasks = sampled_tasks(tasks, record.limit, record.seed)
     kept = Kept(run.path / folder.ANSWERS, record.model, record.fingerprint)
     results = measure_all(kept, tasks, seed=record.seed)
     records = tuple(suites.record(task, partial=record.partial) for task in tasks)
@@ -174,7 +174,7 @@ def rescore(path: str | Path) -> Run:
 
 
 def run_folder(model: str | Model, out: str | Path) -> Path:
-    """Where a model's run lies: `out/<model>`, the slash of a Hub id as two dashes."""
+    """The folder of a model's run, `out/<model>`, with two dashes for the slash of a Hub id."""
     name = find(model).name if isinstance(model, str) else model.name
     return Path(out).expanduser() / name.replace("/", "--")
 
@@ -182,7 +182,7 @@ def run_folder(model: str | Model, out: str | Path) -> Path:
 def _finish(
     path: Path, record: RunRecord, tasks: Sequence[Task], results: Sequence[Result], gate: Gate | None = None
 ) -> Run:
-    """Write the run, judge it, and draw its page: each is whole without the next."""
+    """Write the run, then the gate's verdict, then the page."""
     record = replace(
         record,
         unscored={f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results},
@@ -191,24 +191,25 @@ def _finish(
     run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks})
     if gate:
         gate.judge(run).save(run.path)
-    from evenhand.report import page  # here, so that drawing is loaded when there is something to draw
+    from evenhand.report import page  # here, since drawing libraries take time to load
 
     page.write([run], run.path / page.FILE)
     return run
 
 
 def _examined(model: Model, tasks: Sequence[Task], earlier: RunRecord | None) -> dict[str, Any]:
-    """What can be said before anything is measured, for the record; what asks for care is said at once."""
+    """The fields of the record that are known before anything is measured; warnings are logged at once."""
     data = {task.dataset.name: task.dataset for task in tasks}
     fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, Pieced)}
-    warnings = [line for found in fits.values() for line in found.warnings(model.name)]
-    warnings += [line for dataset in data.values() for line in flawed(dataset)]
-    _told(warnings)
-    doctored = look_over(model, list(data.values()), earlier)
+    misfits = [line for found in fits.values() for line in found.warnings(model.name)]
+    warnings = [*misfits, *(line for dataset in data.values() for line in flawed(dataset))]
+    for line in warnings:
+        log.warning(line)
+    doctored = look_over(model, list(data.values()), earlier, fits)
     for found in doctored:
-        if found.verdict != "fine" and not found.says.startswith(tuple(warnings)):
+        if found.verdict != "fine" and not (misfits and found.check == "vocabulary"):  # which would say them again
             log.warning(f"{found.check.capitalize()}, {found.verdict}: {found.says} {found.do}")
-    tokens = {name: found.pieces for name, found in fits.items()}
+    tokens = {name: found.tokens for name, found in fits.items()}
     return {"tokens": tokens, "warnings": tuple(warnings), "doctor": doctored}
 
 
@@ -222,47 +223,27 @@ def _precision(
     before: int | None,
     earlier: RunRecord | None,
 ) -> Precision:
-    """What half precision has cost, for the record; where float32 cannot be had, why. `before`: overflows till now."""
+    """How the run compares with float32, or why that is not known; `before` is the number of overflows before it."""
     if earlier and earlier.precision and not remembering.work.batches:
         return earlier.precision
     redone = None if before is None else overflowed(model) - before  # some models do not count
-    record = Precision(about(model).get("dtype_asked"), redone)
+    asked = about(model).get("dtype_asked")
     try:
-        found = deviations(remembering, exact(), tasks, results, seed)
-    except (EvenhandError, MemoryError) as error:  # a model that fits in half precision only: the run stands
+        return Precision(asked, redone, tuple(deviations(remembering, exact(), tasks, results, seed)))
+    except (EvenhandError, MemoryError) as error:  # the model may fit into memory in half precision only
         why = f"Not compared with float32: {error}"
-        return replace(record, why=_told([why])[0])
-    return replace(record, deviations=tuple(found))
-
-
-def _told(lines: Iterable[str]) -> list[str]:
-    told = list(lines)
-    for line in told:
-        log.warning(line)
-    return told
+        log.warning(why)
+        return Precision(asked, redone, why=why)
 
 
 def _earlier(path: Path, model: Model) -> RunRecord | None:
-    """The record of the run that is there already; another model's is an error, since two would mix in every table."""
+    """The record of the run in this folder, if there is one; an error if it is of another model."""
     record = read_record(path)
     others = fingerprints(path / folder.ANSWERS) | ({record.fingerprint} if record else set())
     if others - {model.fingerprint}:
         whose = f"'{record.model}' ({record.fingerprint[:12]})" if record else "another model"
         raise RunError(
             f"'{path}' holds a run of {whose}; this is '{model.name}' ({model.fingerprint[:12]}), and other weights, "
-            "tokenizer or dtype make another model. Choose another --out, or delete the folder."
+            "tokenizer or dtype make another model. Choose another `out`, or delete the folder."
         )
     return record
-
-
-def _limited(tasks: Sequence[Task], limit: int | None, seed: int) -> list[Task]:
-    """The tasks on a random sample of items, in their order: the first rows alone would be of one group."""
-    if limit is None:
-        return list(tasks)
-    sampled: dict[str, Dataset] = {}
-    for dataset in {task.dataset.name: task.dataset for task in tasks}.values():
-        items = dataset.items
-        chosen = sorted(np.random.default_rng(seed).choice(len(items), size=min(limit, len(items)), replace=False))
-        whole = limit >= len(items)
-        sampled[dataset.name] = dataset if whole else replace(dataset, items=[items[i] for i in chosen])
-    return [Task(sampled[task.dataset.name], task.measure) for task in tasks]

@@ -1,4 +1,4 @@
-"""Several models, one call: one after another here, or side by side on a cluster."""
+"""Audit several models: one after another on this machine, or in parallel on a Ray cluster."""
 
 import logging
 import os
@@ -23,17 +23,17 @@ def sweep(
     workers: int | None = None,
     **how: Any,
 ) -> Iterator[Run]:
-    """The run of each model, in their order, measured as you ask for it: `list(sweep(...))`; `how` as for `audit`.
+    """The run of each model, in order, each measured when it is asked for: `list(sweep(...))`; `how` goes to `audit`.
 
-    With the engine `ray` the models are measured side by side, each on its share of the workers of the cluster at
-    `address`, or of this machine. Runs lie here, with the same bytes as those of a local engine.
+    With `engine="ray"` the models are measured in parallel, each on its share of the workers of the cluster at
+    `address`, or of this machine. Run folders are written here, with the same bytes as by the local engine.
     """
     if isinstance(models, str):
-        raise BadInput(f"A sweep is over a list of models. Got the one name {models!r}: put it into a list.")
+        raise BadInput(f"A sweep takes a list of models. Got the name {models!r}: put it into a list.")
     check_engine(engine, address, workers)
     for model in models:
         if isinstance(model, str):
-            find(model)  # a wrong name is an error now, not after the models before it
+            find(model)  # a wrong name is an error before anything is measured
     if engine == "local":
         return (audit(model, **how) for model in models)
     return _side_by_side(models, address, workers, how)
@@ -49,8 +49,8 @@ def _side_by_side(
     loading = {name: how.pop(name) for name in LOADING if name in how}
     if address is None and workers and workers * threads() > (cores := os.cpu_count() or 1):
         log.warning(
-            f"{workers} workers with {threads()} threads each share {cores} cores, which is slower than fewer would "
-            "be. OMP_NUM_THREADS=1 gives each of them one."
+            f"{workers} workers with {threads()} threads each share {cores} cores, which is slower than fewer workers. "
+            "Set OMP_NUM_THREADS=1 for one thread each."
         )
     with connected(address, cpus=workers and workers * threads()):
         ours = worker_pool(workers, loading.get("device"), len(models))
@@ -62,7 +62,7 @@ def _side_by_side(
         if len(models) == 1:
             yield one(models[0])
             return
-        # Twice as many as have workers: while one makes statistics of its answers, the next one has its workers.
+        # Twice as many as have workers: while one computes its statistics, the next one uses the workers.
         with ThreadPoolExecutor(min(len(models), 2 * ours.size)) as pool:
             runs = [pool.submit(one, model) for model in models]
             try:

@@ -1,1 +1,1 @@
-"""What the doctor looks at, one function for each thing: a case in, findings out."""
+"""Checks of models and datasets. Each check of a model is a function from a case to findings."""

@@ -1,12 +1,13 @@
-"""What a check is given, and what it finds."""
+"""What a check is given: a model, a language and datasets."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from evenhand.checks import plain_texts
+from evenhand.checks.fit import Fit
 from evenhand.core.dataset import Dataset
 from evenhand.core.model import Model, about, kind_of
 from evenhand.core.questions import Answer, Entail, Fill, Likelihood, Question
@@ -19,13 +20,13 @@ CAREFUL: Verdict = "careful"
 UNFIT: Verdict = "unfit"
 
 ENOUGH = 12_000
-"""Items of a dataset whose words are looked at: all, in every released corpus."""
+"""Items of a dataset whose words are looked at: more than any released corpus has."""
 AT_ONCE = 6
-"""Ordinary questions that a check asks."""
+"""Number of ordinary questions."""
 
 
 class LeftOut(Exception):
-    """A check that cannot be made, and why."""
+    """A check that cannot run, and why."""
 
     def __init__(self, check: str, why: str) -> None:
         super().__init__(f"{check} ({why})")
@@ -33,43 +34,45 @@ class LeftOut(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """The model, the language it is asked in, and the datasets it is to be measured on.
+    """The model, the language it is asked in, and the datasets it will be measured on.
 
-    A `thorough` doctor tries other languages and precisions too; an audit has no time for that.
+    `thorough` checks try other languages and precisions too; an audit's do not, to save time.
     """
 
     model: Model
     language: str
     datasets: Sequence[Dataset] = field(default_factory=list)
     thorough: bool = True
+    fits: Mapping[str, Fit] = field(default_factory=dict)
+    """What `checks.fit` has found already, by dataset."""
     _kept: dict[Question, Answer] = field(default_factory=dict)
 
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
-        """The model's answers, each question asked once."""
-        fresh = [question for question in questions if question not in self._kept]
+        """The model's answers; each distinct question is asked once."""
+        fresh = list(dict.fromkeys(question for question in questions if question not in self._kept))
         if fresh:
             self._kept.update(zip(fresh, self.model.answer(fresh), strict=True))
         return [self._kept[question] for question in questions]
 
     @property
     def kind(self) -> str:
-        """Of masked words or of inference, as an audit tells."""
+        """The kind of model: masked, causal or nli."""
         return kind_of(self.model)
 
     @property
     def dtype(self) -> str:
-        """The precision the model works in."""
+        """The model's floating-point type."""
         return str(about(self.model).get("dtype", "float32"))
 
     @cached_property
     def sampled(self) -> list[Dataset]:
-        """The datasets; of a very large one every so many items, since finding the words of pairs takes time."""
+        """The datasets; very large ones thinned out, since finding the words of pairs takes time."""
         steps = [-(-len(dataset.items) // ENOUGH) for dataset in self.datasets]
         return [replace(d, items=d.items[::n]) if n > 1 else d for d, n in zip(self.datasets, steps, strict=True)]
 
     @cached_property
     def ordinary(self) -> tuple[list[Question], list[Answer]]:
-        """A few questions of unequal length that the model can answer, and its answers to all of them at once."""
+        """A few questions of unequal length that the model can answer, and its answers, asked together."""
         for language in dict.fromkeys((self.language, *plain_texts.LANGUAGES)):
             questions = list(ORDINARY[self.kind](language))
             answers = self.model.answer(questions) if questions else []
@@ -82,12 +85,12 @@ class Case:
 
 
 def is_number(answer: Answer) -> bool:
-    """Is there a number for all that was asked?"""
+    """Whether there is a number for everything that was asked."""
     return math.isfinite(answer.logp)
 
 
 def _blanks(language: str) -> Iterator[Question]:
-    """The longest word of a sentence hidden: of one sentence, and of two and three together."""
+    """The longest word hidden in one sentence, or in two or three together."""
     texts = plain_texts.sentences(language)
     space = "" if language in plain_texts.SPACELESS else " "
     for n in range(AT_ONCE if texts else 0):
@@ -97,18 +100,18 @@ def _blanks(language: str) -> Iterator[Question]:
 
 
 def _whole(language: str) -> Iterator[Question]:
-    """One sentence, and two and three together."""
+    """The likelihood of one sentence, or of two or three together."""
     for question in _blanks(language):
         if isinstance(question, Fill):
             yield Likelihood(question.text)
 
 
 def _inferences(language: str) -> Iterator[Question]:
-    """Some inferences, some of them with a premise said twice."""
+    """Some inferences; the premise of every second one is repeated."""
     found = plain_texts.inferences(language)
     for n, example in enumerate(found[:: max(1, len(found) // AT_ONCE)][:AT_ONCE]):
         yield Entail(" ".join([example.premise] * (1 + n % 2)), example.hypothesis)
 
 
 ORDINARY: dict[str, Callable[[str], Iterator[Question]]] = {"masked": _blanks, "nli": _inferences, "causal": _whole}
-"""What a model of each kind can be asked."""
+"""Questions that each kind of model can answer."""

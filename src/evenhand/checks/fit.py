@@ -1,7 +1,8 @@
-"""Do a model and a dataset suit each other? Judged by what the tokenizer makes of the dataset's words."""
+"""Whether a model and a dataset suit each other, judged by the tokens of the dataset's words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import dropwhile
 from statistics import fmean
 from typing import TypeVar
 
@@ -17,8 +18,9 @@ TOO_MANY = 0.5
 TRIED = 3
 LOOKED_AT = 5_000
 
+ARTICLES = ("a", "an", "the")
 TYPED = ("prof_gender", "type")
-"""Groups that say which gender an attribute is thought of with."""
+"""Groups that hold the gender that an attribute is associated with."""
 
 Place = tuple[str, Span]
 Name = TypeVar("Name")
@@ -26,36 +28,36 @@ Name = TypeVar("Name")
 
 @dataclass(frozen=True)
 class Fit:
-    """Pieces of each distinct target word, and mean pieces of the attributes by cluster; 0 pieces: unknown.
+    """The tokens of each distinct target word, and the mean tokens of the attributes by cluster; 0 means unknown.
 
-    `texts` has the pieces of a premise for each word that premises are about: 0 where it has unknown characters.
+    `texts` has the tokens of a premise for each word that premises are about; 0 if it has unknown characters.
     """
 
     dataset: str
     language: str
     targets: dict[str, int]
-    pieces: dict[str, float]
+    tokens: dict[str, float]
     texts: dict[str, int] = field(default_factory=dict)
 
     def warnings(self, model: str) -> Iterator[str]:
-        """A sentence with the evidence where most target words are split or unknown, or most premises unknown."""
+        """A sentence if most target words are split or unknown, and one if most premises are unknown."""
         unknown = [word for word, n in self.texts.items() if not n]
         if self.texts and len(unknown) / len(self.texts) > TOO_MANY:
             yield (
-                f"What {self.dataset} says of {len(unknown)} of {len(self.texts)} words has characters unknown to "
-                f"'{model}': {', '.join(unknown[:4])}. Is it a model of '{self.language}'? Such pairs are not scored."
+                f"The premises of {self.dataset} about {len(unknown)} of {len(self.texts)} words have characters "
+                f"unknown to '{model}': {', '.join(unknown[:4])}. Is it a model of '{self.language}'? All are unscored."
             )
         odd = {word: n for word, n in self.targets.items() if n != 1}
         if self.targets and len(odd) / len(self.targets) > TOO_MANY:
             shown = ", ".join(f"{word} ({n or 'unknown'})" for word, n in list(odd.items())[:4])
             yield (
-                f"{len(odd)} of {len(self.targets)} target words of {self.dataset} are unknown to '{model}', or cut "
-                f"into several pieces: {shown}. Is it a model of '{self.language}'? Its scores may mean little."
+                f"{len(odd)} of {len(self.targets)} target words of {self.dataset} are unknown to '{model}', or "
+                f"split into several tokens: {shown}. Is it a model of '{self.language}'? Its scores may mean little."
             )
 
 
 def fit(model: Pieced, dataset: Dataset) -> Fit:
-    """Count the pieces of what will be measured, once for each distinct word."""
+    """Count the tokens of what will be measured, once for each distinct word."""
     targets: dict[str, list[Place]] = {}
     attributes: dict[tuple[str, str], list[Place]] = {}
     texts: dict[str, list[Place]] = {}
@@ -72,12 +74,12 @@ def fit(model: Pieced, dataset: Dataset) -> Fit:
     for (cluster, _), n in _counted(model, attributes).items():
         if n:
             by_cluster.setdefault(cluster, []).append(n)
-    pieces = {cluster: fmean(counts) for cluster, counts in by_cluster.items()}
-    return Fit(dataset.name, dataset.language, _counted(model, targets), pieces, _counted(model, texts))
+    tokens = {cluster: fmean(counts) for cluster, counts in by_cluster.items()}
+    return Fit(dataset.name, dataset.language, _counted(model, targets), tokens, _counted(model, texts))
 
 
 def asked_about(item: Item) -> Iterator[tuple[str, Place]]:
-    """The words whose probability will be read, each in its sentence."""
+    """The words whose probability will be scored, each in its sentence."""
     if isinstance(item, Sentence):
         yield item.target.of(item.text), (item.text, item.target)
     elif isinstance(item, Blank):
@@ -91,30 +93,30 @@ def asked_about(item: Item) -> Iterator[tuple[str, Place]]:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A word to be measured: target or attribute, its gender, and its pieces; 0 pieces: unknown."""
+    """A word to be measured: target or attribute, its gender, and its number of tokens; 0 means unknown."""
 
     role: str
     gender: str
     text: str
-    pieces: int
+    tokens: int
 
     @property
     def split(self) -> bool:
-        """Has it more pieces than words?"""
-        return self.pieces > len(words(self.text))
+        """Whether it has more tokens than words."""
+        return self.tokens > len(words(self.text))
 
 
 def cuts(model: Pieced, dataset: Dataset) -> list[Cut]:
-    """The words of the dataset that have a gender, or are thought of with one, and into how many pieces each is cut."""
+    """The words of the dataset that have a gender, or are associated with one, with their numbers of tokens."""
     found: dict[tuple[str, str, str], list[Place]] = {}
     for item in dataset.items:
         for role, gender, (text, span) in _gendered(item):
             found.setdefault((role, gender, span.of(text)), []).append((text, span))
-    return [Cut(*named, pieces) for named, pieces in _counted(model, found).items()]
+    return [Cut(*named, n) for named, n in _counted(model, found).items()]
 
 
 def flawed(dataset: Dataset) -> Iterator[str]:
-    """A sentence where pairs of a user's dataset differ in more than gendered words."""
+    """A sentence if pairs of a user's dataset differ in more than gendered words."""
     pairs = [(i.id, i.stereotype, i.counterpart) for i in dataset.items[:LOOKED_AT] if isinstance(i, Pair)]
     if pairs and (found := {fault.id for fault in faults(pairs)}):
         yield (
@@ -124,7 +126,7 @@ def flawed(dataset: Dataset) -> Iterator[str]:
 
 
 def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:
-    """Role and gender of what an item asks about, each in its sentence."""
+    """The role and gender of each word that an item asks about, with its sentence."""
     typed = next((item.groups[name] for name in TYPED if name in item.groups), "")
     if isinstance(item, Sentence):
         yield "target", item.groups.get("gender", ""), (item.text, item.target)
@@ -137,14 +139,21 @@ def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:
             yield "target", gender_of(word) or "", place
     elif isinstance(item, NliPair):
         for change in changes(item.premise, item.hypothesis):
-            if change.here and change.there:
-                yield "attribute", typed, (item.premise, Span(change.here[0].start, change.here[-1].stop))
-                person = Span(change.there[0].start, change.there[-1].stop)
+            attribute = _without_article(item.premise, change.here)
+            person = _without_article(item.hypothesis, change.there)
+            if attribute and person:
+                yield "attribute", typed, (item.premise, attribute)
                 yield "target", item.groups.get("gender", ""), (item.hypothesis, person)
 
 
+def _without_article(text: str, found: Sequence[Span]) -> Span | None:
+    """From the first of these words to the last, without a leading article: "an" for "a" is not a word measured."""
+    kept = list(dropwhile(lambda span: span.of(text).lower() in ARTICLES, found))
+    return Span(kept[0].start, kept[-1].stop) if kept else None
+
+
 def _counted(model: Pieced, places: Mapping[Name, list[Place]]) -> dict[Name, int]:
-    """Pieces of each word in a few of its sentences, at most: another word there may be the unknown one."""
+    """The most tokens of each word in a few of its sentences: in one, another word may be the unknown one."""
     few = {name: [found[i * len(found) // TRIED] for i in range(TRIED)] for name, found in places.items()}
     counts = iter(model.count_pieces([place for found in few.values() for place in found]))
     return {name: max(next(counts) for _ in found) for name, found in few.items()}

@@ -1,4 +1,4 @@
-"""Has the model learnt anything, and in this language? Head and language are judged by what it makes of plain texts."""
+"""Checks whether the model was trained, and on this language, by its answers about plain texts."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,28 +16,26 @@ from evenhand.models.planning.tokens import UNKNOWN
 from evenhand.runs.record import Finding
 
 LEARNT = 2.0
-"""Nats a word by which a plain sentence is likelier than its words shuffled, where a language was learnt: 4 to 6 in
-small models of it, up to 0.4 in models of another language, from -2 to 1.2 in random ones."""
+"""Nats per word by which a plain sentence is likelier than its words shuffled, if the language was learnt: 4 to 6 in
+small models of it, up to 0.4 in models of another language, -2 to 1.2 in random ones."""
 BARELY = 1.5
 RIGHT = 0.75
-"""Share of plain inferences that a trained model gets right at the least."""
+"""Share of plain inferences that a trained model gets right at least."""
 GUESSED = 0.55
 """A share that guessing reaches once in a hundred tries."""
 FEW = 4
-"""Sentences that an audit asks about."""
+"""Number of sentences that an audit asks about."""
 NOTHING_LEARNT = {
-    "masked": "Use a checkpoint with a trained head. (Of a model in a language that we have no sentences of, evenhand "
-    "cannot tell.)",
-    "causal": "Use a checkpoint that was trained. (Of a model in a language that we have no sentences of, evenhand "
-    "cannot tell.)",
+    "masked": "Use a checkpoint with a trained head, unless the model is of a language that evenhand has no texts of.",
+    "causal": "Use a trained checkpoint, unless the model is of a language that evenhand has no texts of.",
     "nli": "Use a model that has learnt inference in '{}', or train it: evenhand nli train",
 }
-ASK_THE_DOCTOR = "Its head is untrained, or it is no model of '{}'. Which of the two, says: evenhand doctor"
+ASK_THE_DOCTOR = "Its head is untrained, or it is not a model of '{}'. To find out which: evenhand doctor"
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What plain texts of a language say: has it learnt, and how does it read them? `unread`: most it cannot read."""
+    """What plain texts of a language show; `unread` if the model cannot read most of them."""
 
     learnt: Verdict
     says: str
@@ -46,7 +44,7 @@ class Evidence:
 
 
 def head_and_language(case: Case) -> Iterator[Finding]:
-    """A finding on each: whoever is at home in another language has a trained head, and is asked in the wrong one."""
+    """A finding on the head, one on the language: a model that knows another language has a trained head."""
     evidence = _inference if case.kind == "nli" else _context
     here = evidence(case, case.language)
     if here is not None and here.learnt == FINE:
@@ -54,8 +52,7 @@ def head_and_language(case: Case) -> Iterator[Finding]:
         yield Finding("language", FINE, here.reads)
         return
     tried = [code for code in plain_texts.LANGUAGES if code != case.language] if case.thorough or here is None else []
-    found: list[str] = []
-    home = ""
+    found, home = list[str](), ""
     for code in tried:
         if (there := evidence(case, code)) is not None:
             found.append(code)
@@ -66,27 +63,23 @@ def head_and_language(case: Case) -> Iterator[Finding]:
     if here is None:
         raise LeftOut("language" if home else "head and language", f"we have no plain texts of '{case.language}'")
     if home:
-        yield Finding(
-            "language",
-            here.learnt,
-            f"{here.says} It seems to be a model of '{home}'.",
-            f"Measure it in that language: --lang {home}",
-        )
+        says = f"{here.says} It seems to be a model of '{home}'."
+        yield Finding("language", here.learnt, says, f"Measure it in that language: `lang='{home}'`")
     elif here.unread:
-        yield Finding("language", UNFIT, here.says, f"Is it a model of '{case.language}'? Choose its language: --lang")
+        do = f"Is it a model of '{case.language}'? Choose its language with `lang`."
+        yield Finding("language", UNFIT, here.says, do)
     else:
-        elsewhere = f" Nor is it any better in {', '.join(found)}." if found else ""
+        elsewhere = f" It is not better in {', '.join(found)}." if found else ""
         do = (NOTHING_LEARNT[case.kind] if case.thorough else ASK_THE_DOCTOR).format(case.language)
         yield Finding("head", here.learnt, f"{here.says}{elsewhere}", do)
 
 
 def labels(case: Case) -> Iterator[Finding]:
-    """Do the three labels mean what they are called? Another order that gets the plain inferences right says no."""
+    """Whether the three labels mean what they are called: plain inferences must not be right in another order."""
     examples, _, said = _inferred(case, case.language)
     if len(said) <= len(examples) / 2:
-        raise LeftOut(
-            "labels", f"it reads no plain inferences of '{case.language}'" if examples else "we have no pairs"
-        )
+        why = f"it reads no plain inferences of '{case.language}'" if examples else "we have no pairs"
+        raise LeftOut("labels", why)
     read = _right(said)
     best = max(read, key=lambda order: read[order])
     never = sorted(set(LABELS) - {got for _, got in said})
@@ -94,27 +87,22 @@ def labels(case: Case) -> Iterator[Finding]:
         swapped = ", ".join(
             f"'{ours}' is {theirs}" for ours, theirs in zip(LABELS, best, strict=True) if ours != theirs
         )
+        says = f"{read[LABELS]} of {len(said)} plain inferences are right, but {read[best]} if its {swapped}."
         yield Finding(
-            "labels",
-            UNFIT,
-            f"{read[LABELS]} of {len(said)} plain inferences are right, but {read[best]} where its {swapped}.",
-            "Put id2label in its config.json right, or give --labels in the right order.",
+            "labels", UNFIT, says, "Correct id2label in its config.json, or give `labels` in the right order."
         )
     elif never:
-        yield Finding(
-            "labels",
-            CAREFUL,
-            f"Of {len(said)} plain inferences none is {' or '.join(never)} to it.",
-            "Its scores follow the labels it prefers: look at the table of labels before the value.",
-        )
+        says = f"It calls none of {len(said)} plain inferences {' or '.join(never)}."
+        do = "Its scores follow the labels it prefers: look at the table of labels before the value."
+        yield Finding("labels", CAREFUL, says, do)
     else:
         yield Finding("labels", FINE, f"Three labels, {', '.join(LABELS)}, and it uses them all.")
 
 
 def _context(case: Case, language: str) -> Evidence | None:
-    """How much likelier plain sentences are than their words shuffled: log-probability a word, pieces masked in turn.
+    """How much likelier plain sentences are than their words shuffled, by log-probability per word.
 
-    Later pieces of a word are masked with it, or a word cut into letters would give itself away in any order.
+    The later tokens of a word are masked with it, or a word split into letters would give itself away in any order.
     """
     texts = plain_texts.sentences(language)[: None if case.thorough else FEW]
     if not texts:
@@ -129,19 +117,19 @@ def _context(case: Case, language: str) -> Evidence | None:
     unit = "a character" if language in plain_texts.SPACELESS else "a word"
     sense = fmean(a.logp / n for a, _, n in read)
     gain = fmean((a.logp - b.logp) / n for a, b, n in read)
-    pieces = sum(len(a.logps) for a, _, _ in read) / sum(n for _, _, n in read)
+    tokens = sum(len(a.logps) for a, _, _ in read) / sum(n for _, _, n in read)
     verdict: Verdict = FINE if gain >= LEARNT else CAREFUL if gain >= BARELY else UNFIT
     return Evidence(
         verdict,
         f"Plain sentences of '{language}' are likelier than their words shuffled by {gain:+.1f} nats {unit}"
         + (f"; {LEARNT:g} is the least that learning gives." if verdict != FINE else "."),
-        f"'{language}': perplexity {math.exp(-sense):,.0f} {unit} on {len(read)} plain sentences, {pieces:.1f} pieces "
+        f"'{language}': perplexity {math.exp(-sense):,.0f} {unit} on {len(read)} plain sentences, {tokens:.1f} tokens "
         f"{unit}, {_unknown(len(texts) - len(read), 'sentences')}.",
     )
 
 
 def _inference(case: Case, language: str) -> Evidence | None:
-    """How many plain inferences are right, whatever the labels are called: their order is another check's."""
+    """How many plain inferences are right in the best order of the labels; `labels` checks the order."""
     examples, answers, said = _inferred(case, language)
     if not examples:
         return None
@@ -162,7 +150,7 @@ def _inference(case: Case, language: str) -> Evidence | None:
 
 
 def _unread(language: str, answers: Sequence[Answer], what: str) -> Evidence:
-    """Most texts have no answer: it does not know their characters, or for a reason that is another check's."""
+    """Evidence that the model does not know the characters of most texts; LeftOut if there is another reason."""
     notes = [answer.note for answer in answers if not is_number(answer)]
     if notes.count(UNKNOWN) < len(notes) / 2:
         raise LeftOut("head and language", f"plain {what} have no answer: {notes[0] or 'not a number'}")
@@ -171,7 +159,7 @@ def _unread(language: str, answers: Sequence[Answer], what: str) -> Evidence:
 
 
 def _inferred(case: Case, language: str) -> tuple[Sequence[Example], list[Answer], list[tuple[str, str]]]:
-    """The plain inferences, the answers, and of those that are numbers the right label beside the model's."""
+    """The plain inferences, the answers, and for each that is a number the right label and the model's."""
     examples = plain_texts.inferences(language)
     answers = case.ask([Entail(e.premise, e.hypothesis) for e in examples])
     said = [(e.label, _label(a)) for e, a in zip(examples, answers, strict=True) if is_number(a)]
@@ -179,7 +167,7 @@ def _inferred(case: Case, language: str) -> tuple[Sequence[Example], list[Answer
 
 
 def _right(said: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], int]:
-    """How many are right, for each order in which the labels may be taken."""
+    """How many are right, for each order of the labels."""
     return {order: sum(order[LABELS.index(got)] == label for label, got in said) for order in permutations(LABELS)}
 
 

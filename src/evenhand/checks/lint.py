@@ -1,4 +1,4 @@
-"""Look through sentence pairs, or pairs for inference, before anything is measured with them."""
+"""Check sentence pairs and NLI pairs for faults before measuring with them."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,23 +21,23 @@ from evenhand.errors import BadInput
 
 @dataclass(frozen=True)
 class Linted:
-    """How many pairs were looked at, and the faults found."""
+    """The number of pairs that were checked, and the faults found."""
 
     pairs: int
     faults: list[Fault]
     unchecked: tuple[str, ...] = ()
-    """Rules that were left out."""
+    """Rules that were not checked."""
     rules: Collection[str] = tuple(RULES)
-    """Rules that were looked for."""
+    """Rules that were checked."""
 
     @property
     def failing(self) -> dict[str, int]:
-        """How many pairs break each rule."""
+        """The number of pairs that break each rule."""
         return dict(tally(self.faults, self.rules))
 
     @property
     def clean(self) -> int:
-        """How many pairs have no fault."""
+        """The number of pairs without faults."""
         return self.pairs - len({fault.row for fault in self.faults})
 
     @property
@@ -54,9 +54,9 @@ def lint(
     counterpart: str = "counterpart",
     model: str | None = "mini-en",
 ) -> Linted:
-    """The faults of a file of pairs, or of a dataset of pairs by name; with `model`, whose pieces are counted.
+    """The faults of a file of pairs, or of a dataset by name; `model` is the one whose tokens are counted.
 
-    A dataset of pairs for inference is looked through for captions that say a gender.
+    Datasets of NLI pairs are checked for captions that state a gender.
     """
     named = None if Path(file).exists() or str(file) not in datasets.BUILDERS else datasets.load(str(file))
     if named and isinstance(named.items[0], NliPair):
@@ -83,14 +83,14 @@ def _pairs(file: str, named: Dataset | None, stereotype: str, counterpart: str) 
         return
     for item in named.items:
         if not isinstance(item, Pair):
-            raise BadInput(f"Dataset '{file}' has no sentence pairs to look through, but {type(item).__name__} items.")
+            raise BadInput(f"Dataset '{file}' has no sentence pairs, but {type(item).__name__} items.")
         yield item.id, item.stereotype, item.counterpart
 
 
 def _counter(name: str) -> Count:
     model = models.load(name)
     if not isinstance(model, Pieced):
-        raise BadInput(f"'{name}' cannot say how it cuts texts into pieces. Choose a masked language model, or none.")
+        raise BadInput(f"'{name}' cannot count tokens. Choose a masked language model as `model`, or none.")
 
     def count(texts: Sequence[str]) -> list[int]:
         known = [(text, Span(0, len(text))) for text in texts if text.strip()]

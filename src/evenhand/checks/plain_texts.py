@@ -1,4 +1,4 @@
-"""Plain sentences and plain inferences in a few languages: who has learnt a language has no trouble with them."""
+"""Plain sentences and inferences in a few languages, easy for any model that knows the language."""
 
 from functools import cache
 from importlib.resources import as_file, files
@@ -15,19 +15,19 @@ SPACELESS = ("ja", "zh")
 
 @cache
 def sentences(language: str) -> tuple[str, ...]:
-    """Short sentences of everyday life, as data/plain.tsv has them; none in a language we have none of."""
+    """Short sentences of everyday life, from data/plain.tsv; empty for other languages."""
     return tuple(row["text"] for row in _read("plain.tsv") if row["language"] == language)
 
 
 @cache
 def inferences(language: str) -> tuple[Example, ...]:
-    """As many entailments as contradictions and neutral pairs, as data/plain-nli.tsv has them."""
+    """Equal numbers of entailments, contradictions and neutral pairs, from data/plain-nli.tsv."""
     found = (row for row in _read("plain-nli.tsv") if row["language"] == language)
     return tuple(Example(row["premise"], row["hypothesis"], row["label"]) for row in found)
 
 
 def shuffled(text: str, language: str) -> str:
-    """The same words in another order, the last mark at its place; always the same one.
+    """The same words in a fixed random order, with the last mark at the end.
 
     >>> shuffled("The river is too cold to swim in.", "en")
     'too river cold swim to in is The.'

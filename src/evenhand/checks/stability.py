@@ -1,4 +1,4 @@
-"""Does an answer depend on what it must not depend on: its neighbours in a batch, or rounding?"""
+"""Checks whether answers depend on other inputs of the batch, or on precision."""
 
 import math
 import warnings
@@ -12,55 +12,47 @@ from evenhand.models.base import Examined, overflowed
 from evenhand.runs.record import Finding
 
 ROUNDING = {"float32": 1e-4, "bfloat16": 0.2, "float16": 0.02}
-"""Nats by which answers may differ with their neighbours: another order of additions."""
+"""Nats by which answers may differ between batches, from rounding alone."""
 LEAKING = {"float32": 1e-2, "bfloat16": 1.0, "float16": 0.2}
-"""Nats that no rounding explains."""
+"""Nats that rounding cannot explain."""
 APART = 0.2
-"""Nats between precisions from which on differences between groups may drown."""
+"""Nats between precisions above which differences between groups may be lost."""
 
 
 def numbers(case: Case) -> Iterator[Finding]:
-    """Are the answers numbers at all? Half precision may overflow, and weights may be broken."""
+    """Whether the answers are numbers: half precision may overflow, and weights may be broken."""
     questions, answers = case.ordinary
     lost = sum(not is_number(answer) for answer in answers)
     if lost:
-        do = (
-            "Its weights hold infinities or NaN: save the checkpoint again."
-            if case.dtype == "float32"
-            else "Measure in float32, or bfloat16."
-        )
-        yield Finding("numbers", UNFIT, f"{lost} of {len(questions)} answers in {case.dtype} are no numbers.", do)
+        broken = "Its weights have infinities or NaN: save the checkpoint again."
+        do = broken if case.dtype == "float32" else "Measure in float32, or bfloat16."
+        yield Finding("numbers", UNFIT, f"{lost} of {len(questions)} answers in {case.dtype} are not numbers.", do)
     elif redone := overflowed(case.model):
-        says = f"{redone} inputs overflowed in {case.dtype}, and were redone in float32."
+        says = f"{redone} inputs overflowed in {case.dtype} and were computed again in float32."
         yield Finding("numbers", CAREFUL, says, "Measure in float32, or bfloat16.")
     else:
         yield Finding("numbers", FINE, f"All {len(questions)} answers in {case.dtype} are numbers.")
 
 
 def batching(case: Case) -> Iterator[Finding]:
-    """The largest difference, in nats, between a question asked alone, beside others, and beside others in reverse.
+    """The largest difference, in nats, between a question asked alone, with others, and with others in reverse.
 
-    Padding that is attended to, or a network that looks across the inputs of a batch, shows here.
+    It shows if a network attends to padding, or looks across the inputs of a batch.
     """
     questions, together = case.ordinary
     alone = [case.model.answer([question])[0] for question in questions]
     backwards = list(case.model.answer(questions[::-1]))[::-1]
     apart = max(_apart(together, alone), _apart(together, backwards))
     verdict: Verdict = FINE if apart < ROUNDING[case.dtype] else CAREFUL if apart < LEAKING[case.dtype] else UNFIT
+    asked = f"{len(questions)} questions of unequal length, alone, together and in reverse"
+    do = "Measure with `batch_size=1`, and compare only with such runs. The model may attend to padding."
     yield Finding(
-        "batching",
-        verdict,
-        f"{len(questions)} questions of unequal length, alone, together and in reverse: answers differ by "
-        f"{_nats(apart)} at most.",
-        ""
-        if verdict == FINE
-        else "Measure with --batch-size 1, and do not compare with runs at other batch sizes. "
-        "Does the model attend to padding?",
+        "batching", verdict, f"{asked}: answers differ by {_nats(apart)} at most.", "" if verdict == FINE else do
     )
 
 
 def half_precision(case: Case) -> Iterator[Finding]:
-    """How far answers in half precision are from those in float32, and whether they are numbers at all."""
+    """How far answers in half precision are from those in float32, and whether they are numbers."""
     model = case.model
     if not isinstance(model, Examined):
         raise LeftOut("half precision", "the model cannot be cast")
@@ -79,12 +71,12 @@ def half_precision(case: Case) -> Iterator[Finding]:
             said.append(str(error).strip().splitlines()[0].rstrip("."))
             continue
         if math.isinf(apart):
-            said.append(f"{half} gives answers that are no numbers")
+            said.append(f"{half} gives answers that are not numbers")
         else:
             said.append(f"{half} is {_nats(apart)} from float32 at most")
         redone = max(redone, overflowed(model))
         if redone:
-            said.append(f"{half} overflowed on {redone} inputs, which were redone in float32")
+            said.append(f"{half} overflowed on {redone} inputs, which were computed again in float32")
         if apart > APART or redone:
             worst = CAREFUL
     do = "" if worst == FINE else "Measure in float32, the default."
@@ -92,15 +84,15 @@ def half_precision(case: Case) -> Iterator[Finding]:
 
 
 def _cast_answers(model: Examined, dtype: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], int]:
-    """The answers in another precision, and how many inputs it could not hold."""
+    """The answers in another precision, and how many inputs overflowed in it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a CPU without bfloat16 of its own says so for every product
+        warnings.simplefilter("ignore")  # a CPU without bfloat16 warns at every product
         cast: Model = model.cast(dtype)
         return cast.answer(questions), overflowed(cast)
 
 
 def _apart(one: Sequence[Answer], other: Sequence[Answer]) -> float:
-    """The largest difference between log-probabilities; infinite where only one of two is a number."""
+    """The largest difference between log-probabilities; infinite if only one of two is a number."""
     gaps = [0.0]
     for x, y in zip(one, other, strict=True):
         if is_number(x) and is_number(y) and len(x.logps) == len(y.logps):

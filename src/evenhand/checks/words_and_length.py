@@ -1,4 +1,4 @@
-"""Do model and datasets suit each other: words that are cut, by gender, and texts that are too long?"""
+"""Checks of a model with datasets: unknown words, words that are split, texts that are too long."""
 
 from collections.abc import Iterator
 
@@ -15,38 +15,37 @@ from evenhand.models.planning.tokens import TOO_LONG
 from evenhand.runs.record import Finding
 
 UNEVEN = {"target": 0.1, "attribute": 0.25}
-"""Difference between the shares of female and male words that are cut, from which on it may make a score: a target's
-own probability is read, an attribute is beside it."""
+"""Difference between the shares of split female and male words that can affect scores. It is smaller for targets, whose
+own probability is scored."""
 LONGEST = 100
-"""Items of a dataset that are tried, the longest in characters."""
+"""Number of items of a dataset that are tried, the longest in characters."""
 
 
 def vocabulary(case: Case) -> Iterator[Finding]:
-    """Does the tokenizer know the words to be measured?"""
+    """Whether the tokenizer knows the words to be measured."""
     if not isinstance(case.model, Pieced) or not case.datasets:
         return
-    fits = [fit(case.model, dataset) for dataset in case.sampled]
+    fits = [case.fits.get(dataset.name) or fit(case.model, dataset) for dataset in case.sampled]
     lines = [line for found in fits for line in found.warnings(case.model.name)]
     if lines:
-        more = f" The same goes for {len(lines) - 1} more datasets." if lines[1:] else ""
-        yield Finding("vocabulary", CAREFUL, lines[0] + more, "Choose another model, or its language: --lang")
+        more = f" The same holds for {len(lines) - 1} more datasets." if lines[1:] else ""
+        yield Finding("vocabulary", CAREFUL, lines[0] + more, "Choose another model, or its language with `lang`.")
         return
     known = {word: n for found in fits for word, n in (found.targets | found.texts).items()}
     unknown = [word for word, n in known.items() if not n]
-    yield Finding(
-        "vocabulary",
-        CAREFUL if unknown else FINE,
-        f"{len(unknown)} of {len(known)} words to be measured are unknown"
-        + (f": {', '.join(unknown[:4])}. Their items have no score." if unknown else "."),
-        "See the count of unscored items beside every value." if unknown else "",
-    )
+    says = f"{len(unknown)} of {len(known)} words to be measured are unknown"
+    if unknown:
+        says += f": {', '.join(unknown[:4])}. Their items have no score."
+        yield Finding("vocabulary", CAREFUL, says, "See the number of unscored items next to every value.")
+    else:
+        yield Finding("vocabulary", FINE, f"{says}.")
 
 
 def splitting(case: Case) -> Iterator[Finding]:
-    """Which share of target and of attribute words is cut into more pieces than it has words, by gender?
+    """The shares of target and attribute words that are split into several tokens, by gender.
 
-    A word of several pieces has other log-probabilities than a whole one. Where that befalls one gender more than the
-    other, scores differ for it, not for bias. In languages without spaces there are no words to be cut.
+    A word of several tokens has other log-probabilities than a whole one. If more words of one gender are split, scores
+    differ for that reason, not for bias. Languages without spaces have no words that could be split.
     """
     if not isinstance(case.model, Pieced) or case.language in plain_texts.SPACELESS:
         return
@@ -58,7 +57,7 @@ def splitting(case: Case) -> Iterator[Finding]:
 
 
 def length(case: Case) -> Iterator[Finding]:
-    """Do the longest items fit into the model?"""
+    """Whether the longest items fit into the model."""
     model = case.model
     if not isinstance(model, Examined) or not case.datasets:
         return
@@ -69,18 +68,15 @@ def length(case: Case) -> Iterator[Finding]:
         for reading in model.plan(asked).readings:
             tried += 1
             over += reading.note == TOO_LONG
-            if (n := _pieces(reading, case.kind)) > most:
+            if (n := _tokens(reading, case.kind)) > most:
                 most, where = n, dataset.name
-    room = f"{model.longest:,}" if model.longest < 2**31 else "any number of"
+    limit = f"{model.longest:,}" if model.longest < 2**31 else "any number of"
     if over:
-        yield Finding(
-            "length",
-            UNFIT if over == tried else CAREFUL,
-            f"{over} of the {tried} longest texts have more than the {room} pieces that the model takes.",
-            "They have no score: texts are never cut. Use a model that takes longer texts, or shorter ones.",
-        )
+        says = f"{over} of the {tried} longest texts have more than the {limit} tokens that the model takes."
+        do = "They have no score: texts are never truncated. Use a model that takes longer texts, or shorter texts."
+        yield Finding("length", UNFIT if over == tried else CAREFUL, says, do)
     else:
-        yield Finding("length", FINE, f"The longest text ({where}) has {most} pieces; the model takes {room}.")
+        yield Finding("length", FINE, f"The longest text ({where}) has {most} tokens; the model takes {limit}.")
 
 
 def _split(role: str, female: list[Cut], male: list[Cut]) -> Finding:
@@ -91,12 +87,8 @@ def _split(role: str, female: list[Cut], male: list[Cut]) -> Finding:
         shares.append(len(cut) / len(found))
         said.append(f"{len(cut)} of {len(found)} {typed}" + (f" ({', '.join(cut[:3])})" if cut else ""))
     uneven = abs(shares[0] - shares[1]) > UNEVEN[role]
-    return Finding(
-        f"{role} words",
-        CAREFUL if uneven else FINE,
-        f"Cut into pieces: {said[0]}, {said[1]}.",
-        "Cut words have other probabilities than whole ones: compare words that are cut alike." if uneven else "",
-    )
+    do = "Split words have other probabilities than whole ones: compare words with equal numbers of tokens."
+    return Finding(f"{role} words", CAREFUL if uneven else FINE, f"Split: {said[0]}, {said[1]}.", do if uneven else "")
 
 
 def _distinct(found: Iterator[Cut]) -> list[Cut]:
@@ -107,15 +99,15 @@ def _size(item: Item) -> int:
     return max(len(text) for text in texts(item))
 
 
-def _pieces(reading: Reading, kind: str) -> int:
-    """Of the longest input; of a causal model's text, whose inputs are shared with others, the start and all asked."""
+def _tokens(reading: Reading, kind: str) -> int:
+    """The tokens of the longest input; a causal model's inputs are shared, so its start and all that is asked count."""
     if kind == "causal":
         return 1 + sum(len(read.cells) for read in reading.reads) if reading.reads else 0
     return max((len(read.ids) for read in reading.reads), default=0)
 
 
 def _questions(item: Item, kind: str) -> list[Question]:
-    """What shows how many pieces an item has: any one word of it hidden; for a causal model, the whole text."""
+    """Questions whose inputs have all tokens of an item: any one word hidden; for a causal model, the whole text."""
     if kind == "causal":
         whole = [f"{item.premise} {item.hypothesis}"] if isinstance(item, NliPair) else texts(item)
         return [Likelihood(text) for text in whole if text.strip()]

@@ -1,4 +1,4 @@
-"""A run in the formats that others read: one file for each, from the run folder alone."""
+"""Exports of runs to other formats, one file for each format, made from the run folder alone."""
 
 import inspect
 import logging
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How runs are written, the file's name in a folder, and whether several runs can share it."""
+    """How runs are written, the file's name, and whether one file can hold several runs."""
 
     write: Callable[..., str]
     file: str
@@ -30,7 +30,7 @@ class Format:
 
     @property
     def options(self) -> list[str]:
-        """What it takes beside runs."""
+        """The names of its parameters, apart from the runs."""
         return list(inspect.signature(self.write).parameters)[1:]
 
 
@@ -54,11 +54,11 @@ def export(
     into: str | Path | None = None,
     **options: Any,
 ) -> str:
-    """The runs as text in the format `to`; also written to `out`, a file or a folder, where it is given.
+    """The runs as text in the format `to`, also written to the file or folder `out` if that is given.
 
     `to` is bibtex, csv, eval-results, every-eval-ever, latex or model-card; bibtex, csv and latex take several runs.
     `out` of eval-results is a folder, such as a model's repository: the file goes to its .eval_results. `into` is a
-    model card whose section is written or replaced. `options` are the format's own: see its function.
+    model card whose section is written or replaced. `options` go to the format's function.
     """
     if to not in FORMATS:
         raise UnknownName("format", to, FORMATS)
@@ -66,29 +66,22 @@ def export(
     for name in options:
         if name not in how.options:
             raise UnknownName(f"option of format '{to}'", name, how.options)
-    loaded = [run if isinstance(run, Run) else Run.load(run) for run in _listed(runs)]
+    given = [runs] if isinstance(runs, Run | str | Path) else runs
+    loaded = [run if isinstance(run, Run) else Run.load(run) for run in given]
     if not loaded:
         raise BadInput("There is nothing to export. Give a run folder.")
     if len(loaded) > 1 and not how.several:
         many = ", ".join(name for name, other in FORMATS.items() if other.several)
-        raise BadInput(f"{to} is of one run. Got {len(loaded)}: export them one by one. Several can share: {many}.")
+        raise BadInput(f"{to} takes one run. Got {len(loaded)}: export them one by one. For several runs: {many}.")
     if into is not None:
         if to != "model-card" or out is not None:
-            raise BadInput("into is for a model card alone, and without out. Choose one.")
+            raise BadInput("`into` is only for model-card, and excludes `out`. Give one of them.")
         return _into(Path(into).expanduser(), loaded)
     text = how.write(loaded, **options)
     if out is not None:
-        _write(_place(Path(out).expanduser(), how), text)
+        path = Path(out).expanduser()
+        _write(path / how.file if path.is_dir() or how.file == PLACE else path, text)
     return text
-
-
-def _listed(runs: AnyRun | Sequence[AnyRun]) -> list[AnyRun]:
-    return [runs] if isinstance(runs, Run | str | Path) else list(runs)
-
-
-def _place(out: Path, how: Format) -> Path:
-    """The file to write: in a folder the format's own, and always for one whose place in a repository is fixed."""
-    return out / how.file if out.is_dir() or how.file == PLACE else out
 
 
 def _into(card: Path, runs: Sequence[Run]) -> str:
@@ -96,9 +89,9 @@ def _into(card: Path, runs: Sequence[Run]) -> str:
         before = card.read_bytes()
     except OSError as error:
         raise BadInput(
-            f"The model card '{card}' cannot be read: {error.strerror}. Give one that is there, or out for a new file."
+            f"The model card '{card}' cannot be read: {error.strerror}. Give one that exists, or `out` for a new file."
         ) from error
-    # Bytes that are no UTF-8 come back as they were.
+    # surrogateescape: bytes that are not UTF-8 are written back unchanged
     after = inserted(before.decode("utf-8", "surrogateescape"), runs)
     if (encoded := after.encode("utf-8", "surrogateescape")) != before:
         write_whole(card, lambda file: file.write(encoded))

@@ -1,4 +1,4 @@
-"""BibTeX: what to cite for what was run."""
+"""BibTeX entries of the works to cite for a run."""
 
 import csv
 import tomllib
@@ -18,7 +18,7 @@ OWN = "evenhand"
 
 @cache
 def works() -> dict[str, dict[str, str]]:
-    """What is known of each work, by key."""
+    """The fields of each work, by key."""
     return tomllib.loads((DATA / "references.toml").read_text(encoding="utf-8"))
 
 
@@ -31,7 +31,7 @@ def cited() -> dict[tuple[str, str], tuple[str, ...]]:
 
 
 def reasons(task: TaskRecord) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Why something is to be cited for a task, in words, and the keys; none for what is the user's own."""
+    """The reasons to cite something for a task, each with the keys of works; no keys for a user's own data."""
     dataset, measure = task.dataset_builder or task.dataset, task.measure
     yield f"measure {measure}", cited().get(("measure", measure), ())
     for option, value in task.measure_options.items():
@@ -39,24 +39,22 @@ def reasons(task: TaskRecord) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield f"dataset {task.dataset}", cited().get(("dataset", dataset), ())
     yield "intervals", cited()["interval", "clustered"]
     if task.crossed:
-        yield (
-            f"intervals of {task.dataset}, which resample {task.cluster} and {task.crossed}",
-            cited()["interval", "crossed"],
-        )
+        reason = f"intervals of {task.dataset}, which resample {task.cluster} and {task.crossed}"
+        yield reason, cited()["interval", "crossed"]
     yield f"intervals of {measure}, a share", cited().get(("interval", measure), ())
     if measure == "association" and "gender" in task.by:
         yield "the tests of women against men on the scorecard, where you report them", cited()["test", "paired"]
 
 
 AS_IT_IS = ("author", "doi", "pages", "url")
-"""Fields of ours that LaTeX is to read, or that no style escapes."""
+"""Fields that hold LaTeX, or that no style escapes."""
 
 
 def bibtex(runs: Sequence[Run], *, cite: Sequence[str] = ()) -> str:
-    """An entry for each work behind the runs, with a line above that says for what.
+    """An entry for each work that the runs rely on, below a comment that says what it is cited for.
 
-    evenhand itself first, then measures, datasets and statistics in the order of the run. `cite` names corpora that a
-    run cannot know of, since its model was trained on them before: gap.
+    evenhand itself comes first, then measures, datasets and statistics in the order of the run. `cite` names corpora
+    that the model was trained on, such as gap, which a run does not know of.
     """
     why: dict[str, list[str]] = {OWN: ["the measurements"]}
     own_data: list[str] = []
@@ -67,30 +65,23 @@ def bibtex(runs: Sequence[Run], *, cite: Sequence[str] = ()) -> str:
                     own_data.append(reason)
                 for key in keys:
                     why.setdefault(key, []).append(reason)
+    known = {name: keys for (kind, name), keys in cited().items() if kind in ("corpus", "dataset") and keys}
     for corpus in cite:
-        known = {name: keys for (kind, name), keys in cited().items() if kind in ("corpus", "dataset") and keys}
         if corpus not in known:
             raise UnknownName("corpus to cite", corpus, known)
         for key in known[corpus]:
             why.setdefault(key, []).append(f"corpus {corpus}")
-    versions = list(dict.fromkeys(str(run.record.evenhand) for run in runs))
-    lines = [
-        *_head(runs),
-        *(f"{_comment(name)}: no citation known, cite its source" for name in dict.fromkeys(own_data)),
-    ]
+    versions = dict.fromkeys(str(run.record.evenhand) for run in runs)
+    lines = [_comment(f"{run.record.model} ({run.record.fingerprint}). {run.record.sample}".rstrip()) for run in runs]
+    lines += [f"{_comment(name)}: no citation known, cite its source" for name in dict.fromkeys(own_data)]
     for key, behind in why.items():
         fields = dict(works()[key]) | ({"note": f"Version {', '.join(versions)}"} if key == OWN else {})
         lines += ["", _comment(f"For {'; '.join(dict.fromkeys(behind))}"), *_entry(key, fields)]
     return "\n".join(lines) + "\n"
 
 
-def _head(runs: Sequence[Run]) -> Iterator[str]:
-    for run in runs:
-        yield _comment(f"{run.record.model} ({run.record.fingerprint}). {run.record.sample}".rstrip())
-
-
 def _comment(text: str) -> str:
-    """BibTeX skips what is outside entries, but an at sign would begin one."""
+    """A comment: BibTeX skips text outside of entries, but an at sign would begin one."""
     return f"% {one_line(text).replace('@', '(at)')}"
 
 

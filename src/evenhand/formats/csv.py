@@ -1,11 +1,10 @@
-"""Values as csv: exact numbers, empty where there is none."""
+"""Values or scores of runs as csv, with exact numbers; an empty cell means no value."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 
-from evenhand.formats.facts import Fact, facts
+from evenhand.formats.facts import facts
 from evenhand.runs.folder import Run
 
 VALUES = (
@@ -13,14 +12,14 @@ VALUES = (
     *("value", "low", "high", "n", "unscored", "neutral", "note"),
 )
 COLUMNS = ("dataset", "id", "measure", "score")
-"""Of the scores; every other column is a group."""
+"""Columns of the scores that are not groups."""
 
 
 def csv(runs: Sequence[Run], *, scores: bool = False) -> str:
-    """A row for each value of the runs; with `scores`, one for each item's score.
+    """A row for each value of the runs, or, with `scores`, for each item's score.
 
-    Numbers have all their digits, so that reading them back gives the same ones; "no value" is empty. Groups are
-    columns `group_...`. Text stands as it is: a spreadsheet may take a name that begins with = for a formula.
+    Numbers have all their digits, so that reading them back gives the same numbers. Groups are columns `group_...`.
+    Text is not changed: a spreadsheet may take a name that begins with = for a formula.
     """
     frames = [_scores(run) if scores else _values(run) for run in runs]
     frame = pd.concat(frames, ignore_index=True)
@@ -30,23 +29,17 @@ def csv(runs: Sequence[Run], *, scores: bool = False) -> str:
 
 
 def _values(run: Run) -> pd.DataFrame:
-    return pd.DataFrame([{**_row(fact), **_sample(run), **_grouped(fact)} for fact in facts(run)])
+    return pd.DataFrame(
+        {key: getattr(fact, key) for key in VALUES}
+        | _sample(run)
+        | {f"group_{group}": label for group, label in fact.groups.items()}
+        for fact in facts(run)
+    )
 
 
-def _row(fact: Fact) -> dict[str, Any]:
-    return {key: getattr(fact, key) for key in VALUES}
-
-
-def _grouped(fact: Fact) -> dict[str, str]:
-    return {f"group_{group}": label for group, label in fact.groups.items()}
-
-
-def _sample(run: Run) -> dict[str, Any]:
-    return {"partial": "yes" if run.record.partial else "no", "limit": _text(run.record.limit)}
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
+def _sample(run: Run) -> dict[str, str]:
+    limit = run.record.limit
+    return {"partial": "yes" if run.record.partial else "no", "limit": "" if limit is None else str(limit)}
 
 
 def _scores(run: Run) -> pd.DataFrame:

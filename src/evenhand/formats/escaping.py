@@ -1,4 +1,4 @@
-"""Text that came from anywhere, made harmless: it reads the same, and commands nothing."""
+"""Escape arbitrary text for LaTeX, Markdown and file names."""
 
 import re
 
@@ -23,10 +23,10 @@ LATEX = {
     "*": "{*}",
     "–": "--",
 }
-"""Braces by name: BibTeX counts even escaped ones. \\textquotedbl needs the T1 encoding."""
+"""Braces are written by name since BibTeX counts even escaped ones. \\textquotedbl needs the T1 encoding."""
 MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$&])")
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
-"""Line ends and control characters: a space in their place keeps a row a row."""
+"""Line ends and control characters, which would break a table row."""
 
 
 def one_line(text: object) -> str:
@@ -35,16 +35,16 @@ def one_line(text: object) -> str:
 
 
 def latex(text: object) -> str:
-    """The text as LaTeX prints it, letter by letter: no command, and no two signs joined into another."""
+    """The text so that LaTeX prints it letter by letter, without commands and ligatures such as -- or ''."""
     plain = re.sub(r"([-'])(?=\1)", "\\1\0", one_line(text))
     return "".join(LATEX.get(letter, letter) for letter in plain).replace("\0", "{}")
 
 
 def markdown(text: object) -> str:
-    """The text as markdown shows it, also within a table: no markup, no HTML."""
+    """The text so that Markdown shows it unchanged, also within a table."""
     return MARKDOWN.sub(r"\\\1", one_line(text))
 
 
 def slug(text: object) -> str:
-    """A name for files, labels and ids: letters, digits, dots, dashes and underscores alone."""
+    """The text as a name for files, labels and ids: letters, digits, dots, dashes and underscores."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", str(text)).strip("-.") or "unnamed"

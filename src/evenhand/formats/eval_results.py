@@ -16,9 +16,9 @@ def eval_results(runs: Sequence[Run], *, hub: Mapping[str, str] | None = None) -
     """An entry for each value over all items and by group: dataset id, task id, value, date, and the rest in the notes.
 
     The format has no place for an interval, n, unscored, versions and fingerprint, so the notes hold them. The dataset
-    id must be a benchmark's on the Hub: `hub` gives it by dataset ({"tgb": "me/tgb"}); `evenhand/<dataset>` stands in
-    for it otherwise, and is no repository. The task id is the measure, with the group. Values that are none are left
-    out: the format knows no "not measured".
+    id must be a benchmark's on the Hub: `hub` gives it by dataset ({"tgb": "me/tgb"}). The placeholder otherwise,
+    `evenhand/<dataset>`, is not a repository. The task id is the measure, with the group. Missing values are left out,
+    since the format cannot express them.
     """
     import yaml  # type: ignore[import-untyped]
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
@@ -49,7 +49,7 @@ def _dataset_ids(run: Run, hub: Mapping[str, str]) -> dict[str, str]:
     ids = {name: hub.get(name, f"evenhand/{slug(name)}") for name in names}
     for name, found in ids.items():
         if list(ids.values()).count(found) > 1:
-            raise BadInput(f"Two datasets of the run would be '{found}'. Give '{name}' an id of its own: hub.")
+            raise BadInput(f"Two datasets of the run would be '{found}'. Give '{name}' its own id in `hub`.")
     return ids
 
 
@@ -58,8 +58,7 @@ def _task_id(fact: Fact) -> str:
 
 
 def _notes(run: Run, fact: Fact) -> str:
-    """What the fields cannot say."""
-    reading = run.task(fact.dataset, fact.measure).reading
+    """Everything that the format has no field for."""
     said = [
         run.record.sample.rstrip("."),
         f"95 % interval [{fact.low:.6g}, {fact.high:.6g}]",
@@ -71,6 +70,6 @@ def _notes(run: Run, fact: Fact) -> str:
         f"of {fact.of}",
         f"model {fact.model}, fingerprint {fact.fingerprint}",
         f"evenhand {run.record.evenhand}",
-        f"how to read it: {reading}",
+        f"how to read it: {run.task(fact.dataset, fact.measure).reading}",
     ]
     return one_line("; ".join(part for part in said if part))

@@ -1,14 +1,14 @@
-"""Every Eval Ever, a shared format of evaluation results: one JSON record for each run."""
+"""Every Eval Ever, a shared format for evaluation results: one JSON record for each run."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from evenhand.errors import RunError, UnknownName
 from evenhand.formats.facts import Fact, facts, short
 from evenhand.runs.folder import Run
-from evenhand.runs.record import TaskRecord
+from evenhand.runs.record import TaskRecord, rescore
 
 SCHEMA = "0.3.0"
 RELATIONSHIPS = ("collaborative", "first_party", "other", "third_party")
@@ -23,17 +23,16 @@ DIRECTIONS = {
 def every_eval_ever(runs: Sequence[Run], *, organization: str = "unknown", relationship: str = "other") -> str:
     """A record with the fields that version 0.3.0 of the schema documents (eval.schema.json of every-eval-ever 0.3.0).
 
-    It is not validated by that schema here: its package is no dependency of ours. A result for each value that there
-    is, parts of groups included, with its interval in `uncertainty`. A number is required there, so a value that is
-    none has no result; the record counts them. `lower_is_better` must be true or false: where neither is, it is false,
-    and `direction` in the additional details says so. Times are the run's, so that the same run gives the same record.
-    `organization` and `relationship` (to the model's maker) say who measured.
+    The schema's package is not a dependency, so nothing is validated here. There is a result for each value, including
+    parts of groups, with its interval in `uncertainty`. A result needs a number, so missing values are only counted.
+    `lower_is_better` must be true or false: where neither fits it is false, and `direction` in the additional details
+    says so. Times are the run's, so that the same run gives the same record. `organization` and `relationship` (to the
+    model's maker) say who measured.
     """
     if relationship not in RELATIONSHIPS:
         raise UnknownName("relationship", relationship, RELATIONSHIPS)
     (run,) = runs
-    found = facts(run)
-    when = _when(run)
+    found, when = facts(run), _when(run)
     record = {
         "schema_version": SCHEMA,
         "evaluation_id": f"evenhand/{run.record.model.replace('/', '_')}/{when}",
@@ -58,14 +57,12 @@ def every_eval_ever(runs: Sequence[Run], *, organization: str = "unknown", relat
 
 
 def _when(run: Run) -> str:
-    """When the values were made, in seconds since 1970."""
+    """When the values were computed, in seconds since 1970."""
     text = run.record.rescored or run.record.started
     try:
         return str(datetime.fromisoformat(text).timestamp()) if text else "unknown"
     except (TypeError, ValueError) as error:
-        raise RunError(
-            f"'{run.path}' has no time but '{text}'. Put it right with: evenhand rescore {run.path}"
-        ) from error
+        raise RunError(f"'{run.path}' has the time '{text}', which is not a date. {rescore(run.path)}") from error
 
 
 def _sample(run: Run) -> dict[str, str]:
@@ -73,29 +70,23 @@ def _sample(run: Run) -> dict[str, str]:
 
 
 def _model(run: Run) -> dict[str, Any]:
-    loaded = run.record.loaded
-    told = {key: str(value) for key, value in loaded.items() if value is not None}
+    told = {key: str(value) for key, value in run.record.loaded.items() if value is not None}
+    model = {"name": run.record.model, "id": run.record.model}
     owner, slash, _ = run.record.model.partition("/")
+    if slash:
+        model["developer"] = owner
+    engine = {"name": "transformers", "version": told["transformers"]} if "transformers" in told else None
+    fixed = {"deployment_type": "self_deployed", "model_availability": "unknown"}
     return {
-        "name": run.record.model,
-        "id": run.record.model,
-        **({"developer": owner} if slash else {}),
-        **(
-            {"inference_engine": {"name": "transformers", "version": told["transformers"]}}
-            if "transformers" in told
-            else {}
-        ),
-        "additional_details": {
-            **told,
-            "deployment_type": "self_deployed",
-            "model_availability": "unknown",
-            "fingerprint": run.record.fingerprint,
-        },
+        **model,
+        **({"inference_engine": engine} if engine else {}),
+        "additional_details": {**told, **fixed, "fingerprint": run.record.fingerprint},
     }
 
 
 def _result(run: Run, fact: Fact) -> dict[str, Any]:
     task = run.task(fact.dataset, fact.measure)
+    clusters = " and ".join(name for name in (task.cluster, task.crossed) if name)
     whole = [fact.dataset, fact.measure, *(f"{group}={label}" for group, label in fact.groups.items())]
     return {
         "evaluation_result_id": "/".join(whole),
@@ -117,7 +108,7 @@ def _result(run: Run, fact: Fact) -> dict[str, Any]:
                     "lower": fact.low,
                     "upper": fact.high,
                     "confidence_level": 0.95,
-                    "method": _method(task),
+                    "method": f"clustered by {clusters}" if clusters else "each item stands for itself",
                 },
                 "num_samples": fact.n,
             },
@@ -136,14 +127,17 @@ def _data(task: TaskRecord) -> dict[str, Any]:
 
 
 def _measure(fact: Fact, task: TaskRecord) -> dict[str, Any]:
-    direction = _direction(fact, task)
     low, high = task.bounds
+    direction: str = task.better
+    if direction == "closer":  # lower or higher, if all values are on one side of neutral
+        direction = "lower" if fact.neutral == low else "higher" if fact.neutral == high else "closer"
+    options = {k: v if isinstance(v, str | int | float | None) else str(v) for k, v in task.measure_options.items()}
     return {
         "evaluation_description": task.reading,
         "metric_id": f"evenhand.{fact.measure}",
         "metric_name": fact.measure,
         **({"metric_unit": task.unit} if task.unit else {}),
-        "metric_parameters": {"version": fact.measure_version, **_plain(task.measure_options)},
+        "metric_parameters": {"version": fact.measure_version} | options,
         "lower_is_better": direction == "lower",
         "score_type": "continuous",
         "min_score": "-Infinity" if low is None else low,
@@ -155,21 +149,3 @@ def _measure(fact: Fact, task: TaskRecord) -> dict[str, Any]:
             **({"asks": task.asks} if task.asks else {}),
         },
     }
-
-
-def _direction(fact: Fact, task: TaskRecord) -> str:
-    """Closer to neutral is lower or higher where values lie on one side of it alone."""
-    if task.better != "closer":
-        return task.better
-    low, high = task.bounds
-    return "lower" if fact.neutral == low else "higher" if fact.neutral == high else "closer"
-
-
-def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as the format takes them: text, numbers, booleans, null."""
-    return {key: value if isinstance(value, str | int | float | None) else str(value) for key, value in options.items()}
-
-
-def _method(task: TaskRecord) -> str:
-    clusters = " and ".join(name for name in (task.cluster, task.crossed) if name)
-    return f"clustered by {clusters}" if clusters else "each item stands for itself"

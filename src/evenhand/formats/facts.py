@@ -1,7 +1,7 @@
-"""What a run says, for whoever writes it down: each value with all that must go with it."""
+"""The values of a run with everything that an export must state about them."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -10,13 +10,13 @@ from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord, ValueRecord
 from evenhand.stats.estimate import Estimate
 
-ALIKE = ("dataset_builder", "dataset_version", "dataset_options", "measure_version", "measure_options")
-"""What must be the same where two runs stand in one table."""
+SAME = ("dataset_builder", "dataset_version", "dataset_options", "measure_version", "measure_options")
+"""Fields of a task that must be equal in runs that share a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact(Estimate):
-    """A value with what must go with it: whose, of what, in which versions, and what is neutral."""
+    """A value with its model, dataset, measure, versions, groups and neutral value."""
 
     model: str = ""
     fingerprint: str = ""
@@ -27,59 +27,45 @@ class Fact(Estimate):
     groups: Mapping[str, str] = field(default_factory=dict)
     neutral: float = math.nan
     part: bool = False
-    """Whether it is of a part within a group: a single profession, say."""
+    """Whether it is the value of a part within a group, such as one profession."""
 
     @property
     def of(self) -> str:
-        """Which items, in words."""
+        """The items it is about, in words."""
         return ", ".join(f"{group} {label}" for group, label in self.groups.items()) or "all items"
 
 
 def facts(run: Run) -> list[Fact]:
-    """Every value of the run. One without an interval counts as none: it could be chance, and nobody could tell."""
+    """Every value of the run. One without an interval counts as missing, since it could be chance."""
     return [_fact(row, task) for task in run.record.tasks for row in run.values_of(*task.name)]
 
 
-def headlines(run: Run) -> list[Fact]:
-    """The values over all items and by group, without the parts within groups."""
-    return [fact for fact in facts(run) if not fact.part]
+def headlines(run: Run, task: TaskRecord | None = None) -> list[Fact]:
+    """The values over all items and by group, without the parts within groups: of one task, or of all."""
+    found = [fact for fact in facts(run) if not fact.part]
+    return found if task is None else [fact for fact in found if (fact.dataset, fact.measure) == task.name]
 
 
-def check_alike(runs: Sequence[Run]) -> None:
-    """An error where runs that are to share a table measured something else under the same name."""
+def check_same_tasks(runs: Sequence[Run]) -> None:
+    """Raise an error if runs that are to share a table measured different things under the same name."""
     first: dict[tuple[str, str], tuple[Run, Any]] = {}
     for run in runs:
         sample = (run.record.limit, run.record.seed) if run.record.partial else None
         for task in run.record.tasks:
-            name = task.name
-            mine = {key: getattr(task, key) for key in ALIKE} | {"sample": sample}
-            earlier, theirs = first.setdefault(name, (run, mine))
+            mine = {key: getattr(task, key) for key in SAME} | {"sample": sample}
+            earlier, theirs = first.setdefault(task.name, (run, mine))
             if mine != theirs:
                 other = ", ".join(key for key in mine if mine[key] != theirs[key])
+                where = f"{task.measure} on {task.dataset}"
                 raise BadInput(
-                    f"'{earlier.path}' and '{run.path}' were not measured alike by {name[1]} on {name[0]}: {other} "
-                    "differ. Audit them with the same command, or export them one by one."
+                    f"'{earlier.path}' and '{run.path}' were not measured in the same way by {where}: "
+                    f"{other} differ. Audit them with the same command, or export them one by one."
                 )
 
 
-def column_names(runs: Sequence[Run]) -> list[str]:
-    """The runs' models; those of one name are told apart by fingerprint."""
-    names = [str(run.record.model) for run in runs]
-    return [
-        f"{name} ({run.record.fingerprint[:8]})" if names.count(name) > 1 else name
-        for name, run in zip(names, runs, strict=True)
-    ]
-
-
 def short(value: float) -> str:
-    """A neutral value in words: the number, or that there is none."""
+    """A neutral value as text; "none" if there is none."""
     return "none" if math.isnan(value) else f"{value:g}"
-
-
-def of_tasks(run: Run, found: Sequence[Fact]) -> Iterator[tuple[TaskRecord, list[Fact]]]:
-    """Each task with its facts, in the run's order."""
-    for task in run.record.tasks:
-        yield task, [fact for fact in found if (fact.dataset, fact.measure) == task.name]
 
 
 def _fact(row: ValueRecord, task: TaskRecord) -> Fact:

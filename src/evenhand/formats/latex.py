@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import slug
-from evenhand.formats.facts import Fact, check_alike, column_names, headlines
+from evenhand.formats.facts import Fact, check_same_tasks, headlines
+from evenhand.runs.comparable import distinct_names
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 
@@ -17,19 +18,18 @@ NONE = "--"
 def latex(runs: Sequence[Run]) -> str:
     """A table for each dataset and measure: groups by models, each value with its interval, then n and unscored.
 
-    Nothing is bold: whether the best of two is better is a question for a paired test (`evenhand compare`), not for
-    the eye. Runs in one table must have been measured alike.
+    No value is bold: whether a difference is more than chance takes a paired test (`evenhand compare`). Runs in one
+    table must have been measured in the same way.
     """
-    check_alike(runs)
-    found = [headlines(run) for run in runs]
+    check_same_tasks(runs)
     tasks = {task.name: task for run in runs for task in run.record.tasks}
-    return "\n".join([HEAD, *("\n".join(_table(runs, found, task)) for task in tasks.values())]) + "\n"
+    return "\n".join([HEAD, *("\n".join(_table(runs, task)) for task in tasks.values())]) + "\n"
 
 
-def _table(runs: Sequence[Run], found: Sequence[Sequence[Fact]], task: TaskRecord) -> Iterator[str]:
-    mine = [{tuple(f.groups.items()): f for f in facts if _is_of(f, task)} for facts in found]
+def _table(runs: Sequence[Run], task: TaskRecord) -> Iterator[str]:
+    mine = [{tuple(fact.groups.items()): fact for fact in headlines(run, task)} for run in runs]
     by = list(task.by) or ["items"]
-    names = [escaped(name) for name in column_names(runs)]
+    names = map(escaped, distinct_names(runs))
     yield ""
     yield r"\begin{table}"
     yield r"\centering"
@@ -48,10 +48,6 @@ def _table(runs: Sequence[Run], found: Sequence[Sequence[Fact]], task: TaskRecor
     yield r"\end{table}"
 
 
-def _is_of(fact: Fact, task: TaskRecord) -> bool:
-    return (fact.dataset, fact.measure) == task.name
-
-
 def _row(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
@@ -63,14 +59,14 @@ def _cell(fact: Fact | None) -> str:
 
 
 def _shared(cells: Sequence[Fact | None], name: str) -> str:
-    """The models' n or unscored: once where all agree."""
+    """The models' n or unscored, once if they are all equal."""
     counts = [NONE if fact is None else str(getattr(fact, name)) for fact in cells]
     return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
 
 
 def _caption(runs: Sequence[Run], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Fact]], task: TaskRecord) -> str:
     prints = ", ".join(
-        f"{name} {run.record.fingerprint[:12]}" for name, run in zip(column_names(runs), runs, strict=True)
+        f"{name} {run.record.fingerprint[:12]}" for name, run in zip(distinct_names(runs), runs, strict=True)
     )
     notes = dict.fromkeys(f"{f.model}, {f.of}: {f.note}" for facts in mine for f in facts.values() if not f.known)
     sentences = [

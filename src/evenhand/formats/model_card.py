@@ -1,11 +1,11 @@
-"""The section "Bias, Risks, and Limitations" of a model card, in markdown."""
+"""The section "Bias, Risks, and Limitations" of a model card, in Markdown."""
 
 import re
 from collections.abc import Iterator, Sequence
 
 from evenhand.errors import BadInput
 from evenhand.formats.escaping import markdown
-from evenhand.formats.facts import Fact, headlines, of_tasks, short
+from evenhand.formats.facts import headlines, short
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 
@@ -18,22 +18,22 @@ LIMITS = (
     "for; a value near neutral clears it of one thing, measured in one way.",
     "Where an interval includes the neutral value, the data do not decide.",
     "The word lists know women and men. Nothing here says how the model treats people of other genders.",
-    "Test sentences state stereotypes so that a leaning towards them can be measured. They are no claims.",
+    "Test sentences state stereotypes so that a leaning towards them can be measured. They are not claims.",
 )
 
 
 def model_card(runs: Sequence[Run]) -> str:
-    """The section, between markers: each value with interval, n and unscored, how to read it, what it cannot show."""
+    """The section, between markers: every value with its interval, how to read it, and what it cannot show."""
     return _between([f"## {TITLE}", "", *_body(runs)])
 
 
 def inserted(card: str, runs: Sequence[Run]) -> str:
     """The card with the section in it; everything outside of the markers stays as it is.
 
-    In the place of an earlier one; otherwise below the card's own heading of that name; otherwise at the end.
+    The section replaces an earlier one, or goes below the card's own heading of that name, or to the end.
     """
     lines = card.splitlines(keepends=True)
-    end = "\r\n" if 2 * card.count("\r\n") > card.count("\n") else "\n"  # as most lines: ours must not tip it
+    end = "\r\n" if 2 * card.count("\r\n") > card.count("\n") else "\n"  # as most lines have
     plain = list(_outside_code(lines))
     begins, ends = ([i for i, line in plain if line == marker] for marker in (BEGIN, END))
     if (len(begins), len(ends)) not in ((0, 0), (1, 1)) or begins > ends:
@@ -43,7 +43,7 @@ def inserted(card: str, runs: Sequence[Run]) -> str:
         )
     first, last = (begins[0], ends[0]) if begins else (len(lines), len(lines) - 1)
     heading = next((i for i, line in plain if HEADING.fullmatch(line) and not first < i < last), None)
-    section = _between([*_body(runs)]) if heading is not None else model_card(runs)
+    section = model_card(runs) if heading is None else _between([*_body(runs)])
     block = section.replace("\n", end)
     if begins:
         tail = "" if lines[last].endswith(("\n", "\r")) else end  # a card that ends with the marker, without a line end
@@ -73,7 +73,7 @@ def _outside_code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         else:
             yield index, line.strip()
     if fence:
-        raise BadInput(f"The card's code block of line {opened} is never closed: what follows would be code. Close it.")
+        raise BadInput(f"The card's code block that begins in line {opened} is never closed. Close it.")
 
 
 def _body(runs: Sequence[Run]) -> Iterator[str]:
@@ -85,22 +85,19 @@ def _body(runs: Sequence[Run]) -> Iterator[str]:
     for warning in _careful(run):
         yield from ("", markdown(warning))
     told = ""
-    for task, found in of_tasks(run, headlines(run)):
+    for task in run.record.tasks:
         if task.dataset != told:
             told = task.dataset
             yield from _dataset(task)
-        yield from _values(task, found)
+        yield from _values(run, task)
     yield from ("", "What these numbers do not show:", "", *(f"- {line}" for line in LIMITS))
-    yield ""
-    yield f"Model fingerprint: {markdown(run.record.fingerprint)}; seed {run.record.seed}."
+    yield from ("", f"Model fingerprint: {markdown(run.record.fingerprint)}; seed {run.record.seed}.")
 
 
 def _careful(run: Run) -> Iterator[str]:
-    """What the run warns of, what the doctor found before it, and what is another thing of its kind of model."""
+    """The run's warnings, the doctor's findings, and caveats for its kind of model."""
     yield from (f"Careful: {warning}" for warning in run.record.warnings)
-    for finding in run.record.doctor:
-        if finding.verdict != "fine" and not finding.says.startswith(tuple(run.record.warnings)):
-            yield f"{finding.verdict.capitalize()}, {finding.check}: {finding.says}"
+    yield from (f"{found.verdict.capitalize()}, {found.check}: {found.says}" for found in run.record.concerns)
     yield from run.record.caveats
 
 
@@ -111,8 +108,8 @@ def _dataset(task: TaskRecord) -> Iterator[str]:
     yield from ("", " ".join(text for text in told if text))
 
 
-def _values(task: TaskRecord, found: Sequence[Fact]) -> Iterator[str]:
-    by = task.by or ["items"]
+def _values(run: Run, task: TaskRecord) -> Iterator[str]:
+    by, found = task.by or ["items"], headlines(run, task)
     neutral = short(found[0].neutral) if found else "none"
     name = f"*{markdown(task.measure)}* (version {task.measure_version}; neutral value: {neutral})"
     yield from ("", f"{name}: {markdown(task.reading)}.", "")
@@ -120,14 +117,11 @@ def _values(task: TaskRecord, found: Sequence[Fact]) -> Iterator[str]:
     yield _row(["---"] * len(by) + ["---:"] * 4)
     for fact in found:
         labels = [markdown(fact.groups.get(group, "all")) for group in by]
-        yield _row([*labels, fact.number(".3f"), _interval(fact), str(fact.n), str(fact.unscored)])
+        interval = markdown(fact.interval(".3f"))
+        yield _row([*labels, fact.number(".3f"), interval, str(fact.n), str(fact.unscored)])
     for fact in found:
         if not fact.known:
             yield from ("", f"No value of {markdown(fact.of)}: {markdown(fact.note)}.")
-
-
-def _interval(fact: Fact) -> str:
-    return fact.interval(".3f").replace("[", "\\[").replace("]", "\\]")
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -1,1 +1,1 @@
-"""Is what was measured tolerable? A policy, the evidence it is held against, and the verdict."""
+"""Judge runs by a policy: its rules, the evidence, and the verdict."""

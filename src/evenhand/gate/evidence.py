@@ -1,11 +1,11 @@
-"""What a rule is held against: the values of a run, and how much worse they are than another run's."""
+"""What rules are applied to: the values of a run, and how much worse they are than another run's."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evenhand.analysis.change import FEMALE_MALE, differences
-from evenhand.analysis.paired import compared, pairs
+from evenhand.analysis.paired import compared, first_group, pairs
 from evenhand.core.loop import Task
 from evenhand.runs.folder import Run
 from evenhand.stats.estimate import Estimate
@@ -14,7 +14,7 @@ ALL = "all"
 
 
 class Labels(NamedTuple):
-    """What there are values of: of all items, of each group, and of the parts within groups."""
+    """What there are values of: all items, each group, and the parts within groups."""
 
     whole: bool
     each: list[str]
@@ -23,20 +23,18 @@ class Labels(NamedTuple):
 
 Known = dict[tuple[str, str], Labels]
 """By dataset and measure."""
-
-
 NONE = Estimate(math.nan, note="no such items in this sample")
 
 
 def values(run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
-    """The values of a measure, by group; of female - male those of the pairs."""
+    """The values of a measure, by group; for female - male, those of the pairs."""
     if measure.endswith(FEMALE_MALE):
         return _of_pairs(run, dataset, measure.removesuffix(FEMALE_MALE))
     return {_label(row.groups.values()): row.estimate for row in run.values_of(dataset, measure)}
 
 
 def worse(baseline: Run, run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
-    """How much farther from neutral than the baseline, by group, item by item: `worse` of analysis.change."""
+    """How much farther from neutral the run is than the baseline, by group: `worse` of analysis.change."""
     found = {}
     for row in differences(baseline, run, dataset, measure.removesuffix(FEMALE_MALE)):
         mixed = math.isnan(row["worse"]) and not math.isnan(row["change"])
@@ -47,21 +45,22 @@ def worse(baseline: Run, run: Run, dataset: str, measure: str) -> dict[str, Esti
 
 
 def known_of_run(run: Run) -> Known:
-    """What a run has values of."""
+    """The labels that a run has values of."""
     known: Known = {}
     for task in run.record.tasks:
-        dataset, measure, by = task.dataset, task.measure, task.by
-        rows = [row.groups for row in run.values_of(dataset, measure)]
+        by = task.by
+        rows = [row.groups for row in run.values_of(*task.name)]
         each, within = ([_label(of.values()) for of in rows if len(of) == n] for n in (len(by), len(by) + 1))
-        known[dataset, measure] = Labels(True, each if by else [], within)
-        scores = run.scores_of(dataset, measure)
+        known[task.name] = Labels(True, each if by else [], within)
+        scores = run.scores_of(*task.name)
         if {"gender", "slot"} <= set(scores):
-            known[dataset, measure + FEMALE_MALE] = Labels(False, sorted(scores[by[0]].astype(str).unique()), [])
+            labels = sorted(scores[by[0]].astype(str).unique()) if by else [ALL]
+            known[task.dataset, task.measure + FEMALE_MALE] = Labels(False, labels, [])
     return known
 
 
 def known_of_tasks(tasks: Sequence[Task]) -> Known:
-    """What a run of these tasks will have values of."""
+    """The labels that a run of these tasks will have values of."""
     known: Known = {}
     for task in tasks:
         data, measure = task.dataset, task.measure.name
@@ -70,16 +69,19 @@ def known_of_tasks(tasks: Sequence[Task]) -> Known:
         each, within = (sorted({_label(of[g] for g in level) for of in items}) if level else [] for level in levels)
         known[data.name, measure] = Labels(True, each, within)
         if all({"gender", "slot"} <= set(of) for of in items):
-            known[data.name, measure + FEMALE_MALE] = Labels(False, sorted({of[data.by[0]] for of in items}), [])
+            known[data.name, measure + FEMALE_MALE] = Labels(
+                False, sorted({of[data.by[0]] if data.by else ALL for of in items}), []
+            )
     return known
 
 
 def _of_pairs(run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
     task = run.task(dataset, measure)
-    by, cluster = task.by[0], task.cluster
-    paired = pairs(run.scores_of(dataset, measure))
+    scores, by = first_group(run.scores_of(dataset, measure), task.by)
+    paired = pairs(scores)
     rows: dict[str, Mapping[Any, Any]] = {
-        str(row[by]): row for row in compared(paired, by=by, cluster=cluster, seed=run.record.seed).to_dict("records")
+        str(row[by]): row
+        for row in compared(paired, by=by, cluster=task.cluster, seed=run.record.seed).to_dict("records")
     }
     found = {}
     for label, part in paired.groupby(by):

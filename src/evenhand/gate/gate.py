@@ -1,4 +1,4 @@
-"""A gate: is what was measured tolerable? Judged on intervals, so that the answer may be that one cannot tell."""
+"""The gate: judges runs by rules, on intervals, so that the verdict can be "undecided"."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -19,15 +19,15 @@ from evenhand.runs.folder import Run
 from evenhand.stats.estimate import Estimate
 
 SHOWN = 12
-"""So many of the groups there are, the nearest, are named where one is not there."""
+"""How many groups, the most similar ones, an error about an unknown group names."""
 
 
 @dataclass(frozen=True)
 class Gate:
     """Rules for runs. `Gate.load` reads them from a policy file.
 
-    `baseline` is the run that `worse_by_at_most` means; `max_unscored` the share of items without a score above which
-    nothing is decided.
+    `baseline` is the run that `worse_by_at_most` compares with; `max_unscored` is the share of items without a score
+    above which a rule is undecided.
     """
 
     rules: Sequence[Rule]
@@ -41,20 +41,20 @@ class Gate:
 
     @classmethod
     def load(cls, path: str | Path) -> "Gate":
-        """The gate that a policy file describes; its baseline must be there too."""
+        """The gate of a policy file, with the baseline run that it names."""
         policy = read(path)
         baseline = None if policy.baseline is None else Run.load(policy.baseline)
         return cls(policy.rules, baseline, policy.max_unscored, str(path))
 
     def check(self, tasks: Sequence[Task], path: Path) -> None:
-        """An error if a run of these tasks, kept in that folder, could not be judged: before it is made."""
+        """Raise an error if a run of these tasks in that folder could not be judged."""
         self._check(evidence.known_of_tasks(tasks), path, self.baseline)
 
     def judge(self, run: Run | str | Path, baseline: Run | str | Path | None = None) -> Verdict:
-        """Pass, fail or undecided for each rule; `baseline` takes the place of the policy's own.
+        """Pass, fail or undecided for each rule; `baseline` replaces the policy's own.
 
-        Pass: the whole 95 % interval is within what is tolerable. Fail: the whole interval is outside. Undecided: part
-        of it is, or there is no interval, or too many items have no score.
+        Pass: the whole 95 % interval is within the bounds. Fail: the whole interval is outside. Undecided: part of it
+        is outside, or there is no interval, or too many items have no score.
         """
         run = run if isinstance(run, Run) else Run.load(run)
         baseline = Run.load(baseline) if isinstance(baseline, str | Path) else baseline or self.baseline
@@ -70,17 +70,19 @@ class Gate:
         return Verdict(run.record.model, self.name, tuple(rules), tuple(notes))
 
     def _check(self, known: Known, path: Path, baseline: Run | None, *, partial: bool = False) -> None:
-        """An error if a rule names what is not there; but a sample may lack groups."""
+        """Raise an error if a rule names something that a run does not have; samples may lack groups."""
         for number, rule in enumerate(self.rules):
             if rule.worse_by_at_most is not None:
                 if baseline is None:
                     self._fail(number, "worse_by_at_most needs a baseline run. Add to the policy: baseline = 'RUN'.")
                 if baseline.path.resolve() == path.resolve():
-                    self._fail(number, f"the baseline is the run itself, '{path}'. Keep it elsewhere.")
+                    self._fail(number, f"the baseline is the run itself, '{path}'. Give each its own folder.")
             dataset = self._dataset(number, known)
             task = (dataset, rule.measure.removesuffix(FEMALE_MALE))
             if rule.worse_by_at_most is not None and baseline and task not in measured(baseline):
-                self._fail(number, f"the baseline '{baseline.path}' has no {task[1]} on {dataset}. Audit it alike.")
+                self._fail(
+                    number, f"the baseline '{baseline.path}' has no {task[1]} on {dataset}. Audit it in the same way."
+                )
             there = known[dataset, rule.measure]
             groups = [*([ALL] if there.whole else []), *([EACH] if there.each else []), *there.each]
             groups += [] if rule.worse_by_at_most is not None else there.within
@@ -90,10 +92,10 @@ class Gate:
             self._fail(number, str(UnknownName(f"group of {dataset}", rule.group, near)))
 
     def _dataset(self, number: int, known: Known) -> str:
-        """The one that the rule means."""
+        """The dataset that the rule is about."""
         rule = self.rules[number]
         measures = {measure for _, measure in known}
-        if rule.worse_by_at_most is not None:  # which are compared as pairs, if they can be
+        if rule.worse_by_at_most is not None:  # which compares pairs where there are pairs
             measures -= {measure.removesuffix(FEMALE_MALE) for measure in measures if measure.endswith(FEMALE_MALE)}
         if rule.measure not in measures:
             self._fail(number, str(UnknownName("measure", rule.measure, measures)))
@@ -102,9 +104,7 @@ class Gate:
             self._fail(number, str(UnknownName(f"dataset with {rule.measure}", rule.dataset, datasets)))
         if not rule.dataset and len(datasets) > 1:
             several = " and ".join(datasets)
-            self._fail(
-                number, f"{rule.measure} is measured on {several}. Add the one meant: dataset = '{datasets[0]}'."
-            )
+            self._fail(number, f"{rule.measure} is measured on {several}. Choose one: dataset = '{datasets[0]}'.")
         return rule.dataset or datasets[0]
 
     def _fail(self, number: int, message: str) -> NoReturn:
@@ -125,7 +125,7 @@ class Gate:
 
 
 def _reason(found: Estimate, most: float) -> str:
-    """Why nothing can be decided, before any bound is looked at."""
+    """Why nothing can be decided, whatever the bounds; empty if something can."""
     if found.note or not found.n:
         return found.note or "no scored items"
     whole = found.n + found.unscored
@@ -133,7 +133,7 @@ def _reason(found: Estimate, most: float) -> str:
         return f"{found.unscored / whole:.1%} of {whole:,} items unscored, more than {most:.1%}"
     if math.isnan(found.value):
         return "no value"
-    return "no interval: too few clusters" if math.isnan(found.low) or math.isnan(found.high) else ""
+    return "" if found.spans else "no interval: too few clusters"
 
 
 def _says(found: Estimate, reason: str, rule: Rule) -> str:

@@ -1,4 +1,4 @@
-"""What is tolerable: rules, and the file that holds them."""
+"""The rules of a gate, and the policy file that holds them."""
 
 import math
 import tomllib
@@ -16,17 +16,17 @@ from evenhand.measures import MEASURES
 KEYS = ("baseline", "max_unscored", "rule")
 EACH = "each"
 MAX_UNSCORED = 0.1
-"""Of the items, unless a policy says otherwise: with more unscored, nothing is decided."""
+"""Share of unscored items above which nothing is decided, unless a policy says otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One measure on one dataset, and what is tolerable of it: a bound on its value, or on how much worse it may get.
+    """A bound for one measure on one dataset: on its value, or on how much worse than a baseline it may be.
 
-    `within`: at most so far from the neutral value, either way. `low`, `high`: not below, not above; one alone will do.
-    `worse_by_at_most`: so much farther from neutral than the baseline run (for words that call for one gender, from
+    `within`: the largest distance from the neutral value. `low`, `high`: the lowest and highest value; one is enough.
+    `worse_by_at_most`: how much farther from neutral than the baseline run (for words that call for one gender, from
     what they call for). `group` is a label as `evenhand compare` prints it, "all" (items) or "each" (group). `dataset`
-    may be left out where a run has the measure on one dataset only. `max_unscored` is a share of the items.
+    may be omitted if a run has the measure on one dataset only. `max_unscored` is a share of the items.
     """
 
     measure: str
@@ -44,37 +44,37 @@ class Rule:
                 raise BadInput(f"'{name}' must be a name, in quotes. Got {given!r}.")
         for name in ("within", "low", "high", "worse_by_at_most", "max_unscored"):
             _check_number(name, getattr(self, name))
-        known = {*MEASURES, *(name + FEMALE_MALE for name in MEASURES if name == "association")}
+        known = {*MEASURES, "association" + FEMALE_MALE}
         if self.measure not in known:
             raise UnknownName("measure", self.measure, known)
         self._check_bounds()
 
     def _check_bounds(self) -> None:
-        kinds = [self.within is not None, self.low is not None or self.high is not None]
-        if sum(kinds) + (self.worse_by_at_most is not None) != 1:
+        given = [name for name in ("within", "low", "high", "worse_by_at_most") if getattr(self, name) is not None]
+        ranged = bool({"low", "high"} & set(given))
+        if given not in (["low", "high"], given[:1]) or not given:
             raise BadInput(
                 "A rule has one kind of bound: within, or low and high (or one of them), or worse_by_at_most. "
-                f"Got {', '.join(self._given()) or 'none'}."
+                f"Got {', '.join(given) or 'none'}."
             )
         if self.low is not None and self.high is not None and self.low > self.high:
             raise BadInput(f"'low' must not be above 'high'. Got {self.low:g} and {self.high:g}.")
-        if math.isnan(self.neutral) and not kinds[1]:
-            raise BadInput(f"{self.measure} has no neutral value to be near to. Bound it by low and high.")
+        if math.isnan(self.neutral) and not ranged:
+            raise BadInput(f"{self.measure} has no neutral value. Bound it by low and high.")
         better = Traits.of(MEASURES[self.measure.removesuffix(FEMALE_MALE)]).better
         if better == "higher" and self.within is not None:
-            raise BadInput(f"{self.measure} is right far above {self.neutral:g}. Bound it by low, or worse_by_at_most.")
-
-    def _given(self) -> list[str]:
-        return [name for name in ("within", "low", "high", "worse_by_at_most") if getattr(self, name) is not None]
+            raise BadInput(
+                f"{self.measure} should be far above {self.neutral:g}. Bound it by low, or worse_by_at_most."
+            )
 
     @property
     def neutral(self) -> float:
-        """The value that means "no bias"."""
+        """The value that means "no bias"; NaN if there is none."""
         return 0.0 if self.measure.endswith(FEMALE_MALE) else MEASURES[self.measure].neutral
 
     @property
     def tolerated(self) -> tuple[float, float]:
-        """The lowest and the highest value that are, or of `worse_by_at_most` the most that it may grow."""
+        """The lowest and the highest value that pass; for `worse_by_at_most`, of the difference from the baseline."""
         if self.worse_by_at_most is not None:
             return -math.inf, self.worse_by_at_most
         if self.within is not None:
@@ -94,7 +94,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Policy:
-    """The rules of a file, and what holds for all of them."""
+    """The rules of a file, and the settings for all of them."""
 
     rules: tuple[Rule, ...]
     baseline: Path | None = None
@@ -102,7 +102,7 @@ class Policy:
 
 
 def read(path: str | Path) -> Policy:
-    """The policy in a TOML file; a baseline is relative to it."""
+    """The policy in a TOML file; the baseline's path is relative to it."""
     path = Path(path).expanduser()
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What a policy says of a run: pass, fail or undecided, rule by rule."""
+"""The verdict on a run: pass, fail or undecided, rule by rule."""
 
 import json
 import math
@@ -10,14 +10,15 @@ from typing import Any
 from evenhand.core.files import write_whole
 from evenhand.errors import RunError
 from evenhand.runs.folder import GATE
+from evenhand.runs.record import plain_json
 
 CODES = {"fail": 1, "undecided": 3, "pass": 0}
-"""Exit codes; the worst first."""
+"""Exit codes, the worst verdict first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One rule on one group: what it asks, the verdict, and what was found."""
+    """One rule on one group: what it requires, the verdict, and what was found."""
 
     rule: str
     verdict: str
@@ -26,13 +27,13 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A run judged by a policy."""
+    """The verdict of a policy on a run."""
 
     model: str
     policy: str
     rules: tuple[Judged, ...]
     notes: tuple[str, ...] = ()
-    """What to know beside: that the run is a sample."""
+    """What else to know, such as that the run is a sample."""
 
     @property
     def verdict(self) -> str:
@@ -50,26 +51,25 @@ class Verdict:
         return [*rules, *self.notes, f"{self.model}, gate {self.policy}: {self.verdict}"]
 
     def to_dict(self) -> dict[str, Any]:
-        """As gate.json has it."""
+        """The contents of gate.json."""
         rules = [asdict(judged) for judged in self.rules]
-        about = {"policy": self.policy, "verdict": self.verdict, "model": self.model, "notes": list(self.notes)}
-        return about | {"rules": rules}
+        notes = list(self.notes)
+        return {"policy": self.policy, "verdict": self.verdict, "model": self.model, "notes": notes, "rules": rules}
 
     def save(self, run: Path) -> None:
-        """Leave the verdict in the run's folder."""
-        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
-        write_whole(run / GATE, lambda file: file.write(text.encode()))
+        """Write gate.json to the run folder."""
+        write_whole(run / GATE, lambda file: file.write(plain_json(self.to_dict())))
 
     @classmethod
     def load(cls, run: str | Path) -> "Verdict":
-        """The verdict in a run's folder."""
+        """The verdict in a run folder."""
         path = Path(run) / GATE
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             rules = tuple(Judged(row["rule"], row["verdict"], row["says"]) for row in data["rules"])
             return cls(data["model"], data["policy"], rules, tuple(data["notes"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise RunError(f"'{path}' cannot be read: {error!r}. Judge it again: evenhand gate {run}") from error
+            raise RunError(f"'{path}' cannot be read: {error!r}. Judge the run again: evenhand gate {run}") from error
 
 
 def worst(verdicts: Iterable[str]) -> str:
@@ -79,7 +79,7 @@ def worst(verdicts: Iterable[str]) -> str:
 
 
 def decided(low: float, high: float, least: float, most: float) -> str:
-    """Is an interval within what is tolerable (pass), outside of it (fail), or neither (undecided)?"""
+    """Whether an interval is within the bounds (pass), outside (fail), or neither (undecided)."""
     if math.isnan(low) or math.isnan(high):
         return "undecided"
     if least <= low and high <= most:

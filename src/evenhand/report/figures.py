@@ -15,6 +15,7 @@ from evenhand.analysis.workforce import by_profession, shares
 from evenhand.core.files import prepare
 from evenhand.errors import BadInput
 from evenhand.report import plots
+from evenhand.runs.comparable import before_and_after
 from evenhand.runs.folder import Run
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men alike"}
@@ -120,9 +121,9 @@ def _labels(run: Run, after: Run | None) -> Charts:
     found: Charts = {}
     for dataset in run.datasets:
         frames, note = [], []
-        for when, one in (("before: ", run), ("after: ", after)) if after else (("", run),):
+        runs = [run, after] if after else [run]
+        for name, one in zip(before_and_after(runs), runs, strict=True):
             labels = distribution(one.values_of(dataset))
-            name = f"{when}{one.record.model}"
             frames.append(labels.assign(model=name))
             note += [f"{name}: {_coal(one, dataset)}"] if len(labels) else []
         if any(frame.empty for frame in frames):

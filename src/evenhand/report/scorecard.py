@@ -29,7 +29,7 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
     """Every value of a run with its interval, n and unscored, and what follows from them; then what it took."""
     parts: list[RenderableType] = [line(f"Careful: {text}", "yellow") for text in run.record.warnings]
     parts += [line(text, "dim") for text in run.record.caveats]
-    parts += [_alarm(found) for found in run.record.doctor if _news(found, run.record.warnings)]
+    parts += [_alarm(found) for found in run.record.concerns]
     told = {found.dataset: found for found in findings}
     for dataset in run.datasets:
         tasks = run.tasks_on(dataset)
@@ -49,11 +49,6 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
 
 def _alarm(found: Finding) -> Text:
     return line(f"{found.verdict.capitalize()}, {found.check}: {found.says} {found.do}", VERDICTS[found.verdict])
-
-
-def _news(found: Finding, said: Sequence[str]) -> bool:
-    """Is something wrong that has not been said?"""
-    return found.verdict != "fine" and not found.says.startswith(tuple(said))
 
 
 def _heading(run: Run, tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> Text:

@@ -1,6 +1,5 @@
 """Tables for people, on a terminal: all but the scorecard of a run."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.hypotheses import Claim
+from evenhand.formats.escaping import markdown
 from evenhand.runs.record import Finding, TaskRecord, ValueRecord
 
 
@@ -230,10 +230,5 @@ def _with_interval(row: Any, column: str, form: str) -> str:
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[str] = ()) -> str:
     """A table with its heads; columns in `left` are words, the others numbers. Cells are text, whatever they hold."""
     lines = [heads, ["---" if head in left else "--:" for head in heads]]
-    shown = [[escaped(cell) for cell in row] for row in rows]
+    shown = [[markdown(cell) for cell in row] for row in rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in [*lines, *shown])
-
-
-def escaped(text: str) -> str:
-    """The text with nothing in it that markdown or HTML would take for its own."""
-    return re.sub(r"([\\`*_|<>~&]|(?<=\])\()", r"\\\1", re.sub(r"\s+", " ", text))

@@ -1,4 +1,4 @@
-"""Were runs measured alike? Only then can they be set side by side, item by item."""
+"""Whether runs were measured in the same way, so that they can be compared item by item; and names for them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,21 +11,22 @@ NAMES = {"dataset_version": "version of the dataset", "measure_version": "versio
 
 
 def same_task(runs: Sequence[Run], dataset: str, measure: str) -> TaskRecord:
-    """What was measured, if it was the same in all runs; or an error that says what differs."""
+    """The task, if it is the same in all runs; otherwise an error that says what differs."""
     tasks = [run.task(dataset, measure) for run in runs]
     for run, task in zip(runs[1:], tasks[1:], strict=True):
         differences = [*_differences(tasks[0].what, task.what), *_samples(runs[0], run, dataset, measure)]
         if differences:
-            kinds = "One is a causal model, the other is not. " if of_two_kinds([runs[0], run]) else ""
+            two_kinds = of_two_kinds([runs[0], run])
+            why = "One is a causal model, the other is not." if two_kinds else "Audit them with the same command."
             raise BadInput(
-                f"'{runs[0].path}' and '{run.path}' were not measured alike on {dataset}: {'; '.join(differences)}. "
-                f"{kinds or 'Audit them with the same command.'}".strip()
+                f"'{runs[0].path}' and '{run.path}' were not measured in the same way on {dataset}: "
+                f"{'; '.join(differences)}. {why}"
             )
     return tasks[0]
 
 
 def in_common(runs: Sequence[Run]) -> list[tuple[str, str]]:
-    """Dataset and measure of what all runs have; an error where that is nothing."""
+    """Dataset and measure of the tasks that all runs have; an error if there are none."""
     shared = [task for task in measured(runs[0]) if all(task in measured(run) for run in runs[1:])]
     if not shared:
         each = "; ".join(f"'{run.path}' {', '.join(f'{m} on {d}' for d, m in measured(run))}" for run in runs)
@@ -34,13 +35,28 @@ def in_common(runs: Sequence[Run]) -> list[tuple[str, str]]:
 
 
 def of_two_kinds(runs: Sequence[Run]) -> bool:
-    """Are there causal models among others? The same measure is another quantity of them."""
+    """Whether there are causal and other models, for which the same measure is not the same quantity."""
     return len({run.record.causal for run in runs}) > 1
 
 
 def measured(run: Run) -> list[tuple[str, str]]:
     """Dataset and measure of each of the run's tasks."""
     return [task.name for task in run.record.tasks]
+
+
+def distinct_names(runs: Sequence[Run]) -> list[str]:
+    """The names of the runs' models, followed by fingerprint, then by position, where several are the same."""
+    names = [run.record.model for run in runs]
+    for marks in ([run.record.fingerprint[:8] for run in runs], range(1, len(runs) + 1)):
+        names = [f"{name} ({mark})" if names.count(name) > 1 else name for name, mark in zip(names, marks, strict=True)]
+    return names
+
+
+def before_and_after(runs: Sequence[Run]) -> list[str]:
+    """The names of two runs, marked "before" and "after"; of one or several, distinct names."""
+    if len(runs) != 2:
+        return distinct_names(runs)
+    return [f"{when}: {run.record.model}" for when, run in zip(("before", "after"), runs, strict=True)]
 
 
 def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
@@ -53,19 +69,15 @@ def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[s
 
 
 def _known_by_content(options: Mapping[str, Any]) -> dict[str, Any]:
-    """A file whose content is known may lie elsewhere."""
+    """The options without the path of a file whose content is known: it may have moved."""
     return {k: v for k, v in options.items() if k != "file" or "sha256" not in options}
 
 
 def _samples(one: Run, other: Run, dataset: str, measure: str) -> Iterator[str]:
-    ids = [set(_ids(run, dataset, measure)) for run in (one, other)]
+    ids = [set(run.scores_of(dataset, measure)["id"].astype(str)) for run in (one, other)]
     if ids[0] != ids[1]:
         told = [f"{len(found):,} items{_sampled(run)}" for run, found in zip((one, other), ids, strict=True)]
         yield f"samples of {' and '.join(told)}, {len(ids[0] & ids[1]):,} in common"
-
-
-def _ids(run: Run, dataset: str, measure: str) -> list[str]:
-    return run.scores_of(dataset, measure)["id"].astype(str).tolist()
 
 
 def _sampled(run: Run) -> str:

@@ -1,14 +1,14 @@
-"""A run folder: what an audit leaves on disk, and everything after it reads.
+"""The run folder, which an audit writes and everything else reads.
 
-    run.json         provenance: model, tasks, seed, versions, times; written last, so it vouches for the rest
+    run.json         provenance: model, tasks, seed, versions, times; written last, with hashes of the results
     results.json     every value, with its interval, n and unscored
     scores.parquet   one row for each item and measure
-    items.parquet    how each item reads: its text, and the other one of a pair
+    items.parquet    the text of each item; both texts of a pair
     answers.sqlite   the model's answers, by question
-    gate.json        what a policy says of the results, where there is one
-    report.html      the page, for people; made from the others, which are whole without it
+    gate.json        the verdict of a policy, if there is one
+    report.html      the page for people, made from the other files
 
-A kill at any moment leaves each file either as it was or new and whole.
+A file is written whole or not at all, whenever the process is killed.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from warnings import warn
 
 import pandas as pd
@@ -26,9 +26,10 @@ from filelock import FileLock, Timeout
 
 from evenhand.core.files import write_whole
 from evenhand.core.items import Item, texts
-from evenhand.core.scores import Result
+from evenhand.core.scores import Result, Value
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.record import (
+    RESTORE,
     SCHEMA,
     RunRecord,
     TaskRecord,
@@ -37,6 +38,7 @@ from evenhand.runs.record import (
     plain_json,
     read_record,
     read_values,
+    rescore,
 )
 from evenhand.stats.estimate import Estimate
 
@@ -44,7 +46,7 @@ ANSWERS = "answers.sqlite"
 GATE = "gate.json"
 PAGE = "report.html"
 VOUCHED = ("results.json", "scores.parquet", "items.parquet")
-"""What a run writes, and its run.json vouches for; older runs have less."""
+"""Files whose hashes are in run.json; older runs have fewer."""
 ITEMS = ("dataset", "id", "text", "other")
 
 
@@ -57,36 +59,36 @@ class Run:
 
     @classmethod
     def load(cls, path: str | Path, *, checked: bool = True) -> "Run":
-        """The run in this folder; an error if its results are not those it was finished with, unless not `checked`."""
+        """The run in this folder; if `checked`, with an error if its files are not those that the audit wrote."""
         path = Path(path)
         if not path.is_dir():
             raise RunError(f"There is no run folder '{path}'. Give the folder that an audit wrote.")
         record = read_record(path)
         if record is None:
-            hint = "The run was not finished: run the audit again, it goes on." if (path / ANSWERS).exists() else ""
+            hint = "The run is not finished: run the audit again to continue it." if (path / ANSWERS).exists() else ""
             raise RunError(f"'{path}' holds no run.json. {hint or 'Give the folder that an audit wrote.'}")
         if checked and record.sha256 != _hashes(path, record.sha256):
             raise RunError(
                 f"The results in '{path}' are not those of its run.json: writing was interrupted, or they changed. "
-                f"Put them right with: evenhand rescore {path}"
+                + rescore(path)
             )
         return cls(path, record)
 
     @property
     def about(self) -> dict[str, Any]:
-        """The record as plain data; deprecated, it goes with 0.3.0."""
+        """The record as plain data; deprecated, to be removed in 0.3.0."""
         warn("run.about is deprecated: use run.record, which is typed.", DeprecationWarning, stacklevel=2)
         return {"schema": SCHEMA, **as_plain(self.record)}
 
     def task(self, dataset: str, measure: str) -> TaskRecord:
-        """What was measured by that measure on that dataset; an error where nothing was."""
+        """The task of that dataset and measure; an error if the run does not have it."""
         found = next((task for task in self.record.tasks if task.name == (dataset, measure)), None)
         if found is None:
             raise BadInput(f"'{self.path}' has no {measure} on {dataset}. Audit all models with the same suite.")
         return found
 
     def tasks_on(self, dataset: str) -> list[TaskRecord]:
-        """What was measured on that dataset."""
+        """The tasks of that dataset."""
         return [task for task in self.record.tasks if task.dataset == dataset]
 
     @property
@@ -95,15 +97,14 @@ class Run:
         return list(dict.fromkeys(task.dataset for task in self.record.tasks))
 
     def scores_of(self, dataset: str, measure: str = "association") -> pd.DataFrame:
-        """The scores of one dataset by one measure, without the group columns that only others have."""
+        """The scores of one dataset by one measure, without the group columns of other tasks."""
         scores = self.scores[(self.scores["dataset"] == dataset) & (self.scores["measure"] == measure)]
         empty = [c for c in scores.columns if c != "score" and scores[c].isna().all()]
         return scores if scores.empty else scores.drop(columns=empty)
 
     def values_of(self, dataset: str, measure: str = "") -> list[ValueRecord]:
-        """The values of one dataset, by one measure or by all: of all items first, then by group."""
-        mine = [value for value in self._values if value.dataset == dataset]
-        return [value for value in mine if value.measure == measure] if measure else mine
+        """The values of one dataset, by one measure or by all; first of all items, then by group."""
+        return [v for v in self._values if v.dataset == dataset and measure in ("", v.measure)]
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:
@@ -119,11 +120,18 @@ class Run:
     @cached_property
     def scores(self) -> pd.DataFrame:
         """One row for each item: dataset, measure, id, score, and a column for each group."""
-        return self._read("scores.parquet")
+        scores = self._read("scores.parquet")
+        labelled = scores.groupby(["dataset", "measure"]).count()
+        for number, task in enumerate(self.record.tasks):
+            named = [*(("by", group) for group in task.by), ("cluster", task.cluster), ("crossed", task.crossed)]
+            for key, group in named if task.name in labelled.index else ():
+                if group and not (group in labelled and labelled[group][task.name]):
+                    self._fail(f"tasks[{number}].{key} names '{group}', which is not a group of its scores")
+        return scores
 
     @cached_property
     def items(self) -> pd.DataFrame:
-        """One row for each item: dataset, id, text, other; none where the run is older than this file."""
+        """One row for each item: dataset, id, text, other; empty for runs older than items.parquet."""
         if not (self.path / "items.parquet").exists():
             return pd.DataFrame(columns=list(ITEMS))
         return self._read("items.parquet")
@@ -131,39 +139,47 @@ class Run:
     @cached_property
     def _values(self) -> list[ValueRecord]:
         self._check("results.json")
-        found, known = read_values(self.path), {task.name for task in self.record.tasks}
-        if odd := next((value for value in found if (value.dataset, value.measure) not in known), None):
-            raise RunError(
-                f"'{self.path / 'results.json'}' has a value of {odd.measure} on {odd.dataset}, which is not a task of "
-                f"this run. Put it right with: evenhand rescore {self.path}"
-            )
+        found = read_values(self.path)
+        tasks = {task.name: (number, task) for number, task in enumerate(self.record.tasks)}
+        for value in found:
+            if (value.dataset, value.measure) not in tasks:
+                raise RunError(
+                    f"'{self.path / 'results.json'}' has a value of {value.measure} on {value.dataset}, which is not a "
+                    f"task of this run. {rescore(self.path)}"
+                )
+            number, task = tasks[value.dataset, value.measure]
+            if other := [group for group in value.groups if group not in (*task.by, task.within)]:
+                self._fail(f"tasks[{number}].by lacks the group '{other[0]}' of its values")
         return found
+
+    def _fail(self, what: str) -> NoReturn:
+        raise RunError(f"'{self.path / 'run.json'}' is damaged: {what}. {RESTORE}")
 
     def _read(self, name: str) -> pd.DataFrame:
         self._check(name)
         try:
             return pd.read_parquet(self.path / name)
         except (OSError, ValueError) as error:
-            raise RunError(f"'{self.path / name}' cannot be read: {error}. Rescore the run.") from error
+            raise RunError(f"'{self.path / name}' cannot be read: {error}. {rescore(self.path)}") from error
 
     def _check(self, name: str) -> None:
-        """Another audit may have written to the folder since: its numbers would be taken for this run's."""
+        """Raise an error if another audit has written this file since the run was loaded."""
         now = read_record(self.path)
         if now is not None and now.sha256.get(name) != self.record.sha256.get(name):
             raise RunError(
-                f"'{self.path}' holds another run by now than the one that this object is of. Load the folder again, "
-                "or give each audit an --out of its own."
+                f"'{self.path}' has been overwritten by another run. Load the folder again, or give each audit its own "
+                "folder: `out`."
             )
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Nobody else's while it lasts: two audits at once would mix their results. A process that dies lets it go."""
+    """Hold an exclusive lock on the run folder: two audits at once would mix their results."""
     lock = FileLock(path / ".lock")
     try:
         lock.acquire(timeout=0)
     except Timeout as error:
-        raise RunError(f"Another audit is at work in '{path}'. Wait for it, or choose another --out.") from error
+        raise RunError(f"Another audit is writing to '{path}'. Wait for it, or choose another `out`.") from error
     try:
         yield
     finally:
@@ -172,9 +188,9 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def write(path: Path, record: RunRecord, results: Sequence[Result], items: Mapping[str, Sequence[Item]]) -> Run:
-    """Save the results and, by dataset, the items; then the record that vouches for them."""
-    rows = [_row(value) for result in results for value in _values(result)]
-    for stale in (GATE, PAGE):  # a verdict on what was there before, and its page
+    """Save the results and, by dataset, the items; then the record with their hashes."""
+    rows = [_row(_value_record(result, value)) for result in results for value in result.values]
+    for stale in (GATE, PAGE):  # of the results before
         (path / stale).unlink(missing_ok=True)
     write_whole(path / "results.json", lambda file: file.write(plain_json(rows)))
     frame = _frame(results)
@@ -187,7 +203,7 @@ def write(path: Path, record: RunRecord, results: Sequence[Result], items: Mappi
 
 
 def _hashes(path: Path, names: Iterable[str]) -> dict[str, str]:
-    """What these files hold, by name; a missing one has the hash of nothing."""
+    """The hashes of these files, by name; a missing one counts as empty."""
     try:
         contents = {name: (path / name).read_bytes() if (path / name).is_file() else b"" for name in names}
     except OSError as error:
@@ -195,29 +211,25 @@ def _hashes(path: Path, names: Iterable[str]) -> dict[str, str]:
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
 
 
-def _values(result: Result) -> Iterator[ValueRecord]:
-    for value in result.values:
-        numbers = {f.name: _number(getattr(value, f.name)) for f in fields(Estimate)}
-        groups = {name: str(label) for name, label in value.groups.items()}
-        what = (result.model, result.fingerprint, result.dataset, result.measure, result.version)
-        yield ValueRecord(*what, groups=groups, neutral=_number(result.neutral), **numbers)
+def _value_record(result: Result, value: Value) -> ValueRecord:
+    numbers = {f.name: _number(getattr(value, f.name)) for f in fields(Estimate)}
+    groups = {name: str(label) for name, label in value.groups.items()}
+    task = (result.model, result.fingerprint, result.dataset, result.measure, result.version)
+    return ValueRecord(*task, groups=groups, neutral=_number(result.neutral), **numbers)
 
 
 def _row(value: ValueRecord) -> dict[str, Any]:
-    row = asdict(value)
-    return row if value.note else {name: row[name] for name in row if name != "note"}
+    return {name: found for name, found in asdict(value).items() if name != "note" or found}
 
 
 def _frame(results: Sequence[Result]) -> pd.DataFrame:
     return pd.DataFrame(
-        [
-            {"dataset": result.dataset, "measure": result.measure, "id": s.id, "score": s.value, **s.groups}
-            for result in results
-            for s in result.scores
-        ]
+        {"dataset": result.dataset, "measure": result.measure, "id": s.id, "score": s.value, **s.groups}
+        for result in results
+        for s in result.scores
     )
 
 
 def _number(value: Any) -> Any:
-    """JSON has no NaN: "no value" is null."""
+    """The value, or None for NaN, which JSON does not have."""
     return None if isinstance(value, float) and math.isnan(value) else value

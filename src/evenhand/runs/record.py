@@ -1,4 +1,4 @@
-"""What run.json and results.json hold: typed, frozen, and checked when they are read."""
+"""The contents of run.json and results.json: typed, frozen, and checked when they are read."""
 
 import json
 import math
@@ -24,13 +24,13 @@ DESCRIPTIVE = (
     *("about", "asks", "flaws", "language", "licence", "reading", "source"),
     *("unit", "better", "bounds", "rank", "ranks_models"),
 )
-"""What a run says of its tasks for people: other words make no other measurement."""
+"""Fields of a task that are for readers: runs that differ in them can still be compared."""
 RESULT = ("partial", "contrasts")
-"""What a task's record says of its results, not of the task."""
+"""Fields of a task that are about its results."""
 
 
 def _finite(data: Kind) -> Kind:
-    """The data, if it can be written again: JSON has neither NaN nor infinities, but Python reads them."""
+    """The data, unless it has NaN or infinities: Python reads them from JSON, but JSON does not have them."""
     try:
         json.dumps(data, allow_nan=False)
     except ValueError as error:
@@ -44,7 +44,7 @@ Options = Annotated[Mapping[str, Any], AfterValidator(_finite)]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that the doctor looked at: is it fine, and if not, what to do."""
+    """The result of one of the doctor's checks, and what to do if it is not fine."""
 
     check: str
     verdict: Literal["fine", "careful", "unfit"]
@@ -54,11 +54,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """What half precision adds to a measure's scores.
+    """How scores in half precision differ from those in float32.
 
     `shift` is the mean of half - float32 with its 95 % interval, `largest` the largest difference of one item, in the
-    measure's own unit; neutral at 0. `doubtful` are the groups whose verdict (on which side of its neutral value the
-    interval lies, or that it includes it) would be another if the value moved by as much as that interval allows.
+    measure's unit. `doubtful` are the groups whose interval could lie on another side of the neutral value, or include
+    it, if the value moved by as much as the interval of `shift` allows.
     """
 
     dataset: str
@@ -73,7 +73,7 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How a run in half precision compares with float32; `why` says why it was not compared."""
+    """How a run in half precision compares with float32, or `why` it was not compared."""
 
     asked: str | None = None
     overflowed: int | None = None
@@ -83,7 +83,7 @@ class Precision:
 
 @dataclass(frozen=True, slots=True)
 class ValueRecord:
-    """A value of results.json: of all items, or of those with the labels `groups`. None stands for no number."""
+    """A value of results.json: of all items, or of those with the labels `groups`. None means no number."""
 
     model: str
     fingerprint: str
@@ -114,7 +114,7 @@ class ValueRecord:
 
 @dataclass(frozen=True, slots=True)
 class TaskRecord:
-    """A dataset and a measure as they were run: enough to read the results, and to build the task again."""
+    """A dataset and a measure as they were run: all that is needed to read the results and rebuild the task."""
 
     dataset: str
     dataset_version: int
@@ -139,19 +139,19 @@ class TaskRecord:
     bounds: tuple[float | None, float | None] = (None, None)
     ranks_models: bool = False
     rank: int = LAST
-    """See core.measure.Traits, as the four above."""
+    """This and the four fields above are those of core.measure.Traits."""
     partial: bool = False
     """Whether the results are of a sample of the items."""
     contrasts: Annotated[tuple[Any, ...], AfterValidator(_finite)] = ()
 
     @property
     def what(self) -> dict[str, Any]:
-        """What was measured, without words for people and without results: equal where two runs can be compared."""
+        """The fields that must be equal for two runs to be compared."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*DESCRIPTIVE, *RESULT)}
 
     @property
     def signed(self) -> bool:
-        """Whether values can be of either sign."""
+        """Whether values can be negative."""
         return self.bounds[0] is None or self.bounds[0] < 0
 
     @property
@@ -162,13 +162,13 @@ class TaskRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """Where a run's numbers come from."""
+    """The provenance of a run's numbers."""
 
     evenhand: str = "unknown"
     model: str
     fingerprint: str
     loaded: Options = field(default_factory=dict)
-    """What the model says of itself: source, revision, dtype, device, ..."""
+    """The model's description of itself: source, revision, dtype, device, ..."""
     languages: tuple[str, ...] = ()
     seed: Annotated[int, Field(ge=0)]
     limit: Annotated[int, Field(ge=1)] | None
@@ -177,24 +177,24 @@ class RunRecord:
     work: Work
     suite: str | None = None
     tokens: Annotated[Mapping[str, Mapping[str, Finite]], Field(alias="pieces")]
-    """By dataset, into how many tokens each attribute is cut."""
+    """By dataset, the mean number of tokens of each attribute."""
     warnings: tuple[str, ...]
     doctor: tuple[Finding, ...] = ()
     caveats: Annotated[tuple[str, ...], Field(alias="apart")] = ()
-    """What a reader must know of a causal model's values."""
+    """How a causal model's values must be read."""
     started: str = ""
     seconds: Finite
     rescored: str | None = None
     unscored: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """By "dataset/measure", how many items have no score, by reason."""
+    """By "dataset/measure", the number of items without a score, by reason."""
     versions: Mapping[str, str] = field(default_factory=dict)
     precision: Precision | None = None
     sha256: Mapping[str, str]
-    """The hashes of the files that this record vouches for."""
+    """The hashes of the result files."""
 
     @property
     def sample(self) -> str:
-        """A sentence that says that the results are of a sample; empty where they are of all items."""
+        """A sentence that says that the results are of a sample; empty if they are of all items."""
         return f"Partial: a sample of {self.limit} items of each dataset." if self.partial else ""
 
     @property
@@ -203,12 +203,18 @@ class RunRecord:
         return any(finding.verdict == "unfit" for finding in self.doctor)
 
     @property
+    def concerns(self) -> list[Finding]:
+        """The doctor's findings that are not fine, without one on vocabulary that repeats a warning."""
+        concerns = [found for found in self.doctor if found.verdict != "fine"]
+        return [f for f in concerns if f.check != "vocabulary" or not f.says.startswith(self.warnings)]
+
+    @property
     def causal(self) -> bool:
-        """Whether it is of a causal model, whose values are another quantity."""
+        """Whether the model is causal: its values are not the same quantity as those of other models."""
         return bool(self.caveats)
 
     def write(self, path: Path) -> None:
-        """Write it to the folder."""
+        """Write run.json to the folder."""
         write_whole(path / "run.json", lambda file: file.write(plain_json({"schema": SCHEMA, **as_plain(self)})))
 
 
@@ -221,12 +227,12 @@ WORDS = {
     "Value error, ": "",
     "Invalid JSON:": "cannot be read:",
 }
-"""What Pydantic says of a field, in a sentence that begins with its name."""
+"""Replacements that turn a message of Pydantic into a sentence that begins with the field's name."""
 RESTORE = "Restore the file, or delete it and run the audit again."
 
 
 def valid(task: TaskRecord) -> TaskRecord:
-    """The record, if it could be read again: a measure or a dataset of one's own may say anything of itself."""
+    """The record, if it could be read again; a user's measure or dataset may have attributes of wrong types."""
     try:
         return TASK.validate_json(TASK.dump_json(task, warnings=False), strict=True)
     except ValidationError as error:
@@ -237,19 +243,22 @@ def valid(task: TaskRecord) -> TaskRecord:
 
 
 def as_plain(record: RunRecord) -> dict[str, Any]:
-    """The record as run.json has it."""
+    """The record as plain data, as in run.json."""
     plain: dict[str, Any] = RUN.dump_python(record, mode="json", by_alias=True)
     return plain
 
 
 def read_record(path: Path) -> RunRecord | None:
-    """The record of the run in this folder, if it is finished; refused if a newer evenhand wrote it."""
+    """The record of the run in this folder, None if it is not finished; an error if a newer evenhand wrote it."""
     file = path / "run.json"
     if not file.exists():
         return None
     data = read_json(file)
-    if not isinstance(data, dict) or not isinstance(schema := data.get("schema"), int):
+    if not isinstance(data, dict) or "schema" not in data:
         raise RunError(f"'{file}' is not the record of a run. Give the folder that an audit wrote.")
+    schema = data["schema"]
+    if type(schema) is not int or schema < 1:  # a bool is an int, too
+        raise RunError(f"'{file}' is damaged: schema should be a whole number from 1, got {schema!r}. {RESTORE}")
     if schema > SCHEMA:
         raise NewerRun(
             f"The run in '{path}' has schema {schema}, this evenhand reads up to {SCHEMA}: "
@@ -259,42 +268,46 @@ def read_record(path: Path) -> RunRecord | None:
         data["tasks"] = [_migrated(task, data) if isinstance(task, dict) else task for task in tasks]
     record = checked(RUN, data, file)
     if record.partial and record.limit is None:
-        raise RunError(f"'{file}' is damaged: limit does not say of how many items its samples are. {RESTORE}")
+        raise RunError(f"'{file}' is damaged: limit should be the size of the samples, got null. {RESTORE}")
     return record
 
 
 def _migrated(task: dict[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
-    """A task of schema 1, which says nothing of its measure and of its sample."""
+    """A task of schema 1 with the fields on its measure and its sample, which schema 1 lacks."""
     known = MEASURES.get(str(task.get("measure")))
     told = {"dataset_builder": task.get("dataset"), **(traits(known) if known else {})}
     return {**told, **task, "partial": run.get("partial", False)}
 
 
 def traits(measure: Any) -> dict[str, Any]:
-    """What a task's record says of its measure beyond name, version, options and reading."""
+    """The traits of a measure, for a task's record."""
     found = Traits.of(measure)
     low, high = (end if math.isfinite(end) else None for end in found.bounds)
-    traits = {name: getattr(found, name) for name in ("unit", "better", "rank", "ranks_models")}
-    return {**traits, "bounds": (low, high)}
+    return {name: getattr(found, name) for name in ("unit", "better", "rank", "ranks_models")} | {"bounds": (low, high)}
 
 
 def read_values(path: Path) -> list[ValueRecord]:
     """The values in this folder's results.json."""
-    file = path / "results.json"
-    return checked(VALUES, read_json(file), file)
+    file, advice = path / "results.json", rescore(path)
+    return checked(VALUES, read_json(file, advice), file, advice)
 
 
-def checked(kind: TypeAdapter[Kind], data: object, file: Path) -> Kind:
-    """The data as that kind of record; an error that names the field where it is not one."""
+def rescore(path: Path) -> str:
+    """What to do about results that are damaged or do not belong to the run."""
+    return f"Put it right with: evenhand rescore {path}"
+
+
+def checked(kind: TypeAdapter[Kind], data: object, file: Path, advice: str = RESTORE) -> Kind:
+    """The data as that kind of record; an error that names the first field that is wrong."""
     try:
         return kind.validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         where, says = _told(error)
-        raise RunError(f"'{file}' is damaged, or not evenhand's: {where or 'it'} {says}. {RESTORE}") from error
+        raise RunError(f"'{file}' is damaged, or not evenhand's: {where or 'it'} {says}. {advice}") from error
 
 
 def _told(error: ValidationError) -> tuple[str, str]:
-    """The first field that is wrong, and what is wrong with it."""
+    """The first invalid field, and what is wrong with it."""
     first = error.errors(include_url=False)[0]
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
     says = first["msg"]
@@ -304,12 +317,12 @@ def _told(error: ValidationError) -> tuple[str, str]:
     return where, says + got
 
 
-def read_json(file: Path) -> Any:
-    """What a JSON file holds."""
+def read_json(file: Path, advice: str = RESTORE) -> Any:
+    """The contents of a JSON file."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"'{file}' cannot be read: {error}. Run the audit again, or restore the file.") from error
+        raise RunError(f"'{file}' cannot be read: {error}. {advice}") from error
 
 
 def plain_json(data: object) -> bytes:

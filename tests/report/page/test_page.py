@@ -351,7 +351,7 @@ def test_without_a_record_the_page_says_what_is_not_known(small: Run) -> None:
 def test_many_runs_stand_side_by_side(small: Run) -> None:
     document = parsed(page([small] * 3))
     assert document.one("h1").text == "3 models side by side"
-    names = [f"table ({place}, {small.record.fingerprint[:8]})" for place in (1, 2, 3)]  # of one name, told apart
+    names = [f"table ({small.record.fingerprint[:8]}) ({place})" for place in (1, 2, 3)]  # of one name, told apart
     assert [span.text for span in document.one("section#scorecard").all("p.key")[0].all("span")] == names
     heads = [head.text for head in document.one("section#measures").all("thead")[0].all("th")]
     assert [head for head in heads if head.startswith("table")] == names
@@ -390,7 +390,7 @@ def test_the_command_writes_a_file_or_says_what_is_wrong(
     (tmp_path / "crashed").mkdir()
     (tmp_path / "crashed" / "answers.sqlite").touch()
     assert run_command(app, ["report", str(tmp_path / "crashed")]) == 2
-    assert "was not finished: run the audit again" in capsys.readouterr().err
+    assert "is not finished: run the audit again" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("pages")

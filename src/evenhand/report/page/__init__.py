@@ -19,7 +19,7 @@ from evenhand.report.page.changes import Changed
 from evenhand.report.page.charts import pictures
 from evenhand.report.page.numbers import probability
 from evenhand.report.page.section import Measured, summary
-from evenhand.runs.comparable import same_task
+from evenhand.runs.comparable import before_and_after, same_task
 from evenhand.runs.folder import Run
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ def page(runs: Sequence[Run]) -> str:
     tasks = runs[0].record.tasks
     for task in tasks:
         same_task(runs, task.dataset, task.measure)
-    names = _names(runs)
+    names = before_and_after(runs)
     changed = Changed(runs, provenance.debiasing(runs)) if len(runs) == 2 else None
     sections = [Measured(runs, names, task, changed.moves if changed else {}) for task in tasks]
     datasets: dict[str, list[Measured]] = {}
@@ -70,17 +70,6 @@ def policy() -> str:
         f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-
-
-def _names(runs: Sequence[Run]) -> list[str]:
-    """What to call each run: before and after, or its model, told apart where two have one name."""
-    models = [str(run.record.model) for run in runs]
-    if len(runs) == 2:
-        return [f"{when}: {model}" for when, model in zip(("before", "after"), models, strict=True)]
-    return [
-        model if models.count(model) == 1 else f"{model} ({place}, {run.record.fingerprint[:8]})"
-        for place, (model, run) in enumerate(zip(models, runs, strict=True), 1)
-    ]
 
 
 def _title(runs: Sequence[Run], changed: Changed | None) -> str:
