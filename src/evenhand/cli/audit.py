@@ -34,8 +34,7 @@ def audit(
     ] = None,
     dataset: Annotated[str | None, typer.Option(help="Measure one dataset, by name, instead of a suite.")] = None,
     measure: Annotated[
-        list[str] | None,
-        typer.Option(help="With a dataset: a measure by name; default: all that suit it. Repeatable."),
+        list[str] | None, typer.Option(help="With a dataset: a measure by name; default: all that suit it. Repeatable.")
     ] = None,
     option: Options = None,
     limit: Annotated[int | None, typer.Option(help="A sample of so many items each: a smoke run, partial.")] = None,

@@ -11,8 +11,7 @@ from evenhand.cli.common import Address, Engine, Json, Workers, print_json
 
 def corpus(
     files: Annotated[
-        list[str],
-        typer.Argument(help="Text files, a document a line; or balanced, gap, mt-gender, jigsaw-toxic, ..."),
+        list[str], typer.Argument(help="Text files, a document a line; or balanced, gap, mt-gender, jigsaw-toxic, ...")
     ],
     train: Annotated[bool, typer.Option(help="Also by what a debiased model learns from each.")] = False,
     model: Annotated[str, typer.Option(help="With --train: the model to debias, then to train.")] = "mini-en",

@@ -17,9 +17,7 @@ WIDTH = 120
 
 
 def run(
-    app: Callable[[Sequence[str] | None], object],
-    arguments: Sequence[str] | None,
-    worded: Callable[[str], str] = str,
+    app: Callable[[Sequence[str] | None], object], arguments: Sequence[str] | None, worded: Callable[[str], str] = str
 ) -> int:
     """Run the application; its exit code: 0 fine, 2 bad input, 70 our own fault, 130 interrupted, 141 unread."""
     _show_log()

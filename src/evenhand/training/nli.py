@@ -178,11 +178,7 @@ class _Start:
             return _Encoded([], [], [], pad, 0)
         premises, hypotheses, labels = zip(*examples, strict=True)
         found = self.tokenizer(
-            list(premises),
-            list(hypotheses),
-            truncation=True,
-            max_length=self.longest,
-            verbose=False,
+            list(premises), list(hypotheses), truncation=True, max_length=self.longest, verbose=False
         )
         types = found.get("token_type_ids") or []  # as the tokenizer does by default, and whoever uses it later
         known = bool(types) and max(map(max, types)) < token_types(self.network)

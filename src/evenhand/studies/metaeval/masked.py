@@ -21,11 +21,7 @@ from evenhand.stats.intervals import clustered_interval
 from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
 from evenhand.studies.train_and_measure import scores, train_and_audit
 
-TASKS = {
-    "becpro-en": ["association"],
-    "tgb": ["likelihood-difference", "crows-pairs"],
-    "tbd": ["pronoun"],
-}
+TASKS = {"becpro-en": ["association"], "tgb": ["likelihood-difference", "crows-pairs"], "tbd": ["pronoun"]}
 RATES = tuple(n / 10 for n in range(11))
 
 
