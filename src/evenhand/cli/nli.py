@@ -58,6 +58,4 @@ def train(
         dev=held_out.rows if held_out else (),
         labels=labels,
     )
-    terminal.show(
-        f"Accuracy: {done.accuracy}." if done.accuracy else "Accuracy: not measured.", f"Model: {done.folder}"
-    )
+    terminal.show(f"Accuracy: {done.accuracy}.", f"Model: {done.folder}")

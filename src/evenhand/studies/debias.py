@@ -32,13 +32,11 @@ from evenhand.runs.folder import ANSWERS, Run, locked
 from evenhand.stats.estimate import side
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
-from evenhand.studies.train_and_measure import check, recipe_of
+from evenhand.studies.train_and_measure import check, recipe_of, train_masked
 from evenhand.training.processes import is_worker_rank
 
 log = logging.getLogger(__name__)
 
-FINISHED = ".finished"
-"""In a folder whose model is trained to the end."""
 HELD_OUT = 100
 """Pairs of tgb on whose sentences, which no corpus has, the model's knowledge of language is compared."""
 
@@ -97,8 +95,6 @@ def debias(
     OUT/model, runs to OUT/before and OUT/after; the same call goes on where it stopped. Under a launcher (torchrun) the
     first process does all this; the others help it train, and get None.
     """
-    from evenhand.training.mlm import finetune
-
     check(recipe, limit=limit)
     if repeat < 1:
         raise BadInput(f"repeat must be at least 1. Got {repeat}.")
@@ -112,8 +108,7 @@ def debias(
     extra = [sentence for source in remind for sentence in reminders(source)] * repeat
     folder = out / "model"
     if is_worker_rank():
-        if not (folder / FINISHED).exists():
-            finetune(model, text.sentences + extra, recipe_of(recipe), folder)
+        train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
         return None
     with locked(out):
         base = models.load_masked(model, **loading)
@@ -121,9 +116,7 @@ def debias(
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
         asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed, **loading}
         before = audit(model, out=out / "before", **asked)
-        if not (folder / FINISHED).exists():
-            finetune(model, text.sentences + extra, recipe_of(recipe), folder)
-            (folder / FINISHED).touch()
+        train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
         after = audit(str(folder), out=out / "after", **asked)
         language = _language([(before, base), (after, models.load(str(folder), **loading))], seed)
         done = Debiased(folder, before, after, balance(text.before, text.after), changed(before, after), language)

@@ -16,6 +16,7 @@ from evenhand.models.loading.checkpoint import quiet
 log = logging.getLogger(__name__)
 
 CHECKPOINT = ".checkpoint.pt"
+CARD = "README.md"
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,13 @@ class Saved:
         return list(state["losses"])
 
 
+def is_finished(out: Path) -> bool:
+    """Whether a training in `out` has ended: the card is written after the weights, then the checkpoint is deleted."""
+    return (out / CARD).is_file() and not (out / CHECKPOINT).exists()
+
+
 def write_model(out: Path, network: Any, tokenizer: Any, card: str) -> None:
-    """Weights, tokenizer and card; the checkpoint, which is of no more use, goes last."""
+    """Write weights, tokenizer and card, then delete the checkpoint: see `is_finished`."""
     try:
         with quiet():
             network.save_pretrained(out)
@@ -76,5 +82,5 @@ def write_model(out: Path, network: Any, tokenizer: Any, card: str) -> None:
             f"The model cannot be written to '{out}': {error}. Make room and run the same command again: its "
             "training is kept."
         ) from error
-    write_whole(out / "README.md", lambda file: file.write(card.encode()))
+    write_whole(out / CARD, lambda file: file.write(card.encode()))
     (out / CHECKPOINT).unlink(missing_ok=True)

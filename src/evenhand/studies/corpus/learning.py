@@ -1,8 +1,9 @@
 """How gendered is a text corpus? By what a debiased model learns from it (Barza 2023, section 5.2)."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,7 @@ from evenhand.datasets.corpora.texts import sampled, sentences
 from evenhand.errors import BadInput
 from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT
-from evenhand.studies.train_and_measure import audit_base, check, recipe_of, train_and_audit, trained
-from evenhand.studies.train_and_measure import scores as scores_of
+from evenhand.studies.train_and_measure import Study, recipe_of, trained
 
 PAIRS = {"tgb": ["likelihood-difference"]}
 BASE, DEBIASED = "base", "debiased"
@@ -67,28 +67,17 @@ def learned(
     """
     if taken := {BASE, DEBIASED} & set(corpora):
         raise BadInput(f"A corpus cannot be called '{min(taken)}', which a model is. Give it another name.")
-    check(recipe, draws=draws, limit=limit)
-    out = Path(out).expanduser()
+    study = Study(model, Path(out).expanduser(), PAIRS, recipe, draws, limit, seed, loading)
     texts = {name: sentences(source) for name, source in corpora.items()}
     sizes = _sizes({name: len(found) for name, found in texts.items()}, size, equal)
-    scores = {BASE: audit_base(model, out, PAIRS, limit=limit, **loading)}
+    scores = {BASE: study.base_scores()}
     text = substituted(debias_on, seed=seed)
-    debiased = str(trained(model, text.sentences, recipe_of(recipe, seed=seed), out, DEBIASED))
-    scores[DEBIASED] = audit_base(debiased, out, PAIRS, limit=limit, **loading)
+    debiased = str(trained(model, text.sentences, recipe_of(recipe, seed=seed), study.out, DEBIASED))
+    study = replace(study, base=debiased)
+    scores[DEBIASED] = study.base_scores()
     for name, found in texts.items():
-        runs = train_and_audit(
-            debiased,
-            lambda draw, name=name, found=found: sampled(found, sizes[name], (seed, draw)),  # type: ignore[misc]
-            out,
-            _slug(name),
-            PAIRS,
-            recipe=recipe,
-            draws=draws,
-            limit=limit,
-            seed=seed,
-            **loading,
-        )
-        scores[name] = scores_of(runs)
+        folder = re.sub(r"[^\w.-]", "-", name).strip(".")
+        scores[name] = study.scores(folder, lambda draw: sampled(found, sizes[name], (seed, draw)))  # noqa: B023
     return Learned(
         {DEBIASED: len(text.sentences), **sizes},
         _stacked({name: replicate_means(frame, size=True, seed=seed) for name, frame in scores.items()}),
@@ -127,7 +116,3 @@ def _changes(scores: Mapping[str, pd.DataFrame], seed: int) -> pd.DataFrame:
 
 def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([table.assign(model=name) for name, table in tables.items()], ignore_index=True)
-
-
-def _slug(name: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".")

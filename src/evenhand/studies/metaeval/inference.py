@@ -14,7 +14,7 @@ from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.errors import BadInput, UnknownName
 from evenhand.models.loading.names import find
 from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
-from evenhand.studies.train_and_measure import Train, train_and_audit
+from evenhand.studies.train_and_measure import Study, Train
 from evenhand.suites import OF_INFERENCE
 
 MEASURES = ("nli-coal", "nli-coal-weighted", "fraction-neutral", "net-neutral")
@@ -62,20 +62,12 @@ def inference(
     points = []
     learnt: dict[float, float] = {}
     for rate, draw in product(turned, range(draws)):
-        given = partial(controlled, rate, language=lang, order=order, seed=seed + draw)
-        runs = train_and_audit(
-            model,
-            lambda _, given=given: given(size=size),  # type: ignore[misc]
-            out,
-            f"{lang}-{order}-{rate:g}-{draw}",
-            {f"nli-{lang}": list(measures)},
-            recipe=replace(RECIPE, epochs=epochs, learning_rate=learning_rate, seed=RECIPE.seed + draw),
-            train=_train(given(size=dev, part="dev"), out / "accuracy"),
-            limit=limit,
-            seed=seed,
-            **loading,
-        )
-        for _, run in runs:
+        examples = partial(controlled, rate, language=lang, order=order, seed=seed + draw)
+        recipe = replace(RECIPE, epochs=epochs, learning_rate=learning_rate, seed=RECIPE.seed + draw)
+        study = Study(model, out, {f"nli-{lang}": list(measures)}, recipe, limit=limit, seed=seed, loading=loading)
+        train = _train(examples(size=dev, part="dev"), out / "accuracy")
+        name = f"{lang}-{order}-{rate:g}-{draw}"
+        for _, run in study.train_and_audit(name, lambda _: examples(size=size), train):  # noqa: B023
             points += [{**row, "rate": rate, "draw": draw} for row in run.results if not row["groups"]]
             right = json.loads((out / "accuracy" / f"{run.path.name}.json").read_text(encoding="utf-8"))
             learnt[rate] = min(right, learnt.get(rate, 1.0))
@@ -91,9 +83,8 @@ def _train(dev: Sequence[Example], accuracies: Path) -> Train:
 
     def train(base: str, lessons: Sequence[Example], recipe: Any, folder: Path) -> None:
         done = finetune_nli(base, lessons, recipe, folder, dev=dev)
-        assert done.accuracy is not None  # there is a dev set
         prepare(accuracies)
-        share = json.dumps(done.accuracy.right / done.accuracy.n).encode()
+        share = json.dumps(done.accuracy.share).encode()
         write_whole(accuracies / f"{folder.name}.json", lambda file: file.write(share))
 
     return train

@@ -19,7 +19,7 @@ from evenhand.errors import UnknownName
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.stats.intervals import clustered_interval
 from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
-from evenhand.studies.train_and_measure import scores, train_and_audit
+from evenhand.studies.train_and_measure import Study
 
 TASKS = {"becpro-en": ["association"], "tgb": ["likelihood-difference", "crows-pairs"], "tbd": ["pronoun"]}
 RATES = tuple(n / 10 for n in range(11))
@@ -47,25 +47,13 @@ def masked(
     for name in chosen:
         if name not in READINGS:
             raise UnknownName("measure of masked models", name, READINGS)
-    out = Path(out).expanduser() / "masked"
+    study = Study(model, Path(out).expanduser() / "masked", TASKS, recipe, draws, limit, seed, loading)
     points = []
     turned = check_rates(rates)
     for rate in turned:
         whole(rate, size // 2, "pairs of sentences")  # or an error, before anything is trained
     for rate in turned:
-        runs = train_and_audit(
-            model,
-            lambda draw, rate=rate: stereotyped(rate, size=size, seed=seed + draw),  # type: ignore[misc]
-            out,
-            f"rate-{rate:g}",
-            TASKS,
-            recipe=recipe,
-            draws=draws,
-            limit=limit,
-            seed=seed,
-            **loading,
-        )
-        frame = scores(runs)
+        frame = study.scores(f"rate-{rate:g}", lambda draw: stereotyped(rate, size=size, seed=seed + draw))  # noqa: B023
         for draw, part in frame.groupby("draw"):
             points += [
                 {"measure": name, "rate": rate, "draw": draw, **_value(READINGS[name](part), seed)} for name in chosen

@@ -15,8 +15,7 @@ from evenhand.models.loading.names import DEFAULT, find
 from evenhand.report import plots
 from evenhand.studies.reproduce.barza2023.cells import cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
-from evenhand.studies.train_and_measure import audit_base, check, train_and_audit
-from evenhand.studies.train_and_measure import scores as scores_of
+from evenhand.studies.train_and_measure import Study
 
 SIZES = (500, 1_000, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000)
 TASKS = {"tgb": ["likelihood-difference"]}
@@ -41,28 +40,16 @@ def reproduce(
     """Fine-tune `model` on samples of growing size of the swapped corpus, `draws` of each, and measure ASLD."""
     if not sizes or min(sizes) < 1:
         raise BadInput(f"Sizes must be at least 1. Got {', '.join(map(str, sizes)) or 'none'}.")
-    check(recipe, draws=draws, limit=limit)
     out = Path(out) / "learning-curve"
+    study = Study(model, out, TASKS, recipe, draws, limit, seed, loading)
     text = substituted(corpus, seed=seed).sentences
     if max(sizes) > len(text):
         raise BadInput(
             f"'{corpus}' has {len(text):,} sentences. Got a size of {max(sizes):,}: choose --size up to that."
         )
-    scores = {0: audit_base(model, out, TASKS, limit=limit, **loading)}
+    scores = {0: study.base_scores()}
     for size in sorted(set(sizes)):
-        runs = train_and_audit(
-            model,
-            lambda draw, size=size: sampled(text, size, (seed, size, draw)),  # type: ignore[misc]
-            out,
-            f"{size}-sentences",
-            TASKS,
-            recipe=recipe,
-            draws=draws,
-            limit=limit,
-            seed=seed,
-            **loading,
-        )
-        scores[size] = scores_of(runs)
+        scores[size] = study.scores(f"{size}-sentences", lambda draw: sampled(text, size, (seed, size, draw)))  # noqa: B023
     rows = pd.concat(
         [replicate_means(frame, size=True, seed=seed).assign(size=size) for size, frame in scores.items()],
         ignore_index=True,

@@ -13,7 +13,7 @@ from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT
 from evenhand.studies.reproduce.barza2023.cells import TABLE_5, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
-from evenhand.studies.train_and_measure import audit_base, check, scores, train_and_audit
+from evenhand.studies.train_and_measure import Study
 
 WORDS = {"pregnancy": "pregnant", "breastfeed": "breastfeed"}
 TASKS = {"tbd-gendered": ["pronoun"], "tbd": ["pronoun"]}
@@ -44,26 +44,12 @@ def reproduce(
     `size` takes a sample of so many sentences of the corpus, for a small version; `draws` trains each model so many
     times, with other samples and seeds, and the intervals are over these too.
     """
-    check(recipe, draws=draws, limit=limit)
+    study = Study(model, Path(out) / "reminders", TASKS, recipe, draws, limit, seed, loading)
     numbers = published("barza2023")
-    out = Path(out) / "reminders"
     text = substituted(corpus, seed=seed).sentences
-    before = audit_base(model, out, TASKS, limit=limit, **loading)
+    before = study.base_scores()
     after = {
-        name: scores(
-            train_and_audit(
-                model,
-                lambda draw, extra=extra: [*sampled(text, size, (seed, draw)), *extra],  # type: ignore[misc]
-                out,
-                name,
-                TASKS,
-                recipe=recipe,
-                draws=draws,
-                limit=limit,
-                seed=seed,
-                **loading,
-            )
-        )
+        name: study.scores(name, lambda draw: [*sampled(text, size, (seed, draw)), *extra])  # noqa: B023
         for name, extra in _lessons().items()
     }
     rows = []
