@@ -1,4 +1,4 @@
-"""Fine-tune a model of natural language inference on premises, hypotheses and labels."""
+"""Fine-tune an NLI classifier on premises, hypotheses and labels."""
 
 import dataclasses
 import hashlib
@@ -28,7 +28,7 @@ from evenhand.models.loading.names import find
 from evenhand.models.networks.nli import NliModel, token_types
 from evenhand.stats.intervals import proportion_interval
 from evenhand.training.checkpoint import CHECKPOINT, is_finished, write_model
-from evenhand.training.loop import EVERY, Recipe, Tensors, course, learn, padded, together
+from evenhand.training.loop import EVERY, Recipe, Tensors, card, learn, padded, together
 
 log = logging.getLogger(__name__)
 
@@ -84,9 +84,8 @@ def finetune_nli(
 ) -> Trained:
     """Train `base` on these examples and save weights, tokenizer and card in `out`.
 
-    A masked language model gets a new head; a model of inference goes on from its own and keeps the order of its
-    labels (`labels` names them where its configuration does not). Checkpoints are as in `mlm.finetune`. A training
-    that is finished is not done again.
+    A masked language model gets a new head; an NLI classifier keeps its own, with its order of labels (`labels` names
+    them where its configuration does not). Checkpoints are as in `mlm.finetune`. A finished training is not repeated.
     """
     accelerator = together()
     start = _Start.of(base, recipe, labels, str(accelerator.device))
@@ -94,9 +93,9 @@ def finetune_nli(
     if not train.ids:
         raise BadInput("There is nothing to train on: no examples.")
     if missing := set(LABELS) - {label for *_, label in examples}:
-        log.warning(f"No example is labelled {' or '.join(sorted(missing))}: the model will not learn to say so.")
+        log.warning(f"No example is labelled {' or '.join(sorted(missing))}: the model will not learn that label.")
     if train.cut:
-        log.warning(f"{train.cut:,} of {len(train.ids):,} pairs have over {start.longest} pieces, and are cut.")
+        log.warning(f"{train.cut:,} of {len(train.ids):,} pairs have over {start.longest} tokens, and are cut.")
     made_of = hashlib.sha256(repr((start.fingerprint, train, held_out, recipe)).encode()).hexdigest()
     if known := _trained_before(out, made_of):
         return known
@@ -112,32 +111,33 @@ def finetune_nli(
         every=every,
     )
     accuracy = _accuracy(start.network, held_out, accelerator) if dev else Accuracy()
-    counts = Counter(label for *_, label in examples)
-    card = (
-        f"# Fine-tuned from {base} by evenhand\n\nNatural language inference on {len(examples):,} examples: "
-        f"{', '.join(f'{label} {counts[label]:,}' for label in LABELS)}; {train.cut:,} of them were cut.\n\n"
-        f"Accuracy: {accuracy}.\n\n"
-        f"Recipe: `{json.dumps(dataclasses.asdict(recipe))}`\n\n{course(losses)}\n"
-    )
     if accelerator.is_main_process:
+        counts = Counter(label for *_, label in examples)
+        what = (
+            f"Natural language inference on {len(examples):,} examples: "
+            f"{', '.join(f'{label} {counts[label]:,}' for label in LABELS)}; {train.cut:,} of them were cut.\n\n"
+            f"Accuracy: {accuracy}."
+        )
         record = {"made_of": made_of, "accuracy": dataclasses.asdict(accuracy) if dev else None}
         write_whole(out / RECORD, lambda file: file.write(json.dumps(record).encode()))
-        write_model(out, start.network, start.tokenizer, card)  # last, since it marks the training as finished
+        write_model(
+            out, start.network, start.tokenizer, card(base, what, recipe, losses)
+        )  # last, since it marks the training as finished
     accelerator.wait_for_everyone()
     return Trained(out, accuracy)
 
 
 @dataclass(frozen=True)
 class _Encoded:
-    """Examples as a network takes them."""
+    """Examples as inputs of a network."""
 
     ids: list[list[int]]
     types: list[list[int]]
-    """Which of the two texts each piece is of; empty where tokenizer or network make no difference."""
+    """Which of the two texts each token is from; empty if tokenizer or network do not distinguish them."""
     labels: list[int]
     pad: int
     cut: int
-    """How many were too long."""
+    """The number of examples that were too long."""
 
     @property
     def lengths(self) -> list[int]:
@@ -170,12 +170,12 @@ class _Start:
             order = model.order
         else:
             found = find(base)
-            torch.manual_seed(recipe.seed)  # of the new head
+            torch.manual_seed(recipe.seed)  # for the new head
             with reading(found, None, False) as options:
                 network = AutoModelForSequenceClassification.from_pretrained(
                     found.source, num_labels=len(LABELS), dtype=torch.float32, **options
                 ).to(device)
-        network.requires_grad_(True)  # an adapter leaves the weights it was merged into frozen
+        network.requires_grad_(True)  # weights that an adapter was merged into are frozen
         network.config.id2label = dict(zip(order, LABELS, strict=True))
         network.config.label2id = {label: output for output, label in network.config.id2label.items()}
         return cls(network, model.tokenizer, order, model.fingerprint, min(recipe.longest, model.longest))
@@ -188,7 +188,7 @@ class _Start:
         found = self.tokenizer(
             list(premises), list(hypotheses), truncation=True, max_length=self.longest, verbose=False
         )
-        types = found.get("token_type_ids") or []  # as the tokenizer does by default, and whoever uses it later
+        types = found.get("token_type_ids") or []  # the tokenizer's default, as for whoever uses the model later
         known = bool(types) and max(map(max, types)) < token_types(self.network)
         cut = sum(bool(one.overflowing) for one in found.encodings)
         outputs = [self.order[LABELS.index(label)] for label in labels]
