@@ -1,4 +1,4 @@
-"""The page of runs, as a file."""
+"""`evenhand report`: write the HTML page of runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,11 +12,9 @@ SUFFIXES = (".html", ".htm")
 
 
 def report(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run folders: one; two, before and after; or more.")
-    ],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One run; two, before and after; or more.")],
     out: Annotated[
-        Path | None, typer.Option(help="Default: report.html, in the run's folder, or of several runs here.")
+        Path | None, typer.Option(help="Default: report.html, in the run's folder or (several) here.")
     ] = None,
 ) -> None:
     """Write the HTML page of one or more runs.
