@@ -135,7 +135,7 @@ def test_changes_are_the_differences_of_the_values(taught: Learned) -> None:
 def test_sizes_may_be_given_or_left_unequal(base: str, corpora: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'short' has 60 sentences"):
         learned({"short": corpora["short"]}, model=base, size=61, out=tmp_path)
-    with pytest.raises(BadInput, match="Each corpus is wanted once"):
+    with pytest.raises(BadInput, match="Each corpus must be given once"):
         named(["a/b.txt", "a/b.txt"])
     assert named(["a/x.txt", "b/x.txt", "c.txt"]) == {"a/x.txt": "a/x.txt", "b/x.txt": "b/x.txt", "c.txt": "c.txt"}
 
@@ -209,5 +209,5 @@ def test_the_study_of_two_corpora(base: str, corpora: dict[str, str], tmp_path: 
     cells = done.cells.set_index(["group", "model or column"])
     assert cells.loc[("hostile", "debias"), "published"] == 2.71
     assert math.isnan(number(cells, ("hostile", two[0]), "published"))  # not Jigsaw's comments
-    with pytest.raises(BadInput, match="Table 4 is of two corpora"):
+    with pytest.raises(BadInput, match="Table 4 compares two corpora"):
         reproduce("barza2023", "corpora", model=base, corpora=two[:1], out=tmp_path)

@@ -19,7 +19,7 @@ from evenhand.auditing.precision import deviations, warning
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
 from evenhand.core.dataset import Dataset
-from evenhand.core.files import prepare
+from evenhand.core.files import prepare, slug
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model, Pieced, about, kind_of
 from evenhand.core.scores import Result
@@ -176,7 +176,7 @@ def rescore(path: str | Path) -> Run:
 def run_folder(model: str | Model, out: str | Path) -> Path:
     """Where a model's run lies: `out/<model>`, the slash of a Hub id as two dashes."""
     name = find(model).name if isinstance(model, str) else model.name
-    return Path(out).expanduser() / name.replace("/", "--")
+    return Path(out).expanduser() / slug(name)
 
 
 def _finish(

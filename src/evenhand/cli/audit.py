@@ -62,6 +62,8 @@ def audit(
         raise BadInput(
             f"Two models would share a run folder: {', '.join(map(str, folders))}. Audit them in separate commands."
         )
+    if batch_size != "auto" and not batch_size.isdecimal():
+        raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{batch_size}'.")
     outlets = Outlets.of(gate, junit, github_summary)
     runs = []
     try:
@@ -84,7 +86,7 @@ def audit(
             revision=revision,
             dtype=dtype,
             device=device,
-            batch_size=batch_size if batch_size == "auto" else _whole(batch_size),
+            batch_size=batch_size if batch_size == "auto" else int(batch_size),
             trust_remote_code=trust_remote_code,
             labels=labels,
         ):
@@ -118,9 +120,3 @@ def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
         terminal.show(runs[0].record.sample)
     for path in draw_models(runs, tasks, out):
         terminal.show(f"Chart: {path}")
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal():
-        raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{text}'.")
-    return int(text)

@@ -1,18 +1,20 @@
 """`evenhand doctor`: check a model before it is measured."""
 
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.common import Device, Dtype, Json, Labels, RemoteCode, Revision, print_json
+from evenhand.cli.flags import as_flags
 
 NARROW, WIDE = 60, 120
 
 
 def doctor(
+    context: typer.Context,
     model: Annotated[str, typer.Argument(help="A bundled name, a folder or a Hub id.")] = "mini-en",
     lang: Annotated[str, typer.Option(help="The language it will be measured in: en, de, ja or zh.")] = "en",
     suite: Annotated[str, typer.Option(help="The suite whose words and lengths to check.")] = "all",
@@ -45,6 +47,7 @@ def doctor(
         print_json([asdict(finding) for finding in found])
     else:
         width = min(WIDE, max(NARROW, shutil.get_terminal_size((WIDE, 24)).columns))
-        terminal.show(doctored(find(model).name, found, width))
+        worded = [replace(finding, do=as_flags(finding.do, context)) for finding in found]
+        terminal.show(doctored(find(model).name, worded, width))
     if any(finding.verdict == "unfit" for finding in found):
         raise typer.Exit(1)

@@ -34,13 +34,8 @@ def export(
     """
     from evenhand.formats import export as export_runs
 
-    given: dict[str, Any] = {
-        "scores": scores,
-        "cite": cite,
-        "hub": dict(map(_pair, hub or [])),
-        "organization": organization,
-        "relationship": relationship,
-    }
+    given: dict[str, Any] = {"scores": scores, "cite": cite, "hub": dict(map(_pair, hub or []))}
+    given |= {"organization": organization, "relationship": relationship}
     text = export_runs(runs, to, out=out, into=into, **{name: value for name, value in given.items() if value})
     if out is None and into is None:
         terminal.show(text.removesuffix("\n"))

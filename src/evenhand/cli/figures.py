@@ -27,7 +27,7 @@ def figures(
 
     loaded, known = Run.load(run), None
     if corpus is not None:
-        words = loaded.scores["profession"].dropna() if "profession" in loaded.scores else []
+        words: list[str] = loaded.scores["profession"].dropna().tolist() if "profession" in loaded.scores else []
         known = seen(words, sentences(corpus))
     for path in draw(loaded, Run.load(after) if after else None, out, suffix, known):
         terminal.show(str(path))

@@ -8,8 +8,6 @@ import typer
 from evenhand.cli import terminal
 from evenhand.errors import BadInput
 
-SUFFIXES = (".html", ".htm")
-
 
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One run; two, before and after; or more.")],
@@ -26,7 +24,7 @@ def report(
     from evenhand.runs.folder import Run
 
     out = out or (runs[0] / FILE if len(runs) == 1 else Path(FILE))
-    if out.suffix.lower() not in SUFFIXES:
+    if out.suffix.lower() not in (".html", ".htm"):
         raise BadInput(f"A page is an HTML file: --out must end in .html. Got '{out}'.")
     html = page([Run.load(run) for run in runs]).encode()
     prepare(out.parent)

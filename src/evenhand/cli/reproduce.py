@@ -47,17 +47,8 @@ def reproduce(
     from evenhand.studies.reproduce import options_of
     from evenhand.studies.reproduce import reproduce as run_study
 
-    given: dict[str, Any] = {
-        "post": post,
-        "finetune": finetune,
-        "lang": lang,
-        "recipe": recipe,
-        "draws": draws,
-        "limit": limit,
-        "seed": seed,
-        "german_model": german_model,
-        "mode": mode,
-    }
+    given: dict[str, Any] = {"post": post, "finetune": finetune, "german_model": german_model, "mode": mode}
+    given |= {"lang": lang, "recipe": recipe, "draws": draws, "limit": limit, "seed": seed}
     known = options_of(paper, part)
     for one, several, values in (("model", "models", model), ("corpus", "corpora", corpus), ("size", "sizes", size)):
         given[several if several in known else one] = values if several in known else _only(one, values)

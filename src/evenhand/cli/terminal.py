@@ -20,7 +20,7 @@ def run(
     app: Callable[[Sequence[str] | None], object], arguments: Sequence[str] | None, worded: Callable[[str], str] = str
 ) -> int:
     """Run the application, and give its exit code: 0 fine, 2 bad input, 70 a bug, 130 interrupted, 141 closed pipe."""
-    _show_log()
+    _show_log(worded)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a character still gets the rest
@@ -55,19 +55,23 @@ def _say(message: str, code: int) -> int:
 
 
 class _Handler(logging.Handler):
-    """Prints log lines to stderr above a progress bar."""
+    """Prints log lines, worded for the command line, to stderr above a progress bar."""
+
+    def __init__(self, worded: Callable[[str], str]) -> None:
+        super().__init__()
+        self.worded = worded
 
     def emit(self, record: logging.LogRecord) -> None:
         from tqdm.auto import tqdm
 
         with suppress(BrokenPipeError):
-            tqdm.write(self.format(record), file=sys.stderr)
+            tqdm.write(self.worded(self.format(record)), file=sys.stderr)
 
 
-def _show_log() -> None:
+def _show_log(worded: Callable[[str], str]) -> None:
     log = logging.getLogger("evenhand")
     if not log.handlers:
-        log.addHandler(_Handler())
+        log.addHandler(_Handler(worded))
         log.setLevel(logging.ERROR if is_worker_rank() else logging.INFO)
 
 

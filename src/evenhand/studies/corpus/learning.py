@@ -1,4 +1,4 @@
-"""How gendered is a text corpus? By what a debiased model learns from it (Barza 2023, section 5.2)."""
+"""How gendered a text corpus is, by what a debiased model learns from it (Barza 2023, section 5.2)."""
 
 import json
 import re
@@ -25,20 +25,20 @@ BASE, DEBIASED = "base", "debiased"
 class Learned:
     """What models learned from corpora.
 
-    `asld` and `lean` have a row for each model (base, debiased, then one for each corpus) and group of pairs: model,
-    group, value, low, high, draws, n. ASLD, mean |d| in nats, says how far apart stereotype and counterpart are, 0: not
-    at all; lean, mean d, on which side: above 0 the stereotype's. `changes` has the differences of ASLD, corpus against
-    debiased and corpus against corpus: of, against, and the same columns; above 0 the first taught more.
+    `asld` and `lean` have a row for each model (base, debiased, then one per corpus) and group of pairs: model, group,
+    value, low, high, draws, n. ASLD, mean |d| in nats, is the distance of stereotype and counterpart; lean, mean d, is
+    above 0 if the stereotype is likelier. `changes` has the differences of ASLD, corpus against debiased and corpus
+    against corpus: of, against, and the same columns; above 0, more was learned from the first.
     """
 
     sentences: Mapping[str, int]
-    """How many each model was trained on."""
+    """The number of sentences that each model was trained on."""
     asld: pd.DataFrame
     lean: pd.DataFrame
     changes: pd.DataFrame
 
     def as_json(self) -> dict[str, Any]:
-        """Everything, for machines."""
+        """All numbers and tables, for JSON."""
         tables = {"asld": self.asld, "lean": self.lean, "changes": self.changes}
         rows = {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
         return {"sentences": dict(self.sentences), **rows}
@@ -61,12 +61,12 @@ def learned(
     """Debias a model, fine-tune it on a sample of each corpus, and measure the average sentence likelihood difference.
 
     `corpora` are files or known corpora, by the name to show. Each is sampled `draws` times, `size` sentences each: by
-    default as many as the smallest has, since a larger text teaches more of whatever it holds; all of each unless
-    `equal`. The base is debiased on `debias_on`. With `limit` only so many pairs are measured. What was trained and
-    measured is kept in `out`, and the same call goes on where it stopped.
+    default as many as the smallest has, since more is learned from a larger text; without `equal`, all of each. The
+    base is debiased on `debias_on`. With `limit`, a sample of that many pairs is measured. Models and runs are kept in
+    `out`, and the same call resumes a study that was stopped.
     """
     if taken := {BASE, DEBIASED} & set(corpora):
-        raise BadInput(f"A corpus cannot be called '{min(taken)}', which a model is. Give it another name.")
+        raise BadInput(f"A corpus cannot be called '{min(taken)}', which names a model. Give it another name.")
     study = Study(model, Path(out).expanduser(), PAIRS, recipe, draws, limit, seed, loading)
     texts = {name: sentences(source) for name, source in corpora.items()}
     sizes = _sizes({name: len(found) for name, found in texts.items()}, size, equal)
@@ -87,11 +87,11 @@ def learned(
 
 
 def named(files: Sequence[str]) -> dict[str, str]:
-    """The files by what to call them: their names, or, where two have the same, their paths."""
+    """The files by their names, or by their paths if two have the same name."""
     names = [Path(file).name for file in files]
     called = [file if names.count(name) > 1 else name for file, name in zip(files, names, strict=True)]
     if len(set(called)) < len(called):
-        raise BadInput(f"Each corpus is wanted once. Got {', '.join(files)}.")
+        raise BadInput(f"Each corpus must be given once. Got {', '.join(files)}.")
     return dict(zip(called, files, strict=True))
 
 
@@ -100,7 +100,7 @@ def _sizes(has: Mapping[str, int], size: int | None, equal: bool) -> dict[str, i
     if size is None:
         return {name: has[smallest] if equal else n for name, n in has.items()}
     if not 1 <= size <= has[smallest]:
-        raise BadInput(f"'{smallest}' has {has[smallest]:,} sentences. Got a size of {size:,}: choose 1 to that many.")
+        raise BadInput(f"'{smallest}' has {has[smallest]:,} sentences. Got `size={size}`: choose 1 to that many.")
     return dict.fromkeys(has, size)
 
 
