@@ -16,13 +16,11 @@ def corpus(
     train: Annotated[bool, typer.Option(help="Also measure what a debiased model learns from each.")] = False,
     model: Annotated[str, typer.Option(help="With --train: the model to debias and train.")] = "mini-en",
     debias_on: Annotated[str, typer.Option(help="With --train: the corpus to debias it on.")] = "balanced",
-    size: Annotated[
-        int | None, typer.Option(help="With --train: sentences per corpus. Default: as the smallest.")
-    ] = None,
+    size: Annotated[int | None, typer.Option(help="With --train: sentences per corpus. Default: the fewest.")] = None,
     equal: Annotated[bool, typer.Option(help="With --train: the same amount of each corpus, or all of it.")] = True,
     draws: Annotated[int, typer.Option(help="With --train: how many times to sample and train.")] = 1,
     recipe: Annotated[str, typer.Option(help="With --train: default, bartl-paper or bartl-released.")] = "default",
-    limit: Annotated[int | None, typer.Option(help="With --train: measure a random sample of N pairs.")] = None,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="With --train: measure a sample of N pairs.")] = None,
     out: Annotated[Path, typer.Option(help="With --train: where models and runs are kept.")] = Path("runs/corpus"),
     seed: Seed = 0,
     engine: Engine = "local",

@@ -16,11 +16,15 @@ def debias(
     out: Annotated[Path, typer.Option(help="The folder of the new model and both runs.")] = Path("runs/debiased"),
     corpus: Annotated[str, typer.Option(help="balanced, gap, gap-flipped, mt-gender, or a text file.")] = "balanced",
     share: Annotated[
-        float | None, typer.Option(help="Documents to swap. Default: 0.5; 0 of a balanced corpus.")
+        float | None, typer.Option(help="Share of documents to swap. Default: 0.5, or 0 if balanced.")
     ] = None,
-    remind: Annotated[list[str] | None, typer.Option(help="pregnant, breastfeed, or a file. Repeatable.")] = None,
+    remind: Annotated[
+        list[str] | None, typer.Option(help="Reminders: pregnant, breastfeed, or a file. Repeatable.")
+    ] = None,
     repeat: Annotated[int, typer.Option(help="How many times to add each reminder.")] = 1,
-    recipe: Annotated[str, typer.Option(help="default, or bartl-paper, -released, -released-padded.")] = "default",
+    recipe: Annotated[
+        str, typer.Option(help="default, bartl-paper, bartl-released, bartl-released-padded.")
+    ] = "default",
     suite: Annotated[str, typer.Option(help="What to measure before and after.")] = "all",
     limit: Limit = None,
     seed: Seed = 0,

@@ -17,7 +17,7 @@ def metaeval(
     size: Annotated[int | None, typer.Option(help="Examples per rate. Default: NLI 30,000, masked 6,000.")] = None,
     seeds: Annotated[int, typer.Option(help="Models to train per rate.")] = 1,
     lang: Annotated[str | None, typer.Option(help="NLI: en, ja or zh. Default: en.")] = None,
-    order: Annotated[str | None, typer.Option(help="NLI: stratified, or female-first as the released sets.")] = None,
+    order: Annotated[str | None, typer.Option(help="NLI: stratified, or female-first like the released sets.")] = None,
     epochs: Annotated[int | None, typer.Option(help="NLI: epochs. Default: 3, as in the paper.")] = None,
     rate: Annotated[float | None, typer.Option("--lr", help="NLI: the learning rate. Default: 2e-5.")] = None,
     recipe: Annotated[str | None, typer.Option(help="Masked: how to fine-tune.")] = None,

@@ -47,12 +47,6 @@ def train(
     rows = found.rows
     if limit is not None and limit < len(rows):
         rows = random.Random(seed).sample(rows, limit)
-    done = finetune_nli(
-        model,
-        rows,
-        replace(RECIPE, epochs=epochs, learning_rate=rate, batch=batch, seed=seed),
-        out,
-        dev=held_out.rows if held_out else (),
-        labels=labels,
-    )
+    recipe = replace(RECIPE, epochs=epochs, learning_rate=rate, batch=batch, seed=seed)
+    done = finetune_nli(model, rows, recipe, out, dev=held_out.rows if held_out else (), labels=labels)
     terminal.show(f"Accuracy: {done.accuracy}.", f"Model: {done.folder}")

@@ -12,7 +12,7 @@ from evenhand.errors import BadInput
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One run; two, before and after; or more.")],
     out: Annotated[
-        Path | None, typer.Option(help="Default: report.html, in the run's folder or (several) here.")
+        Path | None, typer.Option(help="Default: report.html in the run's folder; several runs: here.")
     ] = None,
 ) -> None:
     """Write the HTML page of one or more runs.

@@ -27,14 +27,14 @@ def reproduce(
     ] = None,
     lang: Annotated[str | None, typer.Option(help="anantaprayoon2024: en (default), ja or zh.")] = None,
     corpus: Annotated[list[str] | None, typer.Option(help="Texts to train on; corpora takes two.")] = None,
-    recipe: Annotated[str | None, typer.Option(help="As for evenhand debias.")] = None,
+    recipe: Annotated[str | None, typer.Option(help="How to fine-tune, as for evenhand debias.")] = None,
     size: Annotated[list[int] | None, typer.Option(help="Sentences to train on; learning-curve takes several.")] = None,
     draws: Annotated[int | None, typer.Option(help="How many times to sample and train.")] = None,
     limit: Limit = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
     german_model: Annotated[str | None, typer.Option(help="A German model, for Table 5 of bartl2020.")] = None,
     mode: Annotated[
-        str | None, typer.Option("--as", help="bartl2020: do as the paper (default) or as released.")
+        str | None, typer.Option("--as", help="bartl2020: paper (default), or released for its code's way.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Runs and fine-tuned models go here.")] = Path("runs/reproduce"),
     as_json: Json = False,

@@ -16,7 +16,9 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free one.")] = 8040,
     token: Annotated[
         str | None,
-        typer.Option(envvar="EVENHAND_TOKEN", help="What visitors must have. Default: one is made if needed."),
+        typer.Option(
+            envvar="EVENHAND_TOKEN", help="The token that visitors need. Default: made up and printed if needed."
+        ),
     ] = None,
     model: Annotated[
         list[str] | None, typer.Option(help="One more model to probe: folder or Hub id. Repeatable.")

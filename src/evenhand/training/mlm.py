@@ -75,17 +75,9 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
         logits = model.logits(rows, positions, network, **batch)  # (predicted, vocabulary)
         return cross_entropy(logits, labels[rows, positions], reduction="sum")
 
-    losses = learn(
-        model.network,
-        [len(ids) for ids in encoded],
-        tensors,
-        loss,
-        recipe,
-        accelerator=accelerator,
-        out=out,
-        made_of=hashlib.sha256(repr((model.fingerprint, encoded, recipe)).encode()).hexdigest(),
-        every=every,
-    )
+    lengths = [len(ids) for ids in encoded]
+    made_of = hashlib.sha256(repr((model.fingerprint, encoded, recipe)).encode()).hexdigest()
+    losses = learn(model.network, lengths, tensors, loss, recipe, accelerator, out=out, made_of=made_of, every=every)
     if accelerator.is_main_process:
         what = f"Masked language modelling on {len(encoded):,} sentences."
         write_model(out, model.network, tokenizer, card(base, what, recipe, losses))

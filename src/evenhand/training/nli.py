@@ -100,15 +100,7 @@ def finetune_nli(
     if known := _trained_before(out, made_of):
         return known
     losses = learn(
-        start.network,
-        train.lengths,
-        train.tensors,
-        _loss,
-        recipe,
-        accelerator=accelerator,
-        out=out,
-        made_of=made_of,
-        every=every,
+        start.network, train.lengths, train.tensors, _loss, recipe, accelerator, out=out, made_of=made_of, every=every
     )
     accuracy = _accuracy(start.network, held_out, accelerator) if dev else Accuracy()
     if accelerator.is_main_process:

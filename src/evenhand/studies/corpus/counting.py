@@ -96,12 +96,12 @@ def tally(texts: Iterable[tuple[int, str]], words: Sequence[str] | None = None) 
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, wanted))})s?\b")
     counts = Tally()
     for number, text in texts:
-        female = male = 0
+        total: Counter[str] = Counter()
         for sentence in split(text):
             counts.sentences += 1
             tokens = [token.lower() for token in WORD.findall(sentence)]
             genders = Counter(g for token in tokens if (g := gender(token)))
-            female, male = female + genders["female"], male + genders["male"]
+            total.update(genders)
             if len(genders) != 1:
                 continue
             side = next(iter(genders))
@@ -109,7 +109,7 @@ def tally(texts: Iterable[tuple[int, str]], words: Sequence[str] | None = None) 
             for match in set(pattern.findall(sentence.lower())):
                 word = match if match in wanted else match[:-1]
                 counts.found.setdefault(word, []).append((number, side == "female", side == "male"))
-        counts.totals.append((female, male))
+        counts.totals.append((total["female"], total["male"]))
     return counts
 
 
@@ -208,12 +208,9 @@ def _contexts(contexts: dict[str, Counter[str]], n: int = 15) -> pd.DataFrame:
         if count_of < FEWEST:
             continue
         prior = PRIOR * count_of / total
-        odds, variance = [], 0.0
-        for side in ("male", "female"):
-            mine = contexts[side][word] + prior
-            odds.append(math.log(mine / (sizes[side] + PRIOR - mine)))
-            variance += 1 / mine
-        z = (odds[0] - odds[1]) / math.sqrt(variance)
+        smoothed = {side: words[word] + prior for side, words in contexts.items()}
+        odds = {side: math.log(n / (sizes[side] + PRIOR - n)) for side, n in smoothed.items()}
+        z = (odds["male"] - odds["female"]) / math.sqrt(1 / smoothed["male"] + 1 / smoothed["female"])
         rows.append({"word": word, "female": contexts["female"][word], "male": contexts["male"][word], "z": z})
     frame = pd.DataFrame(rows, columns=["word", "female", "male", "z"])
     frame = frame.sort_values("z", ignore_index=True, kind="stable")

@@ -46,14 +46,13 @@ def reproduce(
     thesis gets its own rows, without published numbers.
     """
     numbers = published("barza2023")
-    given = bool(models)
     wanted = list(models) or [names[0] for names in numbers["models"].values()]
     runs, notes = {}, list(NOTES)
     for name in wanted:
         try:
             runs[name] = audit(name, suite="gbef", out=Path(out), **loading)
         except ModelNotFound as error:
-            if given:
+            if models:
                 raise
             notes.append(f"Not available: {name}. {str(error).split('. ')[0]}.")
     if not runs:
