@@ -402,7 +402,7 @@ def test_our_own_fault_ends_with_70(
     assert run_command(app, ["audit", "--limit", "5"]) == 70
     printed = capsys.readouterr().err
     assert "ZeroDivisionError: ours" in printed
-    assert "fault of evenhand's own" in printed
+    assert "a bug in evenhand" in printed
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -493,7 +493,7 @@ def test_a_stopped_audit_goes_on_and_gives_the_same_bytes(
     ended, printed = stopped.end()
     assert ended == code
     if how == signal.SIGINT:
-        assert "the same command goes on from there" in printed
+        assert "the same command resumes from there" in printed
         assert "Traceback" not in printed
     done = stopped.finished_batches()
     assert not (tmp_path / "mini-en" / "run.json").exists()

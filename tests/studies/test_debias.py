@@ -191,7 +191,7 @@ def test_a_model_is_never_lost(done: Debiased, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="lies in"):
         debias(str(done.model), corpus=str(folder / "corpus.txt"), out=folder / "out")
     before = evenhand.load(str(done.model)).fingerprint
-    with pytest.raises(BadInput, match="holds another debiasing"):
+    with pytest.raises(BadInput, match="holds a debiasing with another model"):
         debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=folder / "out", limit=25)
     assert evenhand.load(str(done.model)).fingerprint == before
 

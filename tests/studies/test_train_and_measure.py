@@ -13,9 +13,11 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora.texts import documents, sampled
 from evenhand.mitigation.substitute import substituted
-from evenhand.studies import train_and_measure
 from evenhand.studies.corpus.learning import Learned, learned, named
 from evenhand.studies.reproduce import reproduce
+from evenhand.studies.train_and_measure import Study, recipe_of, trained
+from evenhand.training import mlm
+from evenhand.training.checkpoint import CHECKPOINT
 from helpers import tiny
 from helpers.typed import number
 
@@ -34,36 +36,46 @@ def lines(start: str) -> Callable[[int], list[str]]:
 
 
 def test_models_are_made_once_and_their_scores_kept(base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = train_and_measure.scores(
-        train_and_measure.train_and_audit(base, lines("She"), tmp_path, "she", TASKS, draws=2)
-    )
+    first = Study(base, tmp_path, TASKS, draws=2).scores("she", lines("She"))
     assert sorted(first["draw"].unique()) == [0, 1]
     assert not list((tmp_path / "models").iterdir())  # weights are not kept
-    monkeypatch.setattr(train_and_measure, "_made", None)  # would fail if it trained again
-    again = train_and_measure.scores(
-        train_and_measure.train_and_audit(base, lines("She"), tmp_path, "she", TASKS, draws=2)
-    )
+    monkeypatch.setattr(mlm, "finetune", None)  # would fail if it trained again
+    again = Study(base, tmp_path, TASKS, draws=2).scores("she", lines("She"))
     pd.testing.assert_frame_equal(first, again)
 
 
+@pytest.mark.parametrize("mark", [".finished", "README.md"])
+def test_models_of_earlier_versions_count_as_finished(
+    mark: str, base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts, recipe = lines("She")(0), recipe_of("default")
+    folder = trained(base, texts, recipe, tmp_path, "she")
+    (folder / mark).touch()  # debias left the first next to the card, other studies the card alone
+    monkeypatch.setattr(mlm, "finetune", None)
+    assert trained(base, texts, recipe, tmp_path, "she") == folder
+    monkeypatch.undo()
+    (folder / CHECKPOINT).write_bytes(b"")  # stopped before the end
+    monkeypatch.setattr(mlm, "finetune", lambda *_: pytest.fail("trained again"))
+    with pytest.raises(pytest.fail.Exception, match="trained again"):
+        trained(base, texts, recipe, tmp_path, "she")
+
+
 def test_other_texts_teach_something_else(base: str, tmp_path: Path) -> None:
-    she, he = (
-        train_and_measure.scores(train_and_measure.train_and_audit(base, lines(who), tmp_path, "it", TASKS))
-        for who in ("She", "He")
-    )
+    study = Study(base, tmp_path, TASKS)
+    she, he = (study.scores("it", lines(who)) for who in ("She", "He"))
     assert she["id"].tolist() == he["id"].tolist()
     assert (she["score"] != he["score"]).any()
-    as_it_is = train_and_measure.audit_base(base, tmp_path, TASKS)
+    as_it_is = study.base_scores()
     assert (as_it_is["score"] != she["score"]).any()
 
 
 def test_bad_lessons_are_refused(base: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="draws must be at least 1"):
-        train_and_measure.train_and_audit(base, lines("She"), tmp_path, "she", TASKS, draws=0)
+        Study(base, tmp_path, TASKS, draws=0)
     with pytest.raises(BadInput, match="no sentences to train 'empty-0'"):
-        train_and_measure.train_and_audit(base, lambda draw: [], tmp_path, "empty", TASKS)
+        Study(base, tmp_path, TASKS).scores("empty", lambda draw: [])
     with pytest.raises(BadInput, match="Did you mean 'default'"):
-        train_and_measure.recipe_of("defalt")
+        recipe_of("defalt")
     with pytest.raises(BadInput, match="from 1 to 3, the number of sentences. Got 4"):
         sampled(["a", "b", "c"], 4, [0])
 
@@ -123,7 +135,7 @@ def test_changes_are_the_differences_of_the_values(taught: Learned) -> None:
 def test_sizes_may_be_given_or_left_unequal(base: str, corpora: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'short' has 60 sentences"):
         learned({"short": corpora["short"]}, model=base, size=61, out=tmp_path)
-    with pytest.raises(BadInput, match="Each corpus is wanted once"):
+    with pytest.raises(BadInput, match="Each corpus must be given once"):
         named(["a/b.txt", "a/b.txt"])
     assert named(["a/x.txt", "b/x.txt", "c.txt"]) == {"a/x.txt": "a/x.txt", "b/x.txt": "b/x.txt", "c.txt": "c.txt"}
 
@@ -197,5 +209,5 @@ def test_the_study_of_two_corpora(base: str, corpora: dict[str, str], tmp_path: 
     cells = done.cells.set_index(["group", "model or column"])
     assert cells.loc[("hostile", "debias"), "published"] == 2.71
     assert math.isnan(number(cells, ("hostile", two[0]), "published"))  # not Jigsaw's comments
-    with pytest.raises(BadInput, match="Table 4 is of two corpora"):
+    with pytest.raises(BadInput, match="Table 4 compares two corpora"):
         reproduce("barza2023", "corpora", model=base, corpora=two[:1], out=tmp_path)

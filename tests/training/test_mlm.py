@@ -175,7 +175,7 @@ def test_a_checkpoint_of_another_recipe_or_a_broken_one_is_not_used(
         else:
             (folder / CHECKPOINT).write_bytes(content)
         assert evenhand.load(str(finetune(str(base), tiny.TEXTS, short, folder))).fingerprint == clean
-    assert "cannot be read: starting anew" in caplog.text
+    assert "cannot be read. Starting over" in caplog.text
     assert "of another model, text or recipe" in caplog.text
 
 
@@ -189,7 +189,7 @@ def test_a_full_disk_is_said_so(base: Path, tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
     try:
-        with pytest.raises(RunError, match="checkpoint.pt' cannot be written: no room"):
+        with pytest.raises(RunError, match="checkpoint.pt' cannot be written: the disk may be full"):
             finetune(str(base), tiny.TEXTS, QUICK, tmp_path / "out")
         with pytest.raises(RunError, match="model cannot be written"):
             write_model(tmp_path / "out", network, None, "")

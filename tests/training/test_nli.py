@@ -40,7 +40,6 @@ def right(folder: Path) -> int:
 def test_a_masked_model_learns_inference_and_its_card_says_how_well(tmp_path: Path) -> None:
     keen = tiny.save("bert-uncased", tmp_path / "base", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
     done = finetune_nli(str(keen), EXAMPLES, QUICK, tmp_path / "tuned", dev=EXAMPLES)
-    assert done.accuracy is not None
     assert done.accuracy.right > 10  # by chance 5
     assert done.accuracy.right == right(done.folder)
     config = json.loads((done.folder / "config.json").read_text())
@@ -64,7 +63,6 @@ def test_a_model_of_inference_goes_on_and_keeps_the_order_of_its_labels(family: 
     model = evenhand.load(str(done.folder))
     assert isinstance(model, NliModel)
     assert model.order == (1, 2, 0)
-    assert done.accuracy is not None
     assert done.accuracy.right == right(done.folder)
 
 
@@ -91,13 +89,13 @@ def test_a_stopped_training_goes_on_and_a_finished_one_is_not_done_again(
     monkeypatch.setattr(loop, "recent", recent)
     caplog.set_level("INFO")
     done = finetune_nli(str(base), EXAMPLES, SHORT, tmp_path / "out")
-    assert "Going on from step 4" in caplog.text
+    assert "Resuming from step 4" in caplog.text
     assert evenhand.load(str(done.folder)).fingerprint == whole
     monkeypatch.setattr(nli, "learn", lambda *args, **kwargs: pytest.fail("trained again"))
     assert finetune_nli(str(base), EXAMPLES, SHORT, tmp_path / "out") == done
-    with pytest.raises(BadInput, match="holds a model already"):
+    with pytest.raises(BadInput, match="holds the model of another training"):
         finetune_nli(str(base), EXAMPLES[:3], SHORT, tmp_path / "out")
-    with pytest.raises(BadInput, match="holds a model already"):
+    with pytest.raises(BadInput, match="holds the model of another training"):
         finetune_nli(str(base), EXAMPLES, SHORT, base)
 
 
@@ -111,7 +109,7 @@ def test_a_training_that_diverges_stops(base: Path, tmp_path: Path) -> None:
 def test_what_is_cut_or_never_shown_is_said(base: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     long = Example("She is a nurse. " * 30, "He is a nurse.", "neutral")
     finetune_nli(str(base), [long, EXAMPLES[0]], dataclasses.replace(SHORT, epochs=1), tmp_path / "x")
-    assert "1 of 2 pairs have over 64 pieces, and are cut" in caplog.text
+    assert "1 of 2 pairs have over 64 tokens, and are cut" in caplog.text
     assert "No example is labelled contradiction" in caplog.text
 
 

@@ -28,7 +28,7 @@ def test_two_processes_learn_what_one_does_and_go_on_where_they_stopped(tmp_path
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("Going on from step 4") <= 1
+    assert done.stderr.count("Resuming from step 4") <= 1
     one, two = ((folder / "README.md").read_text() for folder in (alone, tmp_path / "both"))
     assert one == two  # the mean loss of all steps, among others
     questions = [Likelihood(text) for text in tiny.TEXTS]

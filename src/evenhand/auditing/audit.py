@@ -16,7 +16,7 @@ from evenhand import models, suites
 from evenhand.auditing.precision import deviations, sampled_tasks, warning
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
-from evenhand.core.files import prepare
+from evenhand.core.files import prepare, slug
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model, Pieced, about, kind_of
 from evenhand.core.scores import Result
@@ -176,7 +176,7 @@ def rescore(path: str | Path) -> Run:
 def run_folder(model: str | Model, out: str | Path) -> Path:
     """The folder of a model's run, `out/<model>`, with two dashes for the slash of a Hub id."""
     name = find(model).name if isinstance(model, str) else model.name
-    return Path(out).expanduser() / name.replace("/", "--")
+    return Path(out).expanduser() / slug(name)
 
 
 def _finish(

@@ -1,4 +1,4 @@
-"""The command line: arguments, one call, print. Heavy imports wait until a command needs them."""
+"""The application: all commands, by group. Heavy imports wait until a command needs them."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -8,27 +8,23 @@ import typer
 import typer.core
 
 from evenhand import __version__
-from evenhand.cli import (
-    audit,
-    compare,
-    corpus,
-    datasets,
-    debias,
-    doctor,
-    export,
-    figures,
-    gate,
-    measures,
-    metaeval,
-    nli,
-    report,
-    reproduce,
-    serve,
-    show,
-    swap,
-    terminal,
-)
+from evenhand.cli import datasets, nli, terminal
+from evenhand.cli.audit import audit
+from evenhand.cli.compare import compare
+from evenhand.cli.corpus import corpus
+from evenhand.cli.debias import debias
+from evenhand.cli.doctor import doctor
+from evenhand.cli.export import export
+from evenhand.cli.figures import figures
 from evenhand.cli.flags import as_flags
+from evenhand.cli.gate import gate
+from evenhand.cli.measures import measures
+from evenhand.cli.metaeval import metaeval
+from evenhand.cli.report import report
+from evenhand.cli.reproduce import reproduce
+from evenhand.cli.serve import serve
+from evenhand.cli.show import rescore, show
+from evenhand.cli.swap import swap
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
 
@@ -57,7 +53,7 @@ app = typer.Typer(
 )
 
 TOGETHER = ("debias", "nli")
-"""Commands that several processes may run together."""
+"""Commands that several processes can run together."""
 
 
 @app.callback(invoke_without_command=True)
@@ -77,22 +73,22 @@ def root(
 
 
 COMMANDS: list[tuple[str, Callable[..., None], str]] = [  # group, command, example
-    (MEASURE, audit.audit, "evenhand audit google-bert/bert-base-uncased --suite becpro"),
-    (MEASURE, doctor.doctor, "evenhand doctor ./my-checkpoint --lang de"),
-    (MEASURE, show.rescore, "evenhand rescore runs/mini-en"),
-    (MEASURE, measures.measures, "evenhand measures"),
-    (UNDERSTAND, show.show, "evenhand show runs/mini-en"),
-    (UNDERSTAND, report.report, "evenhand report runs/mini-en --out page.html"),
-    (UNDERSTAND, figures.figures, "evenhand figures runs/mini-en --format png"),
-    (UNDERSTAND, compare.compare, "evenhand compare runs/before runs/after --markdown"),
-    (UNDERSTAND, export.export, "evenhand export runs/mini-en --as csv --out values.csv"),
-    (UNDERSTAND, serve.serve, "evenhand serve runs"),
-    (DECIDE, gate.gate, "evenhand gate runs/mini-en --policy policy.toml"),
-    (CHANGE, swap.swap, "evenhand swap corpus.txt --share 0.5"),
-    (CHANGE, debias.debias, "evenhand debias ./my-checkpoint --out debiased"),
-    (STUDY, corpus.corpus, "evenhand corpus news.txt forum.txt"),
-    (STUDY, metaeval.metaeval, "evenhand metaeval --model mini-en --rates 0,0.5,1 --size 600"),
-    (STUDY, reproduce.reproduce, "evenhand reproduce bartl2020 --model google-bert/bert-base-uncased"),
+    (MEASURE, audit, "evenhand audit google-bert/bert-base-uncased --suite becpro"),
+    (MEASURE, doctor, "evenhand doctor ./my-checkpoint --lang de"),
+    (MEASURE, rescore, "evenhand rescore runs/mini-en"),
+    (MEASURE, measures, "evenhand measures"),
+    (UNDERSTAND, show, "evenhand show runs/mini-en"),
+    (UNDERSTAND, report, "evenhand report runs/mini-en --out page.html"),
+    (UNDERSTAND, figures, "evenhand figures runs/mini-en --format png"),
+    (UNDERSTAND, compare, "evenhand compare runs/before runs/after --markdown"),
+    (UNDERSTAND, export, "evenhand export runs/mini-en --as csv --out values.csv"),
+    (UNDERSTAND, serve, "evenhand serve runs"),
+    (DECIDE, gate, "evenhand gate runs/mini-en --policy policy.toml"),
+    (CHANGE, swap, "evenhand swap corpus.txt --share 0.5"),
+    (CHANGE, debias, "evenhand debias ./my-checkpoint --out debiased"),
+    (STUDY, corpus, "evenhand corpus news.txt forum.txt"),
+    (STUDY, metaeval, "evenhand metaeval --model mini-en --rates 0,0.5,1 --size 600"),
+    (STUDY, reproduce, "evenhand reproduce bartl2020 --model google-bert/bert-base-uncased"),
 ]
 for group, command, example in COMMANDS:
     app.command(rich_help_panel=group, epilog=f"Example: {example}")(command)

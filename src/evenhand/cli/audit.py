@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from evenhand.cli import terminal
-from evenhand.cli.common import Address, Engine, Json, Options, Workers, parsed, print_json
+from evenhand.cli import common, terminal
+from evenhand.cli.common import parsed, print_json
 from evenhand.cli.gate import GithubSummary, Junit, Outlets
 from evenhand.cli.show import print_scorecard
 from evenhand.errors import BadInput
@@ -16,55 +16,37 @@ from evenhand.errors import BadInput
 def audit(
     models: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="MODEL", help="Bundled names, folders, .gguf files or Hub ids. Default: the bundled mini-en."
-        ),
+        typer.Argument(metavar="MODEL", help="Bundled names, folders, .gguf files or Hub ids. Default: mini-en."),
     ] = None,
     suite: Annotated[
-        str,
-        typer.Option(
-            help="becpro, emotions, gbef, kinds, nli, or all: nli for a model of inference, "
-            "for a masked or causal one the others without kinds."
-        ),
+        str, typer.Option(help="becpro, emotions, gbef, kinds, nli, or all that suit the model (without kinds).")
     ] = "all",
     lang: Annotated[str, typer.Option(help="Language of the suite: en or de; nli: en, ja or zh.")] = "en",
     templates: Annotated[Path | None, typer.Option(help="Measure your own sentences: a template file (TOML).")] = None,
-    pairs: Annotated[
-        Path | None, typer.Option(help="Measure your own sentence pairs: csv, tsv, jsonl or parquet.")
-    ] = None,
+    pairs: Annotated[Path | None, typer.Option(help="Measure your own pairs: csv, tsv, jsonl or parquet.")] = None,
     dataset: Annotated[str | None, typer.Option(help="Measure one dataset, by name, instead of a suite.")] = None,
     measure: Annotated[
-        list[str] | None,
-        typer.Option(help="With a dataset: a measure by name; default: all that suit it. Repeatable."),
+        list[str] | None, typer.Option(help="With a dataset: a measure. Default: all that suit it. Repeatable.")
     ] = None,
-    option: Options = None,
-    limit: Annotated[int | None, typer.Option(help="A sample of so many items each: a smoke run, partial.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    option: common.Options = None,
+    limit: common.Limit = None,
+    seed: common.Seed = 0,
     out: Annotated[Path, typer.Option(help="Runs go to OUT/<model>/.")] = Path("runs"),
-    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
-    dtype: Annotated[
-        str, typer.Option(help="float32, bfloat16, float16, or auto: bfloat16 where it is native.")
-    ] = "float32",
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")] = None,
+    revision: common.Revision = None,
+    dtype: common.Dtype = "float32",
+    device: common.Device = None,
     batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs in a batch.")] = "auto",
-    trust_remote_code: Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")] = False,
-    labels: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B,C",
-            help="What a classifier's outputs stand for, if it does not say: entailment,neutral,... Of a causal model: "
-            "words for the three, for the suite nli.",
-        ),
-    ] = "",
-    engine: Engine = "local",
-    address: Address = None,
-    workers: Workers = None,
+    trust_remote_code: common.RemoteCode = False,
+    labels: common.Labels = "",
+    engine: common.Engine = "local",
+    address: common.Address = None,
+    workers: common.Workers = None,
     gate: Annotated[
-        Path | None, typer.Option(help="Judge by a policy (TOML): exit code 0 pass, 1 fail, 3 undecided.")
+        Path | None, typer.Option(help="Judge by a policy (TOML). Exit code 1: fail, 3: undecided.")
     ] = None,
     junit: Junit = None,
     github_summary: GithubSummary = False,
-    as_json: Json = False,
+    as_json: common.Json = False,
 ) -> None:
     """Measure models and print their scorecards.
 
@@ -77,7 +59,11 @@ def audit(
     models = models or [DEFAULT]
     folders = [run_folder(model, out) for model in models]
     if len(set(folders)) < len(folders):
-        raise BadInput(f"Two models would share a run folder: {', '.join(map(str, folders))}. Audit them apart.")
+        raise BadInput(
+            f"Two models would share a run folder: {', '.join(map(str, folders))}. Audit them in separate commands."
+        )
+    if batch_size != "auto" and not batch_size.isdecimal():
+        raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{batch_size}'.")
     outlets = Outlets.of(gate, junit, github_summary)
     runs = []
     try:
@@ -100,7 +86,7 @@ def audit(
             revision=revision,
             dtype=dtype,
             device=device,
-            batch_size=batch_size if batch_size == "auto" else _whole(batch_size),
+            batch_size=batch_size if batch_size == "auto" else int(batch_size),
             trust_remote_code=trust_remote_code,
             labels=labels,
         ):
@@ -110,7 +96,7 @@ def audit(
         if len(runs) > 1 and not as_json:
             _print_side_by_side(runs, out)
     finally:
-        if as_json and runs:  # also those that were done before a later one failed
+        if as_json and runs:  # also those that were finished before another one failed
             print_json([row for run in runs for row in run.results])
     if gate is not None:
         from evenhand.gate.verdict import Verdict
@@ -129,14 +115,8 @@ def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
     for dataset, measure in tasks:
         terminal.show(models(side_by_side(runs, dataset, measure), dataset, measure, readings[measure]))
     if of_two_kinds(runs):
-        terminal.show("Careful: causal models and others are of two kinds, and nobody is best or worst among them.")
+        terminal.show("Careful: values of causal and other models are not comparable, so none is called best or worst.")
     if runs[0].record.partial:
         terminal.show(runs[0].record.sample)
     for path in draw_models(runs, tasks, out):
         terminal.show(f"Chart: {path}")
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal():
-        raise BadInput(f"--batch-size must be 'auto' or a whole number from 1. Got '{text}'.")
-    return int(text)

@@ -1,6 +1,7 @@
-"""What several commands share."""
+"""Options and printing that several commands share."""
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,15 +9,21 @@ import typer
 from evenhand.cli import terminal
 from evenhand.errors import BadInput
 
-Json = Annotated[bool, typer.Option("--json", help="Print results as JSON, for machines.")]
-
-
+RunFolder = Annotated[Path, typer.Argument(help="A run folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
+Limit = Annotated[int | None, typer.Option(help="Measure a random sample of N items per dataset.", metavar="N")]
+Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")]
+Dtype = Annotated[str, typer.Option(help="float32, bfloat16, float16, or auto: bfloat16 where it is native.")]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")]
+RemoteCode = Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")]
+LABELS = "What the outputs of a classifier stand for, in their order, if its configuration does not say."
+Labels = Annotated[str, typer.Option(metavar="A,B,C", help=f"{LABELS} Causal models, suite nli: words for the labels.")]
 Engine = Annotated[str, typer.Option(metavar="local|ray", help="ray: on the workers of a Ray cluster.")]
 Address = Annotated[
-    str | None,
-    typer.Option(metavar="HOST:PORT", help="With ray: the cluster, or auto. Default: one is started on this machine."),
+    str | None, typer.Option(metavar="HOST:PORT", help="With ray: the cluster, or auto. Default: start one here.")
 ]
-Workers = Annotated[int | None, typer.Option(help="With ray: at most so many. Default: as many as there is room for.")]
+Workers = Annotated[int | None, typer.Option(help="With ray: at most this many. Default: as many as fit.")]
 Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of a dataset or measure: masks=words. Repeatable."),
@@ -24,12 +31,12 @@ Options = Annotated[
 
 
 def print_json(data: object) -> None:
-    """Data as JSON, for machines."""
+    """Print data as JSON."""
     terminal.show(json.dumps(data, indent=1, ensure_ascii=False))
 
 
 def parsed(options: list[str] | None) -> dict[str, str]:
-    """Options by name."""
+    """The values of options, by name."""
     found = {}
     for option in options or []:
         name, sign, value = option.partition("=")

@@ -1,4 +1,4 @@
-"""Compare runs."""
+"""`evenhand compare`: compare runs with a baseline."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,21 +9,22 @@ from evenhand.cli import terminal
 from evenhand.cli.common import Json
 from evenhand.errors import BadInput
 
+FORMS = {".json": "json", ".md": "markdown"}
+
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN...", help="Run folders; the first is the baseline.")],
     as_json: Json = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table in markdown.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     chart: Annotated[Path | None, typer.Option(help="Draw the changes: a .svg, .png or .html file.")] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write to a .json or .md file instead of printing.", show_default=False)
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write to a .json or .md file instead of printing.")] = None,
 ) -> None:
     """Compare runs with a baseline, item by item.
 
     Shows what changed, by how much, and whether it could be chance. The first run is the baseline.
     """
     from evenhand.analysis.comparison import compare as compare_runs
+    from evenhand.core.files import write_whole
     from evenhand.report import comparison as show
     from evenhand.report.plots import save, suited
 
@@ -34,12 +35,13 @@ def compare(
     if chart is not None:
         save(show.chart(compared), chart)
     if form == "table":
-        terminal.show(show.terminal(compared))
+        terminal.show(show.terminal(compared), *([f"Chart: {chart}"] if chart is not None else []))
+        return
+    text = compared.to_json() if form == "json" else show.markdown(compared).rstrip("\n")
+    if out is None:
+        terminal.show(text)
     else:
-        text = compared.to_json() if form == "json" else show.markdown(compared).rstrip("\n")
-        _give(text, out)
-    if chart is not None and form == "table":
-        terminal.show(f"Chart: {chart}")
+        write_whole(out, lambda file: file.write(f"{text}\n".encode()))
 
 
 def _form(as_json: bool, as_markdown: bool, out: Path | None) -> str:
@@ -49,15 +51,6 @@ def _form(as_json: bool, as_markdown: bool, out: Path | None) -> str:
         return "json" if as_json else "markdown"
     if out is None:
         return "table"
-    if out.suffix not in (".json", ".md"):
-        raise BadInput(f"--out is a .json or .md file, or one of --json and --markdown says which. Got '{out}'.")
-    return "json" if out.suffix == ".json" else "markdown"
-
-
-def _give(text: str, out: Path | None) -> None:
-    from evenhand.core.files import write_whole
-
-    if out is None:
-        terminal.show(text)
-    else:
-        write_whole(out, lambda file: file.write(f"{text}\n".encode()))
+    if out.suffix not in FORMS:
+        raise BadInput(f"--out must be a .json or .md file, unless --json or --markdown is given. Got '{out}'.")
+    return FORMS[out.suffix]

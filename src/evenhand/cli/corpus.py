@@ -1,4 +1,4 @@
-"""`evenhand corpus`: how gendered texts are."""
+"""`evenhand corpus`: measure how gendered text corpora are."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,28 +6,23 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Address, Engine, Json, Workers, print_json
+from evenhand.cli.common import Address, Engine, Json, Seed, Workers, print_json
 
 
 def corpus(
     files: Annotated[
-        list[str],
-        typer.Argument(help="Text files, a document a line; or balanced, gap, mt-gender, jigsaw-toxic, ..."),
+        list[str], typer.Argument(help="Text files, a document per line; or balanced, gap, mt-gender, ...")
     ],
-    train: Annotated[bool, typer.Option(help="Also by what a debiased model learns from each.")] = False,
-    model: Annotated[str, typer.Option(help="With --train: the model to debias, then to train.")] = "mini-en",
-    debias_on: Annotated[str, typer.Option(help="With --train: what to debias it on.")] = "balanced",
-    size: Annotated[
-        int | None, typer.Option(help="With --train: sentences of each corpus. Default: those of the smallest.")
-    ] = None,
-    equal: Annotated[bool, typer.Option(help="With --train: as much text of each corpus, or all there is.")] = True,
+    train: Annotated[bool, typer.Option(help="Also measure what a debiased model learns from each.")] = False,
+    model: Annotated[str, typer.Option(help="With --train: the model to debias and train.")] = "mini-en",
+    debias_on: Annotated[str, typer.Option(help="With --train: the corpus to debias it on.")] = "balanced",
+    size: Annotated[int | None, typer.Option(help="With --train: sentences per corpus. Default: the fewest.")] = None,
+    equal: Annotated[bool, typer.Option(help="With --train: the same amount of each corpus, or all of it.")] = True,
     draws: Annotated[int, typer.Option(help="With --train: how many times to sample and train.")] = 1,
     recipe: Annotated[str, typer.Option(help="With --train: default, bartl-paper or bartl-released.")] = "default",
-    limit: Annotated[int | None, typer.Option(help="With --train: measure a sample of so many pairs.")] = None,
-    out: Annotated[Path, typer.Option(help="With --train: what was trained and measured is kept here.")] = Path(
-        "runs/corpus"
-    ),
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="With --train: measure a sample of N pairs.")] = None,
+    out: Annotated[Path, typer.Option(help="With --train: where models and runs are kept.")] = Path("runs/corpus"),
+    seed: Seed = 0,
     engine: Engine = "local",
     address: Address = None,
     workers: Workers = None,

@@ -1,4 +1,4 @@
-"""`evenhand datasets`: list, look at, export, fetch and lint them."""
+"""`evenhand datasets`: list, show, export, fetch and lint datasets."""
 
 import csv
 from pathlib import Path
@@ -20,12 +20,12 @@ def datasets_list() -> None:
 
     for name in sorted(datasets.BUILDERS):
         if needed := datasets.needed_by(name):
-            terminal.show(f"{name}  from a file of yours: --option {needed[0]}=FILE")
+            terminal.show(f"{name}  from your own file: --option {needed[0]}=FILE")
             continue
         try:
             dataset = datasets.load(name)
             terminal.show(f"{name}  {len(dataset.items):,} items, {dataset.language}. {dataset.about}")
-        except BadInput as error:  # a released corpus that is not there
+        except BadInput as error:  # a released corpus that was not fetched
             terminal.show(f"{name}  {error}")
 
 
@@ -77,9 +77,9 @@ def datasets_lint(
     file: Annotated[str, typer.Argument(help="Sentence pairs: csv, tsv, jsonl or parquet; or a dataset's name.")],
     stereotype: Annotated[str, typer.Option(help="The column of the stereotypes.")] = "stereotype",
     counterpart: Annotated[str, typer.Option(help="The column of the counterparts.")] = "counterpart",
-    model: Annotated[str, typer.Option(help="Whose pieces to count; none: leave that rule out.")] = "mini-en",
-    out: Annotated[Path | None, typer.Option(help="Write every fault to this .tsv.")] = None,
-    shown: Annotated[int, typer.Option("--show", help="Faults to print for each rule.", min=0)] = 3,
+    model: Annotated[str, typer.Option(help="Whose tokens to count; none: skip that rule.")] = "mini-en",
+    out: Annotated[Path | None, typer.Option(help="Write all faults to this .tsv file.")] = None,
+    shown: Annotated[int, typer.Option("--show", help="Faults to print per rule.", min=0)] = 3,
     as_json: Json = False,
 ) -> None:
     """Look for faults in sentence pairs.

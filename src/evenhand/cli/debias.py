@@ -6,29 +6,28 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
+from evenhand.cli.common import Limit, Seed
+from evenhand.cli.flags import as_flags
 
 
 def debias(
+    context: typer.Context,
     model: Annotated[str, typer.Argument(help="A bundled name, a folder or a Hub id.")] = "mini-en",
-    out: Annotated[Path, typer.Option(help="OUT/model is the new model, OUT/before and OUT/after the runs.")] = Path(
-        "runs/debiased"
-    ),
-    corpus: Annotated[
-        str, typer.Option(help="balanced (bundled), gap, gap-flipped, mt-gender, or a text file.")
-    ] = "balanced",
+    out: Annotated[Path, typer.Option(help="The folder of the new model and both runs.")] = Path("runs/debiased"),
+    corpus: Annotated[str, typer.Option(help="balanced, gap, gap-flipped, mt-gender, or a text file.")] = "balanced",
     share: Annotated[
-        float | None, typer.Option(help="Share of documents to swap. Default: 0.5, or 0 where the corpus is balanced.")
+        float | None, typer.Option(help="Share of documents to swap. Default: 0.5, or 0 if balanced.")
     ] = None,
     remind: Annotated[
-        list[str] | None, typer.Option(help="Add reminders: pregnant, breastfeed, or a file. Repeatable.")
+        list[str] | None, typer.Option(help="Reminders: pregnant, breastfeed, or a file. Repeatable.")
     ] = None,
-    repeat: Annotated[int, typer.Option(help="How many times each reminder is there.")] = 1,
+    repeat: Annotated[int, typer.Option(help="How many times to add each reminder.")] = 1,
     recipe: Annotated[
-        str, typer.Option(help="default, bartl-paper, bartl-released or bartl-released-padded.")
+        str, typer.Option(help="default, bartl-paper, bartl-released, bartl-released-padded.")
     ] = "default",
     suite: Annotated[str, typer.Option(help="What to measure before and after.")] = "all",
-    limit: Annotated[int | None, typer.Option(help="Measure a sample of so many items each.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    limit: Limit = None,
+    seed: Seed = 0,
 ) -> None:
     """Fine-tune a model on gender-swapped text.
 
@@ -49,9 +48,11 @@ def debias(
         limit=limit,
         seed=seed,
     )
-    if done is None:  # one of several processes, which has helped the first
+    if done is None:  # a worker rank
         return
-    terminal.show(debiased(done.balance, done.changes, done.language, done.alarms))
     terminal.show(
-        f"Model: {done.model}", f"Runs: {done.before.path}, {done.after.path}", f"Page: {out / 'report.html'}"
+        debiased(done.balance, done.changes, done.language, [as_flags(alarm, context) for alarm in done.alarms]),
+        f"Model: {done.model}",
+        f"Runs: {done.before.path}, {done.after.path}",
+        f"Page: {out / 'report.html'}",
     )

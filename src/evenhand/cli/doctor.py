@@ -1,28 +1,28 @@
-"""Look at a model before it is measured."""
+"""`evenhand doctor`: check a model before it is measured."""
 
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, print_json
+from evenhand.cli.common import Device, Dtype, Json, Labels, RemoteCode, Revision, print_json
+from evenhand.cli.flags import as_flags
 
 NARROW, WIDE = 60, 120
 
 
 def doctor(
+    context: typer.Context,
     model: Annotated[str, typer.Argument(help="A bundled name, a folder or a Hub id.")] = "mini-en",
     lang: Annotated[str, typer.Option(help="The language it will be measured in: en, de, ja or zh.")] = "en",
-    suite: Annotated[str, typer.Option(help="Whose words and lengths to look at: as for an audit.")] = "all",
-    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
-    dtype: Annotated[str, typer.Option(help="float32, bfloat16, float16 or auto.")] = "float32",
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")] = None,
-    trust_remote_code: Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")] = False,
-    labels: Annotated[
-        str, typer.Option(metavar="A,B,C", help="What a classifier's outputs stand for, if it does not say.")
-    ] = "",
+    suite: Annotated[str, typer.Option(help="The suite whose words and lengths to check.")] = "all",
+    revision: Revision = None,
+    dtype: Dtype = "float32",
+    device: Device = None,
+    trust_remote_code: RemoteCode = False,
+    labels: Labels = "",
     as_json: Json = False,
 ) -> None:
     """Check whether a model is fit to be measured.
@@ -47,6 +47,7 @@ def doctor(
         print_json([asdict(finding) for finding in found])
     else:
         width = min(WIDE, max(NARROW, shutil.get_terminal_size((WIDE, 24)).columns))
-        terminal.show(doctored(find(model).name, found, width))
+        worded = [replace(finding, do=as_flags(finding.do, context)) for finding in found]
+        terminal.show(doctored(find(model).name, worded, width))
     if any(finding.verdict == "unfit" for finding in found):
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""Runs in formats that others read."""
+"""`evenhand export`: write runs in other formats."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,21 +16,16 @@ def export(
         typer.Option("--as", metavar="FORMAT", help="bibtex, csv, eval-results, every-eval-ever, latex, model-card."),
     ],
     out: Annotated[Path | None, typer.Option(help="A file, or a folder to put it in. Default: print.")] = None,
-    into: Annotated[
-        Path | None, typer.Option(help="model-card: a README.md whose section is written or replaced.")
-    ] = None,
-    scores: Annotated[bool, typer.Option("--scores", help="csv: the items' scores in place of values.")] = False,
-    cite: Annotated[
-        list[str] | None, typer.Option(help="bibtex: a corpus that the model was trained on: gap. Repeatable.")
-    ] = None,
+    into: Annotated[Path | None, typer.Option(help="model-card: the README.md to write its section to.")] = None,
+    scores: Annotated[bool, typer.Option("--scores", help="csv: the items' scores instead of values.")] = False,
+    cite: Annotated[list[str] | None, typer.Option(help="bibtex: a training corpus, such as gap. Repeatable.")] = None,
     hub: Annotated[
         list[str] | None,
         typer.Option(metavar="DATASET=OWNER/NAME", help="eval-results: a dataset's benchmark on the Hub. Repeatable."),
     ] = None,
     organization: Annotated[str | None, typer.Option(help="every-eval-ever: who measured.")] = None,
     relationship: Annotated[
-        str | None,
-        typer.Option(help="every-eval-ever: of them to the model's maker: first_party, third_party, collaborative."),
+        str | None, typer.Option(help="every-eval-ever: to the model's maker: first_party, third_party, collaborative.")
     ] = None,
 ) -> None:
     """Write runs as csv, LaTeX, BibTeX, a model card and more.
@@ -39,13 +34,8 @@ def export(
     """
     from evenhand.formats import export as export_runs
 
-    given: dict[str, Any] = {
-        "scores": scores,
-        "cite": cite,
-        "hub": dict(map(_pair, hub or [])),
-        "organization": organization,
-        "relationship": relationship,
-    }
+    given: dict[str, Any] = {"scores": scores, "cite": cite, "hub": dict(map(_pair, hub or []))}
+    given |= {"organization": organization, "relationship": relationship}
     text = export_runs(runs, to, out=out, into=into, **{name: value for name, value in given.items() if value})
     if out is None and into is None:
         terminal.show(text.removesuffix("\n"))
@@ -54,5 +44,5 @@ def export(
 def _pair(text: str) -> tuple[str, str]:
     dataset, sign, found = text.rpartition("=")
     if not (dataset and sign and found):
-        raise BadInput(f"--hub is DATASET=OWNER/NAME, as in tgb=me/tgb. Got '{text}'.")
+        raise BadInput(f"--hub must be DATASET=OWNER/NAME, as in tgb=me/tgb. Got '{text}'.")
     return dataset, found

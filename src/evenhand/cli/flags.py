@@ -1,4 +1,4 @@
-"""How the command line writes a parameter that the library names: `batch_size=1` is --batch-size 1 here."""
+"""Parameters that the library names, as options of the command line: `batch_size=1` is --batch-size 1."""
 
 import re
 from typing import Any
@@ -6,11 +6,13 @@ from typing import Any
 NAMED = re.compile(r"`([a-z_]+)(?:=['\"]?([^`'\"]*)['\"]?)?`")
 
 
-def as_flags(message: str, command: Any) -> str:
-    """A message of the library in which every `parameter` or `parameter=value` stands as the option a user types.
+def as_flags(message: str, source: Any) -> str:
+    """A message of the library with every `parameter` or `parameter=value` written as the option that a user types.
 
-    The options are those of a click command and all its subcommands; a name that none of them has stays as it is.
+    The options are those of a click command and its subcommands, or of the whole application of a click context. Other
+    names stay as they are.
     """
+    command = source.find_root().command if hasattr(source, "find_root") else source
     names = dict(_options(command))
 
     def written(match: re.Match[str]) -> str:
@@ -23,7 +25,7 @@ def as_flags(message: str, command: Any) -> str:
 
 
 def _options(command: Any) -> Any:
-    """Pairs of a parameter's name and its option."""
+    """The name of each parameter, and its option."""
     for parameter in command.params:
         if parameter.param_type_name == "option":
             yield parameter.name, next(option for option in parameter.opts if option.startswith("--"))

@@ -1,4 +1,4 @@
-"""Judge finished runs by a policy."""
+"""`evenhand gate`: judge finished runs by a policy."""
 
 import os
 from collections.abc import Sequence
@@ -16,34 +16,30 @@ if TYPE_CHECKING:
     from evenhand.gate.verdict import Verdict
 
 Junit = Annotated[Path | None, typer.Option(help="Write the gate's verdict as JUnit XML.")]
-GithubSummary = Annotated[
-    bool, typer.Option("--github-summary", help="Append the gate's verdict to $GITHUB_STEP_SUMMARY.")
-]
+GithubSummary = Annotated[bool, typer.Option("--github-summary", help="Append the verdict to $GITHUB_STEP_SUMMARY.")]
 
 
 @dataclass(frozen=True)
 class Outlets:
-    """Where verdicts go beside the terminal; checked before anything is measured."""
+    """Where verdicts go, apart from the terminal; checked before anything is measured."""
 
     junit: Path | None
     summary: Path | None
 
     @classmethod
     def of(cls, gate: object, junit: Path | None, github_summary: bool) -> "Outlets":
-        """Those asked for, or an error where they cannot be."""
+        """The outlets asked for; an error if one of them cannot be used."""
         if (junit or github_summary) and gate is None:
             raise BadInput(f"{'--junit' if junit else '--github-summary'} shows a verdict. Add --gate policy.toml.")
         if junit and not junit.absolute().parent.is_dir():
-            raise BadInput(f"The folder of --junit '{junit}' is not there. Make it, or choose another.")
+            raise BadInput(f"The folder of --junit '{junit}' does not exist. Make it, or choose another.")
         summary = os.environ.get("GITHUB_STEP_SUMMARY", "")
         if github_summary and not summary:
-            raise BadInput(
-                "--github-summary needs $GITHUB_STEP_SUMMARY, which GitHub Actions sets. It is not set here."
-            )
+            raise BadInput("--github-summary needs $GITHUB_STEP_SUMMARY, which GitHub Actions sets. It is not set.")
         return cls(junit, Path(summary) if github_summary else None)
 
     def give(self, verdicts: Sequence["Verdict"], *, printed: bool = True) -> int:
-        """Print a line for each rule, write the files; the exit code of the worst verdict."""
+        """Print a line for each rule, write the files, and give the exit code of the worst verdict."""
         from evenhand.core.files import write_whole
         from evenhand.gate.verdict import CODES, worst
         from evenhand.report.gate import junit, summary
@@ -60,17 +56,16 @@ class Outlets:
                 with self.summary.open("a", encoding="utf-8") as file:
                     file.write(summary(verdicts))
             except OSError as error:
-                raise BadInput(
-                    f"$GITHUB_STEP_SUMMARY, '{self.summary}', cannot be written: {error.strerror}."
-                ) from error
+                why = f"$GITHUB_STEP_SUMMARY, '{self.summary}', cannot be written: {error.strerror}."
+                raise BadInput(why) from error
         return CODES[worst(verdict.verdict for verdict in verdicts)]
 
 
 def gate(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
-    policy: Annotated[Path, typer.Option(help="What is tolerable: a TOML file.")],
+    policy: Annotated[Path, typer.Option(help="The rules: a TOML file.")],
     baseline: Annotated[
-        Path | None, typer.Option(help="A run folder for rules with worse_by_at_most, instead of the policy's.")
+        Path | None, typer.Option(help="The run that worse_by_at_most compares with, instead of the policy's.")
     ] = None,
     junit: Junit = None,
     github_summary: GithubSummary = False,

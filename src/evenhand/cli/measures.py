@@ -1,4 +1,4 @@
-"""`evenhand measures`: what there is to measure with."""
+"""`evenhand measures`: list the measures."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The command that asks whether measures follow bias."""
+"""`evenhand metaeval`: see which measures follow bias."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,30 +6,24 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json
+from evenhand.cli.common import Json, Limit, Seed
 from evenhand.errors import BadInput
 
 
 def metaeval(
-    model: Annotated[
-        str, typer.Option(help="Start from this one: a model of inference, or a masked language model.")
-    ] = "mini-en-nli",
-    measures: Annotated[str, typer.Option(help="Names, with commas between. Default: all of its kind.")] = "",
-    rates: Annotated[str, typer.Option(help="Rates of bias, with commas between. Default: 0, 0.1, ..., 1.")] = "",
-    size: Annotated[
-        int | None, typer.Option(help="Training examples at each rate. Default: 30,000, or 6,000 sentences.")
-    ] = None,
-    seeds: Annotated[int, typer.Option(help="How many models to train at each rate.")] = 1,
-    lang: Annotated[str | None, typer.Option(help="Of inference: en, ja or zh. Default: en.")] = None,
-    order: Annotated[
-        str | None, typer.Option(help="Of inference: stratified, or female-first as the released sets are.")
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Of inference: 3, as in the paper.")] = None,
-    rate: Annotated[float | None, typer.Option("--lr", help="Of inference: the learning rate, 2e-5.")] = None,
-    recipe: Annotated[str | None, typer.Option(help="Of masked models: how to fine-tune.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Measure a sample of so many items each.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
-    out: Annotated[Path, typer.Option(help="What was measured is kept here.")] = Path("runs/metaeval"),
+    model: Annotated[str, typer.Option(help="An NLI classifier or masked model to start from.")] = "mini-en-nli",
+    measures: Annotated[str, typer.Option(help="Names, separated by commas. Default: all of its kind.")] = "",
+    rates: Annotated[str, typer.Option(help="Rates of bias, separated by commas. Default: 0, 0.1, ..., 1.")] = "",
+    size: Annotated[int | None, typer.Option(help="Examples per rate. Default: NLI 30,000, masked 6,000.")] = None,
+    seeds: Annotated[int, typer.Option(help="Models to train per rate.")] = 1,
+    lang: Annotated[str | None, typer.Option(help="NLI: en, ja or zh. Default: en.")] = None,
+    order: Annotated[str | None, typer.Option(help="NLI: stratified, or female-first like the released sets.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="NLI: epochs. Default: 3, as in the paper.")] = None,
+    rate: Annotated[float | None, typer.Option("--lr", help="NLI: the learning rate. Default: 2e-5.")] = None,
+    recipe: Annotated[str | None, typer.Option(help="Masked: how to fine-tune.")] = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("runs/metaeval"),
     as_json: Json = False,
 ) -> None:
     """Train models of known bias, and see which measures follow it.
@@ -62,9 +56,7 @@ def metaeval(
     if as_json:
         terminal.show(found.follows.to_json(orient="records", indent=1))
         return
-    terminal.show(table(found.model, found.follows, found.notes))
-    for path in (*written, chart):
-        terminal.show(f"Written: {path}")
+    terminal.show(table(found.model, found.follows, found.notes), *(f"Written: {path}" for path in (*written, chart)))
 
 
 def _listed(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`evenhand nli`: models of natural language inference."""
+"""`evenhand nli`: train NLI classifiers."""
 
 import random
 from dataclasses import replace
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
+from evenhand.cli.common import LABELS, Seed
 
 app = typer.Typer(help="Train NLI classifiers.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -19,22 +20,18 @@ def root() -> None:
 
 @app.command(epilog="Example: evenhand nli train mini-en --data examples.jsonl --out my-nli")
 def train(
-    model: Annotated[str, typer.Argument(help="A masked language model, or a model of inference to go on from.")],
+    model: Annotated[str, typer.Argument(help="A masked language model, or an NLI classifier to train further.")],
     data: Annotated[
         str, typer.Option(help="Examples: csv, tsv, jsonl or parquet; or snli, jsnli, ocnli under EVENHAND_DATA.")
     ],
     out: Annotated[Path, typer.Option(help="Where the new model goes.")],
-    dev: Annotated[
-        str | None, typer.Option(help="Examples to measure its accuracy on. Default: the dev set of a release.")
-    ] = None,
-    epochs: Annotated[int, typer.Option(help="How often each example is seen.")] = 5,
+    dev: Annotated[str | None, typer.Option(help="Examples for its accuracy. Default: a release's dev set.")] = None,
+    epochs: Annotated[int, typer.Option(help="How many times each example is seen.")] = 5,
     rate: Annotated[float, typer.Option("--lr", help="The learning rate.")] = 2e-5,
     batch: Annotated[int, typer.Option(help="Examples in a step.")] = 32,
-    limit: Annotated[int | None, typer.Option(help="Train on a sample of so many examples.", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 42,
-    labels: Annotated[
-        str, typer.Option(help="What the outputs of a model stand for that does not say so itself, in their order.")
-    ] = "",
+    limit: Annotated[int | None, typer.Option(help="Train on a random sample of N examples.", min=1)] = None,
+    seed: Seed = 42,
+    labels: Annotated[str, typer.Option(help=LABELS)] = "",
 ) -> None:
     """Fine-tune a model on premises, hypotheses and labels.
 
@@ -44,20 +41,12 @@ def train(
 
     found = examples(data)
     held_out = examples(dev or data, "dev") if dev or data in RELEASED else None
-    terminal.show(f"Training: {found}.", f"Dev: {held_out}." if held_out else "Dev: none, its accuracy stays unknown.")
-    from evenhand.training.nli import RECIPE, finetune_nli  # once the data is known to be good
+    terminal.show(f"Training: {found}.", f"Dev: {held_out}." if held_out else "Dev: none, accuracy is not measured.")
+    from evenhand.training.nli import RECIPE, finetune_nli  # slow to import, so only once the data is known to be good
 
     rows = found.rows
     if limit is not None and limit < len(rows):
         rows = random.Random(seed).sample(rows, limit)
-    done = finetune_nli(
-        model,
-        rows,
-        replace(RECIPE, epochs=epochs, learning_rate=rate, batch=batch, seed=seed),
-        out,
-        dev=held_out.rows if held_out else (),
-        labels=labels,
-    )
-    terminal.show(
-        f"Accuracy: {done.accuracy}." if done.accuracy else "Accuracy: not measured.", f"Model: {done.folder}"
-    )
+    recipe = replace(RECIPE, epochs=epochs, learning_rate=rate, batch=batch, seed=seed)
+    done = finetune_nli(model, rows, recipe, out, dev=held_out.rows if held_out else (), labels=labels)
+    terminal.show(f"Accuracy: {done.accuracy}.", f"Model: {done.folder}")

@@ -1,4 +1,4 @@
-"""The page of runs, as a file."""
+"""`evenhand report`: write the HTML page of runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,15 +8,11 @@ import typer
 from evenhand.cli import terminal
 from evenhand.errors import BadInput
 
-SUFFIXES = (".html", ".htm")
-
 
 def report(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run folders: one; two, before and after; or more.")
-    ],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One run; two, before and after; or more.")],
     out: Annotated[
-        Path | None, typer.Option(help="Default: report.html, in the run's folder, or of several runs here.")
+        Path | None, typer.Option(help="Default: report.html in the run's folder; several runs: here.")
     ] = None,
 ) -> None:
     """Write the HTML page of one or more runs.
@@ -28,7 +24,7 @@ def report(
     from evenhand.runs.folder import Run
 
     out = out or (runs[0] / FILE if len(runs) == 1 else Path(FILE))
-    if out.suffix.lower() not in SUFFIXES:
+    if out.suffix.lower() not in (".html", ".htm"):
         raise BadInput(f"A page is an HTML file: --out must end in .html. Got '{out}'.")
     html = page([Run.load(run) for run in runs]).encode()
     prepare(out.parent)

@@ -1,4 +1,4 @@
-"""The command that sets a paper's numbers beside ours."""
+"""`evenhand reproduce`: run a paper's study."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,44 +6,35 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json
+from evenhand.cli.common import Json, Limit
+from evenhand.cli.flags import as_flags
 from evenhand.errors import BadInput
 
 
 def reproduce(
+    context: typer.Context,
     paper: Annotated[str, typer.Argument(help="anantaprayoon2024, bartl2020 or barza2023.")],
     part: Annotated[
         str,
         typer.Option(
-            help="Of barza2023: tables, reminders, learning-curve, mt-gender, corpora; of anantaprayoon2024: tables, "
-            "correlations."
+            help="barza2023: also reminders, learning-curve, mt-gender, corpora. anantaprayoon2024: also correlations."
         ),
     ] = "tables",
-    model: Annotated[
-        list[str] | None, typer.Option(help="The model to measure; for tables of many models repeatable.")
-    ] = None,
+    model: Annotated[list[str] | None, typer.Option(help="The model to measure; some tables take several.")] = None,
     post: Annotated[str | None, typer.Option(help="The same model after fine-tuning, if you have it.")] = None,
     finetune: Annotated[
-        str | None, typer.Option(help="Fine-tune now: gap, or a text file; for anantaprayoon2024 snli, jsnli, ocnli.")
+        str | None, typer.Option(help="Fine-tune now: gap or a text file. anantaprayoon2024: snli, jsnli, ocnli.")
     ] = None,
-    lang: Annotated[str | None, typer.Option(help="Of anantaprayoon2024: en (default), ja or zh.")] = None,
-    corpus: Annotated[
-        list[str] | None, typer.Option(help="Texts to train on, instead of the paper's. For corpora: two.")
-    ] = None,
-    recipe: Annotated[
-        str | None, typer.Option(help="bartl-paper, bartl-released, bartl-released-padded or default (quick).")
-    ] = None,
-    size: Annotated[
-        list[int] | None, typer.Option(help="Sentences to train on: a sample. For learning-curve repeatable.")
-    ] = None,
+    lang: Annotated[str | None, typer.Option(help="anantaprayoon2024: en (default), ja or zh.")] = None,
+    corpus: Annotated[list[str] | None, typer.Option(help="Texts to train on; corpora takes two.")] = None,
+    recipe: Annotated[str | None, typer.Option(help="How to fine-tune, as for evenhand debias.")] = None,
+    size: Annotated[list[int] | None, typer.Option(help="Sentences to train on; learning-curve takes several.")] = None,
     draws: Annotated[int | None, typer.Option(help="How many times to sample and train.")] = None,
-    limit: Annotated[
-        int | None, typer.Option(help="Where a study trains: measure a sample of so many items each.")
-    ] = None,
+    limit: Limit = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
     german_model: Annotated[str | None, typer.Option(help="A German model, for Table 5 of bartl2020.")] = None,
     mode: Annotated[
-        str | None, typer.Option("--as", help="paper (default): as the paper says; released: as its code does.")
+        str | None, typer.Option("--as", help="bartl2020: paper (default), or released for its code's way.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Runs and fine-tuned models go here.")] = Path("runs/reproduce"),
     as_json: Json = False,
@@ -56,17 +47,8 @@ def reproduce(
     from evenhand.studies.reproduce import options_of
     from evenhand.studies.reproduce import reproduce as run_study
 
-    given: dict[str, Any] = {
-        "post": post,
-        "finetune": finetune,
-        "lang": lang,
-        "recipe": recipe,
-        "draws": draws,
-        "limit": limit,
-        "seed": seed,
-        "german_model": german_model,
-        "mode": mode,
-    }
+    given: dict[str, Any] = {"post": post, "finetune": finetune, "german_model": german_model, "mode": mode}
+    given |= {"lang": lang, "recipe": recipe, "draws": draws, "limit": limit, "seed": seed}
     known = options_of(paper, part)
     for one, several, values in (("model", "models", model), ("corpus", "corpora", corpus), ("size", "sizes", size)):
         given[several if several in known else one] = values if several in known else _only(one, values)
@@ -76,13 +58,14 @@ def reproduce(
     if as_json:
         terminal.show(done.cells.to_json(orient="records", indent=1))
         return
-    terminal.show(reproduction(done.cells, done.notes, done.claims, done.digits))
-    for chart in done.charts:
-        terminal.show(f"Chart: {chart}")
+    notes = [as_flags(note, context) for note in done.notes]
+    terminal.show(
+        reproduction(done.cells, notes, done.claims, done.digits), *(f"Chart: {chart}" for chart in done.charts)
+    )
 
 
 def _only(name: str, values: list[Any] | None) -> Any:
-    """The one value of an option that this study takes once."""
+    """The only value of an option that may be given once."""
     if values and len(values) > 1:
         raise BadInput(f"This study takes one --{name}. Got {', '.join(map(str, values))}.")
     return values[0] if values else None

@@ -1,4 +1,4 @@
-"""Show runs in the browser."""
+"""`evenhand serve`: browse runs in the browser."""
 
 import os
 import sys
@@ -11,20 +11,17 @@ from evenhand.cli import terminal
 
 
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that runs are in, at any depth.")] = Path(
-        "runs"
-    ),
-    host: Annotated[
-        str, typer.Option(help="Where to listen; with any but this machine's own, a token is needed.")
-    ] = "127.0.0.1",
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the runs are, at any depth.")] = Path("runs"),
+    host: Annotated[str, typer.Option(help="Where to listen; a host other than this one needs a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free one.")] = 8040,
     token: Annotated[
         str | None,
-        typer.Option(envvar="EVENHAND_TOKEN", help="What visitors must have. Made up and printed where one is needed."),
+        typer.Option(
+            envvar="EVENHAND_TOKEN", help="The token that visitors need. Default: made up and printed if needed."
+        ),
     ] = None,
     model: Annotated[
-        list[str] | None,
-        typer.Option(help="A folder or Hub id to probe, beside the models that have a name. Repeatable."),
+        list[str] | None, typer.Option(help="One more model to probe: folder or Hub id. Repeatable.")
     ] = None,
 ) -> None:
     """Browse runs in the browser.
@@ -37,4 +34,4 @@ def serve(
     terminal.show(f"Serving {folder} at {listening.address}", "Ctrl-C ends it.")
     listening.run()
     sys.stdout.flush()
-    os._exit(terminal.OK)  # a model that is being loaded, in a thread of its own, would hold the process for seconds
+    os._exit(terminal.OK)  # a thread that still loads a model would keep the process alive for seconds

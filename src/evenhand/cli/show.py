@@ -1,4 +1,4 @@
-"""`evenhand show` and `evenhand rescore`: a run's scorecard again, from its values or from the answers it kept."""
+"""`evenhand show` and `evenhand rescore`: print the scorecard of a run, from its values or its kept answers."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,15 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, print_json
+from evenhand.cli.common import Json, RunFolder, print_json
 from evenhand.errors import BadInput
 
 
 def show(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    frequency: Annotated[
-        Path | None, typer.Option(help="A .tsv of attribute and corpus frequency: do scores merely follow it?")
-    ] = None,
+    run: RunFolder,
+    frequency: Annotated[Path | None, typer.Option(help="A .tsv of attributes and their corpus frequencies.")] = None,
 ) -> None:
     """Print the scorecard of a run again."""
     from evenhand.runs.folder import Run
@@ -22,7 +20,7 @@ def show(
     print_scorecard(Run.load(run), _numbers(frequency) if frequency else None)
 
 
-def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json: Json = False) -> None:
+def rescore(run: RunFolder, as_json: Json = False) -> None:
     """Score a run again from its kept answers, without the model."""
     from evenhand.auditing.audit import rescore as rescore_run
 
@@ -34,7 +32,7 @@ def rescore(run: Annotated[Path, typer.Argument(help="A run folder.")], as_json:
 
 
 def print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> None:
-    """Print what a run has measured."""
+    """Print the scorecard of a run."""
     from evenhand.analysis.findings import findings
     from evenhand.report.scorecard import scorecard
 
@@ -42,7 +40,7 @@ def print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> None
 
 
 def _numbers(path: Path) -> dict[str, float]:
-    """A two-column file: a word, a number."""
+    """The numbers in a file with a word, a tab and a number on each line."""
     try:
         rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         return {word: float(number) for word, number in rows}

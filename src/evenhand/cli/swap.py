@@ -1,4 +1,4 @@
-"""`evenhand swap`: the gender of texts."""
+"""`evenhand swap`: swap the gender of texts."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,16 +10,16 @@ from evenhand.cli.common import Address, Engine, Workers
 
 
 def swap(
-    file: Annotated[Path, typer.Argument(help="Texts: txt (a document a line), csv, tsv, jsonl or parquet.")],
-    out: Annotated[Path | None, typer.Option(help="Default: FILE.swapped.EXT, beside it.")] = None,
-    column: Annotated[str, typer.Option(help="Where the texts are, in a csv, tsv, jsonl or parquet file.")] = "text",
+    file: Annotated[Path, typer.Argument(help="Texts: txt (a document per line), csv, tsv, jsonl or parquet.")],
+    out: Annotated[Path | None, typer.Option(help="Default: FILE.swapped.EXT, next to it.")] = None,
+    column: Annotated[str, typer.Option(help="The column of the texts: csv, tsv, jsonl, parquet.")] = "text",
     share: Annotated[float, typer.Option(help="The share of documents to rewrite: 0.5 for a balanced corpus.")] = 1.0,
-    augment: Annotated[bool, typer.Option(help="Keep each document, and its counterpart beside it.")] = False,
+    augment: Annotated[bool, typer.Option(help="Keep each document, followed by its counterpart.")] = False,
     names: Annotated[bool, typer.Option(help="Swap first names too.")] = True,
     name_list: Annotated[str | None, typer.Option(help="Your own names: male, tab, female, on each line.")] = None,
     trail: Annotated[bool, typer.Option(help="Write every edit to OUT.trail.jsonl.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of the choice of documents.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Processes. Default: one for each core.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Processes. Default: one per core.")] = None,
     engine: Engine = "local",
     address: Address = None,
     workers: Workers = None,

@@ -1,4 +1,4 @@
-"""Between the commands and whoever started them: printing, log lines, exit codes."""
+"""Printing, log lines and exit codes of all commands."""
 
 import io
 import logging
@@ -17,18 +17,16 @@ WIDTH = 120
 
 
 def run(
-    app: Callable[[Sequence[str] | None], object],
-    arguments: Sequence[str] | None,
-    worded: Callable[[str], str] = str,
+    app: Callable[[Sequence[str] | None], object], arguments: Sequence[str] | None, worded: Callable[[str], str] = str
 ) -> int:
-    """Run the application; its exit code: 0 fine, 2 bad input, 70 our own fault, 130 interrupted, 141 unread."""
-    _show_log()
+    """Run the application, and give its exit code: 0 fine, 2 bad input, 70 a bug, 130 interrupted, 141 closed pipe."""
+    _show_log(worded)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a character still gets the rest
     try:
         app(arguments)
-    except SystemExit as end:  # how typer ends, with the code of a wrong usage (2) or an interrupt (130) among others
+    except SystemExit as end:  # how typer ends, also after wrong usage (2) or an interrupt (130)
         code = end.code if isinstance(end.code, int) else OK
     except EvenhandError as error:
         return _say(worded(str(error)), BAD_INPUT)
@@ -36,14 +34,14 @@ def run(
         if _interrupted(error):
             return _say("Interrupted.", INTERRUPTED)
         traceback.print_exc()
-        return _say("This is a fault of evenhand's own, not of your input. Please report it.", OUR_FAULT)
+        return _say("This is a bug in evenhand, not a fault of your input. Please report it.", OUR_FAULT)
     if code == INTERRUPTED:
-        return _say("Interrupted. What was answered is kept; the same command goes on from there.", code)
+        return _say("Interrupted. Answers are kept: the same command resumes from there.", code)
     return code
 
 
 def _interrupted(error: BaseException | None) -> bool:
-    """Did somebody press Ctrl-C while a library was being imported? It may come out as an error of its own."""
+    """Whether Ctrl-C is behind an error: a library that is being imported may raise its own."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True
@@ -56,25 +54,29 @@ def _say(message: str, code: int) -> int:
     return code
 
 
-class _BesideTheBar(logging.Handler):
-    """Prints log lines to stderr without tearing a progress bar."""
+class _Handler(logging.Handler):
+    """Prints log lines, worded for the command line, to stderr above a progress bar."""
+
+    def __init__(self, worded: Callable[[str], str]) -> None:
+        super().__init__()
+        self.worded = worded
 
     def emit(self, record: logging.LogRecord) -> None:
         from tqdm.auto import tqdm
 
         with suppress(BrokenPipeError):
-            tqdm.write(self.format(record), file=sys.stderr)
+            tqdm.write(self.worded(self.format(record)), file=sys.stderr)
 
 
-def _show_log() -> None:
+def _show_log(worded: Callable[[str], str]) -> None:
     log = logging.getLogger("evenhand")
     if not log.handlers:
-        log.addHandler(_BesideTheBar())
+        log.addHandler(_Handler(worded))
         log.setLevel(logging.ERROR if is_worker_rank() else logging.INFO)
 
 
 def _width(console: Any, part: Any) -> int:
-    """How wide a table is when nothing is cut; long texts may wrap."""
+    """The width of a table when nothing is cut; long texts may wrap."""
     from rich.measure import Measurement
 
     unwrapped = all(getattr(column, "no_wrap", False) for column in getattr(part, "columns", ()))
@@ -82,11 +84,11 @@ def _width(console: Any, part: Any) -> int:
 
 
 def show(*things: Any) -> None:
-    """To stdout, at once; whoever has read enough and closed the pipe ends the command, without a traceback."""
+    """Print to stdout at once; a closed pipe ends the command without a traceback."""
     from rich.console import Console, Group
     from rich.text import Text
 
-    if sys.stdout is None or is_worker_rank():  # closed by whoever started us; the first process speaks for all
+    if sys.stdout is None or is_worker_rank():  # stdout is closed, or another process prints
         return
     console = Console(highlight=False, markup=False)
     narrow = max(console.width, WIDTH)

@@ -22,6 +22,11 @@ def prepare(path: Path) -> None:
         raise RunError(f"The output folder '{path}' cannot be written: {error.strerror}. Choose another.") from error
 
 
+def slug(model: str) -> str:
+    """The name of a model as that of a folder: the slash of a Hub id becomes two dashes."""
+    return model.replace("/", "--")
+
+
 def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     """Write a file so that it is either as before or new and whole."""
     name = None

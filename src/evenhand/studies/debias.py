@@ -1,10 +1,11 @@
-"""Debias a model: substitute, fine-tune, measure before and after, and say what was gained and what was lost."""
+"""Debias a model: swap texts, fine-tune, measure before and after, and report gains and losses."""
 
 import hashlib
 import json
 import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,15 +33,14 @@ from evenhand.runs.folder import ANSWERS, Run, locked
 from evenhand.stats.estimate import side
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
-from evenhand.studies.train_and_measure import check, recipe_of
+from evenhand.studies.train_and_measure import check, recipe_of, train_masked
 from evenhand.training.processes import is_worker_rank
 
 log = logging.getLogger(__name__)
 
-FINISHED = ".finished"
-"""In a folder whose model is trained to the end."""
+RECORD = "debias.json"
 HELD_OUT = 100
-"""Pairs of tgb on whose sentences, which no corpus has, the model's knowledge of language is compared."""
+"""Pairs of tgb for the comparison of pseudo-perplexity: no corpus has these sentences."""
 
 
 @dataclass(frozen=True)
@@ -51,24 +51,23 @@ class Debiased:
     before: Run
     after: Run
     balance: pd.DataFrame
-    """Gendered words of the corpus, before and after substitution."""
+    """Gendered words of the corpus, before and after the swap."""
     changes: pd.DataFrame
-    """What changed: analysis.change.changed."""
+    """The table of `analysis.change.changed`."""
     language: dict[str, float]
     """Pseudo-perplexity on held-out sentences, before and after, and the change of its logarithm with its interval."""
 
     @property
     def alarms(self) -> list[str]:
-        """What debiasing should not have done."""
+        """Unwanted effects of the debiasing."""
         found = []
         agreement = self.changes[self.changes["measure"] == "gender-agreement"]
         for row in agreement[agreement["group"] == "all"].to_dict("records"):
-            if side(row["low"], row["high"]) >= 0:
-                continue
-            found.append(
-                f"Over-debiased: words that call for one gender (actress, pregnant) lost {-row['change']:.2f} "
-                f"[{-row['high']:.2f}, {-row['low']:.2f}] of P(right pronoun) - P(wrong one). Add --remind."
-            )
+            if side(row["low"], row["high"]) < 0:
+                found.append(
+                    f"Over-debiased: words of one gender (actress, pregnant) lost {-row['change']:.2f} "
+                    f"[{-row['high']:.2f}, {-row['low']:.2f}] of P(right pronoun) - P(wrong one). Add `remind`."
+                )
         if self.language and side(self.language["low"], self.language["high"]) > 0:
             worse = f"{self.language['before']:.1f} -> {self.language['after']:.1f}"
             found.append(f"Its language got worse: pseudo-perplexity {worse} on held-out sentences.")
@@ -91,14 +90,12 @@ def debias(
 ) -> Debiased | None:
     """Fine-tune a model on text in which a share of the documents has the other gender, and compare before and after.
 
-    `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file. `share` of its documents are swapped: a half,
-    or none of a corpus that is balanced already. `remind` adds sentences in which gendered words stand with their right
+    `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file. `share` of its documents are swapped: half of
+    them, or none of a corpus that is already balanced. `remind` adds sentences in which gendered words have their right
     pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
-    OUT/model, runs to OUT/before and OUT/after; the same call goes on where it stopped. Under a launcher (torchrun) the
-    first process does all this; the others help it train, and get None.
+    OUT/model, the runs to OUT/before and OUT/after; the same call resumes what was stopped. Under a launcher (torchrun)
+    the first process does all this; the others only train with it, and return None.
     """
-    from evenhand.training.mlm import finetune
-
     check(recipe, limit=limit)
     if repeat < 1:
         raise BadInput(f"repeat must be at least 1. Got {repeat}.")
@@ -106,14 +103,13 @@ def debias(
         raise BadInput(f"seed must not be negative. Got {seed}.")
     out = Path(out).expanduser()
     if out.resolve() in (given := Path(model).expanduser().resolve(), *given.parents):
-        raise BadInput(f"'{model}' lies in '{out}', where the new model would go. Choose another --out.")
+        raise BadInput(f"'{model}' lies in '{out}', where the new model would go. Choose another `out`.")
     prepare(out)
     text = substituted(corpus, share=share, seed=seed)
     extra = [sentence for source in remind for sentence in reminders(source)] * repeat
     folder = out / "model"
     if is_worker_rank():
-        if not (folder / FINISHED).exists():
-            finetune(model, text.sentences + extra, recipe_of(recipe), folder)
+        train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
         return None
     with locked(out):
         base = models.load_masked(model, **loading)
@@ -121,9 +117,7 @@ def debias(
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
         asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed, **loading}
         before = audit(model, out=out / "before", **asked)
-        if not (folder / FINISHED).exists():
-            finetune(model, text.sentences + extra, recipe_of(recipe), folder)
-            (folder / FINISHED).touch()
+        train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
         after = audit(str(folder), out=out / "after", **asked)
         language = _language([(before, base), (after, models.load(str(folder), **loading))], seed)
         done = Debiased(folder, before, after, balance(text.before, text.after), changed(before, after), language)
@@ -136,22 +130,21 @@ def debias(
 
 
 def _claim(out: Path, made_of: str) -> None:
-    """Make the folder this debiasing's; another's is refused, since its model would be lost."""
-    path = out / "debias.json"
+    """Claim the folder for this debiasing; another one's is refused, since its model would be lost."""
+    path = out / RECORD
     if path.exists():
-        try:
+        known = ""
+        with suppress(OSError, ValueError, KeyError):
             known = json.loads(path.read_text(encoding="utf-8"))["sha256"]
-        except (OSError, ValueError, KeyError):
-            known = ""
         if known != made_of:
-            raise BadInput(f"'{out}' holds another debiasing: other model, texts or settings. Choose another --out.")
+            raise BadInput(f"'{out}' holds a debiasing with another model, texts or settings. Choose another `out`.")
         return
     write_whole(path, lambda file: file.write(json.dumps({"sha256": made_of}).encode()))
 
 
 def _record(out: Path, done: Debiased, corpus: str, share: float, extra: Sequence[str]) -> None:
-    """Keep beside the claim what the page shows: whose runs these are, what was trained on, what was lost."""
-    path = out / "debias.json"
+    """Add to the claim what the page shows: the runs, the training data, what was lost."""
+    path = out / RECORD
     record = json.loads(path.read_text(encoding="utf-8")) | {
         "before": done.before.record.fingerprint,
         "after": done.after.record.fingerprint,
@@ -166,7 +159,7 @@ def _record(out: Path, done: Debiased, corpus: str, share: float, extra: Sequenc
 
 
 def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
-    """How many female and male words a corpus has, before and after substitution, and the female share."""
+    """The female and male words of a corpus and their female share, before and after the swap."""
     rows = []
     for name, texts in (("before", before), ("after", after)):
         found = Counter(gender(match[0]) for text in texts for match in WORD.finditer(text))
@@ -176,9 +169,9 @@ def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
 
 
 def _language(of: Sequence[tuple[Run, Model]], seed: int) -> dict[str, float]:
-    """Pseudo-perplexity, exp of the mean negative log-likelihood of a piece (Salazar et al. 2020).
+    """Pseudo-perplexity, exp of the mean negative log-likelihood of a token (Salazar et al. 2020).
 
-    On sentences that a run of gbef has asked about, so that their answers are kept.
+    The sentences are those of a run of gbef, whose answers are kept.
     """
     pairs = tgb().items[:: len(tgb().items) // HELD_OUT]
     texts = [text for pair in pairs if isinstance(pair, Pair) for text in (pair.stereotype, pair.counterpart)]
@@ -187,8 +180,8 @@ def _language(of: Sequence[tuple[Run, Model]], seed: int) -> dict[str, float]:
     rows = [(a, b) for a, b in zip(*answers, strict=True) if not a.note and not b.note]
     if not rows:
         return {}
-    pieces = np.array([len(a.logps) for a, _ in rows], dtype=float)
-    here, there = (-np.array([row[side].logp for row in rows]) / pieces for side in (0, 1))
+    tokens = np.array([len(a.logps) for a, _ in rows], dtype=float)
+    here, there = (-np.array([row[side].logp for row in rows]) / tokens for side in (0, 1))
     clusters = [str(i) for i in range(len(rows))]
     rng = np.random.default_rng(seed)
     low, high = clustered_interval(there - here, clusters, rng)
@@ -204,7 +197,7 @@ def _language(of: Sequence[tuple[Run, Model]], seed: int) -> dict[str, float]:
 
 
 def _complete_card(done: Debiased, corpus: str, share: float, extra: Sequence[str]) -> None:
-    """Add what was trained on and the scores before and after to the model's card."""
+    """Add the training data and the scores before and after to the model's card."""
     card = done.model / "README.md"
     text = card.read_text(encoding="utf-8").split("\n## Debiased")[0].rstrip()
     lines = [

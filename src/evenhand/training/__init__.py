@@ -1,1 +1,1 @@
-"""Fine-tuning: one readable loop for each kind of model."""
+"""Fine-tuning of masked language models and NLI classifiers."""

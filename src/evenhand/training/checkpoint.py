@@ -1,4 +1,4 @@
-"""What training leaves in a folder: a checkpoint on the way, a model at the end."""
+"""What training writes to a folder: checkpoints on the way, a model at the end."""
 
 import logging
 from collections.abc import Sequence
@@ -16,11 +16,12 @@ from evenhand.models.loading.checkpoint import quiet
 log = logging.getLogger(__name__)
 
 CHECKPOINT = ".checkpoint.pt"
+CARD = "README.md"
 
 
 @dataclass(frozen=True)
 class Saved:
-    """Where training stands, in a file: all that makes the next step what it would have been."""
+    """The state of a training, in a file: all that the next step depends on."""
 
     path: Path
     made_of: str
@@ -29,7 +30,7 @@ class Saved:
     schedule: Any
 
     def save(self, losses: Sequence[float]) -> None:
-        """Write it, whole or not at all."""
+        """Write the state, whole or not at all."""
         state = {
             "made_of": self.made_of,
             "network": self.network.state_dict(),
@@ -41,40 +42,45 @@ class Saved:
         def fill(file: IO[bytes]) -> None:
             try:
                 torch.save(state, file)
-            except RuntimeError as error:  # all that is left of the system's error once it has been through torch
-                raise OSError(f"no room, or {error}") from error
+            except RuntimeError as error:  # what torch makes of an OSError
+                raise OSError(f"the disk may be full ({error})") from error
 
         write_whole(self.path, fill)
 
     def resume(self) -> list[float]:
-        """The losses so far; none where there is no checkpoint of the same base, texts and recipe."""
+        """Load the state, and give the losses so far; none without a checkpoint of the same base, texts and recipe."""
         if not self.path.exists():
             return []
         try:
             state = torch.load(self.path, map_location="cpu", weights_only=True)
-        except Exception:  # whatever a broken file makes the reader raise
-            log.warning(f"The checkpoint '{self.path}' cannot be read: starting anew.")
+        except Exception:  # a broken file can raise anything
+            log.warning(f"The checkpoint '{self.path}' cannot be read. Starting over.")
             return []
         if state["made_of"] != self.made_of:
-            log.warning(f"The checkpoint '{self.path}' is of another model, text or recipe: starting anew.")
+            log.warning(f"The checkpoint '{self.path}' is of another model, text or recipe. Starting over.")
             return []
         self.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.schedule.load_state_dict(state["schedule"])
-        log.info(f"Going on from step {len(state['losses']):,}.")
+        log.info(f"Resuming from step {len(state['losses']):,}.")
         return list(state["losses"])
 
 
+def is_finished(out: Path) -> bool:
+    """Whether a training in `out` has ended: the card is written after the weights, then the checkpoint is deleted."""
+    return (out / CARD).is_file() and not (out / CHECKPOINT).exists()
+
+
 def write_model(out: Path, network: Any, tokenizer: Any, card: str) -> None:
-    """Weights, tokenizer and card; the checkpoint, which is of no more use, goes last."""
+    """Write weights, tokenizer and card, then delete the checkpoint: see `is_finished`."""
     try:
         with quiet():
             network.save_pretrained(out)
             tokenizer.save_pretrained(out)
     except (OSError, SafetensorError) as error:
         raise RunError(
-            f"The model cannot be written to '{out}': {error}. Make room and run the same command again: its "
+            f"The model cannot be written to '{out}': {error}. Free some space and run the same command again: the "
             "training is kept."
         ) from error
-    write_whole(out / "README.md", lambda file: file.write(card.encode()))
+    write_whole(out / CARD, lambda file: file.write(card.encode()))
     (out / CHECKPOINT).unlink(missing_ok=True)

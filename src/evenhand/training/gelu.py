@@ -1,4 +1,4 @@
-"""GELU with a derivative that is quick on every CPU."""
+"""GELU with a derivative that is fast on every CPU."""
 
 import math
 from typing import Any
@@ -10,9 +10,9 @@ from transformers.activations import GELUActivation
 
 
 class _Gelu(torch.autograd.Function):
-    """x Phi(x), Phi being the normal distribution's; its derivative is Phi(x) + x phi(x).
+    """x Phi(x), with Phi the normal distribution function; its derivative is Phi(x) + x phi(x).
 
-    On ARM, torch 2.13 takes six times as long for that derivative, a tenth of all the time of a training.
+    On ARM, torch 2.13 takes six times as long for that derivative, a tenth of the whole training time.
     """
 
     @staticmethod
@@ -29,7 +29,7 @@ class _Gelu(torch.autograd.Function):
 
 
 def quicken(network: Any) -> None:
-    """Put it where the network has a GELU of the library's, if it is on a CPU. Results change by rounding alone."""
+    """Replace the GELUs of transformers by ours in a network on a CPU. Results change by rounding only."""
     for module in network.modules() if network.device.type == "cpu" else ():
         if isinstance(module, GELUActivation) and module.act is gelu:
             module.act = _Gelu.apply

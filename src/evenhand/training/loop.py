@@ -1,9 +1,10 @@
-"""The steps of a training, whatever is learned: batches, schedule, checkpoints, a stop where it diverges."""
+"""The training loop: batches, schedule, checkpoints, a stop when the loss diverges."""
 
+import json
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
@@ -25,10 +26,18 @@ from evenhand.training.processes import processes
 
 POOL = 50
 """Batches within which examples are sorted by length."""
+IGNORED = -100
+"""The label of what is not predicted."""
+EVERY = 120.0
+"""Seconds between checkpoints."""
+PATIENCE = timedelta(days=7)
+"""How long processes wait for the first one, which may measure a model before it trains."""
+Tensors = dict[str, Tensor]
+"""The inputs of a network and their labels; the first dimension is the example."""
 
 
 def batches(lengths: Sequence[int], size: int, seed: int) -> Iterator[list[int]]:
-    """The numbers of all examples, `size` at a time, of like length and in an order that the seed gives."""
+    """The numbers of all examples, `size` at a time, of similar length, in an order that depends on the seed."""
     chance = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(lengths), generator=chance).tolist()
     for start in range(0, len(order), POOL * size):
@@ -38,17 +47,9 @@ def batches(lengths: Sequence[int], size: int, seed: int) -> Iterator[list[int]]
 
 
 def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-    """The rows as one tensor, filled up to the longest of them."""
+    """The rows as one tensor, padded to the longest."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows])  # (batch, length)
-
-
-IGNORED = -100
-"""The label of what is not to be predicted."""
-EVERY = 120.0
-"""Seconds between checkpoints."""
-PATIENCE = timedelta(days=7)
-"""How long processes wait for the first one, which may have a model to measure before it can train."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Recipe:
     epochs: int
     batch: int
     warmup: float = 0.0
-    """Share of the steps during which the rate rises."""
+    """The share of the steps during which the rate rises."""
     weight_decay: float = 0.0
     clip: float = 1.0
     longest: int = 128
@@ -70,28 +71,24 @@ class Recipe:
             if getattr(self, name) < least:
                 raise BadInput(f"{name} must be at least {least}. Got {getattr(self, name)}.")
         if not 0 < self.learning_rate < math.inf:
-            raise BadInput(f"A learning rate must be above 0, as in 2e-5. Got {self.learning_rate}.")
-
-
-Tensors = dict[str, Tensor]
-"""What goes into a network, with the labels of what it should say; the first dimension is the example."""
+            raise BadInput(f"The learning rate must be above 0, as in 2e-5. Got {self.learning_rate}.")
 
 
 def together() -> Accelerator:
-    """The device to train on, and with it the processes that a launcher started beside this one."""
+    """The device to train on, shared with the other processes that a launcher started."""
     count = processes()
     accelerator = Accelerator(
         cpu=count > 1 and not torch.accelerator.is_available(),
         kwargs_handlers=[
             InitProcessGroupKwargs(timeout=PATIENCE),
-            # Weights that no batch uses get no gradient, and it is always the same ones.
+            # Some weights get no gradient, and they are the same in every batch.
             DistributedDataParallelKwargs(static_graph=True),
         ],
     )
     if accelerator.num_processes != count:
         raise BadInput(
             f"{count} processes were started, but they cannot train together on '{accelerator.device}'. "
-            "Start one, without a launcher."
+            "Start one process, without a launcher."
         )
     return accelerator
 
@@ -102,18 +99,18 @@ def learn(
     tensors: Callable[[Sequence[int]], Tensors],
     loss: Callable[[Any, Tensors], Tensor],
     recipe: Recipe,
-    *,
     accelerator: Accelerator,
+    *,
     out: Path,
     made_of: str,
     every: float = EVERY,
 ) -> list[float]:
-    """Train the network, in place; the loss of every step.
+    """Train the network in place, and give the loss of every step.
 
-    `tensors` makes a batch of the examples of these numbers, `loss` the sum of the losses of what is predicted in it.
-    Chance is seeded anew at every step, so that a resumed training draws what an undisturbed one would have drawn. A
-    checkpoint is written to `out` every so many seconds; when the loss is no number, that of the last good step stays.
-    Where there are several processes, each makes the same batches and takes its share of them.
+    `tensors` makes a batch of the examples with these numbers; `loss` sums the losses of what is predicted in it.
+    Random numbers are seeded at every step, so a resumed training draws the same as an uninterrupted one. A checkpoint
+    is written to `out` every `every` seconds; when the loss is not finite, the last one stays. Several processes make
+    the same batches, and each takes its share of them.
     """
     steps = recipe.epochs * math.ceil(len(lengths) / recipe.batch)
     quicken(network)
@@ -128,20 +125,20 @@ def learn(
     prepare(out)
     saved = Saved(out / CHECKPOINT, made_of, accelerator.unwrap_model(network), optimizer, schedule)
     losses = saved.resume()
-    accelerator.wait_for_everyone()  # to have read it, before it is written anew
+    accelerator.wait_for_everyone()  # all have read it before it is overwritten
     writes = accelerator.is_main_process
     if writes and not losses:
-        saved.save(losses)  # there is a last good state from the first step on
+        saved.save(losses)  # so that there is a good state from the first step on
     last = time.monotonic()
     shown = {"disable": None if writes else True, "leave": False, "dynamic_ncols": True}
     with tqdm(total=steps, initial=len(losses), unit=" steps", **shown) as bar:
         for numbers in islice(_epochs(lengths, recipe), len(losses), None):
-            _seed(recipe.seed, len(losses))  # every process masks the same
+            _seed(recipe.seed, len(losses))  # every process masks the same tokens
             batch = tensors(numbers)
             predicted = int((batch["labels"] != IGNORED).sum())
-            _seed(recipe.seed, len(losses), accelerator.process_index)  # and drops out other neurons
+            _seed(recipe.seed, len(losses), accelerator.process_index)  # and drops out different neurons
             share = {name: each.to(accelerator.device) for name, each in _share(batch, accelerator).items()}
-            # Gradients are averaged over processes: each has its share of the sum, times their number.
+            # Gradients are averaged over processes, so each share of the sum is multiplied by their number.
             part = loss(network, share) * accelerator.num_processes / predicted
             value = accelerator.reduce(part.detach(), "mean")
             _check("loss", value, losses, saved)
@@ -161,14 +158,17 @@ def learn(
 
 
 def recent(losses: Sequence[float]) -> float:
-    """The mean of the last steps, which says more than that of the very last."""
+    """The mean loss of the last 50 steps."""
     last = losses[-50:]
     return sum(last) / len(last)
 
 
-def course(losses: Sequence[float]) -> str:
-    """How the training went, as a sentence for the card."""
-    return f"Training loss: {recent(losses[:50]):.3f} at first, {recent(losses):.3f} at last."
+def card(base: str, what: str, recipe: Recipe, losses: Sequence[float]) -> str:
+    """The model card: what was trained on what, by which recipe, and how the loss changed."""
+    return (
+        f"# Fine-tuned from {base} by evenhand\n\n{what}\n\nRecipe: `{json.dumps(asdict(recipe))}`\n\n"
+        f"Training loss: {recent(losses[:50]):.3f} at first, {recent(losses):.3f} at last.\n"
+    )
 
 
 def _epochs(lengths: Sequence[int], recipe: Recipe) -> Iterator[list[int]]:
@@ -177,7 +177,7 @@ def _epochs(lengths: Sequence[int], recipe: Recipe) -> Iterator[list[int]]:
 
 
 def _share(batch: Tensors, accelerator: Accelerator) -> Tensors:
-    """This process's examples; where there are none for it, one of which nothing is predicted."""
+    """This process's examples; if there are none, one example of which nothing is predicted."""
     rank, count = accelerator.process_index, accelerator.num_processes
     if rank < len(batch["labels"]):
         return {name: each[rank::count] for name, each in batch.items()}

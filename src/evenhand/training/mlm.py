@@ -1,8 +1,6 @@
 """Fine-tune a masked language model on sentences."""
 
-import dataclasses
 import hashlib
-import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +15,14 @@ from evenhand.errors import BadInput
 from evenhand.models import load_masked
 from evenhand.training import loop
 from evenhand.training.checkpoint import write_model
-from evenhand.training.loop import EVERY, IGNORED, Tensors, course, learn, padded, together
+from evenhand.training.loop import EVERY, IGNORED, Tensors, card, learn, padded, together
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Recipe(loop.Recipe):
-    """How to fine-tune: AdamW with a linear schedule, 15 % of pieces predicted (80/10/10)."""
+    """How to fine-tune: AdamW with a linear schedule, 15 % of tokens predicted (80/10/10)."""
 
     masked: float = 0.15
     pads_with_mask: bool = False
@@ -37,23 +35,23 @@ RECIPES = {
     "bartl-released": Recipe(learning_rate=2e-5, epochs=3, batch=1, longest=256),
     "bartl-released-padded": Recipe(learning_rate=2e-5, epochs=3, batch=1, longest=256, pads_with_mask=True),
 }
-"""The paper says 5e-5 and a warm-up of unstated length (we take a tenth); its released code has 2e-5 and none, and a
-fault in its padding that only `bartl-released-padded` has too."""
+"""Bartl et al. (2020) state 5e-5 and a warm-up of unknown length (we take a tenth). Their released code has 2e-5, no
+warm-up, and a fault in its padding that only `bartl-released-padded` copies."""
 
 FEW = 500
-"""Sentences below which little can be learned."""
+"""With fewer sentences little can be learned."""
 
 
 def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, every: float = EVERY) -> Path:
     """Train `base` on these sentences and save weights, tokenizer and card in `out`.
 
-    A checkpoint is written there every so many seconds. The same call after a kill goes on from it, and on one CPU ends
-    with the same weights; when the loss is no number, the checkpoint of the last good step stays. Under a launcher
-    (torchrun) each process takes its share of every batch, and the first one writes.
+    A checkpoint is written there every `every` seconds. The same call resumes from it, and on one CPU ends with the
+    same weights; when the loss is not finite, the last checkpoint stays. Under a launcher (torchrun) each process takes
+    its share of every batch, and the first one writes.
     """
     accelerator = together()
     model = load_masked(base, device=str(accelerator.device))
-    network, tokenizer = model.network, model.tokenizer
+    tokenizer = model.tokenizer
     longest = min(recipe.longest, model.longest)
     if recipe.pads_with_mask:
         encoded = _padded_with_mask(texts, tokenizer, longest)
@@ -61,7 +59,7 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
         encoded = tokenizer(list(texts), truncation=True, max_length=longest, verbose=False)["input_ids"]
         encoded = [ids for ids in encoded if len(ids) > 2]
     if not encoded:
-        raise BadInput("There is nothing to train on: no text has a piece of its own.")
+        raise BadInput("There is nothing to train on: no text has a token.")
     if len(encoded) < FEW:
         log.warning(f"Only {len(encoded):,} sentences to train on: expect little change, or overfitting.")
 
@@ -77,39 +75,25 @@ def finetune(base: str, texts: Sequence[str], recipe: Recipe, out: Path, *, ever
         logits = model.logits(rows, positions, network, **batch)  # (predicted, vocabulary)
         return cross_entropy(logits, labels[rows, positions], reduction="sum")
 
-    losses = learn(
-        network,
-        [len(ids) for ids in encoded],
-        tensors,
-        loss,
-        recipe,
-        accelerator=accelerator,
-        out=out,
-        made_of=hashlib.sha256(repr((model.fingerprint, encoded, recipe)).encode()).hexdigest(),
-        every=every,
-    )
-    card = (
-        f"# Fine-tuned from {base} by evenhand\n\nMasked language modelling on {len(encoded):,} sentences.\n\n"
-        f"Recipe: `{json.dumps(dataclasses.asdict(recipe))}`\n\n{course(losses)}\n"
-    )
+    lengths = [len(ids) for ids in encoded]
+    made_of = hashlib.sha256(repr((model.fingerprint, encoded, recipe)).encode()).hexdigest()
+    losses = learn(model.network, lengths, tensors, loss, recipe, accelerator, out=out, made_of=made_of, every=every)
     if accelerator.is_main_process:
-        write_model(out, network, tokenizer, card)
+        what = f"Masked language modelling on {len(encoded):,} sentences."
+        write_model(out, model.network, tokenizer, card(base, what, recipe, losses))
     accelerator.wait_for_everyone()
     return out
 
 
 def _padded_with_mask(texts: Sequence[str], tokenizer: Any, longest: int) -> list[list[int]]:
-    """The pieces of each text, cut or filled with the mask token to one length, as the code of Bartl et al. does.
+    """The tokens of each text, cut or padded with the mask token to one length, as the code of Bartl et al. does.
 
-    That length is the next power of two of the most words a text has (256 for GAP), words being parted by blanks. The
-    filling is attended to like text and, being no [PAD], may be chosen for prediction, with itself as the answer: of
-    what is predicted on GAP, seven pieces in eight.
+    The length is the next power of two of the most words that a text has (256 for GAP), split at spaces. The padding
+    is attended to like text. Since it is not [PAD], it may be chosen for prediction, with itself as the answer: on GAP,
+    seven of eight predicted tokens are padding.
     """
-    kept = [
-        (text, ids)
-        for text, ids in zip(texts, tokenizer(list(texts), verbose=False)["input_ids"], strict=True)
-        if len(ids) > 2
-    ]
+    rows = tokenizer(list(texts), verbose=False)["input_ids"]
+    kept = [(text, ids) for text, ids in zip(texts, rows, strict=True) if len(ids) > 2]
     most = max((len(text.split()) for text, _ in kept), default=1)
     length = min(longest, 1 << (most - 1).bit_length())
     return [[*ids[:length], *[tokenizer.mask_token_id] * (length - len(ids))] for _, ids in kept]
@@ -118,14 +102,14 @@ def _padded_with_mask(texts: Sequence[str], tokenizer: Any, longest: int) -> lis
 def _masked(
     ids: Tensor, attention: Tensor, tokenizer: Any, share: float, *, mask_too: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Choose pieces to predict; of these 80 % become the mask, 10 % a random piece, 10 % stay (Devlin et al. 2019).
+    """Choose tokens to predict: 80 % become the mask, 10 % a random token, 10 % stay (Devlin et al. 2019).
 
-    Special tokens are never chosen, but for the mask itself if it is asked for.
+    Special tokens are never chosen, except the mask itself with `mask_too`.
     """
     spared = set(tokenizer.all_special_ids) - ({tokenizer.mask_token_id} if mask_too else set())
     special = torch.isin(ids, torch.tensor(sorted(spared))) | (attention == 0)
     chance = torch.rand(ids.shape).masked_fill(special, 1.0)
-    chosen = (chance < share) | (chance == chance.min())  # at least one, or a short sentence would be no step at all
+    chosen = (chance < share) | (chance == chance.min())  # at least one, or a short sentence would train nothing
     labels = torch.where(chosen, ids, IGNORED)
     fate = torch.rand(ids.shape)
     ids = torch.where(chosen & (fate < 0.8), tokenizer.mask_token_id, ids)

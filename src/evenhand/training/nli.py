@@ -1,11 +1,13 @@
-"""Fine-tune a model of natural language inference on premises, hypotheses and labels."""
+"""Fine-tune an NLI classifier on premises, hypotheses and labels."""
 
 import dataclasses
 import hashlib
 import json
 import logging
+import math
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +24,11 @@ from evenhand.errors import BadInput
 from evenhand.models import load
 from evenhand.models.loading.checkpoint import reading
 from evenhand.models.loading.labels import LABELS
-from evenhand.models.loading.names import find, is_adapter
+from evenhand.models.loading.names import find
 from evenhand.models.networks.nli import NliModel, token_types
 from evenhand.stats.intervals import proportion_interval
-from evenhand.training.checkpoint import CHECKPOINT, write_model
-from evenhand.training.loop import EVERY, Recipe, Tensors, course, learn, padded, together
+from evenhand.training.checkpoint import CHECKPOINT, is_finished, write_model
+from evenhand.training.loop import EVERY, Recipe, Tensors, card, learn, padded, together
 
 log = logging.getLogger(__name__)
 
@@ -34,33 +36,40 @@ RECIPE = Recipe(learning_rate=2e-5, epochs=5, batch=32, longest=128)
 """The defaults of Anantaprayoon et al. 2024, section 3.2."""
 SIZE = 64
 """Dev examples in a batch."""
-FINISHED = "training.json"
-"""In a folder whose model is trained to the end."""
+RECORD = "training.json"
+"""What a finished training was made of, and its accuracy."""
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How many of a dev set's labels the model gets right."""
+    """How many of a dev set's n labels the model gets right; n is 0 without a dev set."""
 
-    right: int
-    n: int
-    usual: int
-    """How many have the label that is most frequent among them: what a model that knows nothing can get."""
+    right: int = 0
+    n: int = 0
+    usual: int = 0
+    """How many have the most frequent label: what a model that knows nothing can get."""
+
+    @property
+    def share(self) -> float:
+        """The share of labels that are right; NaN without a dev set."""
+        return self.right / self.n if self.n else math.nan
 
     def __str__(self) -> str:
+        if not self.n:
+            return "not measured"
         low, high = (100 * end for end in proportion_interval(self.right, self.n))
         return (
-            f"{100 * self.right / self.n:.1f} % [{low:.1f}, {high:.1f}] of {self.n:,} dev examples right; "
+            f"{100 * self.share:.1f} % [{low:.1f}, {high:.1f}] of {self.n:,} dev examples right; "
             f"{100 * self.usual / self.n:.1f} % have the most frequent label"
         )
 
 
 @dataclass(frozen=True)
 class Trained:
-    """The new model's folder, and its accuracy where there was a dev set."""
+    """The new model's folder, and its accuracy on the dev set."""
 
     folder: Path
-    accuracy: Accuracy | None
+    accuracy: Accuracy
 
 
 def finetune_nli(
@@ -75,9 +84,8 @@ def finetune_nli(
 ) -> Trained:
     """Train `base` on these examples and save weights, tokenizer and card in `out`.
 
-    A masked language model gets a new head; a model of inference goes on from its own and keeps the order of its
-    labels (`labels` names them where its configuration does not). Checkpoints are as in `mlm.finetune`. A training
-    that is finished is not done again.
+    A masked language model gets a new head; an NLI classifier keeps its own, with its order of labels (`labels` names
+    them where its configuration does not). Checkpoints are as in `mlm.finetune`. A finished training is not repeated.
     """
     accelerator = together()
     start = _Start.of(base, recipe, labels, str(accelerator.device))
@@ -85,50 +93,43 @@ def finetune_nli(
     if not train.ids:
         raise BadInput("There is nothing to train on: no examples.")
     if missing := set(LABELS) - {label for *_, label in examples}:
-        log.warning(f"No example is labelled {' or '.join(sorted(missing))}: the model will not learn to say so.")
+        log.warning(f"No example is labelled {' or '.join(sorted(missing))}: the model will not learn that label.")
     if train.cut:
-        log.warning(f"{train.cut:,} of {len(train.ids):,} pairs have over {start.longest} pieces, and are cut.")
+        log.warning(f"{train.cut:,} of {len(train.ids):,} pairs have over {start.longest} tokens, and are cut.")
     made_of = hashlib.sha256(repr((start.fingerprint, train, held_out, recipe)).encode()).hexdigest()
-    if known := _finished(out, made_of):
+    if known := _trained_before(out, made_of):
         return known
     losses = learn(
-        start.network,
-        train.lengths,
-        train.tensors,
-        _loss,
-        recipe,
-        accelerator=accelerator,
-        out=out,
-        made_of=made_of,
-        every=every,
+        start.network, train.lengths, train.tensors, _loss, recipe, accelerator, out=out, made_of=made_of, every=every
     )
-    accuracy = _accuracy(start.network, held_out, accelerator) if dev else None
-    counts = Counter(label for *_, label in examples)
-    card = (
-        f"# Fine-tuned from {base} by evenhand\n\nNatural language inference on {len(examples):,} examples: "
-        f"{', '.join(f'{label} {counts[label]:,}' for label in LABELS)}; {train.cut:,} of them were cut.\n\n"
-        f"Accuracy: {accuracy or 'not measured'}.\n\n"
-        f"Recipe: `{json.dumps(dataclasses.asdict(recipe))}`\n\n{course(losses)}\n"
-    )
+    accuracy = _accuracy(start.network, held_out, accelerator) if dev else Accuracy()
     if accelerator.is_main_process:
-        write_model(out, start.network, start.tokenizer, card)
-        record = {"made_of": made_of, "accuracy": dataclasses.asdict(accuracy) if accuracy else None}
-        write_whole(out / FINISHED, lambda file: file.write(json.dumps(record).encode()))
+        counts = Counter(label for *_, label in examples)
+        what = (
+            f"Natural language inference on {len(examples):,} examples: "
+            f"{', '.join(f'{label} {counts[label]:,}' for label in LABELS)}; {train.cut:,} of them were cut.\n\n"
+            f"Accuracy: {accuracy}."
+        )
+        record = {"made_of": made_of, "accuracy": dataclasses.asdict(accuracy) if dev else None}
+        write_whole(out / RECORD, lambda file: file.write(json.dumps(record).encode()))
+        write_model(
+            out, start.network, start.tokenizer, card(base, what, recipe, losses)
+        )  # last, since it marks the training as finished
     accelerator.wait_for_everyone()
     return Trained(out, accuracy)
 
 
 @dataclass(frozen=True)
 class _Encoded:
-    """Examples as a network takes them."""
+    """Examples as inputs of a network."""
 
     ids: list[list[int]]
     types: list[list[int]]
-    """Which of the two texts each piece is of; empty where tokenizer or network make no difference."""
+    """Which of the two texts each token is from; empty if tokenizer or network do not distinguish them."""
     labels: list[int]
     pad: int
     cut: int
-    """How many were too long."""
+    """The number of examples that were too long."""
 
     @property
     def lengths(self) -> list[int]:
@@ -156,18 +157,17 @@ class _Start:
     @classmethod
     def of(cls, base: str, recipe: Recipe, labels: str | Sequence[str], device: str) -> "_Start":
         model = load(base, device=device, labels=labels)
-        network, order, found = model.network, (0, 1, 2), find(base)
+        network, order = model.network, (0, 1, 2)
         if isinstance(model, NliModel):
             order = model.order
-            if is_adapter(found):
-                network.requires_grad_(True)  # what it was merged into came frozen
         else:
-            torch.manual_seed(recipe.seed)  # of the new head
+            found = find(base)
+            torch.manual_seed(recipe.seed)  # for the new head
             with reading(found, None, False) as options:
                 network = AutoModelForSequenceClassification.from_pretrained(
                     found.source, num_labels=len(LABELS), dtype=torch.float32, **options
                 ).to(device)
-        network.requires_grad_(True)  # an adapter leaves the weights it was merged into frozen
+        network.requires_grad_(True)  # weights that an adapter was merged into are frozen
         network.config.id2label = dict(zip(order, LABELS, strict=True))
         network.config.label2id = {label: output for output, label in network.config.id2label.items()}
         return cls(network, model.tokenizer, order, model.fingerprint, min(recipe.longest, model.longest))
@@ -178,13 +178,9 @@ class _Start:
             return _Encoded([], [], [], pad, 0)
         premises, hypotheses, labels = zip(*examples, strict=True)
         found = self.tokenizer(
-            list(premises),
-            list(hypotheses),
-            truncation=True,
-            max_length=self.longest,
-            verbose=False,
+            list(premises), list(hypotheses), truncation=True, max_length=self.longest, verbose=False
         )
-        types = found.get("token_type_ids") or []  # as the tokenizer does by default, and whoever uses it later
+        types = found.get("token_type_ids") or []  # the tokenizer's default, as for whoever uses the model later
         known = bool(types) and max(map(max, types)) < token_types(self.network)
         cut = sum(bool(one.overflowing) for one in found.encodings)
         outputs = [self.order[LABELS.index(label)] for label in labels]
@@ -209,16 +205,14 @@ def _accuracy(network: Any, examples: _Encoded, accelerator: Accelerator) -> Acc
     return Accuracy(int(accelerator.reduce(right, "sum")), len(order), max(Counter(examples.labels).values()))
 
 
-def _finished(out: Path, made_of: str) -> Trained | None:
-    """What the same training left here before; a model of another kind is never written over."""
-    if (out / FINISHED).is_file():
-        try:
-            record = json.loads((out / FINISHED).read_text(encoding="utf-8"))
+def _trained_before(out: Path, made_of: str) -> Trained | None:
+    """What the same training left here before; the model of another one is never overwritten."""
+    if is_finished(out):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            record = json.loads((out / RECORD).read_text(encoding="utf-8"))
             if record["made_of"] == made_of:
                 log.info(f"Trained before, from the same model, examples and recipe: {out}")
-                return Trained(out, Accuracy(**record["accuracy"]) if record["accuracy"] else None)
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
+                return Trained(out, Accuracy(**record["accuracy"] or {}))
     if (out / "config.json").exists() and not (out / CHECKPOINT).exists():
-        raise BadInput(f"'{out}' holds a model already, of another training. Choose another --out.")
+        raise BadInput(f"'{out}' holds the model of another training. Choose another `out`.")
     return None

@@ -4,10 +4,10 @@ import os
 
 
 def processes() -> int:
-    """How many processes there are, this one included."""
+    """The number of processes, this one included."""
     return int(os.environ.get("WORLD_SIZE") or 1)
 
 
 def is_worker_rank() -> bool:
-    """True on every rank but 0, which does everything but the training alone."""
+    """True on every rank but 0, which alone does everything except training."""
     return int(os.environ.get("RANK") or 0) > 0

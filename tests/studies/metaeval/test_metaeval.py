@@ -46,11 +46,13 @@ def test_what_follows_is_told_from_what_does_not() -> None:
 
 
 def test_rates_outside_the_dial_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert check_rates([1, 0, 0.5, 0.5]) == RATES
+    assert check_rates([1, 0, 0.5, 0.5], 20, "words") == RATES
     with pytest.raises(BadInput, match=r"between 0 and 1. Got 1.5"):
-        check_rates([0, 0.5, 1.5])
+        check_rates([0, 0.5, 1.5], 20, "words")
+    with pytest.raises(BadInput, match="a share of 20 words"):
+        check_rates([0, 0.51, 1], 20, "words")
     with pytest.raises(BadInput, match="At least three rates"):
-        check_rates([0, 1])
+        check_rates([0, 1], 20, "words")
     arguments = ["metaeval", "--out", str(tmp_path)]
     assert run_command(app, [*arguments, "--rates", "0,half,1"]) == 2
     assert "Got 'half'" in capsys.readouterr().err

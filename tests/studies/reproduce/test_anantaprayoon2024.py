@@ -122,7 +122,7 @@ def test_table_3_stands_beside_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert number(cells, row, "published") == 0.501
     assert number(cells, row, "difference") == pytest.approx(number(cells, row, "ours") - 0.501)
     assert cells["ours"].notna().sum() == 11  # the other four are not at hand
-    assert "the released set is not at hand" in done.notes[0]
+    assert "the released one is not fetched" in done.notes[0]
     found = done.runs[0].values
     coal = found[(found["measure"] == "nli-coal") & found["set"].isna()]["value"].item()
     assert cells.loc[("BERT-base", "all", "nli-coal"), "ours"] == coal
@@ -131,8 +131,8 @@ def test_table_3_stands_beside_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_model_that_is_none_of_the_papers_is_not_comparable(tmp_path: Path) -> None:
     model = tiny.save_classifier("roberta", tmp_path / "mine", max_position_embeddings=512)
     done = reproduce("anantaprayoon2024", models=[str(model)], limit=60, out=tmp_path)
-    assert any("mine' is none of the paper's models" in note for note in done.notes)
-    with pytest.raises(BadInput, match="no bundled model of inference in 'ja'"):
+    assert any("mine' is not one of the paper's models" in note for note in done.notes)
+    with pytest.raises(BadInput, match="no bundled NLI classifier in 'ja'"):
         reproduce("anantaprayoon2024", lang="ja", out=tmp_path)
     with pytest.raises(BadInput, match="models in en, ja and zh"):
         reproduce("anantaprayoon2024", lang="de", out=tmp_path)

@@ -159,14 +159,14 @@ def test_the_command_prints_published_and_ours(tmp_path: Path, capsys: pytest.Ca
     table_5 = [line for line in printed.splitlines() if line.startswith(" 5 ")]
     assert len(table_5) == 18
     assert not [line for line in table_5 if "–" in line]
-    assert "Not comparable: Table 4 is of bert-base-uncased" in printed
+    assert "Not comparable: Table 4 has bert-base-uncased" in printed
     assert " 4       male          female          pre        -0.83 " in printed
 
 
 def test_bad_requests_are_refused() -> None:
     with pytest.raises(BadInput, match="Unknown paper 'bartl2021'. Did you mean 'bartl2020'"):
         reproduce("bartl2021")
-    with pytest.raises(BadInput, match="--as must be 'paper' or 'released'"):
+    with pytest.raises(BadInput, match="`mode` must be 'paper' or 'released'"):
         reproduce(mode="exact")
     with pytest.raises(BadInput, match="not both"):
         reproduce(post="a", finetune="b")

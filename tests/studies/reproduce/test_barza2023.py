@@ -99,7 +99,7 @@ def test_the_printed_values_are_met_by_the_real_model(tmp_path: Path) -> None:
 def test_unknown_papers_and_options_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BadInput, match="Did you mean 'barza2023'"):
         reproduce("barza203")
-    with pytest.raises(BadInput, match="no option of 'barza2023'"):
+    with pytest.raises(BadInput, match="not an option of 'barza2023'"):
         reproduce("barza2023", finetune="gap", out=tmp_path)
     assert run_command(app, ["reproduce", "bartl2020", "--model", "a", "--model", "b"]) == 2
     assert "takes one --model" in capsys.readouterr().err

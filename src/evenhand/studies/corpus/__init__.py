@@ -1,1 +1,1 @@
-"""How gendered is a text corpus? By counting what is in it, and by what a model learns from it."""
+"""How gendered a text corpus is: by counts, and by what a model learns from it."""

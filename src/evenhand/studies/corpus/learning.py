@@ -1,8 +1,9 @@
-"""How gendered is a text corpus? By what a debiased model learns from it (Barza 2023, section 5.2)."""
+"""How gendered a text corpus is, by what a debiased model learns from it (Barza 2023, section 5.2)."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,7 @@ from evenhand.datasets.corpora.texts import sampled, sentences
 from evenhand.errors import BadInput
 from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT
-from evenhand.studies.train_and_measure import audit_base, check, recipe_of, train_and_audit, trained
-from evenhand.studies.train_and_measure import scores as scores_of
+from evenhand.studies.train_and_measure import Study, recipe_of, trained
 
 PAIRS = {"tgb": ["likelihood-difference"]}
 BASE, DEBIASED = "base", "debiased"
@@ -25,20 +25,20 @@ BASE, DEBIASED = "base", "debiased"
 class Learned:
     """What models learned from corpora.
 
-    `asld` and `lean` have a row for each model (base, debiased, then one for each corpus) and group of pairs: model,
-    group, value, low, high, draws, n. ASLD, mean |d| in nats, says how far apart stereotype and counterpart are, 0: not
-    at all; lean, mean d, on which side: above 0 the stereotype's. `changes` has the differences of ASLD, corpus against
-    debiased and corpus against corpus: of, against, and the same columns; above 0 the first taught more.
+    `asld` and `lean` have a row for each model (base, debiased, then one per corpus) and group of pairs: model, group,
+    value, low, high, draws, n. ASLD, mean |d| in nats, is the distance of stereotype and counterpart; lean, mean d, is
+    above 0 if the stereotype is likelier. `changes` has the differences of ASLD, corpus against debiased and corpus
+    against corpus: of, against, and the same columns; above 0, more was learned from the first.
     """
 
     sentences: Mapping[str, int]
-    """How many each model was trained on."""
+    """The number of sentences that each model was trained on."""
     asld: pd.DataFrame
     lean: pd.DataFrame
     changes: pd.DataFrame
 
     def as_json(self) -> dict[str, Any]:
-        """Everything, for machines."""
+        """All numbers and tables, for JSON."""
         tables = {"asld": self.asld, "lean": self.lean, "changes": self.changes}
         rows = {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
         return {"sentences": dict(self.sentences), **rows}
@@ -61,34 +61,23 @@ def learned(
     """Debias a model, fine-tune it on a sample of each corpus, and measure the average sentence likelihood difference.
 
     `corpora` are files or known corpora, by the name to show. Each is sampled `draws` times, `size` sentences each: by
-    default as many as the smallest has, since a larger text teaches more of whatever it holds; all of each unless
-    `equal`. The base is debiased on `debias_on`. With `limit` only so many pairs are measured. What was trained and
-    measured is kept in `out`, and the same call goes on where it stopped.
+    default as many as the smallest has, since more is learned from a larger text; without `equal`, all of each. The
+    base is debiased on `debias_on`. With `limit`, a sample of that many pairs is measured. Models and runs are kept in
+    `out`, and the same call resumes a study that was stopped.
     """
     if taken := {BASE, DEBIASED} & set(corpora):
-        raise BadInput(f"A corpus cannot be called '{min(taken)}', which a model is. Give it another name.")
-    check(recipe, draws=draws, limit=limit)
-    out = Path(out).expanduser()
+        raise BadInput(f"A corpus cannot be called '{min(taken)}', which names a model. Give it another name.")
+    study = Study(model, Path(out).expanduser(), PAIRS, recipe, draws, limit, seed, loading)
     texts = {name: sentences(source) for name, source in corpora.items()}
     sizes = _sizes({name: len(found) for name, found in texts.items()}, size, equal)
-    scores = {BASE: audit_base(model, out, PAIRS, limit=limit, **loading)}
+    scores = {BASE: study.base_scores()}
     text = substituted(debias_on, seed=seed)
-    debiased = str(trained(model, text.sentences, recipe_of(recipe, seed=seed), out, DEBIASED))
-    scores[DEBIASED] = audit_base(debiased, out, PAIRS, limit=limit, **loading)
+    debiased = str(trained(model, text.sentences, recipe_of(recipe, seed=seed), study.out, DEBIASED))
+    study = replace(study, base=debiased)
+    scores[DEBIASED] = study.base_scores()
     for name, found in texts.items():
-        runs = train_and_audit(
-            debiased,
-            lambda draw, name=name, found=found: sampled(found, sizes[name], (seed, draw)),  # type: ignore[misc]
-            out,
-            _slug(name),
-            PAIRS,
-            recipe=recipe,
-            draws=draws,
-            limit=limit,
-            seed=seed,
-            **loading,
-        )
-        scores[name] = scores_of(runs)
+        folder = re.sub(r"[^\w.-]", "-", name).strip(".")
+        scores[name] = study.scores(folder, lambda draw: sampled(found, sizes[name], (seed, draw)))  # noqa: B023
     return Learned(
         {DEBIASED: len(text.sentences), **sizes},
         _stacked({name: replicate_means(frame, size=True, seed=seed) for name, frame in scores.items()}),
@@ -98,11 +87,11 @@ def learned(
 
 
 def named(files: Sequence[str]) -> dict[str, str]:
-    """The files by what to call them: their names, or, where two have the same, their paths."""
+    """The files by their names, or by their paths if two have the same name."""
     names = [Path(file).name for file in files]
     called = [file if names.count(name) > 1 else name for file, name in zip(files, names, strict=True)]
     if len(set(called)) < len(called):
-        raise BadInput(f"Each corpus is wanted once. Got {', '.join(files)}.")
+        raise BadInput(f"Each corpus must be given once. Got {', '.join(files)}.")
     return dict(zip(called, files, strict=True))
 
 
@@ -111,7 +100,7 @@ def _sizes(has: Mapping[str, int], size: int | None, equal: bool) -> dict[str, i
     if size is None:
         return {name: has[smallest] if equal else n for name, n in has.items()}
     if not 1 <= size <= has[smallest]:
-        raise BadInput(f"'{smallest}' has {has[smallest]:,} sentences. Got a size of {size:,}: choose 1 to that many.")
+        raise BadInput(f"'{smallest}' has {has[smallest]:,} sentences. Got `size={size}`: choose 1 to that many.")
     return dict.fromkeys(has, size)
 
 
@@ -127,7 +116,3 @@ def _changes(scores: Mapping[str, pd.DataFrame], seed: int) -> pd.DataFrame:
 
 def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([table.assign(model=name) for name, table in tables.items()], ignore_index=True)
-
-
-def _slug(name: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".")

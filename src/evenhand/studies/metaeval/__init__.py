@@ -1,1 +1,1 @@
-"""Does a measure of bias follow bias? Models whose bias is known, and what measures say of them."""
+"""Whether measures follow bias: their values for models of known bias."""

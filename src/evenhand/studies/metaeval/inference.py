@@ -1,4 +1,4 @@
-"""Models of inference trained at known rates of bias (Anantaprayoon et al. 2024, section 3)."""
+"""NLI classifiers trained with known rates of bias (Anantaprayoon et al. 2024, section 3)."""
 
 import json
 from collections.abc import Sequence
@@ -8,20 +8,19 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.files import prepare, write_whole
-from evenhand.datasets.corpora.biased_nli import Order, controlled, whole
+from evenhand.core.files import prepare, slug, write_whole
+from evenhand.datasets.corpora.biased_nli import Order, controlled
 from evenhand.datasets.corpora.nli_examples import Example
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import UnknownName
 from evenhand.models.loading.names import find
-from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
-from evenhand.studies.train_and_measure import Train, train_and_audit
+from evenhand.studies.metaeval.dose_response import RATES, DoseResponse, check_rates, dose_response
+from evenhand.studies.train_and_measure import Study, check
 from evenhand.suites import OF_INFERENCE
 
 MEASURES = ("nli-coal", "nli-coal-weighted", "fraction-neutral", "net-neutral")
-RATES = tuple(n / 10 for n in range(11))
 SIZE = 30_000
 STEP = 60
-"""Development sets come in multiples of it: 30 occupations, two genders."""
+"""The size of a dev set is a multiple of this: 30 occupations, two genders."""
 WORDS = 20
 """Occupations that are biased or inverted."""
 
@@ -42,58 +41,44 @@ def inference(
     seed: int = 0,
     **loading: Any,
 ) -> DoseResponse:
-    """Train `model` at each rate, measure it on the occupations it was trained about, and see what follows the rate.
+    """Train `model` at each rate, measure it on the occupations it was trained on, and see what follows the rate.
 
-    The defaults are the paper's: 30,000 examples, 3 epochs, 2e-5, batches of 32. What was measured is kept in `out`,
-    and the same call goes on where it stopped.
+    The defaults are the paper's: 30,000 examples, 3 epochs, 2e-5, batches of 32. Runs are kept in `out`, and the same
+    call resumes a study that was stopped.
     """
     from evenhand.training.nli import RECIPE
 
-    if draws < 1:
-        raise BadInput(f"draws must be at least 1. Got {draws}.")
+    check(draws=draws, limit=limit)
     for measure in measures:
         if measure not in OF_INFERENCE:
-            raise UnknownName("measure of inference", measure, OF_INFERENCE)
+            raise UnknownName("NLI measure", measure, OF_INFERENCE)
     out = Path(out).expanduser() / "inference"
     dev = max(size // 10 // STEP, 1) * STEP  # the paper's 3,000 for 30,000
-    turned = check_rates(rates)
-    for rate in turned:
-        whole(rate, WORDS, "words")  # or an error, before anything is trained
     points = []
     learnt: dict[float, float] = {}
-    for rate, draw in product(turned, range(draws)):
-        given = partial(controlled, rate, language=lang, order=order, seed=seed + draw)
-        runs = train_and_audit(
-            model,
-            lambda _, given=given: given(size=size),  # type: ignore[misc]
-            out,
-            f"{lang}-{order}-{rate:g}-{draw}",
-            {f"nli-{lang}": list(measures)},
-            recipe=replace(RECIPE, epochs=epochs, learning_rate=learning_rate, seed=RECIPE.seed + draw),
-            train=_train(given(size=dev, part="dev"), out / "accuracy"),
-            limit=limit,
-            seed=seed,
-            **loading,
-        )
-        for _, run in runs:
+    for rate, draw in product(check_rates(rates, WORDS, "words"), range(draws)):
+        examples = partial(controlled, rate, language=lang, order=order, seed=seed + draw)
+        recipe = replace(RECIPE, epochs=epochs, learning_rate=learning_rate, seed=RECIPE.seed + draw)
+        study = Study(model, out, {f"nli-{lang}": list(measures)}, recipe, limit=limit, seed=seed, loading=loading)
+        train = partial(_train, examples(size=dev, part="dev"), out / "accuracy")
+        name = f"{lang}-{order}-{rate:g}-{draw}"
+        for _, run in study.train_and_audit(name, lambda _: examples(size=size), train):  # noqa: B023
             points += [{**row, "rate": rate, "draw": draw} for row in run.results if not row["groups"]]
             right = json.loads((out / "accuracy" / f"{run.path.name}.json").read_text(encoding="utf-8"))
             learnt[rate] = min(right, learnt.get(rate, 1.0))
     shown = ", ".join(f"{rate:g}: {accuracy:.2f}" for rate, accuracy in learnt.items())
-    note = f"Was the bias learnt? Share of its labels given to unseen captions, by rate: {shown}."
+    note = f"Share of unseen captions that get the label of the biased training set, by rate: {shown}."
     called = find(model).name
-    return dose_response(f"nli-{called.replace('/', '--')}-{lang}-{order}", called, "nli", points, [note], seed)
+    return dose_response(f"nli-{slug(called)}-{lang}-{order}", called, "nli", points, [note], seed)
 
 
-def _train(dev: Sequence[Example], accuracies: Path) -> Train:
-    """A training that also keeps how well the lesson was learnt."""
+def _train(
+    dev: Sequence[Example], accuracies: Path, base: str, lessons: Sequence[Example], recipe: Any, folder: Path
+) -> None:
+    """Train a classifier, and keep its accuracy on the dev set."""
     from evenhand.training.nli import finetune_nli
 
-    def train(base: str, lessons: Sequence[Example], recipe: Any, folder: Path) -> None:
-        done = finetune_nli(base, lessons, recipe, folder, dev=dev)
-        assert done.accuracy is not None  # there is a dev set
-        prepare(accuracies)
-        share = json.dumps(done.accuracy.right / done.accuracy.n).encode()
-        write_whole(accuracies / f"{folder.name}.json", lambda file: file.write(share))
-
-    return train
+    done = finetune_nli(base, lessons, recipe, folder, dev=dev)
+    prepare(accuracies)
+    share = json.dumps(done.accuracy.share).encode()
+    write_whole(accuracies / f"{folder.name}.json", lambda file: file.write(share))

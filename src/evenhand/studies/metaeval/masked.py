@@ -1,4 +1,4 @@
-"""Masked language models trained on text of which a known share follows stereotypes about jobs. Ours."""
+"""Masked language models trained on text of which a known share follows stereotypes about jobs; our own design."""
 
 import math
 import tomllib
@@ -11,22 +11,17 @@ import numpy as np
 import pandas as pd
 
 from evenhand.analysis.paired import pairs
+from evenhand.core.files import slug
 from evenhand.core.scores import generator
 from evenhand.datasets.becpro import professions
-from evenhand.datasets.corpora.biased_nli import whole
 from evenhand.datasets.corpora.biased_texts import stereotyped
 from evenhand.errors import UnknownName
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.stats.mean_intervals import mean_interval
-from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
-from evenhand.studies.train_and_measure import scores, train_and_audit
+from evenhand.studies.metaeval.dose_response import RATES, DoseResponse, check_rates, dose_response
+from evenhand.studies.train_and_measure import Study
 
-TASKS = {
-    "becpro-en": ["association"],
-    "tgb": ["likelihood-difference", "crows-pairs"],
-    "tbd": ["pronoun"],
-}
-RATES = tuple(n / 10 for n in range(11))
+TASKS = {"becpro-en": ["association"], "tgb": ["likelihood-difference", "crows-pairs"], "tbd": ["pronoun"]}
 
 
 def masked(
@@ -44,42 +39,27 @@ def masked(
 ) -> DoseResponse:
     """Train `model` at each rate, measure it on other sentences about the same jobs, and see what follows the rate.
 
-    At rate 1 every sentence follows the stereotype, at 0 none does, at 0.5 jobs and genders are independent. All of the
-    measures in READINGS, or those named.
+    At rate 1 every sentence follows the stereotype, at 0 none does, at 0.5 jobs and genders are independent.
+    `measures` are names of READINGS, by default all.
     """
     chosen = list(measures) or list(READINGS)
     for name in chosen:
         if name not in READINGS:
             raise UnknownName("measure of masked models", name, READINGS)
-    out = Path(out).expanduser() / "masked"
+    study = Study(model, Path(out).expanduser() / "masked", TASKS, recipe, draws, limit, seed, loading)
     points = []
-    turned = check_rates(rates)
-    for rate in turned:
-        whole(rate, size // 2, "pairs of sentences")  # or an error, before anything is trained
-    for rate in turned:
-        runs = train_and_audit(
-            model,
-            lambda draw, rate=rate: stereotyped(rate, size=size, seed=seed + draw),  # type: ignore[misc]
-            out,
-            f"rate-{rate:g}",
-            TASKS,
-            recipe=recipe,
-            draws=draws,
-            limit=limit,
-            seed=seed,
-            **loading,
-        )
-        frame = scores(runs)
+    for rate in check_rates(rates, size // 2, "pairs of sentences"):
+        frame = study.scores(f"rate-{rate:g}", lambda draw: stereotyped(rate, size=size, seed=seed + draw))  # noqa: B023
         for draw, part in frame.groupby("draw"):
             points += [
                 {"measure": name, "rate": rate, "draw": draw, **_value(READINGS[name](part), seed)} for name in chosen
             ]
     called = find(model).name
-    return dose_response(f"masked-{called.replace('/', '--')}", called, "masked", points, [], seed)
+    return dose_response(f"masked-{slug(called)}", called, "masked", points, [], seed)
 
 
 def _association(frame: pd.DataFrame) -> pd.DataFrame:
-    """Female - male association of professions held by women, male - female of those held by men."""
+    """Female minus male association for professions held by women, male minus female for those held by men."""
     rows = _of(frame, "becpro-en", "association")
     rows = pairs(rows[rows["prof_gender"] != "balanced"].dropna(axis=1, how="all"))
     towards = np.where(rows["prof_gender"] == "female", 1.0, -1.0)
@@ -93,7 +73,7 @@ def _pairs(frame: pd.DataFrame, how: Callable[[pd.Series], pd.Series], measure: 
 
 
 def _pronoun(frame: pd.DataFrame) -> pd.DataFrame:
-    """P(he) - P(she) of jobs held by men, P(she) - P(he) of those held by women."""
+    """P(he) - P(she) for jobs held by men, P(she) - P(he) for those held by women."""
     rows = _of(frame, "tbd", "pronoun")
     towards = rows["profession"].map(_towards_men())
     rows = rows[towards.notna()]
@@ -103,7 +83,7 @@ def _pronoun(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pronoun_size(frame: pd.DataFrame) -> pd.DataFrame:
-    """|APPD| of every profession: how the thesis reads it. Its interval is over professions alone."""
+    """|APPD| of every profession, as in the thesis. Its interval is over professions only."""
     means = _of(frame, "tbd", "pronoun").groupby("profession")["score"].mean().abs()
     return pd.DataFrame({"value": means.to_numpy(), "cluster": means.index})
 
@@ -119,8 +99,8 @@ READINGS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 }
 """The number that each measure gives for stereotypes about jobs: the mean of `value`, by cluster.
 
-Higher is more stereotyped. Pairs are tgb's about occupations. Where a measure has no direction of its own
-(association, pronoun), it is taken towards the stereotype of each job.
+Higher is more stereotyped. Pairs are those of tgb about occupations. A measure without a direction of its own
+(association, pronoun) is taken towards the stereotype of each job.
 """
 
 
@@ -129,7 +109,7 @@ def _of(frame: pd.DataFrame, dataset: str, measure: str) -> pd.DataFrame:
 
 
 def _value(rows: pd.DataFrame, seed: int) -> dict[str, float]:
-    if rows.empty:  # a sample may be without pairs of partners
+    if rows.empty:  # a sample may have no complete pairs
         return {"value": math.nan, "low": math.nan, "high": math.nan}
     values = rows["value"].to_numpy(dtype=np.float64)
     crossed = rows["crossed"].astype(str).tolist() if "crossed" in rows else None
@@ -139,8 +119,8 @@ def _value(rows: pd.DataFrame, seed: int) -> dict[str, float]:
 
 
 def _towards_men() -> dict[str, float]:
-    """1 for jobs held by men, -1 for those held by women, in the text that models are trained on."""
+    """1 for jobs held by men, -1 for jobs held by women, in the text that models are trained on."""
     data = tomllib.loads((files("evenhand.datasets") / "data" / "stereotyped-en.toml").read_text(encoding="utf-8"))
-    jobs = {type: [p.name for p in professions() if p.prof_gender == type] for type in ("male", "female")}
     signs = {"male": 1.0, "female": -1.0}
-    return {job: sign for type, sign in signs.items() for job in (*jobs[type], *data["jobs"][type])}
+    towards = {p.name: signs[p.prof_gender] for p in professions() if p.prof_gender in signs}
+    return towards | {job: sign for type, sign in signs.items() for job in data["jobs"][type]}

@@ -1,4 +1,4 @@
-"""The papers' tables beside ours."""
+"""The studies of papers, with their numbers next to ours."""
 
 import inspect
 from collections.abc import Callable
@@ -19,16 +19,16 @@ __all__ = ["PAPERS", "Reproduction", "options_of", "reproduce"]
 
 
 def reproduce(paper: str = "bartl2020", part: str = "tables", **options: Any) -> Reproduction:
-    """Run a study of a paper and set its numbers beside ours; its options are those of its module."""
+    """Run a study of a paper, and compare its numbers with ours; `options` are the parameters of the study."""
     known = options_of(paper, part)
     for option in options:
         if option not in known:
-            raise BadInput(f"'{option}' is no option of '{paper}', part '{part}'. It has: {', '.join(known)}.")
+            raise BadInput(f"'{option}' is not an option of '{paper}', part '{part}'. It has: {', '.join(known)}.")
     return PAPERS[paper][part](**options)
 
 
 def options_of(paper: str, part: str) -> list[str]:
-    """The names of the options that a study takes."""
+    """The names of the options of a study."""
     if paper not in PAPERS:
         raise UnknownName("paper", paper, PAPERS)
     if part not in PAPERS[paper]:

@@ -12,22 +12,25 @@ from evenhand.datasets.files.releases import is_available
 from evenhand.errors import BadInput, ModelNotFound
 from evenhand.models.loading.names import find
 from evenhand.runs.folder import Run
-from evenhand.studies.metaeval.inference import inference
-from evenhand.studies.reproduce.base import Reproduction, beside, published
+from evenhand.studies.metaeval.dose_response import RATES
+from evenhand.studies.metaeval.inference import SIZE, inference
+from evenhand.studies.reproduce.base import Reproduction, published, versus
 
 LABELS = ("entailment", "contradiction", "neutral")
 SCORES = ("fraction-neutral", "nli-coal")
 SHORT = {"pro": "PS", "anti": "AS", "non": "NS"}
-DATA = {"en": "snli", "ja": "jsnli", "zh": "ocnli"}
-"""What the paper fine-tuned on."""
 BUNDLED = "mini-en-nli"
 MISPRINT = (
-    "Table 3: the FN of Laboro DistilBERT (.633) is a misprint: its own shares give .597. The other 27 scores follow "
-    "from theirs."
+    "Table 3: the FN of Laboro DistilBERT, .633, is a misprint: its shares give .597. The other 27 scores are right."
 )
-DAGGER = (
-    "Table 2 marks FN's -0.263 as p < .05, which cannot mean a difference from 0: with eleven rates that takes .602."
+CAPTIONS = (
+    "Its training sets are not released; ours have other captions and the same labels, with female words filled first."
 )
+LANGUAGE_NOTES = {
+    "en": "Table 2 marks FN's -0.263 as p < .05, which cannot mean a difference from 0: that takes .602 with 11 rates.",
+    "ja": "No number published for FN: its scores do not change at all, so there is no correlation.",
+}
+FETCH = "evenhand datasets fetch"
 
 
 def tables(
@@ -39,30 +42,24 @@ def tables(
     limit: int | None = None,
     **loading: Any,
 ) -> Reproduction:
-    """Table 3 for models of inference in one language: shares of labels by set, FN and NLI-CoAL.
+    """Table 3 for NLI classifiers in one language: shares of labels by set, FN and NLI-CoAL.
 
-    `models` are fine-tuned already; one whose folder begins with the name of one of the paper's stands beside it. With
-    `finetune` (snli, jsnli, ocnli or a file), those of the paper's that are at hand are fine-tuned now, by its recipe.
-    Without either, the bundled English one is measured. On the released set where it is at hand, else on ours.
+    `models` are fine-tuned already; one whose folder begins with the name of a model of the paper is compared with it.
+    With `finetune` (snli, jsnli, ocnli or a file), the available models of the paper are fine-tuned now, by its recipe.
+    Without either, the bundled English one is measured. The dataset is the released one if it was fetched, else ours.
     """
-    numbers = published("anantaprayoon2024")
-    rows = [row for row in numbers["table3"] if row["language"] == lang]
-    if not rows:
-        raise BadInput(f"The paper has models in en, ja and zh. Got '{lang}'.")
+    _, rows = _published(lang)
     if models and finetune:
         raise BadInput("Give either models that are fine-tuned already, or what to fine-tune the paper's on, not both.")
     out = Path(out) / "anantaprayoon2024"
     notes = [MISPRINT]
     ours = _finetuned(rows, finetune, out, notes) if finetune else {name: name for name in models}
-    if not ours and lang != "en":
-        raise BadInput(f"There is no bundled model of inference in '{lang}'. Give one: --model FOLDER.")
-    ours = ours or {BUNDLED: BUNDLED}
+    if not ours:
+        ours = {_bundled(lang): BUNDLED}
     released = f"nli-coal-{lang}"
     dataset = released if is_available(released) else f"nli-{lang}"
     if dataset != released:
-        notes.insert(
-            0, f"Not comparable: the released set is not at hand (evenhand datasets fetch {released}): ours it is."
-        )
+        notes.insert(0, f"Not comparable: on our set, since the released one is not fetched ({FETCH} {released}).")
     cells: list[dict[str, Any]] = []
     runs = []
     for name, model in ours.items():
@@ -72,7 +69,7 @@ def tables(
         runs.append(run)
         cells += _cells(row["model"] if row else find(model).name, row, run, dataset)
         if row is None:
-            notes.insert(0, f"Not comparable: '{name}' is none of the paper's models. Compare the pattern alone.")
+            notes.insert(0, f"Not comparable: '{name}' is not one of the paper's models. Compare the pattern alone.")
     measured = {cell["model"] for cell in cells}
     for row in rows:
         if row["model"] not in measured:
@@ -92,13 +89,10 @@ def correlations(
     out: str | Path = "runs/reproduce",
     **loading: Any,
 ) -> Reproduction:
-    """Table 2: train `model` at each rate of bias, as the released sets are filled, and correlate rates and scores."""
-    numbers = published("anantaprayoon2024")["table2"]
-    if lang not in numbers:
-        raise BadInput(f"The paper has models in en, ja and zh. Got '{lang}'.")
-    if lang != "en" and model == BUNDLED:
-        raise BadInput(f"There is no bundled model of inference in '{lang}'. Give one: --model FOLDER.")
-    given: dict[str, Any] = {"rates": rates, "size": size}
+    """Table 2: train `model` at each rate of bias, on sets made like the released ones, and correlate with scores."""
+    numbers, rows = _published(lang)
+    if model == BUNDLED:
+        _bundled(lang)
     found = inference(
         model,
         measures=SCORES,
@@ -108,35 +102,42 @@ def correlations(
         seed=seed,
         limit=limit,
         out=Path(out) / "anantaprayoon2024",
-        **{name: value for name, value in given.items() if value is not None},
+        rates=RATES if rates is None else rates,
+        size=SIZE if size is None else size,
         **loading,
     )
     cells = []
     for row in found.follows.to_dict("records"):
-        number = numbers[lang].get(row["measure"])
-        ours = None if pd.isna(row["pearson"]) else row["pearson"]
-        span = {"low": row["pearson_low"], "high": row["pearson_high"]}
-        cells.append(_cell("2", numbers[lang]["model"], str(row["measure"]), "Pearson", number, ours) | span)
-    rows = [row for row in published("anantaprayoon2024")["table3"] if row["language"] == lang]
-    printed = _row_of(model, rows)
-    notes = list(found.notes)
-    if printed is None or printed["model"] != numbers[lang]["model"]:
-        theirs = numbers[lang]["model"]
+        ours = {"value": None if pd.isna(row["pearson"]) else row["pearson"]}
+        ours |= {"low": row["pearson_low"], "high": row["pearson_high"]}
+        measure = row["measure"]
+        cells.append(_cell("2", numbers["model"], str(measure), "Pearson", numbers.get(measure), ours))
+    printed, theirs = _row_of(model, rows), numbers["model"]
+    notes = [*found.notes, CAPTIONS, *([LANGUAGE_NOTES[lang]] if lang in LANGUAGE_NOTES else [])]
+    if printed is None or printed["model"] != theirs:
         notes.insert(0, f"Not comparable: the paper's model is {theirs}, ours '{model}'. Compare the pattern alone.")
-    notes.append(
-        "Its training sets are not released; ours have other captions and the same labels, words filled female first."
-    )
-    notes += [DAGGER] if lang == "en" else []
-    if lang == "ja":
-        notes.append("No number published for FN: its scores do not change at all, which is no correlation.")
     return Reproduction(pd.DataFrame(cells), notes, digits=3)
 
 
 PARTS = {"tables": tables, "correlations": correlations}
 
 
+def _published(lang: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The paper's numbers for a language: Table 2, and the rows of Table 3."""
+    numbers = published("anantaprayoon2024")
+    if lang not in numbers["table2"]:
+        raise BadInput(f"The paper has models in en, ja and zh. Got '{lang}'.")
+    return numbers["table2"][lang], [row for row in numbers["table3"] if row["language"] == lang]
+
+
+def _bundled(lang: str) -> str:
+    if lang != "en":
+        raise BadInput(f"There is no bundled NLI classifier in '{lang}'. Give a folder: `model`.")
+    return BUNDLED
+
+
 def _finetuned(rows: Sequence[Mapping[str, Any]], data: str, out: Path, notes: list[str]) -> dict[str, str]:
-    """The paper's models of a language, fine-tuned, by their names on the Hub; what is not at hand is noted."""
+    """The paper's models, fine-tuned, by their names on the Hub; those that are not available are noted."""
     from evenhand.datasets.corpora.nli_examples import RELEASED, examples
     from evenhand.training.nli import RECIPE, finetune_nli
 
@@ -153,14 +154,14 @@ def _finetuned(rows: Sequence[Mapping[str, Any]], data: str, out: Path, notes: l
             made[name] = str(done.folder)
             break
         else:
-            notes.append(f"Not at hand: {row['model']}. {reason}.")
+            notes.append(f"Not available: {row['model']}. {reason}.")
     if not made:
-        raise BadInput(f"None of the paper's models is at hand to fine-tune: {', '.join(r['hub'][0] for r in rows)}.")
+        raise BadInput(f"None of the paper's models is available: {', '.join(r['hub'][0] for r in rows)}.")
     return made
 
 
 def _row_of(name: str, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The paper's row for a model: the longest of its names that the model's begins with."""
+    """The paper's row for a model: the one with the longest name that the model's name begins with."""
     called = find(name).name.split("/")[-1]
     known = {hub.split("/")[-1]: row for row in rows for hub in row["hub"]}
     fitting = [hub for hub in known if called == hub or called.startswith(f"{hub}-nli")]
@@ -172,17 +173,14 @@ def _cells(name: str, row: Mapping[str, Any] | None, run: Run | None, dataset: s
     shares = {(found["set"], found["label"]): found for found in labels}
     for part in SETS:
         for number, label in enumerate(LABELS):
-            ours = shares.get((part, label), {})
             printed = row[part][number] if row else None
-            yield _cell("3", name, f"{SHORT[part]} set", label, printed, ours.get("value")) | _span(ours)
+            yield _cell("3", name, f"{SHORT[part]} set", label, printed, shares.get((part, label), {}))
     for score in SCORES:
         found = next((r for r in run.results if r["measure"] == score and not r["groups"]), {}) if run else {}
-        yield _cell("3", name, "all", score, row[score] if row else None, found.get("value")) | _span(found)
+        yield _cell("3", name, "all", score, row[score] if row else None, found)
 
 
-def _span(found: Mapping[Any, Any]) -> dict[str, Any]:
-    return {"low": found.get("low"), "high": found.get("high")}
-
-
-def _cell(table: str, model: str, data: str, what: str, number: float | None, ours: float | None) -> dict[str, Any]:
-    return {"table": table, "model": model, "data": data, "what": what, **beside(number, ours)}
+def _cell(
+    table: str, model: str, data: str, what: str, number: float | None, found: Mapping[Any, Any]
+) -> dict[str, Any]:
+    return {"table": table, "model": model, "data": data, "what": what, **versus(number, found)}

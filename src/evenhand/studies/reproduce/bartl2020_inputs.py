@@ -1,4 +1,4 @@
-"""The inputs of BEC-Pro's released code, slips included: to set our numbers beside theirs, for nothing else."""
+"""The inputs of BEC-Pro's released code, faults included: only for comparing our numbers with theirs."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,15 +10,15 @@ from evenhand.models.planning.plan import Batch, Ids, Plan, Read, Reading, Value
 from evenhand.models.planning.running import work_through
 from evenhand.models.planning.tokens import TOO_LONG, UNKNOWN
 
-LENGTH = 16  # the next power of two of the longest sentence in words, not in pieces
+LENGTH = 16  # the next power of two of the longest sentence in words, not in tokens
 
 
 class AsReleased:
-    """Wraps a model; a `Fill` becomes the input that the code of Bartl et al. (2020) makes of it.
+    """Wraps a model: turns a `Fill` into the input that the code of Bartl et al. (2020) makes of it.
 
-    Words to mask are searched for in the sentence, and what is found elsewhere is masked too ("lodging [MASK]ager").
-    One mask stands for each word. Every input is cut or padded to 16 pieces, padded with [MASK], and the padding is
-    attended to. The first mask is taken for the target, and the token there in the unmasked sentence for its word.
+    Words to mask are searched for in the sentence, so other matches are masked too ("lodging [MASK]ager"). There is one
+    mask per word. Every input is cut or padded to 16 tokens, padded with [MASK], and the padding is attended to. The
+    first mask is taken for the target, and the token there in the unmasked sentence for its word.
     """
 
     def __init__(self, model: MaskedLM) -> None:
@@ -33,21 +33,24 @@ class AsReleased:
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
-        blanks = [_blank(question) for question in questions]
-        pairs = [(blank.text, masked_text(blank, self.model.tokenizer.mask_token)) for blank in blanks]
+        pairs = []
+        for question in questions:
+            if not isinstance(question, Fill):
+                raise UnfitModel("The released code of Bartl et al. 2020 answers only questions about blanks.")
+            pairs.append((question.text, masked_text(question, self.model.tokenizer.mask_token)))
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         ids = dict(zip(texts, self._ids(texts), strict=True))
         return Plan([self._reading(ids[plain], ids[masked]) for plain, masked in pairs], self.model.limit)
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterable[tuple[int, Values]]:
-        """The values of each batch; inputs are all of one length, so that nothing else is padded."""
+        """The values of each batch; inputs all have one length, so nothing else is padded."""
         return self.model.stream(batches)
 
     def _reading(self, plain: Ids, masked: Ids) -> Reading:
         tokenizer = self.model.tokenizer
         if tokenizer.unk_token_id in plain:
             return Reading(note=UNKNOWN)
-        if tokenizer.mask_token_id not in masked:  # the target is behind the cut
+        if tokenizer.mask_token_id not in masked:  # the target was cut off
             return Reading(note=TOO_LONG)
         first = masked.index(tokenizer.mask_token_id)
         return Reading((Read(masked, ((first, plain[first]),)),))
@@ -58,15 +61,9 @@ class AsReleased:
             yield (*ids[:LENGTH], *[tokenizer.mask_token_id] * (LENGTH - len(ids)))
 
 
-def _blank(question: Question) -> Fill:
-    if not isinstance(question, Fill):
-        raise UnfitModel("The released code of Bartl et al. 2020 answers nothing but blanks.")
-    return question
-
-
 def masked_text(question: Fill, mask: str = "[MASK]") -> str:
     """The sentence as in the released columns Sent_TM (nothing hidden) and Sent_TAM."""
-    # A target is found at the start of words too; inside of them ("mason") its author has put it right by hand.
+    # A target is found at the start of words too; inside words ("mason") the author corrected it by hand.
     text = re.sub(rf"\b{re.escape(question.answer)}", mask, question.text)
     for span in question.hidden:
         for word in span.of(question.text).split():

@@ -1,6 +1,7 @@
-"""What a reproduction gives, and the numbers that papers print."""
+"""The result of a reproduction, and the numbers that papers print."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -14,10 +15,10 @@ from evenhand.runs.folder import Run
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Published and ours, cell by cell, with the reasons for departures; runs are the folders behind it."""
+    """Published numbers and ours, cell by cell, with notes on why they differ, and the runs behind them."""
 
     cells: pd.DataFrame
-    """What the cell is of, in columns of the paper's own; then published, ours, difference."""
+    """Columns that say what a cell is about; then published, ours, difference."""
     notes: list[str]
     claims: list[Claim] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
@@ -27,10 +28,12 @@ class Reproduction:
     """Decimals, as the paper prints them."""
 
 
-def beside(number: float | None, ours: float | None) -> dict[str, float | None]:
-    """The end of a cell: published, ours, difference."""
+def versus(number: float | None, found: float | Mapping[Any, Any] | None) -> dict[str, Any]:
+    """The end of a cell: published, ours and their difference; low and high too if `found` is a mapping."""
+    ours = found.get("value") if isinstance(found, Mapping) else found
     difference = ours - number if ours is not None and number is not None else None
-    return {"published": number, "ours": ours, "difference": difference}
+    interval = {end: found.get(end) for end in ("low", "high")} if isinstance(found, Mapping) else {}
+    return {"published": number, "ours": ours, "difference": difference, **interval}
 
 
 def published(paper: str) -> dict[str, Any]:

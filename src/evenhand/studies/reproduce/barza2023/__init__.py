@@ -1,4 +1,4 @@
-"""Barza 2023, the Gender Bias Evaluation Framework, study by study."""
+"""Barza 2023, the Gender Bias Evaluation Framework: one module per study."""
 
 from evenhand.studies.reproduce.barza2023 import corpora, curve, mt_gender, reminders, tables
 

@@ -1,4 +1,4 @@
-"""Table 4: how biased are Jigsaw's toxic and severely toxic comments, by what a debiased model learns from them?"""
+"""Table 4: what a debiased model learns from Jigsaw's toxic and severely toxic comments."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +15,8 @@ from evenhand.studies.reproduce.base import Reproduction, published
 TOXIC = ("jigsaw-toxic", "jigsaw-severe-toxic")
 NOTES = (
     "ASLD, mean |d| in nats on our own pairs (the thesis's were never published). The thesis says neither how many "
-    "comments it took nor whether the toxic ones include the severely toxic: ours are equal samples, and include them "
-    "(--corpus jigsaw-toxic-only leaves them out).",
+    "comments it took nor whether the toxic ones include the severely toxic. Ours are equal samples, and include them "
+    "(`corpus=jigsaw-toxic-only` leaves them out).",
 )
 
 
@@ -33,12 +33,10 @@ def reproduce(
     out: str | Path = "runs/reproduce",
     **loading: Any,
 ) -> Reproduction:
-    """Debias `model`, fine-tune it on each of two `corpora` (the thesis's are toxic and severely toxic), compare."""
+    """Debias `model`, fine-tune it on each of two `corpora` (in the thesis, toxic comments), and compare."""
     if len(corpora) != 2:
-        raise BadInput(
-            f"Table 4 is of two corpora. Got {len(corpora)}: for another number use evenhand corpus --train."
-        )
-    numbers = published("barza2023")
+        raise BadInput(f"Table 4 compares two corpora. Got {len(corpora)}: for other numbers use `evenhand corpus`.")
+    numbers = published("barza2023")["table4"]
     columns = dict(zip((BASE, DEBIASED, *corpora), ("base", "debias", "toxic", "severe_toxic"), strict=True))
     found = learned(
         {name: name for name in corpora},
@@ -57,10 +55,10 @@ def reproduce(
     for row in found.asld.to_dict("records"):
         column = columns[row["model"]]
         comparable = theirs or row["model"] in (BASE, DEBIASED)
-        number = numbers["table4"][row["group"]][column] if comparable else None
+        number = numbers[row["group"]][column] if comparable else None
         rows.append(cell("4", row["group"], column if comparable else row["model"], "ASLD", number, row))
     for row in found.changes.to_dict("records"):
         rows.append(cell("4", row["group"], f"{row['of']} - {row['against']}", "change", None, row))
     trained = ", ".join(f"{name} {n:,}" for name, n in found.sentences.items())
-    notes = [stands_in(model, numbers), *NOTES, f"Sentences trained on: {trained}; draws: {draws}."]
-    return Reproduction(pd.DataFrame(rows), [note for note in notes if note])
+    notes = [*stands_in(model), *NOTES, f"Sentences trained on: {trained}; draws: {draws}."]
+    return Reproduction(pd.DataFrame(rows), notes)

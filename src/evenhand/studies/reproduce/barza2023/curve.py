@@ -1,6 +1,7 @@
-"""Figure 13: how much swapped text does debiasing need?"""
+"""Figure 13: the effect of debiasing by the amount of swapped text."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,8 @@ from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.report import plots
 from evenhand.studies.reproduce.barza2023.cells import cell, stands_in
-from evenhand.studies.reproduce.base import Reproduction, published
-from evenhand.studies.train_and_measure import audit_base, check, train_and_audit
-from evenhand.studies.train_and_measure import scores as scores_of
+from evenhand.studies.reproduce.base import Reproduction
+from evenhand.studies.train_and_measure import Study
 
 SIZES = (500, 1_000, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000)
 TASKS = {"tgb": ["likelihood-difference"]}
@@ -41,52 +41,30 @@ def reproduce(
     """Fine-tune `model` on samples of growing size of the swapped corpus, `draws` of each, and measure ASLD."""
     if not sizes or min(sizes) < 1:
         raise BadInput(f"Sizes must be at least 1. Got {', '.join(map(str, sizes)) or 'none'}.")
-    check(recipe, draws=draws, limit=limit)
     out = Path(out) / "learning-curve"
+    study = Study(model, out, TASKS, recipe, draws, limit, seed, loading)
     text = substituted(corpus, seed=seed).sentences
     if max(sizes) > len(text):
-        raise BadInput(
-            f"'{corpus}' has {len(text):,} sentences. Got a size of {max(sizes):,}: choose --size up to that."
-        )
-    scores = {0: audit_base(model, out, TASKS, limit=limit, **loading)}
+        raise BadInput(f"'{corpus}' has {len(text):,} sentences. Got `size={max(sizes)}`: choose at most that many.")
+    scores = {0: study.base_scores()}
     for size in sorted(set(sizes)):
-        runs = train_and_audit(
-            model,
-            lambda draw, size=size: sampled(text, size, (seed, size, draw)),  # type: ignore[misc]
-            out,
-            f"{size}-sentences",
-            TASKS,
-            recipe=recipe,
-            draws=draws,
-            limit=limit,
-            seed=seed,
-            **loading,
-        )
-        scores[size] = scores_of(runs)
-    rows = pd.concat(
-        [replicate_means(frame, size=True, seed=seed).assign(size=size) for size, frame in scores.items()],
-        ignore_index=True,
-    )
+        scores[size] = study.scores(f"{size}-sentences", lambda draw: sampled(text, size, (seed, size, draw)))  # noqa: B023
+    values = {size: replicate_means(frame, size=True, seed=seed) for size, frame in scores.items()}
     steps = {
-        size: replicate_changes(scores[before], scores[size], size=True, seed=seed)
-        for before, size in zip(scores, list(scores)[1:], strict=False)
+        size: replicate_changes(scores[before], scores[size], size=True, seed=seed) for before, size in pairwise(scores)
     }
     cells = [
-        cell("Fig. 13", row["group"], f"{row['size']:,} sentences", "ASLD", None, row)
-        for row in rows.to_dict("records")
+        cell("Fig. 13", row["group"], f"{size:,} sentences", what, None, row)
+        for what, tables in (("ASLD", values), ("change", steps))
+        for size, table in tables.items()
+        for row in table.to_dict("records")
     ]
-    cells += [
-        cell("Fig. 13", row["group"], f"{size:,} sentences", "change", None, row)
-        for size, step in steps.items()
-        for row in step.to_dict("records")
-    ]
-    figures = out / "figures"
-    prepare(figures)
-    chart = figures / "learning-curve.svg"
+    chart = out / "figures" / "learning-curve.svg"
+    prepare(chart.parent)
+    rows = pd.concat([table.assign(size=size) for size, table in values.items()], ignore_index=True)
     title = f"{find(model).name}: ASLD after debiasing on samples of {corpus}"
     plots.save(plots.learning_curve(rows, title=title), chart)
-    notes = [stands_in(model, published("barza2023")), NOTE, _verdict(steps)]
-    return Reproduction(pd.DataFrame(cells), [note for note in notes if note], charts=[chart])
+    return Reproduction(pd.DataFrame(cells), [*stands_in(model), NOTE, _verdict(steps)], charts=[chart])
 
 
 def _verdict(steps: dict[int, pd.DataFrame]) -> str:
@@ -94,4 +72,4 @@ def _verdict(steps: dict[int, pd.DataFrame]) -> str:
     if not falls:
         return "No step lowers the combined ASLD beyond its interval."
     shown = ", ".join(f"{size:,}" for size in falls)
-    return f"The combined ASLD falls, beyond the interval, with the step to {shown} sentences, and with no other."
+    return f"The combined ASLD falls, beyond its interval, only with the step to {shown} sentences."

@@ -1,4 +1,4 @@
-"""Section 6.1: after training on MT Gender, did professions change that it has, and those that it has not?"""
+"""Section 6.1: how training on MT Gender changes professions that are in it, and others."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from evenhand.report.figures import draw
 from evenhand.runs.folder import Run
 from evenhand.stats.intervals import clustered_interval
 from evenhand.studies.reproduce.barza2023.cells import cell, stands_in
-from evenhand.studies.reproduce.base import Reproduction, published
+from evenhand.studies.reproduce.base import Reproduction
 from evenhand.studies.train_and_measure import check, recipe_of, trained
 
 NOTE = (
@@ -49,8 +49,7 @@ def reproduce(
         "professions in the corpus": ordinary[ordinary["profession"].isin(known)],
         "professions not in it": ordinary[~ordinary["profession"].isin(known)],
     }
-    rows = []
-    shrunk = {}
+    rows, shrunk = [], {}
     for label, part in groups.items():
         sizes = {name: part[name].abs() for name in ("before", "after")}
         sizes["change"] = sizes["after"] - sizes["before"]
@@ -62,7 +61,7 @@ def reproduce(
         for what in ("before", "after"):
             rows.append(cell("6.1", str(category), what, "APPD", None, _mean(part[what], seed, str(category) + what)))
     told = equalising(words, seed=seed)
-    notes = [stands_in(model, published("barza2023")), NOTE]
+    notes = [*stands_in(model), NOTE]
     if told:
         line, spread = told.professions, told.spread
         notes.append(
@@ -72,7 +71,7 @@ def reproduce(
         )
         notes.append(f"Are pronouns merely being equalised? {capitalised(told.verdict)}.")
     charts = list(draw(before, after, out / "figures", "svg", known))
-    return Reproduction(pd.DataFrame(rows), [n for n in notes if n], runs=[before, after], charts=charts)
+    return Reproduction(pd.DataFrame(rows), notes, runs=[before, after], charts=charts)
 
 
 def _pronouns(run: Run) -> pd.DataFrame:

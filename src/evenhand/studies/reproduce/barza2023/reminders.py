@@ -1,6 +1,7 @@
-"""Table 5: do sentences that remind a debiased model of gendered words bring their gender back?"""
+"""Table 5: sentences that remind a debiased model of the gender of some words."""
 
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,15 @@ from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT
 from evenhand.studies.reproduce.barza2023.cells import TABLE_5, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
-from evenhand.studies.train_and_measure import audit_base, check, scores, train_and_audit
+from evenhand.studies.train_and_measure import Study
 
 WORDS = {"pregnancy": "pregnant", "breastfeed": "breastfeed"}
 TASKS = {"tbd-gendered": ["pronoun"], "tbd": ["pronoun"]}
 COLUMNS = {"gap_50": 1, "gap_100": 2, "gap_150": 3}
-"""How often each of the fifty sentences is there."""
+"""How many times each of the fifty sentences is added."""
 NOTES = (
-    "APPD, P(he) - P(she): of these two words farther below 0 is better. 'professions' are the ordinary ones, where "
-    "closer to 0 is better: does reminding undo the debiasing? The thesis does not have that row.",
+    "APPD, P(he) - P(she): for these two words farther below 0 is better. 'professions' are the ordinary ones, where "
+    "closer to 0 is better; they show whether reminders undo the debiasing. The thesis does not have that row.",
     "The thesis's fifty sentences were taken from the web and never published: ours are our own.",
     TABLE_5,
 )
@@ -41,71 +42,37 @@ def reproduce(
 ) -> Reproduction:
     """Fine-tune `model` on the swapped corpus alone, and with fifty reminders of each word once, twice, three times.
 
-    `size` takes a sample of so many sentences of the corpus, for a small version; `draws` trains each model so many
+    `size` is the number of sentences to sample from the corpus, for a small version. Each model is trained `draws`
     times, with other samples and seeds, and the intervals are over these too.
     """
-    check(recipe, draws=draws, limit=limit)
-    numbers = published("barza2023")
-    out = Path(out) / "reminders"
+    study = Study(model, Path(out) / "reminders", TASKS, recipe, draws, limit, seed, loading)
+    numbers = published("barza2023")["table5"]
     text = substituted(corpus, seed=seed).sentences
-    before = audit_base(model, out, TASKS, limit=limit, **loading)
+    lessons: dict[str, list[str]] = {"alone": []}
+    for word, times in product(WORDS.values(), COLUMNS.values()):
+        lessons[f"{word}-{times}"] = sentences_with(word) * times
+    before = study.base_scores()
     after = {
-        name: scores(
-            train_and_audit(
-                model,
-                lambda draw, extra=extra: [*sampled(text, size, (seed, draw)), *extra],  # type: ignore[misc]
-                out,
-                name,
-                TASKS,
-                recipe=recipe,
-                draws=draws,
-                limit=limit,
-                seed=seed,
-                **loading,
-            )
-        )
-        for name, extra in _lessons().items()
+        name: study.scores(name, lambda draw: [*sampled(text, size, (seed, draw)), *extra])  # noqa: B023
+        for name, extra in lessons.items()
     }
     rows = []
     for category, word in WORDS.items():
         models = {"base": before, "debias": after["alone"]} | {c: after[f"{word}-{n}"] for c, n in COLUMNS.items()}
-        for group in (category, "professions"):
-            for column, frame in models.items():
-                number = numbers["table5"][category][column] if group == category else None
-                label = group if group == category else f"professions ({category})"
-                rows.append(
-                    cell(
-                        "5",
-                        label,
-                        column,
-                        "APPD",
-                        number,
-                        _combined(replicate_means(_of(frame, group), cluster="template", seed=seed)),
-                    )
-                )
+        about = {name: frame[frame["category"] == category] for name, frame in models.items()}
+        professions = {name: frame[frame["dataset"] == "tbd"] for name, frame in models.items()}
+        for label, frames in ((category, about), (f"professions ({category})", professions)):
+            for column, frame in frames.items():
+                number = numbers[category][column] if label == category else None
+                value = _combined(replicate_means(frame, cluster="template", seed=seed))
+                rows.append(cell("5", label, column, "APPD", number, value))
         for column in COLUMNS:
-            alone, with_them = (_of(models[name], category) for name in ("debias", column))
-            step = _combined(replicate_changes(alone, with_them, cluster="template", seed=seed))
+            step = _combined(replicate_changes(about["debias"], about[column], cluster="template", seed=seed))
             rows.append(cell("5", category, f"{column} - debias", "change", None, step))
-    notes = [stands_in(model, numbers), *NOTES]
-    notes.append(_trained_on(corpus, size if size else len(text), draws, recipe))
-    return Reproduction(pd.DataFrame(rows), [note for note in notes if note])
-
-
-def _lessons() -> dict[str, list[str]]:
-    return {"alone": []} | {
-        f"{word}-{times}": sentences_with(word) * times for word in WORDS.values() for times in COLUMNS.values()
-    }
-
-
-def _of(scores: pd.DataFrame, group: str) -> pd.DataFrame:
-    return scores[(scores["dataset"] == "tbd") if group == "professions" else (scores["category"] == group)]
+    repeated = "once" if draws == 1 else f"{draws} times"
+    data = f"Ours: {size or len(text):,} sentences of {corpus}, recipe '{recipe}', each model trained {repeated}."
+    return Reproduction(pd.DataFrame(rows), [*stands_in(model), *NOTES, data])
 
 
 def _combined(table: pd.DataFrame) -> Mapping[str, Any]:
     return dict(table.set_index("group").loc[COMBINED])
-
-
-def _trained_on(corpus: str, n: int, draws: int, recipe: str) -> str:
-    times = "once" if draws == 1 else f"{draws} times"
-    return f"Ours: {n:,} sentences of {corpus}, recipe '{recipe}', each model trained {times}."

@@ -1,4 +1,4 @@
-"""Tables 3 to 5, as far as they need no training, and what goes with them."""
+"""Tables 3 to 5, as far as they need no training, with examples, Figure 6 and the kinds of templates."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -40,40 +40,41 @@ NOTES = (
 def reproduce(
     *, models: Sequence[str] = (), post: str | None = None, out: str | Path = "runs/reproduce", **loading: Any
 ) -> Reproduction:
-    """Table 3 for `models`, by default the thesis's six, as far as they are at hand; Tables 4 and 5 for the first.
+    """Table 3 for `models`, by default the six of the thesis that are available; Tables 4 and 5 for the first.
 
-    `post` is the first model after debiasing, for the second columns of Tables 4 and 5. A model that the thesis does
-    not have gets rows of its own, with nothing published beside them.
+    `post` is the first model after debiasing, for the second columns of Tables 4 and 5. A model that is not in the
+    thesis gets its own rows, without published numbers.
     """
     numbers = published("barza2023")
-    given = bool(models)
     wanted = list(models) or [names[0] for names in numbers["models"].values()]
     runs, notes = {}, list(NOTES)
     for name in wanted:
         try:
             runs[name] = audit(name, suite="gbef", out=Path(out), **loading)
         except ModelNotFound as error:
-            if given:
+            if models:
                 raise
-            notes.append(f"Not at hand: {name}. {str(error).split('. ')[0]}.")
+            notes.append(f"Not available: {name}. {str(error).split('. ')[0]}.")
     if not runs:
-        notes.insert(0, "None of the thesis's models is at hand: 'mini-en' stands for BERT-base. Compare the pattern.")
+        notes.insert(
+            0, "None of the thesis's models is available: 'mini-en' stands for BERT-base. Compare the pattern."
+        )
         runs["mini-en"] = audit("mini-en", suite="gbef", out=Path(out), **loading)
     base = next(iter(runs))
     if column_of(base, numbers) != "BERT-base":
-        notes.insert(0, f"Tables 4 and 5 and the examples are of BERT-base in the thesis, of '{base}' here.")
+        notes.insert(0, f"Tables 4 and 5 and the examples are for BERT-base in the thesis, for '{base}' here.")
     after = audit(post, suite="gbef", out=Path(out) / "post", **loading) if post else None
     if after is None:
-        notes.append("The debiased columns of Tables 4 and 5 need a debiased model: --post MODEL.")
+        notes.append("The debiased columns of Tables 4 and 5 need a debiased model: `post`.")
     notes.append(
-        "Models fine-tuned on toxic comments (Table 4) and with reminders (Table 5): --part corpora, --part reminders."
+        "Models fine-tuned on toxic comments (Table 4) and with reminders (Table 5): `part=corpora`, `part=reminders`."
     )
     kinds = audit(base, suite="kinds", out=Path(out) / "kinds", **loading)
 
     cells = [
         *_table3(numbers, runs),
-        *_changed("4", numbers["table4"], ASLD, runs[base], after),
-        *_changed("5", numbers["table5"], APPD, runs[base], after),
+        *_changed("4", numbers["table4"], ASLD, {"base": runs[base], "debias": after}),
+        *_changed("5", numbers["table5"], APPD, {"base": runs[base], "debias": after}),
         *_examples(numbers, load(base, **loading)),
         *_sizes(runs[base]),
         *_kinds(kinds),
@@ -92,18 +93,17 @@ def _table3(numbers: dict[str, Any], runs: dict[str, Run]) -> Iterator[dict[str,
 
 
 def _changed(
-    table: str, numbers: dict[str, Any], of: tuple[str, str], before: Run, after: Run | None
+    table: str, numbers: dict[str, Any], of: tuple[str, str], runs: dict[str, Run | None]
 ) -> Iterator[dict[str, Any]]:
-    measured = {"base": before, "debias": after}
-    what = "ASLD" if of == ASLD else "APPD"
     for category, row in numbers.items():
         for column, number in row.items():
-            run = measured.get(column)
+            run = runs.get(column)
+            what = "ASLD" if of == ASLD else "APPD"
             yield cell(table, category, column, what, number, _value(run, *of, category) if run else None)
 
 
 def _examples(numbers: dict[str, Any], model: Model) -> Iterator[dict[str, Any]]:
-    """The values that its sections 4.1.2 and 4.2.2 give for single sentences, with the full stop scored and without."""
+    """The values for single sentences in sections 4.1.2 and 4.2.2, with the full stop scored and without."""
     for punctuation in ("kept", "skipped"):
         how = LikelihoodDifference(punctuation=punctuation)
         for example in numbers["pairs"]:
@@ -124,7 +124,7 @@ def _examples(numbers: dict[str, Any], model: Model) -> Iterator[dict[str, Any]]
 
 
 def _settled(cells: list[dict[str, Any]]) -> str:
-    """Are the thesis's values for single sentences met, and was its full stop scored?"""
+    """A note on how close the values for single sentences are, and whether the thesis scored the full stop."""
     worst = {
         reading: max(abs(c["difference"]) for c in cells if c["table"] == "4.1.2" and c["group"].endswith(reading))
         for reading in ("kept", "skipped")
@@ -139,14 +139,14 @@ def _settled(cells: list[dict[str, Any]]) -> str:
 
 
 def _sizes(run: Run) -> Iterator[dict[str, Any]]:
-    """Figure 6, which has no numbers printed: the mean of five draws of each size."""
+    """Figure 6, which prints no numbers: the mean of five draws of each size."""
     rows = by_size(run.scores_of(*ASLD), seed=run.record.seed)
     for (category, size), part in rows.groupby(["category", "size"]):
         yield cell("Fig. 6", str(category), f"{size} pairs", "ASLD", None, float(part["value"].mean()))
 
 
 def _kinds(run: Run) -> Iterator[dict[str, Any]]:
-    """Do the three kinds of templates agree on professions? Pearson's r of their means, by measure."""
+    """How far the three kinds of templates agree on professions: Pearson's r of their means, by measure."""
     for how in ("pronoun", "log-probability-bias"):
         means = {kind: run.scores_of(name, how).groupby("profession")["score"].mean() for kind, name in KINDS.items()}
         for one, other in combinations(KINDS, 2):
@@ -157,10 +157,10 @@ def _kinds(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _value(run: Run, dataset: str, how: str, category: str) -> dict[str, Any]:
-    """The value of a category, with its interval; "combined" is that of all."""
+    """The value of a category, with its interval; "combined" stands for all of them."""
     for row in run.results:
         label = row["groups"].get("category", "combined")
         inner = {"profession", "about"} & set(row["groups"])
         if (row["dataset"], row["measure"], label) == (dataset, how, category) and not inner:
             return row
-    raise BadInput(f"'{run.path}' has no {how} of {category}. Delete the folder and run the study again.")
+    raise BadInput(f"'{run.path}' has no {how} for {category}. Delete the folder and run the study again.")
