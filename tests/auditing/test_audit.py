@@ -325,7 +325,7 @@ def test_bad_input_ends_with_2_and_a_sentence(
 
 def test_a_model_that_fails_before_anything_is_measured_leaves_nothing(tmp_path: Path) -> None:
     class Failing(Table):
-        def count_pieces(self, places: object) -> list[int]:
+        def count_tokens(self, places: object) -> list[int]:
             raise ModelError("no pieces today")
 
     with pytest.raises(ModelError, match="no pieces today"):

@@ -21,7 +21,7 @@ from evenhand.checks.fit import fit, flawed
 from evenhand.core.dataset import Dataset
 from evenhand.core.files import prepare
 from evenhand.core.loop import Task, measure_all
-from evenhand.core.model import Model, Pieced, about, kind_of
+from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.gate.gate import Gate
@@ -200,7 +200,7 @@ def _finish(
 def _examined(model: Model, tasks: Sequence[Task], earlier: RunRecord | None) -> dict[str, Any]:
     """What can be said before anything is measured, for the record; what asks for care is said at once."""
     data = {task.dataset.name: task.dataset for task in tasks}
-    fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, Pieced)}
+    fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, TokenCounter)}
     warnings = [line for found in fits.values() for line in found.warnings(model.name)]
     warnings += [line for dataset in data.values() for line in flawed(dataset)]
     _told(warnings)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Blank, Item, NliPair, Pair, Sentence
-from evenhand.core.model import Pieced
+from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Fill, Span
 from evenhand.core.words import changes, words
 from evenhand.datasets.faults import faults
@@ -54,7 +54,7 @@ class Fit:
             )
 
 
-def fit(model: Pieced, dataset: Dataset) -> Fit:
+def fit(model: TokenCounter, dataset: Dataset) -> Fit:
     """Count the pieces of what will be measured, once for each distinct word."""
     targets: dict[str, list[Place]] = {}
     attributes: dict[tuple[str, str], list[Place]] = {}
@@ -104,7 +104,7 @@ class Cut:
         return self.pieces > len(words(self.text))
 
 
-def cuts(model: Pieced, dataset: Dataset) -> list[Cut]:
+def cuts(model: TokenCounter, dataset: Dataset) -> list[Cut]:
     """The words of the dataset that have a gender, or are thought of with one, and into how many pieces each is cut."""
     found: dict[tuple[str, str, str], list[Place]] = {}
     for item in dataset.items:
@@ -143,8 +143,8 @@ def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:
                 yield "target", item.groups.get("gender", ""), (item.hypothesis, person)
 
 
-def _counted(model: Pieced, places: Mapping[Name, list[Place]]) -> dict[Name, int]:
+def _counted(model: TokenCounter, places: Mapping[Name, list[Place]]) -> dict[Name, int]:
     """Pieces of each word in a few of its sentences, at most: another word there may be the unknown one."""
     few = {name: [found[i * len(found) // TRIED] for i in range(TRIED)] for name, found in places.items()}
-    counts = iter(model.count_pieces([place for found in few.values() for place in found]))
+    counts = iter(model.count_tokens([place for found in few.values() for place in found]))
     return {name: max(next(counts) for _ in found) for name, found in few.items()}

@@ -125,7 +125,7 @@ def _pieces(model: Planned, word: str, at: int) -> tuple[int, ...]:
 
 def _count(model: Examined, word: str) -> int:
     """How many pieces the word has within a text."""
-    return model.count_pieces([(f"{word} {word}", Span(len(word) + 1, 2 * len(word) + 1))])[0]
+    return model.count_tokens([(f"{word} {word}", Span(len(word) + 1, 2 * len(word) + 1))])[0]
 
 
 def _sees_capitals(model: Planned, kind: str, texts: Sequence[str]) -> bool | None:

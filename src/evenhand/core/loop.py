@@ -17,7 +17,7 @@ from evenhand.errors import BadInput, ModelError
 Asked = list[tuple[Item, tuple[Question, ...]]]
 
 PORTION = 12_000
-"""Items asked about at once: enough for any released corpus to go in one piece, few enough to be held in memory."""
+"""Items asked about at once: enough for any released corpus to go in one chunk, few enough to be held in memory."""
 
 
 @dataclass(frozen=True)

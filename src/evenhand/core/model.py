@@ -23,11 +23,11 @@ class Model(Protocol):
 
 
 @runtime_checkable
-class Pieced(Protocol):
-    """A model that can say into how many pieces its tokenizer cuts a word."""
+class TokenCounter(Protocol):
+    """A model that can say into how many tokens its tokenizer cuts a word."""
 
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
+    def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of tokens; 0 where the text cannot be represented."""
 
 
 @runtime_checkable

@@ -58,8 +58,8 @@ class Span:
 class Fill:
     """How likely is `answer` at `blank` when `hidden` is masked as well?
 
-    Answered by one log-probability for each piece of `answer`. The blank gets as many masks as `answer` has
-    pieces; a hidden span gets one for each piece, or for each word with `masks="words"`. With `among`, answered
+    Answered by one log-probability for each token of `answer`. The blank gets as many masks as `answer` has
+    tokens; a hidden span gets one for each token, or for each word with `masks="words"`. With `among`, answered
     by a single one: of the whole answer, normalised over these candidates instead of the vocabulary.
 
     A causal model has no masks: it compares the whole sentences of the candidates, up to the first hidden span.
@@ -94,11 +94,11 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Likelihood:
-    """How likely is each piece of `text`, given all the others?
+    """How likely is each token of `text`, given all the others?
 
-    Answered by one log-probability for each piece outside `skip`, each masked in turn (Salazar et al. 2020). With
-    `within_word`, the later pieces of the same word are masked too (Kauf & Ivanova 2023), so that a word of
-    several pieces does not give itself away. A causal model gives each piece after those before it, in both cases.
+    Answered by one log-probability for each token outside `skip`, each masked in turn (Salazar et al. 2020). With
+    `within_word`, the later tokens of the same word are masked too (Kauf & Ivanova 2023), so that a word of
+    several tokens does not give itself away. A causal model gives each token after those before it, in both cases.
     """
 
     text: str

@@ -100,9 +100,9 @@ def plan(model: Planned, questions: Sequence[Question]) -> Plan:
     return model.plan(questions)
 
 
-def count_pieces(model: Any, places: Sequence[tuple[str, Span]]) -> list[int]:
-    """For each text and span, the number of pieces."""
-    counts: list[int] = model.count_pieces(places)
+def count_tokens(model: Any, places: Sequence[tuple[str, Span]]) -> list[int]:
+    """For each text and span, the number of tokens."""
+    counts: list[int] = model.count_tokens(places)
     return counts
 
 

@@ -107,9 +107,9 @@ class RemoteModel:
         plan: Plan = self.ask(actor.plan, tuple(questions))
         return plan
 
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of pieces."""
-        counts: list[int] = self.ask(actor.count_pieces, tuple(places))
+    def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of tokens."""
+        counts: list[int] = self.ask(actor.count_tokens, tuple(places))
         return counts
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from evenhand.core.model import Described, Kinded, Model, Pieced
+from evenhand.core.model import Described, Kinded, Model, TokenCounter
 from evenhand.core.questions import Question
 from evenhand.models.planning.plan import Batch, Plan, Values
 
@@ -36,12 +36,12 @@ def overflowed(model: Model) -> int:
 
 
 @runtime_checkable
-class Examined(Planned, Pieced, Kinded, Described, Protocol):
+class Examined(Planned, TokenCounter, Kinded, Described, Protocol):
     """A model that lets itself be looked into, so that a doctor can say whether its numbers will mean something."""
 
     @property
     def longest(self) -> int:
-        """How many pieces an input may have, special tokens included."""
+        """How many tokens an input may have, special tokens included."""
 
     @property
     def mask(self) -> str:

@@ -56,7 +56,7 @@ def start_of(read: Checkpoint) -> int:
                 return token
     raise UnfitModel(
         f"Neither the tokenizer nor the configuration of '{read.found.name}' names a token that begins or ends a text "
-        "(bos_token, eos_token): what stands before a sentence's first piece is unknown. Name one in its "
+        "(bos_token, eos_token): what stands before a sentence's first token is unknown. Name one in its "
         "tokenizer_config.json."
     )
 

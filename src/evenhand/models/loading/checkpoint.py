@@ -155,21 +155,21 @@ def _lay_out(network: Any) -> None:
 def _check_tokenizer(found: Found, tokenizer: Any, network: Any) -> None:
     if not tokenizer.is_fast:
         raise UnfitModel(
-            f"The tokenizer of '{found.name}' ({type(tokenizer).__name__}) does not say which characters a piece "
+            f"The tokenizer of '{found.name}' ({type(tokenizer).__name__}) does not say which characters a token "
             "stands for. Use a checkpoint with a tokenizer.json.",
             check="tokenizer",
         )
     rows = network.get_input_embeddings().weight.shape[0]
     if not LEAST * rows <= len(tokenizer) <= rows:
         raise UnfitModel(
-            f"The tokenizer of '{found.name}' has {len(tokenizer)} pieces, its model knows {rows}: its files are "
+            f"The tokenizer of '{found.name}' has {len(tokenizer)} tokens, its model knows {rows}: its files are "
             "missing, or they do not belong together. A model folder holds both, whole.",
             check="tokenizer",
         )
 
 
 def _longest(network: Any, tokenizer: Any) -> int:
-    """How many pieces an input may have, special tokens included."""
+    """How many tokens an input may have, special tokens included."""
     limits = [int(tokenizer.model_max_length)]
     for name, module in network.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):

@@ -26,9 +26,9 @@ NODES = 128  # of a tree: more would share little more, and attention is over al
 class CausalLM(LanguageModel):
     """A causal language model that answers in nats.
 
-    Inputs are trees: sentences that begin alike go through the network together, their beginning once. Only the pieces
+    Inputs are trees: sentences that begin alike go through the network together, their beginning once. Only the tokens
     that somebody asked about are projected onto the vocabulary. `start` is the token that stands before the first
-    piece, `words` are those that stand for the labels of inference, if it is to answer `Entail`.
+    token, `words` are those that stand for the labels of inference, if it is to answer `Entail`.
     """
 
     kind: ClassVar[str] = "causal"
@@ -51,8 +51,10 @@ class CausalLM(LanguageModel):
         asked = [sequences.answerable(question, self.words) for question in questions]
         distinct = {frame(question): question for question in asked}.values()
         texts = list(dict.fromkeys(text for question in distinct for text in sequences.texts(question, self.words)))
-        pieces = dict(zip(texts, encode(self.tokenizer, texts, 2**31), strict=True))  # its length is without the start
-        asking = sequences.Sequences(pieces, self.start, self.longest, self.words).asking
+        tokenized = dict(
+            zip(texts, encode(self.tokenizer, texts, 2**31), strict=True)
+        )  # its length is without the start
+        asking = sequences.Sequences(tokenized, self.start, self.longest, self.words).asking
         return Plan(list(self._readings([asking(question) for question in asked])), self.limit)
 
     def _readings(self, asked: Sequence[Asking]) -> Iterator[Reading]:
@@ -115,7 +117,7 @@ class CausalLM(LanguageModel):
             self.longest = min(self.longest, window)  # a tree says itself what each node sees, near or far
 
     def _tried(self, sequences: Sequence[Ids]) -> Tensor:
-        """The log-probabilities after every piece of the sequences."""
+        """The log-probabilities after every token of the sequences."""
         forest = Forest(sequences, self._size, self._nodes)
         rows = sorted(forest.rows, key=len, reverse=True)
         joined, attention = padded(rows, self.pad)

@@ -14,7 +14,7 @@ ROLES = ("unk_token", "cls_token", "sep_token", "pad_token", "mask_token")
 
 
 def known(tokenizer: Any) -> bool:
-    """Is it one of those: MeCab for words, then pieces or characters?"""
+    """Is it one of those: MeCab for words, then tokens or characters?"""
     return (
         type(tokenizer).__name__ == "BertJapaneseTokenizer"
         and tokenizer.word_tokenizer_type == "mecab"
@@ -24,9 +24,9 @@ def known(tokenizer: Any) -> bool:
 
 
 class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
-    """The same pieces, with the interface of the fast ones; which of two texts a piece is of is said, too.
+    """The same tokens, with the interface of the fast ones; which of two texts a token is of is said, too.
 
-    Where a piece stands in the text it cannot say, since words are cut before: enough for inference, not for masks.
+    Where a token stands in the text it cannot say, since words are cut before: enough for inference, not for masks.
     Saved as the tokenizer that it was made from.
     """
 
@@ -41,10 +41,10 @@ class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         )
 
     def __call__(self, text: Any, text_pair: Any = None, **options: Any) -> Any:
-        """The pieces of texts, or of pairs of texts."""
+        """The tokens of texts, or of pairs of texts."""
         if options.get("return_offsets_mapping"):
             raise UnfitModel(
-                "This model's tokenizer (BertJapaneseTokenizer) does not say which characters a piece stands for: it "
+                "This model's tokenizer (BertJapaneseTokenizer) does not say which characters a token stands for: it "
                 "can be used for inference, not for masked sentences. Use a checkpoint with a tokenizer.json.",
                 check="tokenizer",
             )
@@ -64,14 +64,14 @@ def _fast(original: Any) -> Tokenizer:
     vocabulary = original.get_vocab()
     cut: PreTokenizer = WhitespaceSplit()
     if original.subword_tokenizer_type == "wordpiece":
-        pieces = Tokenizer(WordPiece(vocabulary, unk_token=original.unk_token, max_input_chars_per_word=100))
+        tokenizer = Tokenizer(WordPiece(vocabulary, unk_token=original.unk_token, max_input_chars_per_word=100))
     else:
-        pieces = Tokenizer(WordLevel(vocabulary, unk_token=original.unk_token))
+        tokenizer = Tokenizer(WordLevel(vocabulary, unk_token=original.unk_token))
         cut = Sequence([cut, Split(Regex("."), "isolated")])
-    pieces.pre_tokenizer = cut
-    pieces.post_processor = TemplateProcessing(
+    tokenizer.pre_tokenizer = cut
+    tokenizer.post_processor = TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", original.cls_token_id), ("[SEP]", original.sep_token_id)],
     )
-    return pieces
+    return tokenizer

@@ -40,8 +40,8 @@ class MaskedLM(LanguageModel):
         asked = [masking.answerable(question) for question in questions]
         distinct = {frame(question): question for question in asked}.values()
         texts = list(dict.fromkeys(text for question in distinct for text in masking.texts(question)))
-        pieces = dict(zip(texts, encode(self.tokenizer, texts, self.longest), strict=True))
-        masked = masking.Masked(pieces, self.tokenizer.mask_token_id)
+        tokenized = dict(zip(texts, encode(self.tokenizer, texts, self.longest), strict=True))
+        masked = masking.Masked(tokenized, self.tokenizer.mask_token_id)
         return Plan([masked.reading(question) for question in asked], self.limit)
 
     @torch.inference_mode()

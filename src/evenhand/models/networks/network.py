@@ -22,7 +22,7 @@ from evenhand.models.planning.running import work_through
 from evenhand.models.planning.tokens import count, encode
 
 SHORT = 64
-"""Pieces up to which an input leaves the larger tiles of attention empty: half the time of an attention on an H200."""
+"""Tokens up to which an input leaves the larger tiles of attention empty: half the time of an attention on an H200."""
 
 
 class NetworkModel(ABC):
@@ -74,11 +74,11 @@ class NetworkModel(ABC):
         """One answer for each question, in order."""
         return work_through(self.plan(questions), self.stream)
 
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
+    def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of tokens; 0 where the text cannot be represented."""
         return [
-            count(pieces, span)
-            for pieces, (_, span) in zip(
+            count(text, span)
+            for text, (_, span) in zip(
                 encode(self.tokenizer, [text for text, _ in places], self.longest), places, strict=True
             )
         ]
@@ -113,7 +113,7 @@ class NetworkModel(ABC):
             if len(batch.inputs) == 1:
                 raise ModelError(
                     f"'{self.name}' ran out of memory on {self.network.device} with a single input of "
-                    f"{batch.tokens} pieces. Use a larger device, a smaller --dtype or shorter texts."
+                    f"{batch.tokens} tokens. Use a larger device, a smaller --dtype or shorter texts."
                 ) from error
         self._too_large = batch.tokens
         if self.network.device.type == "cuda":

@@ -17,13 +17,13 @@ from evenhand.models.networks.japanese import JapaneseTokenizer
 from evenhand.models.networks.network import NetworkModel, on_device, padded
 from evenhand.models.planning.plan import Batch, Ids, Limit, Plan, Read, Reading
 from evenhand.models.planning.running import uncollected
-from evenhand.models.planning.tokens import PairPieces, encode_pairs
+from evenhand.models.planning.tokens import TokenizedPair, encode_pairs
 
 
 class NliModel(NetworkModel):
     """A classifier of premise and hypothesis that answers in nats: entailment, neutral, contradiction.
 
-    The tokenizer joins the two as its family does. Where the network tells them apart by token types, a piece of an
+    The tokenizer joins the two as its family does. Where the network tells them apart by token types, a token of an
     input is `token + type * size`, `size` being the number of the network's embeddings: one number for both, so that a
     batch is named by all that it is. `order` has the network's outputs for the three labels.
     """
@@ -50,20 +50,20 @@ class NliModel(NetworkModel):
         encoded = dict(zip(distinct, encode_pairs(self.tokenizer, distinct, self.longest), strict=True))
         return Plan([self._reading(encoded[pair]) for pair in pairs], self.limit)
 
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
+    def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of tokens; 0 where the text cannot be represented."""
         if not isinstance(self.tokenizer, JapaneseTokenizer):
-            return super().count_pieces(places)
-        # It does not say where a piece stands: all that can be told is whether there are pieces for the text.
+            return super().count_tokens(places)
+        # It does not say where a token stands: all that can be told is whether there are tokens for the text.
         found = encode_pairs(self.tokenizer, [(text, text) for text, _ in places], self.longest)
-        return [0 if pieces.note else len(pieces.ids) // 2 for pieces in found]
+        return [0 if pair.note else len(pair.ids) // 2 for pair in found]
 
-    def _reading(self, pieces: PairPieces) -> Reading:
-        if pieces.note:
-            return Reading(note=pieces.note)
-        ids = pieces.ids
-        if pieces.types and max(pieces.types) < self._types:
-            ids = tuple(token + kind * self._size for token, kind in zip(ids, pieces.types, strict=True))
+    def _reading(self, pair: TokenizedPair) -> Reading:
+        if pair.note:
+            return Reading(note=pair.note)
+        ids = pair.ids
+        if pair.types and max(pair.types) < self._types:
+            ids = tuple(token + kind * self._size for token, kind in zip(ids, pair.types, strict=True))
         return Reading((Read(ids, tuple((0, label) for label in self.order)),))
 
     def _cells(self, batch: Batch) -> Tensor:
@@ -85,7 +85,7 @@ class NliModel(NetworkModel):
 
     def _picking_changes_nothing(self) -> bool:
         """Does the classifier read the first position alone? BART's reads the last."""
-        inputs = [pieces.ids for pieces in encode_pairs(self.tokenizer, [("a a a", "a"), ("a", "a a a")], 2**31)]
+        inputs = [pair.ids for pair in encode_pairs(self.tokenizer, [("a a a", "a"), ("a", "a a a")], 2**31)]
         with self._in_float32():  # half precision might hide a difference
             self._picks = False
             whole = self._logps(inputs)

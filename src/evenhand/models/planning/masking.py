@@ -1,4 +1,4 @@
-"""From a question to masked inputs: which pieces are hidden, and where the answer is read."""
+"""From a question to masked inputs: which tokens are hidden, and where the answer is read."""
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ import numpy as np
 from evenhand.core.questions import Entail, Fill, Likelihood, Question, Span, frame
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning.plan import Ids, Read, Reading
-from evenhand.models.planning.tokens import NO_OTHER, Pieces, Unanswerable
+from evenhand.models.planning.tokens import NO_OTHER, TokenizedText, Unanswerable
 
 
 def texts(question: Fill | Likelihood) -> list[str]:
@@ -31,10 +31,10 @@ def answerable(question: Question) -> Fill | Likelihood:
 
 
 class Masked:
-    """Turns questions into reads of masked inputs; `pieces` by text, `mask` the tokenizer's id for it."""
+    """Turns questions into reads of masked inputs; `tokenized` by text, `mask` the tokenizer's id for it."""
 
-    def __init__(self, pieces: Mapping[str, Pieces], mask: int) -> None:
-        self.pieces = pieces
+    def __init__(self, tokenized: Mapping[str, TokenizedText], mask: int) -> None:
+        self.tokenized = tokenized
         self.mask = mask
         self._compared: dict[Hashable, Reading] = {}
 
@@ -81,14 +81,14 @@ class Masked:
         hidden: Ids = (self.mask,)
         for position in asked:
             later = position + 1
-            if words:  # the rest of the word is hidden with its piece
+            if words:  # the rest of the word is hidden with its token
                 while later < len(ids) and words[later] == words[position]:
                     later += 1
                 hidden = (self.mask,) * (later - position)
             yield Read(ids[:position] + hidden + ids[later:], ((position, ids[position]),))
 
-    def _usable(self, text: str) -> Pieces:
-        found = self.pieces[text]
+    def _usable(self, text: str) -> TokenizedText:
+        found = self.tokenized[text]
         if found.note:
             raise Unanswerable(found.note)
         return found

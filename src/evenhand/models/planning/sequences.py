@@ -1,4 +1,4 @@
-"""From a question to sequences: which pieces follow the start token, and which of them count."""
+"""From a question to sequences: which tokens follow the start token, and which of them count."""
 
 import hashlib
 import math
@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.core.questions import Entail, Fill, Likelihood, Question, frame
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning.plan import Ids
-from evenhand.models.planning.tokens import NO_OTHER, TOO_LONG, Pieces, Unanswerable
+from evenhand.models.planning.tokens import NO_OTHER, TOO_LONG, TokenizedText, Unanswerable
 
 READING = 1  # raised whenever the same question becomes other sequences: kept answers are then asked again
 BEFORE_BLANK = "attribute before the blank"
@@ -23,7 +23,7 @@ Words = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A sequence from the start token on, and which of its pieces count."""
+    """A sequence from the start token on, and which of its tokens count."""
 
     ids: Ids
     asked: tuple[int, ...]
@@ -66,10 +66,10 @@ def texts(question: Question, words: Words | None) -> list[str]:
 
 
 class Sequences:
-    """Turns questions into sequences; `pieces` by text, `start` the token before the first piece of every one."""
+    """Turns questions into sequences; `tokenized` by text, `start` the token before the first token of every one."""
 
-    def __init__(self, pieces: Mapping[str, Pieces], start: int, longest: int, words: Words | None) -> None:
-        self.pieces = pieces
+    def __init__(self, tokenized: Mapping[str, TokenizedText], start: int, longest: int, words: Words | None) -> None:
+        self.tokenized = tokenized
         self.start = start
         self.longest = longest
         self.words = words
@@ -90,9 +90,9 @@ class Sequences:
 
     def _likelihood(self, question: Likelihood) -> Part:
         ids = self._whole(question.text)
-        found = self.pieces[question.text]
-        skipped = {piece for span in question.skip for piece in found.inside(span)}
-        asked = tuple(n for n, piece in enumerate(found.positions, start=1) if piece not in skipped)
+        found = self.tokenized[question.text]
+        skipped = {position for span in question.skip for position in found.inside(span)}
+        asked = tuple(n for n, position in enumerate(found.positions, start=1) if position not in skipped)
         if not asked:
             raise Unanswerable("nothing left outside the skipped spans")
         return Part(ids, asked)
@@ -118,14 +118,14 @@ class Sequences:
             return ids
         if min(hidden).start < blank.stop:
             raise Unanswerable(BEFORE_BLANK)
-        found = self.pieces[text]
+        found = self.tokenized[text]
         return ids[: 1 + found.positions.index(found.inside(min(hidden))[0])]
 
     def _whole(self, text: str) -> Ids:
-        found = self.pieces[text]
+        found = self.tokenized[text]
         if found.note:
             raise Unanswerable(found.note)
-        ids = (self.start, *(found.ids[piece] for piece in found.positions))
+        ids = (self.start, *(found.ids[position] for position in found.positions))
         if len(ids) > self.longest:
             raise Unanswerable(TOO_LONG)
         return ids

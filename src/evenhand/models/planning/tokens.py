@@ -1,4 +1,4 @@
-"""A text as a tokenizer sees it, and which pieces a span of it covers."""
+"""A text as a tokenizer sees it, and which tokens a span of it covers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ CHUNK = 1000  # texts a tokenizer call
 UNKNOWN = "unknown word"
 TOO_LONG = "too long"
 SPECIAL = "special token in the text"
-STRADDLES = "part of a piece"
+STRADDLES = "part of a piece"  # kept answers have this note
 NO_OTHER = "candidates do not differ"
 
 
@@ -22,32 +22,32 @@ class Unanswerable(Exception):
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """The pieces of a text, special tokens at their places."""
+class TokenizedText:
+    """The tokens of a text, special tokens at their places."""
 
     text: str
     ids: Ids
     added: Sequence[int]
-    """1 for the special tokens around the text, 0 for its own pieces."""
+    """1 for the special tokens around the text, 0 for its own tokens."""
     encoding: Any
     """What the tokenizer knows besides; it is asked when somebody wants to know."""
     note: str = ""
 
     @cached_property
     def positions(self) -> list[int]:
-        """Where the text's own pieces are."""
+        """Where the text's own tokens are."""
         return [i for i, is_added in enumerate(self.added) if not is_added]
 
     @cached_property
     def words(self) -> Sequence[int | None]:
-        """Which word each piece belongs to."""
+        """Which word each token belongs to."""
         return tuple(self.encoding.word_ids)
 
     def inside(self, span: Span) -> list[int]:
-        """The positions of the pieces that make up the span.
+        """The positions of the tokens that make up the span.
 
-        Prefix-space and SentencePiece tokenizers count the space before a word to its first piece, or make a
-        piece of it alone: both belong to the word. A piece that reaches beyond the span cannot be masked without
+        Prefix-space and SentencePiece tokenizers count the space before a word to its first token, or make a
+        token of it alone: both belong to the word. A token that reaches beyond the span cannot be masked without
         masking its neighbour, so it has no answer.
         """
         found = [i for i, (start, stop) in self._own.items() if start < span.stop and span.start < stop]
@@ -60,20 +60,20 @@ class Pieces:
 
     @cached_property
     def _own(self) -> dict[int, tuple[int, int]]:
-        """Characters of each piece without the white space around them; pieces of white space alone are left out."""
+        """Characters of each token without the white space around them; tokens of white space alone are left out."""
         own = {}
         offsets = self.encoding.offsets
         for position in self.positions:
             start, stop = offsets[position]
-            piece = self.text[start:stop]
-            if stripped := piece.strip():
-                start += piece.index(stripped)
+            characters = self.text[start:stop]
+            if stripped := characters.strip():
+                start += characters.index(stripped)
                 own[position] = start, start + len(stripped)
         return own
 
 
-def encode(tokenizer: Any, texts: Sequence[str], longest: int) -> Iterator[Pieces]:
-    """The pieces of each text; the note says why a text cannot be asked about."""
+def encode(tokenizer: Any, texts: Sequence[str], longest: int) -> Iterator[TokenizedText]:
+    """The tokens of each text; the note says why a text cannot be asked about."""
     notes = _Notes(tokenizer, longest)
     for start in range(0, len(texts), CHUNK):
         chunk = list(texts[start : start + CHUNK])
@@ -90,21 +90,21 @@ def encode(tokenizer: Any, texts: Sequence[str], longest: int) -> Iterator[Piece
         for row, text in enumerate(chunk):
             ids = tuple(encoded["input_ids"][row])
             added = encoded["special_tokens_mask"][row]
-            yield Pieces(text, ids, added, encoded.encodings[row], notes.of(ids, added))
+            yield TokenizedText(text, ids, added, encoded.encodings[row], notes.of(ids, added))
 
 
 @dataclass(frozen=True, slots=True)
-class PairPieces:
-    """The pieces of two texts as a tokenizer joins them, with its own separators."""
+class TokenizedPair:
+    """The tokens of two texts as a tokenizer joins them, with its own separators."""
 
     ids: Ids
     types: Ids
-    """Which of the two texts each piece is counted to; empty where the tokenizer does not say."""
+    """Which of the two texts each token is counted to; empty where the tokenizer does not say."""
     note: str = ""
 
 
-def encode_pairs(tokenizer: Any, pairs: Sequence[tuple[str, str]], longest: int) -> Iterator[PairPieces]:
-    """The pieces of each pair of texts, never cut; the note says why a pair cannot be asked about."""
+def encode_pairs(tokenizer: Any, pairs: Sequence[tuple[str, str]], longest: int) -> Iterator[TokenizedPair]:
+    """The tokens of each pair of texts, never cut; the note says why a pair cannot be asked about."""
     notes = _Notes(tokenizer, longest)
     for start in range(0, len(pairs), CHUNK):
         chunk = pairs[start : start + CHUNK]
@@ -122,11 +122,11 @@ def encode_pairs(tokenizer: Any, pairs: Sequence[tuple[str, str]], longest: int)
             note = notes.of(ids, encoded["special_tokens_mask"][row])
             if not {0, 1} <= set(encoded.sequence_ids(row)):  # nothing is left of one of the two
                 note = UNKNOWN
-            yield PairPieces(ids, tuple(types[row]), note)
+            yield TokenizedPair(ids, tuple(types[row]), note)
 
 
 class _Notes:
-    """Says why pieces cannot be asked about."""
+    """Says why tokens cannot be asked about."""
 
     def __init__(self, tokenizer: Any, longest: int) -> None:
         self.longest = longest
@@ -134,7 +134,7 @@ class _Notes:
         self.special = set(tokenizer.all_special_ids) - {self.unknown}
 
     def of(self, ids: Ids, added: Sequence[int]) -> str:
-        """The note, empty where there is nothing to say; `added` are the pieces that were put around the text."""
+        """The note, empty where there is nothing to say; `added` are the tokens that were put around the text."""
         own = {token for token, is_added in zip(ids, added, strict=True) if not is_added}
         if not own or self.unknown in own:
             return UNKNOWN
@@ -143,9 +143,9 @@ class _Notes:
         return TOO_LONG if len(ids) > self.longest else ""
 
 
-def count(pieces: Pieces, span: Span) -> int:
-    """Into how many pieces the span is cut; 0 where the text cannot be represented."""
+def count(text: TokenizedText, span: Span) -> int:
+    """Into how many tokens the span is cut; 0 where the text cannot be represented."""
     try:
-        return 0 if pieces.note else len(pieces.inside(span))
+        return 0 if text.note else len(text.inside(span))
     except Unanswerable:
         return 0

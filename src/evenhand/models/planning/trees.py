@@ -1,4 +1,4 @@
-"""Sequences that begin alike share their beginning: inputs are trees of pieces, each piece in its context once.
+"""Sequences that begin alike share their beginning: inputs are trees of tokens, each token in its context once.
 
 A tree is written as one row of numbers, each node behind its parent: a node is `token + parent * size`, `parent` being
 its parent's place in the row, `size` the number of the network's embeddings. The root, the start token, is its own
@@ -21,7 +21,7 @@ class Forest:
 
     A row takes sequences until it has `most` nodes; with `most=0` it has no branches, and takes a sequence and those
     that it continues. A beginning may then stand in several rows, but is read in the first alone: what is the same
-    piece after the same pieces has the same number, to the last bit.
+    token after the same tokens has the same number, to the last bit.
     """
 
     def __init__(self, sequences: Iterable[Ids], size: int, most: int) -> None:
@@ -47,11 +47,11 @@ class Forest:
         self.rows: list[Ids] = [tuple(row) for row in rows]
 
     def path(self, ids: Ids) -> list[tuple[Ids, int]]:
-        """Where each piece of a sequence is: its row, and the node in it."""
+        """Where each token of a sequence is: its row, and the node in it."""
         return [(self.rows[row], node) for row, node in self._homes[ids]]
 
     def reads(self, ids: Ids, asked: Sequence[int]) -> tuple[Read, ...]:
-        """What to read for these pieces of a sequence: each at the node before it, one read for each row."""
+        """What to read for these tokens of a sequence: each at the node before it, one read for each row."""
         if not asked:
             return ()
         homes = self._homes[ids[: max(asked)]]
@@ -75,7 +75,7 @@ def seen(parents: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _shared(one: Ids, other: Ids) -> int:
-    """How many pieces the two have in common at the beginning."""
+    """How many tokens the two have in common at the beginning."""
     for n, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return n
