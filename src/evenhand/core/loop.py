@@ -16,7 +16,7 @@ from evenhand.errors import BadInput, ModelError
 
 Asked = list[tuple[Item, tuple[Question, ...]]]
 
-PORTION = 12_000
+CHUNK = 12_000
 """Items asked about at once: enough for any released corpus to go in one chunk, few enough to be held in memory."""
 
 
@@ -84,15 +84,15 @@ def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[R
 def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:
     """The scores of each list of items by its measure.
 
-    Asked in portions, so that a file of any size fits into memory: a portion has the same stretch of items of every
-    list, hence all questions about an item, which share their inputs, go together. The portions follow from the
+    Asked in chunks, so that a file of any size fits into memory: a chunk has the same stretch of items of every
+    list, hence all questions about an item, which share their inputs, go together. The chunks follow from the
     items alone, so a resumed run makes the same ones.
     """
     for items in {id(items): items for items, _ in work}.values():
         _check_ids(items)
     scores: list[list[Score]] = [[] for _ in work]
-    for start in range(0, max((len(items) for items, _ in work), default=0), PORTION):
-        asked = [[(item, _questions(item, how)) for item in items[start : start + PORTION]] for items, how in work]
+    for start in range(0, max((len(items) for items, _ in work), default=0), CHUNK):
+        asked = [[(item, _questions(item, how)) for item in items[start : start + CHUNK]] for items, how in work]
         answers = _answers(model, [row for rows in asked for row in rows])
         for mine, rows, (_, how) in zip(scores, asked, work, strict=True):
             mine += (_score(item, [answers[q] for q in questions], how) for item, questions in rows)

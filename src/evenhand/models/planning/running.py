@@ -54,7 +54,7 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without the collector, which took a third of planning's time; what is there afterwards counts as old."""
+    """Without the garbage collector, which took a third of planning's time; what is there afterwards counts as old."""
     enabled = gc.isenabled()
     gc.disable()
     try:
