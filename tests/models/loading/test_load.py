@@ -58,11 +58,11 @@ def test_half_precision_and_batch_size_are_options(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dtype": "float8"}, "dtype must be one of float32, bfloat16, float16 and auto. Got 'float8'"),
+        ({"dtype": "float8"}, "`dtype` must be one of float32, bfloat16, float16 and auto. Got 'float8'"),
         ({"device": "gpu7"}, "Device 'gpu7' cannot be used here"),
         ({"device": "meta"}, "Device 'meta' cannot be used here"),
-        ({"revision": "v2"}, "A revision is one of a Hub model"),
-        ({"batch_size": 0}, "batch size must be 'auto' or a whole number from 1. Got 0"),
+        ({"revision": "v2"}, "A `revision` is one of a Hub model"),
+        ({"batch_size": 0}, "`batch_size` must be 'auto' or a whole number from 1. Got 0"),
     ],
 )
 def test_bad_options_say_what_is_allowed(folder: Path, options: dict[str, Any], message: str) -> None:
@@ -130,7 +130,7 @@ def test_a_checkpoint_of_older_transformers_has_its_head(folder: Path) -> None:
 
 def test_another_kind_of_model_is_refused(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps({"model_type": "vit", "architectures": ["ViTModel"]}))
-    with pytest.raises(UnfitModel, match="of the kind 'vit', which is no masked language model and no causal one"):
+    with pytest.raises(UnfitModel, match="of the kind 'vit', neither a masked nor a causal language model"):
         evenhand.load(str(folder))
 
 
@@ -139,7 +139,7 @@ def test_a_foreign_tokenizer_is_refused(folder: Path) -> None:
     vocabulary = config["model"]["vocab"]
     vocabulary |= {f"more{i}": len(vocabulary) + i for i in range(50)}
     (folder / "tokenizer.json").write_text(json.dumps(config))
-    with pytest.raises(UnfitModel, match="they do not belong together"):
+    with pytest.raises(UnfitModel, match="do not belong together"):
         evenhand.load(str(folder))
 
 
@@ -193,7 +193,7 @@ def test_a_slip_in_a_bundled_name_gets_a_suggestion() -> None:
 
 def test_a_hub_that_answers_is_asked_and_its_no_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "_hub_within_reach", lambda: True)
-    with pytest.raises(ModelNotFound, match="could not be had from the Hub"):
+    with pytest.raises(ModelNotFound, match="could not be loaded from the Hub"):
         evenhand.load("nobody/nothing")
 
 

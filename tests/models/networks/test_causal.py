@@ -258,7 +258,7 @@ def test_a_text_longer_than_a_layer_looks_back_is_too_long(tmp_path: Path) -> No
 def test_a_blank_without_candidates_and_inference_without_words_are_refused(family: CausalLM) -> None:
     with pytest.raises(UnfitModel, match="among='candidates'"):
         family.answer([Fill("She is a nurse.", Span(0, 3), "She")])
-    with pytest.raises(UnfitModel, match="--labels True,Neither,False"):
+    with pytest.raises(UnfitModel, match="`labels=.True,Neither,False.`"):
         family.answer([Entail("She is a nurse.", "She works.")])
 
 
@@ -385,7 +385,7 @@ def test_a_network_that_looks_ahead_is_refused(tmp_path: Path) -> None:
 
 def test_a_checkpoint_without_its_head_is_refused(tmp_path: Path) -> None:
     llama = tiny.save_causal("llama", tmp_path / "llama", head="LlamaModel", tie_word_embeddings=False)
-    with pytest.raises(UnfitModel, match="no trained head of a causal language model"):
+    with pytest.raises(UnfitModel, match="no trained causal-language-model head"):
         evenhand.load(str(llama))
 
 
