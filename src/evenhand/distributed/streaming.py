@@ -1,4 +1,4 @@
-"""Texts through a Ray cluster (Ray Data): read here, worked on anywhere, results in the order of the texts."""
+"""Stream texts through a Ray cluster (Ray Data): read here, processed anywhere, results in the order of the texts."""
 
 import logging
 import os
@@ -21,20 +21,16 @@ Chunk = list[tuple[int, str]]
 T = TypeVar("T")
 
 CHUNK = 500
-"""Texts handed to a worker at a time."""
+"""Texts that a worker gets at a time."""
 
 
 def streamed(
-    texts: Callable[[], Iterator[str]],
-    work: Callable[[Chunk], T],
-    *,
-    start: int = 0,
-    workers: int | None = None,
+    texts: Callable[[], Iterator[str]], work: Callable[[Chunk], T], *, start: int = 0, workers: int | None = None
 ) -> Iterator[T]:
-    """What `work` makes of each chunk of the texts, numbered from 0; those before `start` are left out.
+    """The results of `work` on each chunk of the texts, numbered from 0; those before `start` are left out.
 
-    We are connected to a cluster already. A process on this machine reads, no further ahead than memory allows: files
-    need not be anywhere else.
+    Needs a connection to a cluster. A process on this machine reads, no further ahead than memory allows, so files need
+    not be on other machines.
     """
     folder, data = Path.cwd(), os.environ.get("EVENHAND_DATA")
 
@@ -66,10 +62,10 @@ def streamed(
 
 @contextmanager
 def _in_order() -> Iterator[None]:
-    """Ray Data without its bars and log lines, every chunk by itself and in its place."""
+    """Run Ray Data without progress bars and log lines, with chunks kept separate and in order."""
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of options of its own, which it sets itself
+        warnings.simplefilter("ignore", DeprecationWarning)  # about options that Ray sets itself
         context = ray.data.DataContext.get_current()
         before = context.enable_progress_bars, context.target_max_block_size, context.execution_options.preserve_order
         context.enable_progress_bars, context.target_max_block_size = False, 1  # bytes
