@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 from platform import python_version
 from typing import Any
@@ -35,8 +36,8 @@ from evenhand.runs.record import Precision, RunRecord, read_record, valid
 
 log = logging.getLogger(__name__)
 
-LOADING = ("revision", "dtype", "device", "batch_size", "trust_remote_code", "labels")
-"""What `evenhand.load` takes beside a name."""
+LOADING = tuple(signature(models.load).parameters)[1:]
+"""The parameters of `evenhand.load` other than the name."""
 
 
 def audit(

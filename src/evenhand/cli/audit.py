@@ -7,7 +7,19 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Address, Engine, Json, Options, Workers, parsed, print_json
+from evenhand.cli.common import (
+    Address,
+    Device,
+    Dtype,
+    Engine,
+    Json,
+    Options,
+    Revision,
+    TrustRemoteCode,
+    Workers,
+    parsed,
+    print_json,
+)
 from evenhand.cli.gate import GithubSummary, Junit, Outlets
 from evenhand.cli.show import print_scorecard
 from evenhand.errors import BadInput
@@ -41,13 +53,11 @@ def audit(
     limit: Annotated[int | None, typer.Option(help="A sample of so many items each: a smoke run, partial.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     out: Annotated[Path, typer.Option(help="Runs go to OUT/<model>/.")] = Path("runs"),
-    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
-    dtype: Annotated[
-        str, typer.Option(help="float32, bfloat16, float16, or auto: bfloat16 where it is native.")
-    ] = "float32",
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")] = None,
+    revision: Revision = None,
+    dtype: Dtype = "float32",
+    device: Device = None,
     batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs in a batch.")] = "auto",
-    trust_remote_code: Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")] = False,
+    trust_remote_code: TrustRemoteCode = False,
     labels: Annotated[
         str,
         typer.Option(

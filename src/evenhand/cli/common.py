@@ -17,6 +17,10 @@ Address = Annotated[
     typer.Option(metavar="HOST:PORT", help="With ray: the cluster, or auto. Default: one is started on this machine."),
 ]
 Workers = Annotated[int | None, typer.Option(help="With ray: at most so many. Default: as many as there is room for.")]
+Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")]
+Dtype = Annotated[str, typer.Option(help="float32, bfloat16, float16, or auto: bfloat16 where it is native.")]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")]
+TrustRemoteCode = Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")]
 Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of a dataset or measure: masks=words. Repeatable."),

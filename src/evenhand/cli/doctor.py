@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, print_json
+from evenhand.cli.common import Device, Dtype, Json, Revision, TrustRemoteCode, print_json
 
 NARROW, WIDE = 60, 120
 
@@ -16,10 +16,10 @@ def doctor(
     model: Annotated[str, typer.Argument(help="A bundled name, a folder or a Hub id.")] = "mini-en",
     lang: Annotated[str, typer.Option(help="The language it will be measured in: en, de, ja or zh.")] = "en",
     suite: Annotated[str, typer.Option(help="Whose words and lengths to look at: as for an audit.")] = "all",
-    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")] = None,
-    dtype: Annotated[str, typer.Option(help="float32, bfloat16, float16 or auto.")] = "float32",
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")] = None,
-    trust_remote_code: Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")] = False,
+    revision: Revision = None,
+    dtype: Dtype = "float32",
+    device: Device = None,
+    trust_remote_code: TrustRemoteCode = False,
     labels: Annotated[
         str, typer.Option(metavar="A,B,C", help="What a classifier's outputs stand for, if it does not say.")
     ] = "",
