@@ -71,7 +71,7 @@ def test_unnamed_labels_are_unfit_and_can_be_given(tmp_path: Path) -> None:
     folder = tiny.save_classifier("bert-uncased", tmp_path / "unnamed", ("LABEL_0", "LABEL_1", "LABEL_2"))
     (finding,) = doctor(folder)
     assert (finding.check, finding.verdict) == ("labels", "unfit")
-    assert "--labels" in finding.do
+    assert "`labels=" in finding.do
     assert len(doctor(folder, labels=",".join(LABELS))) > 1
 
 

@@ -146,7 +146,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             yield store
     except sqlite3.Error as error:
         raise RunError(
-            f"The answers in '{path}' cannot be read or written: {error}. Answers stored before are still there. "
+            f"The answers in '{path}' cannot be read or written: {error}. What was kept before is still there. "
             "Free some space or check the folder's permissions; if the file is damaged, delete it."
         ) from error
 

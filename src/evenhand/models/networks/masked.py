@@ -39,9 +39,7 @@ class MaskedLM(LanguageModel):
         device = self.network.device
         rows, positions = on_device(places, device).unbind(dim=1)
         inputs = {"input_ids": on_device(ids, device)}
-        if (
-            device.type != "cuda" or not attention.all()
-        ):  # given a mask, transformers asks the GPU whether it is all ones
+        if device.type != "cuda" or not attention.all():  # transformers would ask the GPU whether it is all ones
             inputs["attention_mask"] = on_device(attention, device)
         return self.logits(rows, positions, **inputs).float()
 
