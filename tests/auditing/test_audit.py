@@ -298,7 +298,7 @@ def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsy
         (["audit", "--limit", "0"], "limit must be a whole number, at least 1"),
         (["audit", "--seed", "-1"], "seed must not be negative"),
         (["audit", "--batch-size", "many"], "--batch-size must be 'auto' or a whole number"),
-        (["audit", "--dtype", "int8"], "dtype must be one of"),
+        (["audit", "--dtype", "int8"], "`dtype` must be one of"),
         (["audit", "--limit", "few"], "Invalid value for '--limit'"),
         (["datasets", "show", "becpro-em"], "Unknown dataset 'becpro-em'. Did you mean 'becpro-en'?"),
         (["datasets", "show", "becpro-en", "--option", "article=x"], "Did you mean 'articles'?"),
@@ -325,7 +325,7 @@ def test_bad_input_ends_with_2_and_a_sentence(
 
 def test_a_model_that_fails_before_anything_is_measured_leaves_nothing(tmp_path: Path) -> None:
     class Failing(Table):
-        def count_pieces(self, places: object) -> list[int]:
+        def count_tokens(self, places: object) -> list[int]:
             raise ModelError("no pieces today")
 
     with pytest.raises(ModelError, match="no pieces today"):

@@ -82,7 +82,7 @@ def test_inference_needs_words_for_its_labels(folder: Path, tmp_path: Path, caps
     asked = ["audit", str(folder), "--suite", "nli", "--limit", "12", "--out", str(tmp_path)]
     assert run_command(app, asked) == 2
     told = capsys.readouterr().err
-    assert "--labels True,Neither,False" in told
+    assert "labels='True,Neither,False'" in told
     assert "unfit" not in told  # refused before anything else was looked at,
     assert list(tmp_path.iterdir()) == []  # and nothing is left
     assert run_command(app, [*asked, "--labels", "True,Neither,False"]) == 0

@@ -124,7 +124,7 @@ def test_labels_can_be_given_on_the_command_line(tmp_path: Path, capsys: pytest.
     folder = tiny.save_classifier("roberta", tmp_path / "unnamed", ("LABEL_0", "LABEL_1", "LABEL_2"))
     asked = ["audit", str(folder), "--limit", "5", "--out", str(tmp_path / "runs")]
     assert run_command(app, asked) == 2
-    assert "--labels entailment,neutral,contradiction" in capsys.readouterr().err
+    assert "labels='entailment,neutral,contradiction'" in capsys.readouterr().err
     assert run_command(app, [*asked, "--labels", "contradiction,neutral,entailment"]) == 0
     assert "NLI-CoAL" in capsys.readouterr().out
 

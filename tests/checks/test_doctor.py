@@ -71,7 +71,7 @@ def test_unnamed_labels_are_unfit_and_can_be_given(tmp_path: Path) -> None:
     folder = tiny.save_classifier("bert-uncased", tmp_path / "unnamed", ("LABEL_0", "LABEL_1", "LABEL_2"))
     (finding,) = doctor(folder)
     assert (finding.check, finding.verdict) == ("labels", "unfit")
-    assert "--labels" in finding.do
+    assert "`labels=" in finding.do
     assert len(doctor(folder, labels=",".join(LABELS))) > 1
 
 
@@ -177,8 +177,8 @@ def test_the_command_prints_a_table_and_ends_with_1_where_something_is_unfit(
         (["--suite", "becpto"], "Did you mean 'becpro'?"),
         (["--suite", "becpro", "--lang", "ja"], "Unknown language 'ja'. Available: de, en."),
         (["--suite", "nli"], "Suite 'nli' is for models of another kind. Got a model of kind 'masked'"),
-        (["--dtype", "int8"], "dtype must be one of"),
-        (["--labels", "a,b,c"], "labels are those of a classifier"),
+        (["--dtype", "int8"], "`dtype` must be one of"),
+        (["--labels", "a,b,c"], "`labels` are those of a classifier"),
         (["--revision", "main"], "leave it out"),
         (["--device", "abacus"], "cannot be used here"),
     ],

@@ -57,7 +57,7 @@ def test_a_word_is_known_if_one_of_its_sentences_is() -> None:
     """Another word there may be the unknown one, and all of its text has no pieces then."""
 
     class Sometimes(Pieces):
-        def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
             return [0 if "boss" in text else 1 for text, _ in places]
 
     bosses = [sentence(str(n), "She", "boss", profession="boss") for n in range(7, 9)]

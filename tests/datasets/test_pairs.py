@@ -109,8 +109,8 @@ def test_the_release_is_read_with_the_stereotype_first(data: Path) -> None:
         datasets.load("crows-pairs", bias="gendr")
 
 
-def test_a_file_larger_than_a_portion_is_asked_in_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model never sees more than a portion at once, and the numbers are those of one piece."""
+def test_a_file_larger_than_a_chunk_is_asked_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model never sees more than a chunk at once, and the numbers are those of one chunk."""
     from evenhand.core import loop
 
     pairs = [Pair(str(i), f"He has {i} hats.", f"She has {i} hats.") for i in range(50)]
@@ -124,11 +124,11 @@ def test_a_file_larger_than_a_portion_is_asked_in_portions(tmp_path: Path, monke
         return answer(questions)
 
     monkeypatch.setattr(model, "answer", counting)
-    monkeypatch.setattr(loop, "PORTION", 16)
-    portions = evenhand.measure(model, pairs, evenhand.LikelihoodDifference())
+    monkeypatch.setattr(loop, "CHUNK", 16)
+    chunks = evenhand.measure(model, pairs, evenhand.LikelihoodDifference())
     assert calls == [32, 32, 32, 4]
-    assert [s.id for s in portions.scores] == [s.id for s in whole.scores]
-    for one, other in zip(portions.scores, whole.scores, strict=True):
+    assert [s.id for s in chunks.scores] == [s.id for s in whole.scores]
+    for one, other in zip(chunks.scores, whole.scores, strict=True):
         assert one.note == other.note
         assert one.value == pytest.approx(other.value, abs=5e-5, nan_ok=True)
 

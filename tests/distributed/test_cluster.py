@@ -54,7 +54,7 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
 def test_what_only_ray_knows_needs_ray() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'ray'"):
         check_engine("rya", None, None)
-    with pytest.raises(BadInput, match="add --engine ray"):
+    with pytest.raises(BadInput, match="add `engine='ray'`"):
         check_engine("local", None, 2)
     with pytest.raises(BadInput, match="at least 1. Got 0"):
         check_engine("ray", None, 0)

@@ -100,7 +100,7 @@ def test_another_version_on_a_worker_is_an_error_that_names_both(monkeypatch: py
     monkeypatch.setattr(remote, "version", lambda _: here)
     with (
         RemoteModel(Letters, WorkerPool(1), name="letters") as model,
-        pytest.raises(ClusterError, match=f"has evenhand {there}, here is evenhand {here}"),
+        pytest.raises(ClusterError, match=f"has evenhand {there}, this machine evenhand {here}"),
     ):
         model.answer(QUESTIONS)
 

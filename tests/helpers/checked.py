@@ -28,7 +28,7 @@ class Pieces:
     def __init__(self, cut: Sequence[str] = (), unknown: Sequence[str] = ()) -> None:
         self.cut, self.unknown = cut, unknown
 
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+    def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
         said = [span.of(text).lower() for text, span in places]
         return [0 if w in self.unknown else len(words(w)) + (w in self.cut) for w in said]
 

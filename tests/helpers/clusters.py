@@ -75,7 +75,7 @@ class Letters:
         flavour = sum(map(sum, batch.inputs)) / 1000
         return [[-flavour - position for position, _ in cells] for cells in batch.cells]
 
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+    def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
         return [span.stop - span.start for _, span in places]
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:

@@ -87,7 +87,7 @@ def test_likelihoods_are_those_of_a_naive_loop(mini_en: MaskedLM) -> None:
 def test_four_measures_cost_no_more_inputs_than_one(mini_en: MaskedLM) -> None:
     asked = [list(how.ask(PROGRAMMER)) for how in ALL]
     together = mini_en.plan(list(dict.fromkeys(q for questions in asked for q in questions)))
-    pieces = sum(mini_en.count_pieces([(t, evenhand.Span(0, len(t)))])[0] for t in _texts())
+    pieces = sum(mini_en.count_tokens([(t, evenhand.Span(0, len(t)))])[0] for t in _texts())
     assert together.inputs == mini_en.plan(asked[0]).inputs == pieces - 1  # his and her masked make one input
 
 

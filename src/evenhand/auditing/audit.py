@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 from platform import python_version
 from typing import Any
@@ -18,7 +19,7 @@ from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
 from evenhand.core.files import prepare, slug
 from evenhand.core.loop import Task, measure_all
-from evenhand.core.model import Model, Pieced, about, kind_of
+from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.gate.gate import Gate
@@ -32,8 +33,8 @@ from evenhand.runs.record import Precision, RunRecord, read_record, valid
 
 log = logging.getLogger(__name__)
 
-LOADING = ("revision", "dtype", "device", "batch_size", "trust_remote_code", "labels")
-"""The parameters of `evenhand.load`, apart from the name."""
+LOADING = tuple(signature(models.load).parameters)[1:]
+"""The parameters of `evenhand.load` other than the name."""
 
 
 def audit(
@@ -200,7 +201,7 @@ def _finish(
 def _examined(model: Model, tasks: Sequence[Task], earlier: RunRecord | None) -> dict[str, Any]:
     """The fields of the record that are known before anything is measured; warnings are logged at once."""
     data = {task.dataset.name: task.dataset for task in tasks}
-    fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, Pieced)}
+    fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, TokenCounter)}
     misfits = [line for found in fits.values() for line in found.warnings(model.name)]
     warnings = [*misfits, *(line for dataset in data.values() for line in flawed(dataset))]
     for line in warnings:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Blank, Item, NliPair, Pair, Sentence
-from evenhand.core.model import Pieced
+from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Fill, Span
 from evenhand.core.words import changes, words
 from evenhand.datasets.faults import faults
@@ -56,7 +56,7 @@ class Fit:
             )
 
 
-def fit(model: Pieced, dataset: Dataset) -> Fit:
+def fit(model: TokenCounter, dataset: Dataset) -> Fit:
     """Count the tokens of what will be measured, once for each distinct word."""
     targets: dict[str, list[Place]] = {}
     attributes: dict[tuple[str, str], list[Place]] = {}
@@ -106,7 +106,7 @@ class Cut:
         return self.tokens > len(words(self.text))
 
 
-def cuts(model: Pieced, dataset: Dataset) -> list[Cut]:
+def cuts(model: TokenCounter, dataset: Dataset) -> list[Cut]:
     """The words of the dataset that have a gender, or are associated with one, with their numbers of tokens."""
     found: dict[tuple[str, str, str], list[Place]] = {}
     for item in dataset.items:
@@ -152,8 +152,8 @@ def _without_article(text: str, found: Sequence[Span]) -> Span | None:
     return Span(kept[0].start, kept[-1].stop) if kept else None
 
 
-def _counted(model: Pieced, places: Mapping[Name, list[Place]]) -> dict[Name, int]:
+def _counted(model: TokenCounter, places: Mapping[Name, list[Place]]) -> dict[Name, int]:
     """The most tokens of each word in a few of its sentences: in one, another word may be the unknown one."""
     few = {name: [found[i * len(found) // TRIED] for i in range(TRIED)] for name, found in places.items()}
-    counts = iter(model.count_pieces([place for found in few.values() for place in found]))
+    counts = iter(model.count_tokens([place for found in few.values() for place in found]))
     return {name: max(next(counts) for _ in found) for name, found in few.items()}

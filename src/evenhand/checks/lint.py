@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 from evenhand import datasets, models
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair, Pair
-from evenhand.core.model import Pieced
+from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Span
 from evenhand.datasets.faults import RULES, Count, Fault, Sentences, faults, tally
 from evenhand.datasets.nli_faults import RULES as LEAKS
@@ -89,12 +89,12 @@ def _pairs(file: str, named: Dataset | None, stereotype: str, counterpart: str) 
 
 def _counter(name: str) -> Count:
     model = models.load(name)
-    if not isinstance(model, Pieced):
+    if not isinstance(model, TokenCounter):
         raise BadInput(f"'{name}' cannot count tokens. Choose a masked language model as `model`, or none.")
 
     def count(texts: Sequence[str]) -> list[int]:
         known = [(text, Span(0, len(text))) for text in texts if text.strip()]
-        found = iter(model.count_pieces(known))
+        found = iter(model.count_tokens(known))
         return [next(found) if text.strip() else 0 for text in texts]
 
     return count

@@ -111,7 +111,7 @@ def _tokens(model: Planned, word: str, at: int) -> tuple[int, ...]:
 
 def _count(model: Examined, word: str) -> int:
     """The number of tokens of the word within a text."""
-    return model.count_pieces([(f"{word} {word}", Span(len(word) + 1, 2 * len(word) + 1))])[0]
+    return model.count_tokens([(f"{word} {word}", Span(len(word) + 1, 2 * len(word) + 1))])[0]
 
 
 def _sees_capitals(model: Planned, kind: str, texts: Sequence[str]) -> bool | None:

@@ -6,7 +6,7 @@ from evenhand.checks import plain_texts
 from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case
 from evenhand.checks.fit import Cut, cuts, fit
 from evenhand.core.items import Blank, Item, NliPair, texts
-from evenhand.core.model import Pieced
+from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Entail, Fill, Likelihood, Question
 from evenhand.core.words import words
 from evenhand.models.base import Examined
@@ -23,7 +23,7 @@ LONGEST = 100
 
 def vocabulary(case: Case) -> Iterator[Finding]:
     """Whether the tokenizer knows the words to be measured."""
-    if not isinstance(case.model, Pieced) or not case.datasets:
+    if not isinstance(case.model, TokenCounter) or not case.datasets:
         return
     fits = [case.fits.get(dataset.name) or fit(case.model, dataset) for dataset in case.sampled]
     lines = [line for found in fits for line in found.warnings(case.model.name)]
@@ -47,7 +47,7 @@ def splitting(case: Case) -> Iterator[Finding]:
     A word of several tokens has other log-probabilities than a whole one. If more words of one gender are split, scores
     differ for that reason, not for bias. Languages without spaces have no words that could be split.
     """
-    if not isinstance(case.model, Pieced) or case.language in plain_texts.SPACELESS:
+    if not isinstance(case.model, TokenCounter) or case.language in plain_texts.SPACELESS:
         return
     found = [cut for dataset in case.sampled for cut in cuts(case.model, dataset)]
     for role in ("target", "attribute"):

@@ -1,1 +1,1 @@
-"""The idea: measures ask, models answer, and one loop sits between. Contracts and frozen data; no torch."""
+"""Interfaces, frozen data and the loop: measures ask, models answer. No torch."""

@@ -1,4 +1,4 @@
-"""Files that a kill at any moment leaves either as they were or new and whole."""
+"""Files that are replaced whole or not at all, even if the process is killed."""
 
 import os
 import tempfile
@@ -10,7 +10,7 @@ from evenhand.errors import RunError
 
 
 def prepare(path: Path) -> None:
-    """Make the folder, or say why it cannot be one."""
+    """Make the output folder and check that it can be written."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -28,7 +28,7 @@ def slug(model: str) -> str:
 
 
 def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
-    """Write a file so that it is either as before or new and whole."""
+    """Replace a file by what `fill` writes, whole or not at all."""
     name = None
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
@@ -41,7 +41,7 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     except OSError as error:
         raise RunError(
             f"'{path}' cannot be written: {error.strerror or error}. What was there before still is. "
-            "Make room, or choose another folder, and run the same command again."
+            "Free some space, or choose another folder, and run the same command again."
         ) from error
     finally:
         if name is not None:

@@ -1,4 +1,4 @@
-"""The rows of a dataset: each has an id of its own, and the groups it belongs to."""
+"""Items, the rows of a dataset: each has a unique id and the groups it belongs to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Groups = Mapping[str, str]
 
 
 class Item(Protocol):
-    """Anything with an id and groups can be measured."""
+    """What every item has; anything with an id and groups can be measured."""
 
     @property
     def id(self) -> str:
@@ -27,8 +27,8 @@ class Item(Protocol):
 class Sentence:
     """A sentence with two spans marked: the target word, and the attribute it may be associated with.
 
-    `phrase` is the target with its determiner ("my mother"), `candidates` are the phrases that the dataset puts in its
-    place: for models that can only compare whole sentences.
+    For models that can only compare whole sentences, `phrase` is the target with its determiner ("my mother"), and
+    `candidates` are the phrases that the dataset puts in its place.
     """
 
     id: str
@@ -45,7 +45,7 @@ class Blank:
     """A sentence with one blank, and the candidates for it.
 
     Pronouns are given as male, female and, if asked for, singular they. `attribute` is the word that may sway the
-    choice, where there is one.
+    choice, if any.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two sentences that differ in gendered words only."""
+    """Two sentences that differ only in gendered words."""
 
     id: str
     stereotype: str
@@ -87,7 +87,7 @@ class NliPair:
 
 
 def texts(item: Item) -> tuple[str, str]:
-    """How an item reads: its sentence, a blank with its candidates in brackets; of a pair, both sentences."""
+    """The item as text: a sentence, with a blank's candidates in brackets, and for a pair the other sentence."""
     if isinstance(item, Sentence):
         return item.text, ""
     if isinstance(item, Blank):

@@ -1,4 +1,4 @@
-"""The one loop: ask, answer once, score."""
+"""The loop that runs measures on a model: ask, answer each distinct question once, score."""
 
 import math
 from collections import Counter
@@ -14,10 +14,8 @@ from evenhand.core.questions import Answer, Question
 from evenhand.core.scores import Result, Score, summarised
 from evenhand.errors import BadInput, ModelError
 
-Asked = list[tuple[Item, tuple[Question, ...]]]
-
-PORTION = 12_000
-"""Items asked about at once: enough for any released corpus to go in one piece, few enough to be held in memory."""
+CHUNK = 12_000
+"""Items asked about at once: enough for any released corpus to be one chunk, few enough to be held in memory."""
 
 
 @dataclass(frozen=True)
@@ -39,26 +37,14 @@ def measure(
     crossed: str = "",
     seed: int = 0,
 ) -> Result:
-    """Score every item; the result's values are over all of them, then by the groups `by`, then by `within` in each.
+    """Score every item; the result has values for all items, then by the groups `by`, then by `within` in each.
 
     `cluster` names the group that intervals resample whole (items made from one word are not independent), `crossed`
     a second one.
     """
     items = list(items)
     (scores,) = _scored(model, [(items, how)])
-    values = summarised(
-        scores,
-        how.summarise,
-        by=by,
-        within=within,
-        cluster=cluster,
-        crossed=crossed,
-        bounds=Traits.of(how).bounds,
-        neutral=how.neutral,
-        mixed=_mixed(items, how),
-        seed=seed,
-    )
-    return Result(model.name, model.fingerprint, "", how.name, how.version, how.neutral, scores, tuple(values))
+    return _result(model, items, how, scores, by=by, within=within, cluster=cluster, crossed=crossed, seed=seed)
 
 
 def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[Result]:
@@ -66,43 +52,40 @@ def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[R
     results = []
     everything = _scored(model, [(task.dataset.items, task.measure) for task in tasks])
     for task, scores in zip(tasks, everything, strict=True):
-        data, how = task.dataset, task.measure
-        values = summarised(
-            scores,
-            how.summarise,
-            by=data.by,
-            within=data.within,
-            cluster=data.cluster,
-            crossed=data.crossed,
-            bounds=Traits.of(how).bounds,
-            neutral=how.neutral,
-            mixed=_mixed(data.items, how),
-            seed=seed,
-        )
-        results.append(
-            Result(model.name, model.fingerprint, data.name, how.name, how.version, how.neutral, scores, tuple(values))
-        )
+        data = task.dataset
+        design = {"by": data.by, "within": data.within, "cluster": data.cluster, "crossed": data.crossed}
+        results.append(_result(model, data.items, task.measure, scores, data.name, seed=seed, **design))
     return results
 
 
-def _mixed(items: Sequence[Item], how: Measure[Any]) -> bool:
-    """Whether some of the words call for he and others for she, so that the value of all has no direction."""
-    return Traits.of(how).better == "closer" and len({item.groups.get("calls_for") for item in items}) > 1
+def _result(
+    model: Model,
+    items: Sequence[Item],
+    how: Measure[Any],
+    scores: tuple[Score, ...],
+    dataset: str = "",
+    **design: Any,
+) -> Result:
+    traits = Traits.of(how)
+    # Where some words call for he and others for she, the value of all has no direction.
+    mixed = traits.better == "closer" and len({item.groups.get("calls_for") for item in items}) > 1
+    values = summarised(scores, how.summarise, bounds=traits.bounds, neutral=how.neutral, mixed=mixed, **design)
+    return Result(model.name, model.fingerprint, dataset, how.name, how.version, how.neutral, scores, tuple(values))
 
 
 def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:
     """The scores of each list of items by its measure.
 
-    Asked in portions, so that a file of any size fits into memory: a portion has the same stretch of items of every
-    list, hence all questions about an item, which share their inputs, go together. The portions follow from the
-    items alone, so a resumed run makes the same ones.
+    Questions are asked in chunks, so that a file of any size fits into memory. A chunk has the same items of every
+    list, so all questions about an item, which share their inputs, go together. Chunks depend only on the items, so a
+    resumed run makes the same ones.
     """
     for items in {id(items): items for items, _ in work}.values():
         _check_ids(items)
     scores: list[list[Score]] = [[] for _ in work]
-    for start in range(0, max((len(items) for items, _ in work), default=0), PORTION):
-        asked = [[(item, _questions(item, how)) for item in items[start : start + PORTION]] for items, how in work]
-        answers = _answers(model, [row for rows in asked for row in rows])
+    for start in range(0, max((len(items) for items, _ in work), default=0), CHUNK):
+        asked = [[(item, _questions(item, how)) for item in items[start : start + CHUNK]] for items, how in work]
+        answers = _answers(model, (question for rows in asked for _, questions in rows for question in questions))
         for mine, rows, (_, how) in zip(scores, asked, work, strict=True):
             mine += (_score(item, [answers[q] for q in questions], how) for item, questions in rows)
     return [tuple(mine) for mine in scores]
@@ -111,7 +94,7 @@ def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) ->
 def _check_ids(items: Sequence[Item]) -> None:
     (most, times), *_ = Counter(item.id for item in items).most_common(1) or [("", 0)]
     if times > 1:
-        raise BadInput(f"Each item needs an id of its own. '{most}' is the id of {times} items.")
+        raise BadInput(f"Each item needs a unique id. '{most}' is the id of {times} items.")
 
 
 def _questions(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
@@ -121,18 +104,18 @@ def _questions(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
         raise BadInput(f"Item '{item.id}': {error}") from error
 
 
-def _answers(model: Model, asked: Asked) -> dict[Question, Answer]:
-    distinct = tuple(dict.fromkeys(question for _, questions in asked for question in questions))
+def _answers(model: Model, questions: Iterable[Question]) -> dict[Question, Answer]:
+    distinct = tuple(dict.fromkeys(questions))
     answers = model.answer(distinct) if distinct else ()
     if len(answers) != len(distinct):
         raise ModelError(
-            f"'{model.name}' gave {len(answers)} answers to {len(distinct)} questions: one each is wanted."
+            f"'{model.name}' gave {len(answers)} answers to {len(distinct)} questions: `answer` must give one for each."
         )
     return dict(zip(distinct, answers, strict=True))
 
 
 def _score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
-    """An item with a question unanswered is unscored: NaN, with the reason, never a number."""
+    """The item's score: NaN, with the reason, where a question has no answer."""
     for answer in answers:
         if answer.note:
             return Score(item.id, math.nan, item.groups, answer.note)

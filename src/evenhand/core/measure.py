@@ -1,4 +1,4 @@
-"""What a measure is: it asks and scores, and never sees a model."""
+"""The interface of measures, which ask and score but never see a model."""
 
 import math
 from collections.abc import Sequence
@@ -11,11 +11,10 @@ from evenhand.core.scores import Score
 
 AnyItem = TypeVar("AnyItem", bound=Item, contravariant=True)
 
-
 LAST = 9
 
 Better = Literal["closer", "higher", "none"]
-"""Which values are better: those closer to neutral, higher ones; or none, for a plain level."""
+"""Which values are better: those closer to neutral, higher ones, or none, for a plain level."""
 
 
 class Measure(Protocol[AnyItem]):
@@ -25,15 +24,15 @@ class Measure(Protocol[AnyItem]):
     version: ClassVar[int]
     """Raised whenever a score could change."""
     neutral: ClassVar[float]
-    """The value that means "no bias"; NaN for a plain level, of which none is the unbiased one."""
+    """The value that means "no bias"; NaN for a plain level, which has no unbiased value."""
     reading: ClassVar[str]
-    """What a value above or below the neutral one means, in a line."""
+    """What a value above or below the neutral one means, in one line."""
 
     def ask(self, item: AnyItem) -> Sequence[Question]:
-        """What must be known to score the item."""
+        """The questions whose answers score the item."""
 
     def score(self, item: AnyItem, answers: Sequence[Answer]) -> float:
-        """The item's score, from the answers to `ask(item)` in order; it never sees an answer that is missing."""
+        """The item's score, from the answers to `ask(item)` in order, none of them missing."""
 
     def summarise(self, scores: Sequence[Score]) -> float:
         """The value of these scores, none of them NaN; NaN when there are none."""
@@ -41,20 +40,20 @@ class Measure(Protocol[AnyItem]):
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What else a measure's class may say of itself, as class variables; here is what holds where it does not."""
+    """Optional class variables of a measure, with their defaults."""
 
     unit: str = ""
     better: Better = "closer"
     bounds: tuple[float, float] = (-math.inf, math.inf)
-    """The least and the most a value can be."""
+    """The lowest and the highest possible value."""
     rank: int = LAST
-    """Among measures of the same items the lowest speaks for the dataset; LAST never does."""
+    """Among measures of the same items, the one of lowest rank is the dataset's headline; LAST never is."""
     ranks_models: bool = False
-    """Whether several models are set side by side by it."""
+    """Whether several models are compared by it."""
     items: type | None = None
     """The kind of item it is for."""
     needs: tuple[str, ...] = ()
-    """Groups that every item must have for it to run unasked."""
+    """Groups that every item must have for it to run by default."""
     on_request: bool = False
     """Whether it runs only when it is named."""
 
@@ -62,7 +61,7 @@ class Traits:
     def of(cls, measure: Any) -> Self:
         """The traits of a measure, or of its class."""
         owner = measure if isinstance(measure, type) else type(measure)
-        options = {f.name for f in fields(owner)} if is_dataclass(owner) else set()  # one of that name is no trait
+        options = {f.name for f in fields(owner)} if is_dataclass(owner) else set()  # an option is not a trait
         names = [f.name for f in fields(cls) if hasattr(owner, f.name) and f.name not in options]
         given = {name: getattr(owner, name) for name in names}
         return cls(**({"better": "none"} if math.isnan(measure.neutral) else {}) | given)

@@ -1,4 +1,4 @@
-"""What a model is to the rest: one method. What else it may offer is asked for by isinstance."""
+"""The interface of models: one method, and optional abilities that are found by isinstance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
@@ -12,36 +12,27 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name that tables and run folders show."""
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever an answer could: weights, tokenizer, dtype. First part of every key of a kept answer."""
+        """Changes whenever an answer could: weights, tokenizer, dtype. Cached answers are stored under it."""
 
     def answer(self, questions: Sequence[Question]) -> Sequence[Answer]:
         """One answer for each question, in order."""
 
 
 @runtime_checkable
-class Pieced(Protocol):
-    """A model that can say into how many pieces its tokenizer cuts a word."""
+class TokenCounter(Protocol):
+    """A model that can count the tokens of a word."""
 
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
-
-
-@runtime_checkable
-class Kinded(Protocol):
-    """A model that says which kind it is of."""
-
-    @property
-    def kind(self) -> str:
-        """What an audit runs on it: masked, causal or nli."""
+    def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of tokens; 0 where the text cannot be represented."""
 
 
 @runtime_checkable
 class Described(Protocol):
-    """A model that can say more of itself than its name, for the record of a run."""
+    """A model that describes itself for the record of a run."""
 
     @property
     def about(self) -> Mapping[str, object]:
@@ -49,18 +40,18 @@ class Described(Protocol):
 
 
 def kind_of(model: Model) -> str:
-    """What it says, or masked: a model that answers questions about blanks and likelihoods."""
-    return str(model.kind) if hasattr(model, "kind") else "masked"  # also of a wrapper that passes it on
+    """The model's `kind`; without one it is "masked", a model that answers questions about blanks and likelihoods."""
+    return str(model.kind) if hasattr(model, "kind") else "masked"  # hasattr: a wrapper may pass it on
 
 
 def about(model: Model) -> dict[str, Any]:
-    """What it says of itself, for the record of a run."""
+    """The model's description of itself, if it has one."""
     return dict(model.about) if isinstance(model, Described) else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What answering took: questions, those kept from before, distinct inputs planned, batches run."""
+    """What answering took: questions, how many were cached, distinct inputs planned, batches run."""
 
     questions: int = 0
     kept: int = 0

@@ -1,7 +1,7 @@
-"""What a measure may ask a model, and what the model answers.
+"""Questions that a measure can ask a model, and answers.
 
-Questions are frozen and hashable, and hold whatever changes their answer: so each distinct one reaches the
-model once, and kept answers are never wrong.
+Questions are frozen and hashable, and contain everything their answer depends on, so each distinct one reaches the
+model once, and cached answers are never wrong.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Literal
 
 from evenhand.errors import BadInput
 
-Masks = Literal["pieces", "words"]
+Masks = Literal["pieces", "words"]  # "pieces" are tokens: the old word is in the keys of cached answers
 MASKS: tuple[Masks, ...] = ("pieces", "words")
 Among = Literal["vocabulary", "candidates"]
 AMONG: tuple[Among, ...] = ("vocabulary", "candidates")
@@ -22,19 +22,19 @@ AMONG: tuple[Among, ...] = ("vocabulary", "candidates")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Natural-log probabilities in the order the question defines; NaN, and a note saying why, where there are none."""
+    """Natural-log probabilities in the order the question defines; NaN, with a note on why, where there are none."""
 
     logps: tuple[float, ...]
     note: str = ""
 
     @classmethod
     def none(cls, note: str) -> "Answer":
-        """No answer, and why: never a number."""
+        """A missing answer, with the reason."""
         return cls((math.nan,), note)
 
     @property
     def logp(self) -> float:
-        """The sum: the log-probability of the whole; NaN where there is nothing to sum, since 0 would be certainty."""
+        """The sum, the log-probability of the whole; NaN for an empty sum, since 0 would mean certainty."""
         return math.fsum(self.logps) if self.logps else math.nan
 
 
@@ -46,21 +46,21 @@ class Span:
     stop: int
 
     def of(self, text: str) -> str:
-        """The characters themselves."""
+        """The characters of the span."""
         return text[self.start : self.stop]
 
     def shift(self, by: int) -> "Span":
-        """The same characters, `by` further on."""
+        """The span moved right by `by` characters."""
         return Span(self.start + by, self.stop + by)
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """How likely is `answer` at `blank` when `hidden` is masked as well?
+    """Asks for the probability of `answer` at `blank` when `hidden` is masked as well.
 
-    Answered by one log-probability for each piece of `answer`. The blank gets as many masks as `answer` has
-    pieces; a hidden span gets one for each piece, or for each word with `masks="words"`. With `among`, answered
-    by a single one: of the whole answer, normalised over these candidates instead of the vocabulary.
+    The answer has one log-probability for each token of `answer`. The blank gets as many masks as `answer` has tokens;
+    a hidden span gets one for each token, or for each word with `masks="words"`. With `among` there is a single
+    log-probability, of the whole answer, normalised over these candidates instead of the vocabulary.
 
     A causal model has no masks: it compares the whole sentences of the candidates, up to the first hidden span.
     """
@@ -85,7 +85,7 @@ class Fill:
             raise BadInput(f"The answer must be one of the candidates. Got {self.answer!r} among {self.among}.")
 
     def filled(self, answer: str = "") -> tuple[str, Span, tuple[Span, ...]]:
-        """The text with the answer, or another one, in the blank, and where the blank and the hidden spans then are."""
+        """The text with an answer in the blank, and where the blank and the hidden spans are in it."""
         text = self.text[: self.blank.start] + (answer or self.answer) + self.text[self.blank.stop :]
         longer = len(text) - len(self.text)
         hidden = tuple(s.shift(longer) if s.start >= self.blank.stop else s for s in self.hidden)
@@ -94,11 +94,11 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Likelihood:
-    """How likely is each piece of `text`, given all the others?
+    """Asks for the probability of each token of `text`, given all the others.
 
-    Answered by one log-probability for each piece outside `skip`, each masked in turn (Salazar et al. 2020). With
-    `within_word`, the later pieces of the same word are masked too (Kauf & Ivanova 2023), so that a word of
-    several pieces does not give itself away. A causal model gives each piece after those before it, in both cases.
+    The answer has one log-probability for each token outside `skip`, each masked in turn (Salazar et al. 2020). With
+    `within_word`, the later tokens of the same word are masked too (Kauf & Ivanova 2023), so that a word of several
+    tokens does not give itself away. A causal model scores each token given those before it, in both cases.
     """
 
     text: str
@@ -112,9 +112,9 @@ class Likelihood:
 
 @dataclass(frozen=True, slots=True)
 class Entail:
-    """Does `premise` entail, leave open or contradict `hypothesis`?
+    """Asks whether `premise` entails, leaves open or contradicts `hypothesis`.
 
-    Answered by three log-probabilities: entailment, neutral, contradiction.
+    The answer has three log-probabilities: entailment, neutral, contradiction.
     """
 
     premise: str
@@ -129,7 +129,7 @@ Question = Fill | Likelihood | Entail
 
 
 def frame(question: Question) -> Hashable:
-    """What the questions for each of a blank's candidates have in common; of another question, itself."""
+    """What the questions about the candidates of one blank have in common; any other question itself."""
     if not isinstance(question, Fill) or not question.among:
         return question
     before, after = question.text[: question.blank.start], question.text[question.blank.stop :]
@@ -139,14 +139,14 @@ def frame(question: Question) -> Hashable:
 
 
 def key(question: Question) -> str:
-    """The question as canonical JSON: equal for equal questions, in every process and release."""
+    """The question as canonical JSON, the same in every process and release."""
     fields = {name: value for name, value in asdict(question).items() if value not in ((), False)}
     kind = type(question).__name__.lower()
     return json.dumps({"ask": kind, **fields}, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=int)
 
 
 def check_among(among: str) -> None:
-    """An error if it is nothing to normalise over."""
+    """Raise if `among` is not one of AMONG."""
     if among not in AMONG:
         raise BadInput(f"among must be 'vocabulary' or 'candidates'. Got {among!r}.")
 

@@ -1,4 +1,4 @@
-"""Scores of items, the values they sum up to, and both together with where they come from."""
+"""Scores of items, values made of them, and results, which hold both."""
 
 import math
 import zlib
@@ -19,7 +19,7 @@ from evenhand.stats.verdict import adjust
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One item's score; NaN, with the reason as note, where it has none."""
+    """One item's score; NaN, with the reason as `note`, where it has none."""
 
     id: str
     value: float
@@ -29,7 +29,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Value(Estimate):
-    """What a set of scores sums up to; `groups` says which scores, {} means all."""
+    """The value of a set of scores; `groups` says which, {} means all."""
 
     groups: Groups = field(default_factory=dict)
 
@@ -77,16 +77,16 @@ def share(scores: Sequence[Score]) -> float:
 
 
 def macro_mean(scores: Sequence[Score], by: str) -> float:
-    """The mean of the means of the parts that group `by` makes."""
+    """The mean of the means of the sets that group `by` makes."""
     parts = _parts(scores, (by,))
     return math.fsum(mean(part) for part in parts.values()) / len(parts) if parts else math.nan
 
 
 @dataclass(frozen=True, slots=True)
 class MacroMean:
-    """The mean of the means of the sets that group `by` makes, all of which must be there: NaN where one is missing.
+    """The mean of the means of the sets that group `by` makes; NaN where one of `sets` is missing.
 
-    Each set counts alike, however many items it has. The value of a set by itself is `within`.
+    Each set has the same weight, however many items it has. The value of a single set is `within`.
     """
 
     by: str
@@ -98,17 +98,13 @@ class MacroMean:
         return math.nan if self.missing(scores) else macro_mean(scores, self.by)
 
     def missing(self, scores: Sequence[Score]) -> list[str]:
-        """The sets of which there are no scores."""
+        """The sets without scores."""
         there = {_label(score, self.by) for score in scores}
         return [name for name in self.sets if name not in there]
 
 
-def _as_they_are(values: Floats) -> Floats:
-    return values
-
-
-FAST: dict[Summarise, Callable[[Floats], Floats]] = {mean: _as_they_are, mean_size: np.abs, share: _as_they_are}
-"""Summaries that are means of something: their intervals need no call for each draw."""
+FAST: dict[Summarise, Callable[[Floats], Floats]] = {mean: np.asarray, mean_size: np.abs, share: np.asarray}
+"""Summaries that are means of something: their intervals need no call for each bootstrap sample."""
 
 
 def summarised(
@@ -124,11 +120,11 @@ def summarised(
     mixed: bool = False,
     seed: int = 0,
 ) -> Iterator[Value]:
-    """The value of all scores, then of each part that the groups `by` make together, each with its interval.
+    """The value of all scores, then of each combination of the groups `by`, each with its interval.
 
-    `within` names a group that divides these parts further, and their values follow. `cluster` names the group whose
-    members are resampled whole, `crossed` a second one; without, each item stands for itself. Each interval draws
-    from a generator of its own, so that a value never depends on what else was measured; none goes beyond `bounds`.
+    `within` names a group that divides these further; their values follow. `cluster` names the group whose members are
+    resampled whole, `crossed` a second one; without it, items are resampled. Each interval has its own random
+    generator, so that it never depends on what else was measured; none goes beyond `bounds`.
 
     Each value is tested against `neutral`, unless that is an end of the bounds: a value that can only be on one side of
     it says nothing by being there. Where the scores are `mixed`, some of which should be above neutral and others
@@ -156,7 +152,7 @@ def summarised(
 
 @dataclass(frozen=True, slots=True)
 class _Design:
-    """How scores become a value with its interval."""
+    """How scores become a value with an interval."""
 
     summarise: Summarise
     cluster: str
@@ -213,12 +209,12 @@ def _interval(
 
 
 def _all_or_none(values: Floats, clusters: Sequence[str]) -> bool:
-    """Is there no spread to resample, and more than one cluster that agrees?"""
+    """Whether several clusters agree on 0 or 1, so that there is no spread to resample."""
     return len(set(clusters)) > 1 and float(np.ptp(values)) == 0 and values[0] in (0.0, 1.0)
 
 
 def generator(seed: int, groups: Groups) -> np.random.Generator:
-    """The generator for the interval of one group of scores: the same wherever that group is shown."""
+    """The random generator for the interval of one group of scores: the same wherever that group is shown."""
     return np.random.default_rng([seed, zlib.crc32(repr(sorted(groups.items())).encode())])
 
 

@@ -7,19 +7,19 @@ from difflib import SequenceMatcher
 from evenhand.core.questions import Span
 
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
-"""Letters and digits together, each mark by itself; Chinese and Japanese, which have no spaces, by the character."""
+"""A run of letters and digits, or a single mark; in Chinese and Japanese, which have no spaces, a character."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Words of one sentence, and what stands for them in the other; nothing, where one has more words."""
+    """Words of one sentence, and what replaces them in the other; either may be empty."""
 
     here: tuple[Span, ...]
     there: tuple[Span, ...]
 
 
 def words(text: str) -> list[Span]:
-    """Where the words and marks of a text are.
+    """The spans of the words and marks of a text.
 
     >>> [span.of("She's here.") for span in words("She's here.")]
     ['She', "'", 's', 'here', '.']
@@ -34,14 +34,14 @@ def changes(one: str, other: str) -> list[Change]:
     Change(here=(Span(start=8, stop=11),), there=(Span(start=9, stop=12),))
     """
     here, there = words(one), words(other)
-    if len(here) == len(there):  # word for word, or "gave her his" beside "gave him her" would seem to share "her"
-        apart = [Change((a,), (b,)) for a, b in zip(here, there, strict=True) if a.of(one) != b.of(other)]
-        if len(apart) <= len(here) / 2:
-            return apart
+    if len(here) == len(there):  # word by word, or "gave her his" and "gave him her" would seem to share "her"
+        found = [Change((a,), (b,)) for a, b in zip(here, there, strict=True) if a.of(one) != b.of(other)]
+        if len(found) <= len(here) / 2:
+            return found
     matcher = SequenceMatcher(None, [w.of(one) for w in here], [w.of(other) for w in there], autojunk=False)
     return [Change(tuple(here[i:j]), tuple(there[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
 
 
 def capitalised(text: str) -> str:
-    """The text with a capital first, the rest as it is."""
+    """The text with its first letter in upper case."""
     return text[:1].upper() + text[1:]

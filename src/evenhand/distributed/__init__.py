@@ -1,1 +1,1 @@
-"""Everything that knows Ray: a cluster, a model on its workers, texts streamed through it."""
+"""Everything that uses Ray: a cluster, a model on its workers, texts streamed through it."""

@@ -1,6 +1,6 @@
-"""The Ray actor that holds a model on a worker, and what it is asked there."""
+"""The Ray actor that holds a model on a worker, and what runs there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -16,17 +16,15 @@ from ray.exceptions import (
 
 from evenhand import models
 from evenhand.core.model import about, kind_of
-from evenhand.core.questions import Question, Span
 from evenhand.errors import EvenhandError
 from evenhand.models.base import Planned
-from evenhand.models.planning.plan import Plan
 
 LOST = (RayActorError, WorkerCrashedError, NodeDiedError, OutOfMemoryError, ObjectLostError)
 
 
 @cache
 def holder() -> Any:
-    """The class of workers. Being made here, it is sent by value: it must run where evenhand is another, or is not."""
+    """The class of workers. Made here, it is sent by value, so it runs where evenhand is another version or missing."""
 
     class Holder:
         def hello(self) -> Any:
@@ -57,7 +55,7 @@ def holder() -> Any:
 
 
 def had(ref: Any) -> tuple[Any, str]:
-    """What has come; or, where the worker was lost, why. Errors of ours are raised as they were there."""
+    """The result; or, where the worker was lost, the reason. Our own errors are raised as on the worker."""
     try:
         return ray.get(ref), ""
     except RayTaskError as error:
@@ -69,14 +67,14 @@ def had(ref: Any) -> tuple[Any, str]:
 
 
 def threads() -> int:
-    """Those of a model in this process."""
+    """The number of threads of a model in this process."""
     import torch
 
     return torch.get_num_threads()
 
 
 def loaded(source: str, n_threads: int, loading: Mapping[str, Any]) -> Planned:
-    """The model, with as many threads as where it is asked from."""
+    """Load the model, with the client's number of threads."""
     import torch
 
     torch.set_num_threads(n_threads)
@@ -85,26 +83,5 @@ def loaded(source: str, n_threads: int, loading: Mapping[str, Any]) -> Planned:
 
 def describe(model: Planned) -> dict[str, Any]:
     """What must be the same on every worker, and what the run records."""
-    from evenhand.models.networks.network import NetworkModel
-
-    return {
-        "fingerprint": model.fingerprint,
-        "kind": kind_of(model),
-        "limit": model.limit if isinstance(model, NetworkModel) else None,
-        "about": about(model),
-    }
-
-
-def plan(model: Planned, questions: Sequence[Question]) -> Plan:
-    """The batches that answer these questions."""
-    return model.plan(questions)
-
-
-def count_pieces(model: Any, places: Sequence[tuple[str, Span]]) -> list[int]:
-    """For each text and span, the number of pieces."""
-    counts: list[int] = model.count_pieces(places)
-    return counts
-
-
-def nothing(model: Planned) -> None:
-    """Hires a worker: what it says of its model is known then."""
+    limit = model.limit if hasattr(model, "limit") else None
+    return {"fingerprint": model.fingerprint, "kind": kind_of(model), "limit": limit, "about": about(model)}

@@ -1,4 +1,4 @@
-"""A Ray cluster to work on: one that is there already, or one started on this machine for as long as it is needed."""
+"""Connect to a Ray cluster, or start one on this machine for as long as it is needed."""
 
 import logging
 import os
@@ -15,24 +15,20 @@ from evenhand.errors import BadInput, ClusterError, UnknownName
 log = logging.getLogger(__name__)
 
 ENGINES = ("local", "ray")
-KNOCKING, ANSWERING = 5.0, 20.0  # seconds until nobody is there, and until whoever is there is no cluster
-STORE = 256 * 2**20  # bytes of shared memory of a Ray of our own: what workers exchange is small
-QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
-}
-"""Ray reports to nobody, warns of no later version of itself, and prints no lost machine's log among our results."""
+KNOCKING, ANSWERING = 5.0, 20.0  # seconds to wait for a connection, and for an answer of the cluster
+STORE = 256 * 2**20  # bytes of shared memory of a cluster that we start: workers exchange little
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": ".*"}
+"""No usage statistics, no warnings about later versions of Ray, no logs of lost machines among our results."""
 
 
 def check_engine(engine: str, address: str | None, workers: int | None) -> None:
-    """An error where one of these cannot be, before anything is done."""
+    """Raise where one of these cannot be used, before any work is done."""
     if engine not in ENGINES:
         raise UnknownName("engine", engine, ENGINES)
     if engine == "local" and (address is not None or workers is not None):
-        raise BadInput("An address and a number of workers are Ray's: add `engine='ray'`, or leave them out.")
+        raise BadInput("`address` and `workers` are for Ray: add `engine='ray'`, or leave them out.")
     if workers is not None and workers < 1:
-        raise BadInput(f"workers must be at least 1. Got {workers}.")
+        raise BadInput(f"`workers` must be at least 1. Got {workers}.")
     if engine == "ray" and find_spec("ray") is None:
         raise BadInput(
             "The engine 'ray' needs Ray, which is not installed. Install it with: pip install 'evenhand[ray]'."
@@ -40,15 +36,15 @@ def check_engine(engine: str, address: str | None, workers: int | None) -> None:
 
 
 def quieten() -> None:
-    """Tell Ray to print nothing of its own; to be called before it is imported."""
+    """Keep Ray from printing; must be called before it is imported."""
     os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
 
 
 @contextmanager
 def connected(address: str | None = None, cpus: int | None = None) -> Iterator[None]:
-    """Ray is there while it lasts: the cluster at `address`, or one of our own with so many CPUs, by default all.
+    """Connect to the cluster at `address`, or start one on this machine with `cpus` CPUs, by default all.
 
-    A process that is connected to Ray already stays so.
+    A process that is connected to Ray already stays connected.
     """
     quieten()
     import ray
@@ -75,11 +71,11 @@ def connected(address: str | None = None, cpus: int | None = None) -> Iterator[N
 
 
 def knock(address: str) -> None:
-    """Is a cluster at the address? Ray itself would try for minutes, and then end the process."""
+    """Raise if there is no cluster at the address: Ray itself would try for minutes, and then end the process."""
     host, _, port = address.rpartition(":")
     if not host or "//" in host or not port.isdecimal():
         raise BadInput(
-            f"An address is HOST:PORT, as `ray start --head` prints it, or 'auto' for the cluster on this machine. "
+            "`address` must be HOST:PORT, as `ray start --head` prints it, or 'auto' for the cluster on this machine. "
             f"Got '{address}'."
         )
     try:
@@ -98,8 +94,8 @@ def knock(address: str) -> None:
 def _not_there(address: str, why: str) -> ClusterError:
     return ClusterError(
         f"There is no Ray cluster to work on at {address}: {why.rstrip('.')}. Start one with `ray start --head`, on "
-        "more machines `ray start --address HOST:PORT`, and run this on one of them; or leave --address out, for this "
-        "machine alone."
+        "more machines `ray start --address HOST:PORT`, and run this on one of them; or leave `address` out, to use "
+        "only this machine."
     )
 
 

@@ -1,8 +1,8 @@
-"""A model on many machines: workers on a Ray cluster hold it, each once, and share its batches.
+"""A model on many machines: each worker of a Ray cluster holds it, and they share its batches.
 
-Nothing of the model is on the machine that asks. A worker makes the plan, from the whole list of questions, as a
-local run would; then all of them run its batches. So the numbers are those of a local run, to the last bit, at the
-same batch size, dtype and threads.
+The client holds no part of the model. A worker makes the plan from the whole list of questions, as a local run would;
+then all workers run its batches. So the numbers are those of a local run, to the last bit, at the same batch size,
+dtype and threads.
 """
 
 import logging
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,20 +32,20 @@ from evenhand.models.planning.running import work_through
 
 log = logging.getLogger(__name__)
 
-AHEAD = 2  # batches handed to a worker before it has given back the first: one to work on, one at hand
-TRIES = 3  # how many workers a batch may cost, and each place without anything being finished
+AHEAD = 2  # batches that a worker has at a time: one to work on, and the next
+TRIES = 3  # workers that may be lost with one batch, and for each place without any batch finishing
 PATIENCE = 120.0  # seconds that a model may be without any worker on any machine
 TICK = 0.5  # seconds between looks at places that have become free
-ALIKE = ("device", "dtype", "attention", "threads", "torch", "transformers")
-"""Of what a model says about itself, what may change the last bit of an answer: it must be the same on every worker."""
+SAME = ("device", "dtype", "attention", "threads", "torch", "transformers", "fingerprint", "limit")
+"""What may change the last bit of an answer, and so must be the same on every worker."""
 
 Job = tuple[str, tuple[Any, ...]]
-"""A method of a worker, and what it is called with."""
+"""A method of a worker, and its arguments."""
 
 
 @dataclass(eq=False)
 class _Worker:
-    """One of them, and the step of its start that is under way; None once it can work."""
+    """A worker, and the step of its start that is under way; None once it is ready."""
 
     actor: Any
     step: Any
@@ -53,10 +54,10 @@ class _Worker:
 
 
 class RemoteModel:
-    """A model on the workers of a pool, with the interface of one that is here; leave it (`with`) to dismiss them.
+    """A model on the workers of a pool, with the interface of a local one; a `with` block dismisses them at its end.
 
-    `load` is called on each worker, once, and gives its model. Batches of a worker that is lost go to others; another
-    worker takes its place. A batch that costs several workers is given up, with an error.
+    `load` is called once on each worker, and returns its model. Batches of a lost worker go to others, and another
+    worker replaces it. A batch with which several workers were lost is an error.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class RemoteModel:
         self.name = name
         self.exact = exact
         self.overflowed = 0
-        """Inputs that half precision could not hold, and float32 did, wherever that was."""
+        """Number of inputs that overflowed in half precision and were computed in float32, on all workers."""
         self._load = load
         self._pool = pool
         self._kind = kind
@@ -89,27 +90,27 @@ class RemoteModel:
 
     @property
     def fingerprint(self) -> str:
-        """Of the model that the workers hold."""
+        """The fingerprint of the workers' model."""
         return str(self._known["fingerprint"])
 
     @property
     def kind(self) -> str:
-        """What an audit runs on it; asked of a worker only where the checkpoint's configuration does not tell."""
+        """The kind of model; a worker is asked only where the checkpoint's configuration does not tell."""
         return self._kind or str(self._known["kind"])
 
     @property
     def about(self) -> Mapping[str, object]:
-        """How each worker runs it, and how many there may be."""
+        """How each worker runs the model, and the number of workers."""
         return {**self._known["about"], "workers": self._pool.size}
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions, as a worker plans them."""
-        plan: Plan = self.ask(actor.plan, tuple(questions))
+        plan: Plan = self.ask(methodcaller("plan", tuple(questions)))
         return plan
 
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of pieces."""
-        counts: list[int] = self.ask(actor.count_pieces, tuple(places))
+    def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of tokens."""
+        counts: list[int] = self.ask(methodcaller("count_tokens", tuple(places)))
         return counts
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
@@ -117,7 +118,7 @@ class RemoteModel:
         return work_through(self.plan(questions), self.stream)
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
-        """The values of each batch, with its number, as they come."""
+        """The values of each batch, with its number, in the order in which they finish."""
         for number, (values, overflowed) in self._work((number, ("run", (batch,))) for number, batch in batches):
             self.overflowed += overflowed
             yield number, values
@@ -125,23 +126,23 @@ class RemoteModel:
             self.dismiss()
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What `function(model, *arguments)` gives where the model is."""
+        """The result of `function(model, *arguments)`, called on a worker."""
         ((_, result),) = self._work([(0, ("ask", (function, *arguments)))])
         return result
 
     def dismiss(self) -> None:
-        """Let all workers go; what is asked next hires others."""
+        """Stop all workers; the next question starts new ones."""
         while self._workers:
             self._drop(self._workers[-1])
 
     @property
     def _known(self) -> dict[str, Any]:
         if not self._said:
-            self.ask(actor.nothing)
+            self.ask(actor.describe)  # starts a worker, which describes its model
         return self._said
 
     def _work(self, jobs: Iterable[tuple[int, Job]]) -> Iterator[tuple[int, Any]]:
-        """The result of each job, as they come; jobs of lost workers are done again by others."""
+        """The result of each job, as they finish; jobs of lost workers are done again by others."""
         waiting = deque(jobs)
         under_way: dict[Any, tuple[_Worker, int, Job]] = {}
         tries: Counter[int] = Counter()
@@ -165,27 +166,26 @@ class RemoteModel:
                 if tries[number] == TRIES:
                     raise ClusterError(
                         f"{TRIES} workers were lost with the same batch of '{self.name}', one after another; the usual "
-                        f"reason is memory. Try a smaller --batch-size, or larger machines. The last said: {lost}"
+                        f"reason is memory. Try a smaller `batch_size`, or larger machines. The last error: {lost}"
                     )
                 waiting.appendleft((number, job))
                 self._lose(worker, lost)
 
     def _finished(self, refs: list[Any]) -> list[Any]:
-        """Those that have come; none after a while, so that free places are looked at."""
+        """The results that have come; none after a while, so that free places are noticed."""
         if not refs:
             self._pool.pause(TICK)
             return []
-        done, _ = ray.wait(refs, timeout=TICK)
-        return list(done)
+        return list(ray.wait(refs, timeout=TICK)[0])
 
     def _hire(self, jobs: int) -> None:
-        """As many as there is work for, and places."""
+        """Start as many workers as there are jobs and places."""
         while len(self._workers) < jobs and self._pool.take(self, len(self._workers)):
             started = actor.holder().options(scheduling_strategy="SPREAD", **self._pool.needs).remote()
             self._workers.append(_Worker(started, started.hello.remote()))
 
     def _hand_out(self, waiting: deque[tuple[int, Job]], under_way: dict[Any, tuple[_Worker, int, Job]]) -> None:
-        """A few jobs to each worker, the idlest first."""
+        """Give each worker a few jobs, the least busy first."""
         ready = [worker for worker in self._workers if worker.step is None]
         load = Counter(worker for worker, _, _ in under_way.values())
         while waiting and ready:
@@ -197,9 +197,9 @@ class RemoteModel:
             load[worker] += 1
 
     def _go_on_starting(self, ref: Any) -> None:
-        """A worker has finished a step of its start: it is there, or it has loaded the model."""
+        """Take a worker from one step of its start, being placed or loading the model, to the next."""
         worker = next((worker for worker in self._workers if worker.step is ref), None)
-        if worker is None:  # lost meanwhile
+        if worker is None:  # lost in the meantime
             return
         said, lost = actor.had(ref)
         if lost:
@@ -208,24 +208,25 @@ class RemoteModel:
             worker.placed, worker.where = True, said["where"]
             if said["evenhand"] != version("evenhand"):
                 raise ClusterError(
-                    f"The worker on {worker.where} has {_version(said['evenhand'])}, here is "
+                    f"The worker on {worker.where} has {_version(said['evenhand'])}, this machine "
                     f"{_version(version('evenhand'))}. Install the same on every machine. {said['why']}".strip()
                 )
             worker.step = worker.actor.load.remote(self._load, actor.describe)
         else:
             worker.step = None
             self._said = self._said or said | {"where": worker.where}
-            self._check_alike(said, worker.where)
+            self._check_same(said, worker.where)
 
-    def _check_alike(self, said: Mapping[str, Any], where: str) -> None:
-        """Workers that differ would make the numbers depend on who had which batch."""
-        one, other = ({name: what["about"].get(name) for name in ALIKE} for what in (self._said, said))
-        one |= {name: self._said[name] for name in ("fingerprint", "limit")}
-        other |= {name: said[name] for name in ("fingerprint", "limit")}
-        if differ := [f"{name} is {one[name]} and {other[name]}" for name in one if one[name] != other[name]]:
+    def _check_same(self, said: Mapping[str, Any], where: str) -> None:
+        """Raise if workers differ: numbers would depend on which worker had which batch."""
+        one, other = ({**what["about"], **what} for what in (self._said, said))
+        differ = [
+            f"{name} is {one.get(name)} and {other.get(name)}" for name in SAME if one.get(name) != other.get(name)
+        ]
+        if differ:
             raise ClusterError(
-                f"Workers must hold the same '{self.name}' in the same way, or numbers would depend on who answers. "
-                f"On {self._said['where']} and {where}, {'; '.join(differ)}. Make the machines alike, or use some."
+                f"Workers must run the same '{self.name}' in the same way, or numbers would depend on who answers. On "
+                f"{self._said['where']} and {where}, {'; '.join(differ)}. Use only machines that are the same."
             )
 
     def _check_patience(self) -> None:
@@ -234,13 +235,13 @@ class RemoteModel:
         elif time.monotonic() - self._alone_since > PATIENCE:
             there = {name: n for name, n in ray.cluster_resources().items() if name in ("CPU", "GPU")}
             raise ClusterError(
-                f"No machine of the cluster has had room for a worker in {PATIENCE:.0f} s. A worker needs "
+                f"No machine of the cluster has had resources for a worker in {PATIENCE:.0f} s. A worker needs "
                 f"{self._pool.needs}; all machines together have {there}. Wait until they are free, or set "
-                "OMP_NUM_THREADS: a worker takes so many CPUs."
+                "OMP_NUM_THREADS, the number of CPUs of a worker."
             )
 
     def _lose(self, worker: _Worker, why: str) -> None:
-        """Somebody else will take its place; but not for ever."""
+        """Drop a worker, which will be replaced; raise if too many were lost."""
         if worker not in self._workers:
             return
         self._drop(worker)
@@ -248,8 +249,8 @@ class RemoteModel:
         log.warning(f"A worker of '{self.name}' was lost{worker.where and f' on {worker.where}'}; others do its work.")
         if self._lost == TRIES * self._pool.size:
             raise ClusterError(
-                f"{self._lost} workers of '{self.name}' were lost, and nothing was finished between. Has every machine "
-                f"memory enough for the model? What was answered before is kept. The last said: {why}"
+                f"{self._lost} workers of '{self.name}' were lost, and nothing was finished in between. Check that "
+                f"every machine has enough memory for the model. Answers so far are kept. The last error: {why}"
             )
 
     def _drop(self, worker: _Worker) -> None:
@@ -261,7 +262,8 @@ class RemoteModel:
 def remote_model(name: str, pool: WorkerPool, **loading: Any) -> RemoteModel:
     """The model of that name on the pool's workers; `loading` as for `evenhand.load`.
 
-    Bundled models and Hub ids are found wherever evenhand is; a folder must be on every machine, at the same path.
+    Bundled models and Hub ids are found wherever evenhand is installed; a folder must be on every machine, at the same
+    path.
     """
     found = find(name)
     path = Path(found.source if name in named() else name).expanduser().absolute()
@@ -273,7 +275,7 @@ def remote_model(name: str, pool: WorkerPool, **loading: Any) -> RemoteModel:
 
 
 def worker_pool(workers: int | None, device: str | None, n: int = 1) -> WorkerPool:
-    """A pool for n models: by default a worker for each GPU of the cluster, or as many as its CPUs suffice for.
+    """A pool for n models: by default one worker for each GPU of the cluster, or as many as its CPUs allow.
 
     A worker has as many threads as a local run here, since their number may change the last bits of an answer.
     """

@@ -1,4 +1,4 @@
-"""Texts through a Ray cluster (Ray Data): read here, worked on anywhere, results in the order of the texts."""
+"""Stream texts through a Ray cluster (Ray Data): read here, processed anywhere, results in the order of the texts."""
 
 import logging
 import os
@@ -16,25 +16,21 @@ from ray.exceptions import RayTaskError
 
 from evenhand.errors import EvenhandError
 
-Portion = list[tuple[int, str]]
+Chunk = list[tuple[int, str]]
 """Texts with their numbers."""
 T = TypeVar("T")
 
-PORTION = 500
-"""Texts handed to a worker at a time."""
+CHUNK = 500
+"""Texts that a worker gets at a time."""
 
 
 def streamed(
-    texts: Callable[[], Iterator[str]],
-    work: Callable[[Portion], T],
-    *,
-    start: int = 0,
-    workers: int | None = None,
+    texts: Callable[[], Iterator[str]], work: Callable[[Chunk], T], *, start: int = 0, workers: int | None = None
 ) -> Iterator[T]:
-    """What `work` makes of each portion of the texts, numbered from 0; those before `start` are left out.
+    """The results of `work` on each chunk of the texts, numbered from 0; those before `start` are left out.
 
-    We are connected to a cluster already. A process on this machine reads, no further ahead than memory allows: files
-    need not be anywhere else.
+    Needs a connection to a cluster. A process on this machine reads, no further ahead than memory allows, so files need
+    not be on other machines.
     """
     folder, data = Path.cwd(), os.environ.get("EVENHAND_DATA")
 
@@ -43,18 +39,18 @@ def streamed(
         if data:
             os.environ["EVENHAND_DATA"] = data
         numbered = islice(enumerate(texts()), start, None)
-        while portion := list(islice(numbered, PORTION)):
-            yield {"portion": [pickle.dumps(portion)]}
+        while chunk := list(islice(numbered, CHUNK)):
+            yield {"chunk": [pickle.dumps(chunk)]}
 
     def worked(rows: dict[str, Any]) -> dict[str, Any]:
-        return {"result": [pickle.dumps(work(pickle.loads(portion))) for portion in rows["portion"]]}
+        return {"result": [pickle.dumps(work(pickle.loads(chunk))) for chunk in rows["chunk"]]}
 
     with _in_order():
         here = {f"node:{ray.util.get_node_ip_address()}": 0.001}
-        portions = ray.data.from_items([0], override_num_blocks=1).map_batches(
+        chunks = ray.data.from_items([0], override_num_blocks=1).map_batches(
             read, batch_size=1, num_cpus=0, resources=here
         )
-        results = portions.map_batches(worked, batch_size=1, num_cpus=1, concurrency=workers)
+        results = chunks.map_batches(worked, batch_size=1, num_cpus=1, concurrency=workers)
         try:
             for row in results.iter_rows():
                 yield pickle.loads(row["result"])
@@ -66,10 +62,10 @@ def streamed(
 
 @contextmanager
 def _in_order() -> Iterator[None]:
-    """Ray Data without its bars and log lines, every portion by itself and in its place."""
+    """Run Ray Data without progress bars and log lines, with chunks kept separate and in order."""
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of options of its own, which it sets itself
+        warnings.simplefilter("ignore", DeprecationWarning)  # about options that Ray sets itself
         context = ray.data.DataContext.get_current()
         before = context.enable_progress_bars, context.target_max_block_size, context.execution_options.preserve_order
         context.enable_progress_bars, context.target_max_block_size = False, 1  # bytes

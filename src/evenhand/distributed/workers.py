@@ -1,4 +1,4 @@
-"""How many workers there may be at once, and which of the models at work may have how many."""
+"""A limit on the number of workers, and its division among the models that are being measured."""
 
 import math
 import threading
@@ -8,13 +8,13 @@ from evenhand.errors import EvenhandError
 
 
 class Stopped(EvenhandError):
-    """Another model of the same command has failed, or somebody pressed Ctrl-C."""
+    """Another model of the same command has failed, or the user pressed Ctrl-C."""
 
 
 class WorkerPool:
-    """Places for workers, shared by `models` that are measured side by side; `needs` is what Ray reserves for each.
+    """Places for workers, shared by models that are measured at the same time; `needs` is what Ray reserves for each.
 
-    While models are left, each may have its share of the places, one at least; the last one may have all.
+    Each of the remaining models may have its share of the places, but at least one; the last one may have all.
     """
 
     def __init__(self, size: int, *, models: int = 1, needs: Mapping[str, float] | None = None) -> None:
@@ -28,11 +28,11 @@ class WorkerPool:
 
     @property
     def wanted(self) -> bool:
-        """Is there a model that waits for a place and has none?"""
+        """Whether a model without workers waits for a place."""
         return bool(self._waiting)
 
     def take(self, who: object, own: int) -> bool:
-        """A place for one more worker, beside the `own` ones; False where there is none to be had now."""
+        """Take a place for one more worker, in addition to the `own` ones; False where there is none now."""
         with self._lock:
             got = self._free > 0 and own < math.ceil(self.size / max(1, self._left))
             self._free -= got
@@ -43,25 +43,25 @@ class WorkerPool:
             return got
 
     def give_back(self) -> None:
-        """A worker is gone."""
+        """Free the place of a worker."""
         with self._lock:
             self._free += 1
 
     def done(self, who: object) -> None:
-        """A model is measured, or has failed: its share is for the others."""
+        """Give the share of a model that is measured, or has failed, to the others."""
         with self._lock:
             self._left -= 1
             self._waiting.discard(who)
 
     def pause(self, seconds: float) -> None:
-        """Wait, but not longer than until everybody is stopped."""
+        """Wait, at most until `stop` is called."""
         self._stopped.wait(seconds)
 
     def stop(self) -> None:
-        """Everybody ends at the next `check`."""
+        """Make every model end at its next `check`."""
         self._stopped.set()
 
     def check(self) -> None:
-        """Go on?"""
+        """Raise if `stop` was called."""
         if self._stopped.is_set():
-            raise Stopped("Stopped. What was answered is kept.")
+            raise Stopped("Stopped. Answers so far are kept.")

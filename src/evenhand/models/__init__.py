@@ -1,4 +1,4 @@
-"""Models: what answers questions. The rest of the package knows them by `core.model` alone."""
+"""Models, which answer questions. The rest of the package knows only their interface, `core.model`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -22,30 +22,23 @@ def load(
     trust_remote_code: bool = False,
     labels: str | Sequence[str] = (),
 ) -> "MaskedLM | CausalLM | NliModel":
-    """A model by bundled name, folder, .gguf file or Hub id: a masked or causal language model, or one of inference.
+    """Load a masked or causal language model or an NLI classifier by bundled name, folder, .gguf file or Hub id.
 
     `dtype` is float32, bfloat16, float16 or auto: bfloat16 where the device computes in it natively, else float32.
-    `labels` says what the three outputs of a classifier stand for, in their order, where its configuration does not.
-    A causal model answers questions of inference only with `labels`: its words for entailment, neutral, contradiction.
+    `device` defaults to the GPU if there is one. `labels` says what the three outputs of a classifier mean, in order,
+    where its configuration does not. A causal model answers NLI questions only with `labels`: its words for
+    entailment, neutral and contradiction.
     """
-    found = find(name)
+    found = find(name)  # a wrong name is an error before torch is imported
     from evenhand.models.loading.load import load as load_found
 
-    return load_found(
-        found,
-        revision=revision,
-        dtype=dtype,
-        device=device,
-        batch_size=batch_size,
-        trust_remote_code=trust_remote_code,
-        named=labels,
-    )
+    return load_found(found, revision, dtype, device, batch_size, trust_remote_code, labels)
 
 
 def load_masked(name: str = DEFAULT, **options: Any) -> "MaskedLM":
-    """The same for what is done with masked language models alone; an error where it is of another kind."""
+    """Load a masked language model; an error where it is of another kind."""
     model = load(name, **options)
     if model.kind != "masked":
-        other = {"causal": "a causal one", "nli": "one of natural language inference"}[model.kind]
+        other = {"causal": "a causal one", "nli": "an NLI classifier"}[model.kind]
         raise UnfitModel(f"This takes a masked language model. '{model.name}' is {other}.")
     return cast("MaskedLM", model)

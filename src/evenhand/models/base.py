@@ -1,16 +1,16 @@
-"""What a model of ours offers beyond answers: batches planned beforehand, and a look inside."""
+"""Optional abilities of models: batches planned beforehand, inspection, running in another process."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from evenhand.core.model import Described, Kinded, Model, Pieced
+from evenhand.core.model import Described, Model, TokenCounter
 from evenhand.core.questions import Question
 from evenhand.models.planning.plan import Batch, Plan, Values
 
 
 @runtime_checkable
 class Planned(Model, Protocol):
-    """A model whose work comes in batches planned beforehand, so that it can be kept, resumed or shared out."""
+    """A model that plans its batches beforehand, so that work can be cached, resumed or distributed."""
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
@@ -21,31 +21,35 @@ class Planned(Model, Protocol):
 
 @runtime_checkable
 class Elsewhere(Planned, Protocol):
-    """A model that is not in this process."""
+    """A model that runs in another process."""
 
     exact: Callable[[], Model] | None
-    """Loads the same model here, in float32: half precision is compared with it on a sample."""
+    """Loads the same model in this process, in float32, for comparing half precision with it."""
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What `function(model, *arguments)` gives where the model is: for whatever must look into it."""
+        """The result of `function(model, *arguments)`, called in the model's process."""
 
 
 def overflowed(model: Model) -> int:
-    """How many inputs half precision could not hold, and float32 did; 0 where nobody counts."""
+    """How many inputs overflowed in half precision and were computed in float32; 0 where the model does not count."""
     return int(model.overflowed) if hasattr(model, "overflowed") else 0
 
 
 @runtime_checkable
-class Examined(Planned, Pieced, Kinded, Described, Protocol):
-    """A model that lets itself be looked into, so that a doctor can say whether its numbers will mean something."""
+class Examined(Planned, TokenCounter, Described, Protocol):
+    """A model that the doctor can inspect."""
+
+    @property
+    def kind(self) -> str:
+        """What an audit runs on it: masked, causal or nli."""
 
     @property
     def longest(self) -> int:
-        """How many pieces an input may have, special tokens included."""
+        """The highest number of tokens of an input, special tokens included."""
 
     @property
     def mask(self) -> str:
-        """The token that stands for a hidden word; empty where there is none."""
+        """The mask token; empty where there is none."""
 
     def cast(self, dtype: str) -> Model:
         """A copy in another precision: float32, bfloat16 or float16."""

@@ -1,4 +1,4 @@
-"""A model that answers from a table or a rule: for tests, examples and teaching."""
+"""A fake model that answers from a table or a rule, for tests, examples and teaching."""
 
 from collections.abc import Callable, Mapping, Sequence
 from uuid import uuid4
@@ -10,10 +10,10 @@ Rule = Callable[[Question], Answer | Sequence[float]]
 
 
 class Table:
-    """Answers each question as `rule` says: a mapping, or a function that gives log-probabilities or an `Answer`.
+    """Answers each question by `rule`, a mapping or a function that gives log-probabilities or an `Answer`.
 
-    It keeps what it was asked in `asked`, so that a test can count. Two tables are two models: nobody can tell whether
-    their rules agree, so each has a fingerprint of its own unless one is given.
+    `asked` lists the questions, so that a test can count them. Each table has its own fingerprint unless one is given,
+    since two rules cannot be compared.
     """
 
     kind = "masked"
@@ -33,7 +33,7 @@ class Table:
         self.asked: list[Question] = []
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        """What the rule says, in order."""
+        """One answer for each question, in order."""
         self.asked += questions
         return [self._look_up(question) for question in questions]
 

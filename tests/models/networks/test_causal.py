@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import evenhand
 from evenhand import Entail, Fill, Likelihood, Span
-from evenhand.core.model import Described, Pieced
+from evenhand.core.model import Described, TokenCounter
 from evenhand.core.questions import Question
 from evenhand.errors import BadInput, ModelError, ModelNotFound, UnfitModel
 from evenhand.models.base import Planned
@@ -170,9 +170,9 @@ def test_beginnings_go_through_the_network_once(gpt2: CausalLM) -> None:
     asked += [question for job in ("nurse", "carpenter") for question, _, _ in fills(f"{{}} is a {job}.", job, False)]
     plan = gpt2.plan(asked)
     texts = [f"{person} is a {job}." for person in AMONG for job in ("nurse", "carpenter")]
-    pieces = [(gpt2.start, *gpt2.tokenizer(text)["input_ids"])[:-1] for text in texts]  # nothing is read after the last
+    tokens = [(gpt2.start, *gpt2.tokenizer(text)["input_ids"])[:-1] for text in texts]  # nothing is read after the last
     assert sum(len(ids) for batch in plan.batches for ids in batch.inputs) == len(
-        {ids[:n] for ids in pieces for n in range(1, len(ids) + 1)}
+        {ids[:n] for ids in tokens for n in range(1, len(ids) + 1)}
     )
 
 
@@ -213,13 +213,13 @@ def test_the_prior_knows_nothing_of_what_follows(gpt2: CausalLM) -> None:
     assert nurse == carpenter
 
 
-def test_characters_of_several_pieces_are_one_character(gpt2: CausalLM) -> None:
+def test_characters_of_several_tokens_are_one_character(gpt2: CausalLM) -> None:
     text = "Zoë 護士 is a nurse 👩."
     assert len(gpt2.tokenizer(" 護士")["input_ids"]) > 3
     assert logps(gpt2, Likelihood(text))[0] == pytest.approx(naive.following(gpt2, text)[0], abs=CLOSE)
     whole, rest = logps(gpt2, Likelihood(text), Likelihood(text, skip=(Span(4, 6),)))
     assert len(whole) - len(rest) == len(gpt2.tokenizer(" 護士")["input_ids"])
-    assert gpt2.count_pieces([(text, Span(4, 6))]) == [len(gpt2.tokenizer(" 護士")["input_ids"])]
+    assert gpt2.count_tokens([(text, Span(4, 6))]) == [len(gpt2.tokenizer(" 護士")["input_ids"])]
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_what_cannot_be_answered_is_nan_with_the_reason(tmp_path: Path, question
 
 
 def test_the_start_token_counts_towards_the_length(gpt2: CausalLM) -> None:
-    text = "\u0416" * (gpt2.longest // 2 - 1) + "a"  # two pieces each, and one
+    text = "\u0416" * (gpt2.longest // 2 - 1) + "a"  # two tokens each, and one
     assert len(gpt2.tokenizer(text)["input_ids"]) == gpt2.longest - 1
     assert [answer.note for answer in gpt2.answer([Likelihood(text), Likelihood(text + "a")])] == ["", "too long"]
 
@@ -258,7 +258,7 @@ def test_a_text_longer_than_a_layer_looks_back_is_too_long(tmp_path: Path) -> No
 def test_a_blank_without_candidates_and_inference_without_words_are_refused(family: CausalLM) -> None:
     with pytest.raises(UnfitModel, match="among='candidates'"):
         family.answer([Fill("She is a nurse.", Span(0, 3), "She")])
-    with pytest.raises(UnfitModel, match="--labels True,Neither,False"):
+    with pytest.raises(UnfitModel, match="`labels=.True,Neither,False.`"):
         family.answer([Entail("She is a nurse.", "She works.")])
 
 
@@ -283,7 +283,7 @@ def test_the_fingerprint_is_of_weights_and_dtype(folder: Path, tmp_path: Path) -
 
 def test_the_contracts_hold(gpt2: CausalLM) -> None:
     assert isinstance(gpt2, Planned)
-    assert isinstance(gpt2, Pieced)
+    assert isinstance(gpt2, TokenCounter)
     assert isinstance(gpt2, Described)
     assert gpt2.about["start"] == "<|endoftext|>"
 
@@ -385,7 +385,7 @@ def test_a_network_that_looks_ahead_is_refused(tmp_path: Path) -> None:
 
 def test_a_checkpoint_without_its_head_is_refused(tmp_path: Path) -> None:
     llama = tiny.save_causal("llama", tmp_path / "llama", head="LlamaModel", tie_word_embeddings=False)
-    with pytest.raises(UnfitModel, match="no trained head of a causal language model"):
+    with pytest.raises(UnfitModel, match="no trained causal-language-model head"):
         evenhand.load(str(llama))
 
 

@@ -34,7 +34,7 @@ def original(folder: Path, kind: str) -> BertJapaneseTokenizer:
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "character"])
-def test_the_pieces_are_the_same(kind: str, tmp_path: Path) -> None:
+def test_the_tokens_are_the_same(kind: str, tmp_path: Path) -> None:
     slow = original(tmp_path, kind)
     fast = JapaneseTokenizer(slow)
     for item in ITEMS[::12]:

@@ -155,14 +155,14 @@ def test_only_asked_positions_are_projected(family: MaskedLM) -> None:
 def test_words_hide_behind_one_mask_each(bert: MaskedLM) -> None:
     text = "My mother works as a speech-language pathologist."
     blank, job = Span(3, 9), Span(21, 48)
-    pieces, words = (
+    tokens, words = (
         bert.plan([Fill(text, blank, "mother", hidden=(job,), masks=masks)]).readings[0].reads[0].ids
         for masks in ("pieces", "words")
     )
     count = bert.tokenizer.mask_token_id
     mother = len(bert.tokenizer.tokenize("mother"))
     assert words.count(count) - mother == 2
-    assert pieces.count(count) - mother == len(bert.tokenizer.tokenize("speech-language pathologist")) > 2
+    assert tokens.count(count) - mother == len(bert.tokenizer.tokenize("speech-language pathologist")) > 2
 
 
 def test_what_is_hidden_before_a_blank_is_hidden_whatever_stood_in_the_blank(mini_en: MaskedLM) -> None:
@@ -213,7 +213,7 @@ def test_what_cannot_be_answered_is_nan_with_the_reason(bert: MaskedLM, question
     assert math.isnan(answer.logp)
 
 
-def test_part_of_a_piece_cannot_be_masked(bert: MaskedLM) -> None:
+def test_part_of_a_token_cannot_be_masked(bert: MaskedLM) -> None:
     for question in Fill("This man is here.", Span(5, 7), "ma"), Likelihood("This man is here.", skip=(Span(5, 7),)):
         assert bert.answer([question])[0].note == "part of a piece"
 
@@ -271,7 +271,7 @@ def test_out_of_memory_on_one_input_is_an_error_with_the_size(bert: MaskedLM, mo
 
     monkeypatch.setattr(bert, "_cells", no_memory)
     monkeypatch.setattr(bert, "_too_large", math.inf)
-    with pytest.raises(ModelError, match=r"ran out of memory on cpu with a single input of \d+ pieces"):
+    with pytest.raises(ModelError, match=r"ran out of memory on cpu with a single input of \d+ tokens"):
         bert.answer([Likelihood("She is a nurse.")])
 
 

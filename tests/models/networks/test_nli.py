@@ -184,12 +184,12 @@ def test_labels_are_known_in_any_case_order_and_abbreviation(given: tuple[str, .
     ("named", "given", "error"),
     [
         (("entailment", "not_entailment"), "", "a classifier of 2 labels \\(entailment, not_entailment\\)"),
-        (("LABEL_0", "LABEL_1", "LABEL_2"), "", "called LABEL_0, LABEL_1, LABEL_2.*--labels"),
+        (("LABEL_0", "LABEL_1", "LABEL_2"), "", "called LABEL_0, LABEL_1, LABEL_2.*`labels="),
         (("positive", "neutral", "negative"), "", "does not tell entailment"),
         (("entailment", "entails", "neutral"), "", "does not tell entailment"),
         (("LABEL_0", "LABEL_1", "LABEL_2"), "entailment,neutral", "each once"),
         (("LABEL_0", "LABEL_1", "LABEL_2"), "entailment,neutral,neutral", "each once"),
-        (LABELS, "contradiction,neutral,entailment", "names its labels itself"),
+        (LABELS, "contradiction,neutral,entailment", "names its labels"),
     ],
 )
 def test_labels_that_cannot_be_told_are_refused(
@@ -209,7 +209,7 @@ def test_unnamed_labels_can_be_given(bert: NliModel, tmp_path: Path) -> None:
 
 
 def test_labels_are_not_for_masked_models(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="labels are those of a classifier"):
+    with pytest.raises(BadInput, match="`labels` are those of a classifier"):
         evenhand.load(str(tiny.save("bert-uncased", tmp_path / "masked")), labels="entailment,neutral,contradiction")
 
 
@@ -264,7 +264,7 @@ def test_an_adapter_without_a_head_is_refused(adapter: Path) -> None:
 
 
 def test_an_adapter_does_not_name_its_labels(adapter: Path) -> None:
-    with pytest.raises(UnfitModel, match="--labels"):
+    with pytest.raises(UnfitModel, match="`labels=.entailment"):
         evenhand.load(str(adapter))
 
 

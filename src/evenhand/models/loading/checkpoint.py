@@ -1,8 +1,8 @@
-"""From a checkpoint to memory: what is common to models of every kind, and refusing one whose numbers mean nothing."""
+"""From a checkpoint to memory: what loading is for every kind of model."""
 
 import hashlib
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -10,7 +10,7 @@ from typing import Any
 
 import huggingface_hub
 import torch
-from transformers import AutoConfig, AutoTokenizer
+from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from evenhand.errors import BadInput, EvenhandError, ModelError, ModelNotFound, UnfitModel
@@ -24,9 +24,14 @@ log = logging.getLogger(__name__)
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 CPU_TOKENS = 2048  # throughput is flat from 512 on; larger batches would only lose more when a run is stopped
-ENOUGH = {"cpu": 512, "cuda": 2**15}  # tokens that keep a device busy: from there on rather another batch than padding
-READING = 1  # raised whenever evenhand makes other inputs from the same question: kept answers are then asked again
-LEAST = 0.75  # share of a model's embeddings that its tokenizer uses at the least; some are padded
+ENOUGH = {
+    "cpu": 512,
+    "cuda": 2**15,
+}  # tokens that keep a device busy: beyond that, another batch costs less than padding
+READING = (
+    1  # raised whenever evenhand makes other inputs from the same question: cached answers are then asked for again
+)
+LEAST = 0.75  # share of a model's embeddings that its tokenizer must use; some are padding
 PROJECTED = {"cpu": 2**26, "cuda": 2**28}  # numbers a batch may project onto the vocabulary: 256 MiB in float32, 1 GiB
 
 
@@ -38,14 +43,16 @@ class Checkpoint:
     network: Any
     tokenizer: Any
     weights: Mapping[str, Any]
-    """What makes the network, for its fingerprint."""
+    """The weights, for the fingerprint."""
+    model: Callable[..., Any]
+    """Makes the model of network, tokenizer and the rest."""
     order: tuple[int, int, int] | None = None
-    """Of a model of inference: which outputs are entailment, neutral and contradiction."""
-    beside: str = ""
-    """What else changes its answers."""
+    """For an NLI classifier: which outputs are entailment, neutral and contradiction."""
+    also: str = ""
+    """Whatever else changes its answers, for the fingerprint."""
 
-    def placed(self, dtype: str, device: torch.device, batch_size: int | str) -> dict[str, Any]:
-        """Network and tokenizer on the device, and all else that a model is made with."""
+    def placed(self, asked: str, dtype: str, device: torch.device, batch_size: int | str) -> Any:
+        """The model on the device; `asked` is the dtype that the user asked for."""
         _check_tokenizer(self.found, self.tokenizer, self.network)
         fingerprint = self._fingerprint()
         network = self.network
@@ -54,24 +61,24 @@ class Checkpoint:
         except torch.OutOfMemoryError as error:
             size = sum(p.numel() * p.element_size() for p in network.parameters()) / 2**30
             free, total = (n / 2**30 for n in torch.cuda.mem_get_info(device)) if device.type == "cuda" else (0, 0)
-            room = f", which has {free:.1f} of {total:.1f} GiB free" if total else ""
+            memory = f", which has {free:.1f} of {total:.1f} GiB free" if total else ""
             raise ModelError(
-                f"'{self.found.name}' takes {size:.1f} GiB in {dtype} and does not fit on {device}{room}. Use another "
-                "--device, or --dtype bfloat16 for half the size."
+                f"'{self.found.name}' takes {size:.1f} GiB in {dtype} and does not fit on {device}{memory}. Use "
+                "another `device`, or `dtype='bfloat16'` for half the size."
             ) from error
         if device.type == "cpu":
             if network.dtype == torch.float32:
                 _lay_out(network)
             if not computes(network.dtype, device):
                 imitate(network)
-        return {
-            "network": network,
-            "tokenizer": self.tokenizer,
-            "name": self.found.name,
-            "fingerprint": fingerprint,
-            "longest": _longest(network, self.tokenizer),
-            "limit": _limit(network, batch_size),
-            "about": {
+        return self.model(
+            network=network,
+            tokenizer=self.tokenizer,
+            name=self.found.name,
+            fingerprint=fingerprint,
+            longest=_longest(network, self.tokenizer),
+            limit=_limit(network, batch_size),
+            about={
                 "source": self.found.source if self.found.on_hub else "folder",
                 "revision": getattr(network.config, "_commit_hash", None),
                 "architecture": type(network).__name__,
@@ -84,14 +91,15 @@ class Checkpoint:
                 "float32_matmul": torch.get_float32_matmul_precision(),
                 "torch": version("torch"),
                 "transformers": version("transformers"),
+                "dtype_asked": asked,
             },
-        }
+        )
 
     def _fingerprint(self) -> str:
         """A hash of all that makes the answers: weights, dtype, configuration, tokenizer."""
         digest = hashlib.sha256()
         settings = self.network.config.to_dict()
-        # What labels are called does not matter, but for the order that follows from it.
+        # Of the names of labels, only the order that follows from them matters.
         names = ("id2label", "label2id") if self.order else ()
         for incidental in ("_name_or_path", "transformers_version", "dtype", "architectures", *names):
             settings.pop(incidental, None)
@@ -99,8 +107,8 @@ class Checkpoint:
         digest.update(self.tokenizer.backend_tokenizer.to_str().encode())
         special = sorted(self.tokenizer.special_tokens_map.items()), _longest(self.network, self.tokenizer), READING
         digest.update(repr(special).encode())
-        digest.update(f"{self.order} {self.beside}".encode() if self.order else b"")
-        if (shortened := torch.get_float32_matmul_precision()) != "highest":  # somebody has asked torch for tf32
+        digest.update(f"{self.order} {self.also}".encode() if self.order else b"")
+        if (shortened := torch.get_float32_matmul_precision()) != "highest":  # the user has asked torch for tf32
             digest.update(shortened.encode())
         for name, weights in sorted(self.weights.items()):
             digest.update(f"{name} {weights.dtype} {tuple(weights.shape)}".encode())
@@ -110,10 +118,10 @@ class Checkpoint:
 
 @contextmanager
 def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[str, Any]]:
-    """The options for the library's loaders; whatever they raise comes out as an error of ours."""
+    """The options for the loaders of transformers, whose errors become our own."""
     if revision and not found.on_hub:
         raise BadInput(
-            f"A revision is one of a Hub model. '{found.name}' is in a folder, {found.source}: leave it out."
+            f"A `revision` is one of a Hub model. '{found.name}' is in a folder, {found.source}: leave it out."
         )
     options: dict[str, Any] = {"trust_remote_code": trust} | ({"gguf_file": found.file} if found.file else {})
     if found.on_hub:
@@ -127,25 +135,36 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
         if found.on_hub and options["local_files_only"] and isinstance(error, OSError):
             raise out_of_reach(found, "the Hub cannot be reached") from error
         if found.on_hub and isinstance(error, OSError):
-            raise ModelNotFound(f"Model '{found.name}' could not be had from the Hub: {_first(error)}") from error
+            raise ModelNotFound(f"Model '{found.name}' could not be loaded from the Hub: {_first(error)}") from error
         raise ModelError(
             f"Model '{found.name}' in {found.source} cannot be loaded: {_first(error)} {found.whole}"
         ) from error
 
 
+def read_network(auto: Any, source: str, config: Any, dtype: torch.dtype, options: Mapping[str, Any]) -> Any:
+    """The network by a class of transformers, and its report on missing and unexpected weights."""
+    return auto.from_pretrained(source, config=config, dtype=dtype, output_loading_info=True, **options)
+
+
+def check_head(found: Found, missing: set[str], head: str, how: str, architecture: str = "it") -> None:
+    """Refuse a model whose checkpoint lacks these weights; `how` says how a good checkpoint was made."""
+    if missing:
+        some = ", ".join(sorted(missing)[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+        raise UnfitModel(
+            f"Model '{found.name}' has no trained {head}: {architecture} lacks {some}, which would be random. Its "
+            f"numbers would mean nothing. Use a checkpoint that was {how}.",
+            check="head",
+        )
+
+
 def read_tokenizer(source: str, options: Mapping[str, Any]) -> Any:
-    """The checkpoint's tokenizer; one that cuts Japanese into words first, with the interface of the others."""
+    """The checkpoint's tokenizer; one that splits Japanese into words first gets the interface of the others."""
     tokenizer = AutoTokenizer.from_pretrained(source, **options)
     return JapaneseTokenizer(tokenizer) if japanese.known(tokenizer) else tokenizer
 
 
-def configuration(found: Found, options: Mapping[str, Any]) -> Any:
-    """What the checkpoint says of itself."""
-    return AutoConfig.from_pretrained(found.source, **options)
-
-
 def _lay_out(network: Any) -> None:
-    """Keep each weight matrix as multiplication reads it: a tenth faster with OpenBLAS, no slower with MKL."""
+    """Store each weight matrix in the order multiplication reads it: a tenth faster with OpenBLAS, as fast with MKL."""
     tied = network.get_output_embeddings()
     for module in network.modules():
         if isinstance(module, torch.nn.Linear) and module is not tied:
@@ -155,25 +174,25 @@ def _lay_out(network: Any) -> None:
 def _check_tokenizer(found: Found, tokenizer: Any, network: Any) -> None:
     if not tokenizer.is_fast:
         raise UnfitModel(
-            f"The tokenizer of '{found.name}' ({type(tokenizer).__name__}) does not say which characters a piece "
+            f"The tokenizer of '{found.name}' ({type(tokenizer).__name__}) does not say which characters a token "
             "stands for. Use a checkpoint with a tokenizer.json.",
             check="tokenizer",
         )
     rows = network.get_input_embeddings().weight.shape[0]
     if not LEAST * rows <= len(tokenizer) <= rows:
         raise UnfitModel(
-            f"The tokenizer of '{found.name}' has {len(tokenizer)} pieces, its model knows {rows}: its files are "
-            "missing, or they do not belong together. A model folder holds both, whole.",
+            f"The tokenizer of '{found.name}' has {len(tokenizer)} tokens, its model {rows}: files are missing, or do "
+            "not belong together. A model folder holds the complete files of both.",
             check="tokenizer",
         )
 
 
 def _longest(network: Any, tokenizer: Any) -> int:
-    """How many pieces an input may have, special tokens included."""
+    """The highest number of tokens of an input, special tokens included."""
     limits = [int(tokenizer.model_max_length)]
     for name, module in network.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
-            # RoBERTa's kin count positions from behind the padding index.
+            # RoBERTa and similar models count positions from behind the padding index.
             first = 0 if module.padding_idx is None else module.padding_idx + 1
             limits.append(module.num_embeddings - first)
     if len(limits) == 1 and (most := getattr(network.config, "max_position_embeddings", None)):
@@ -182,14 +201,14 @@ def _longest(network: Any, tokenizer: Any) -> int:
 
 
 def _limit(network: Any, batch_size: int | str) -> Limit:
-    """`auto`: as many tokens as suit the device; a number: so many inputs, whatever their length."""
+    """The size of batches: with `auto` as many tokens as suit the device, otherwise this number of inputs."""
     projected = PROJECTED.get(network.device.type, PROJECTED["cpu"])
     positions = max(1, projected // network.get_input_embeddings().weight.shape[0])
     if batch_size == "auto":
         enough = ENOUGH.get(network.device.type, 2**31)
         return Limit(tokens=_tokens(network), inputs=2**31, positions=positions, enough=enough)
     if not isinstance(batch_size, int) or batch_size < 1:
-        raise BadInput(f"batch size must be 'auto' or a whole number from 1. Got {batch_size!r}.")
+        raise BadInput(f"`batch_size` must be 'auto' or a whole number from 1. Got {batch_size!r}.")
     return Limit(tokens=2**31, inputs=batch_size, positions=positions)
 
 
@@ -200,7 +219,7 @@ def _tokens(network: Any) -> int:
     width = config.hidden_size
     inner = getattr(config, "intermediate_size", None) or 4 * width
     a_token = network.dtype.itemsize * (8 * width + 2 * inner)  # activations alive at once in a layer
-    # By the whole memory, not by what is free just now, and to a power of two: a resumed run plans the same batches.
+    # From the whole memory, not what is free now, and a power of two: a resumed run plans the same batches.
     fit = int(torch.cuda.get_device_properties(network.device).total_memory // 4 // a_token)
     return min(2**18, max(CPU_TOKENS, 1 << (fit.bit_length() - 1)))
 
@@ -210,7 +229,7 @@ def chosen_dtype(asked: str, device: torch.device) -> str:
     if asked == "auto":
         return "bfloat16" if computes(torch.bfloat16, device) else "float32"
     if asked not in DTYPES:
-        raise BadInput(f"dtype must be one of {', '.join(DTYPES)} and auto. Got '{asked}'.")
+        raise BadInput(f"`dtype` must be one of {', '.join(DTYPES)} and auto. Got '{asked}'.")
     if asked == "bfloat16" and device.type == "cpu" and not computes(torch.bfloat16, device):
         log.warning("This processor does not compute in bfloat16: it is imitated, and slower than float32.")
     if asked == "float16" and device.type == "cpu":
@@ -224,24 +243,24 @@ def device_of(device: str | None) -> torch.device:
         place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         torch.empty(1, device=place).tolist()
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise BadInput(f"Device '{device}' cannot be used here: {_first(error)} Try 'cpu'.") from error
+        raise BadInput(f"Device '{device}' cannot be used here: {_first(error)} Try `device='cpu'`.") from error
     return place
 
 
 def _hub_within_reach() -> bool:
-    """One short try, so that somebody offline waits seconds, not minutes, for the cache or the error."""
+    """Whether the Hub answers one short request: offline, users wait seconds, not minutes, for cache or error."""
     if huggingface_hub.constants.HF_HUB_OFFLINE:
         return False
     try:
         huggingface_hub.get_session().head(huggingface_hub.constants.ENDPOINT, timeout=5)
-    except Exception:  # whatever the transport raises, there is no Hub for us
+    except Exception:  # whatever the transport raises, the Hub cannot be reached
         return False
     return True
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without the library's own bars and reports: what matters of them becomes an error of ours."""
+    """Silence the progress bars and reports of transformers; what matters in them becomes our own error."""
     verbosity = transformers_logging.get_verbosity()
     bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.set_verbosity(logging.CRITICAL)
@@ -255,12 +274,6 @@ def quiet() -> Iterator[None]:
 
 
 def _first(error: BaseException) -> str:
-    """The first line of a foreign message, as a sentence."""
+    """The first line of another library's message, as a sentence."""
     line = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
     return f"{line}."
-
-
-def some(keys: set[str]) -> str:
-    """The first few names of weights."""
-    shown = sorted(keys)[:3]
-    return ", ".join(shown) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")

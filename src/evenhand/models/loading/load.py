@@ -1,58 +1,141 @@
-"""Load a model of whichever kind its checkpoint is."""
+"""Load a model of whichever kind its checkpoint is, and refuse one whose numbers would mean nothing."""
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from evenhand.errors import BadInput
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSequenceClassification
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_MASKED_LM_MAPPING
+
+from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.loading import checkpoint
-from evenhand.models.loading.causal import is_causal, label_words, read_causal, start_of
-from evenhand.models.loading.checkpoint import DTYPES
-from evenhand.models.loading.masked import read_masked
+from evenhand.models.loading.checkpoint import DTYPES, Checkpoint, check_head, read_network, read_tokenizer
+from evenhand.models.loading.labels import NLI_HEAD, Labels, order, split
 from evenhand.models.loading.memory import check_memory
-from evenhand.models.loading.names import Found, is_adapter, is_classifier
-from evenhand.models.loading.nli import read_nli
+from evenhand.models.loading.names import Found, is_adapter, is_classifier, names_causal
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.networks.nli import NliModel
+from evenhand.models.planning.sequences import Words
+
+TURN, BETWEEN = "<|im_start|>", "<|endoftext|>"
+"""The token that opens a turn in chat models, and the one between the texts of their pretraining."""
 
 
 def load(
     found: Found,
-    *,
-    revision: str | None = None,
-    dtype: str = "float32",
-    device: str | None = None,
-    batch_size: int | str = "auto",
-    trust_remote_code: bool = False,
-    named: str | Sequence[str] = (),
+    revision: str | None,
+    dtype: str,
+    device: str | None,
+    batch_size: int | str,
+    trust_remote_code: bool,
+    labels: Labels,
 ) -> MaskedLM | CausalLM | NliModel:
-    """The model, ready to answer. Weights are cast to `dtype`; `device` defaults to the GPU if there is one.
-
-    `named` are the labels of a classifier that does not name them itself, or a causal model's words for them.
-    """
+    """The model, ready to answer; parameters as for `evenhand.load`."""
     place = checkpoint.device_of(device)
-    asked, dtype = dtype, checkpoint.chosen_dtype(dtype, place)
-    causal: dict[str, Any] = {}
+    used = checkpoint.chosen_dtype(dtype, place)
     with checkpoint.reading(found, revision, trust_remote_code) as options:
-        check_memory(found, DTYPES[dtype])
-        if is_adapter(found):
-            from evenhand.models.loading.adapter import read_adapter  # peft takes seconds to import
+        check_memory(found, DTYPES[used])
+        read = _read(found, DTYPES[used], labels, options)
+    model: MaskedLM | CausalLM | NliModel = read.placed(dtype, used, place, batch_size)
+    return model
 
-            read = read_adapter(found, DTYPES[dtype], named, options)
-        else:
-            config = checkpoint.configuration(found, options)
-            if is_classifier(config.architectures):
-                read = read_nli(found, config, DTYPES[dtype], named, options)
-            elif is_causal(config):
-                causal = {"words": label_words(named)}
-                read = read_causal(found, config, DTYPES[dtype], options)
-                causal["start"] = start_of(read)
-            elif named:
-                raise BadInput(f"labels are those of a classifier. '{found.name}' is none: leave them out.")
-            else:
-                read = read_masked(found, config, DTYPES[dtype], options)
-    placed = read.placed(dtype, place, batch_size)
-    placed["about"]["dtype_asked"] = asked
-    if causal:
-        return CausalLM(**placed, **causal)
-    return NliModel(**placed, order=read.order) if read.order else MaskedLM(**placed)
+
+def _read(found: Found, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
+    if is_adapter(found):
+        from evenhand.models.loading.adapter import read_adapter  # peft takes seconds to import
+
+        return read_adapter(found, dtype, labels, options)
+    config = AutoConfig.from_pretrained(found.source, **options)
+    if is_classifier(config.architectures):
+        return _read_nli(found, config, dtype, labels, options)
+    if _is_causal(config):
+        return _read_causal(found, config, dtype, labels, options)
+    if labels:
+        raise BadInput(f"`labels` are those of a classifier. '{found.name}' is not one: leave them out.")
+    return _read_masked(found, config, dtype, options)
+
+
+def _read_nli(found: Found, config: Any, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
+    outputs = order(found.name, config.id2label, labels)
+    network, report = read_network(AutoModelForSequenceClassification, found.source, config, dtype, options)
+    check_head(found, report["missing_keys"], *NLI_HEAD)
+    tokenizer = read_tokenizer(found.source, options)
+    return Checkpoint(found, network, tokenizer, network.state_dict(), partial(NliModel, order=outputs), outputs)
+
+
+def _read_causal(found: Found, config: Any, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
+    words = _label_words(labels)
+    tokenizer = read_tokenizer(found.source, options)
+    network, report = read_network(AutoModelForCausalLM, found.source, config, dtype, options)
+    head = "causal-language-model head", "saved as a causal language model"
+    check_head(found, report["missing_keys"], *head, type(network).__name__)
+    model = partial(CausalLM, start=_start(found, network, tokenizer), words=words)
+    return Checkpoint(found, network, tokenizer, network.state_dict(), model)
+
+
+def _read_masked(found: Found, config: Any, dtype: torch.dtype, options: dict[str, Any]) -> Checkpoint:
+    named = "AutoModelForMaskedLM" in (getattr(config, "auto_map", None) or {})
+    if type(config) not in MODEL_FOR_MASKED_LM_MAPPING and not named:
+        why = "neither a masked nor a causal language model"
+        if getattr(config, "is_encoder_decoder", False):
+            why = "an encoder-decoder: it reads one text and writes another, and gives no probability of a single text"
+        raise UnfitModel(
+            f"Model '{found.name}' is of the kind '{config.model_type}', {why}. Use a masked or a causal language "
+            "model: BERT, RoBERTa, ALBERT, DeBERTa, ModernBERT; GPT-2, Llama and the like."
+        )
+    tokenizer = read_tokenizer(found.source, options)
+    network, report = read_network(AutoModelForMaskedLM, found.source, config, dtype, options)
+    if any(key.startswith("lm_predictions.") for key in report["unexpected_keys"]) and getattr(config, "legacy", False):
+        # DeBERTa's first checkpoints have their trained head under a name that transformers reads only on request.
+        config.legacy = False
+        network, report = read_network(AutoModelForMaskedLM, found.source, config, dtype, options)
+    head = "masked-language-model head", "saved as a masked language model"
+    check_head(found, report["missing_keys"], *head, ", ".join(config.architectures or ()))
+    if tokenizer.mask_token_id is None:
+        message = f"The tokenizer of '{found.name}' has no mask token. Use a masked language model's own."
+        raise UnfitModel(message, check="mask token")
+    return Checkpoint(found, network, tokenizer, network.state_dict(), MaskedLM)
+
+
+def _is_causal(config: Any) -> bool:
+    """Whether the checkpoint was saved as a causal language model, or can be nothing else."""
+    if getattr(config, "is_encoder_decoder", False):
+        return False
+    alone = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING and type(config) not in MODEL_FOR_MASKED_LM_MAPPING
+    return names_causal(config.architectures) or alone
+
+
+def _start(found: Found, network: Any, tokenizer: Any) -> int:
+    """The token before every text: the tokenizer's or the model's own, else the one that ends texts.
+
+    Models without a token for the beginning, such as GPT-2, were trained on texts separated by the one for the end. A
+    token that opens a turn of a chat cannot be used: a role follows it, not a text.
+    """
+    vocabulary = tokenizer.get_vocab()
+    if tokenizer.bos_token == TURN and BETWEEN in vocabulary:
+        return int(vocabulary[BETWEEN])
+    for name in ("bos_token_id", "eos_token_id"):
+        for whose in (tokenizer, network.config):
+            token = getattr(whose, name, None)
+            token = token[0] if isinstance(token, list) and token else token
+            if isinstance(token, int):
+                return token
+    raise UnfitModel(
+        f"Neither the tokenizer nor the configuration of '{found.name}' names a token that begins or ends a text "
+        "(bos_token, eos_token), so the token before a sentence is unknown. Name one in its tokenizer_config.json."
+    )
+
+
+def _label_words(labels: Labels) -> Words | None:
+    """The words for entailment, neutral and contradiction; None where none are given."""
+    words = [word.strip() for word in split(labels)]
+    if not words or words == [""]:
+        return None
+    if len(words) != 3 or len(set(words)) < 3 or not all(words):
+        raise BadInput(
+            "`labels` of a causal model are three different words for entailment, neutral and contradiction, in this "
+            f"order, as in True,Neither,False. Got '{','.join(words)}'."
+        )
+    entailment, neutral, contradiction = words
+    return entailment, neutral, contradiction

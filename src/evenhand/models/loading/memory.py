@@ -1,4 +1,4 @@
-"""Do a checkpoint's weights fit into memory? Asked before they are read: else the system ends the process, unsaid."""
+"""Check that weights fit into memory before they are read: otherwise the system would silently kill the process."""
 
 from contextlib import suppress
 from math import prod
@@ -12,37 +12,33 @@ from evenhand.errors import ModelError
 from evenhand.models.loading.names import Found
 
 LIMIT = Path("/sys/fs/cgroup/memory.max")
-"""Where a container says how much of its machine's memory it may use."""
+"""The memory limit of a container."""
 
 
 def check_memory(found: Found, dtype: torch.dtype) -> None:
-    """An error, with sizes, where the weights in this dtype are more than the memory that is free.
+    """Raise where the weights in this dtype need more memory than is free.
 
-    A checkpoint on the Hub, a .gguf file, and one that is not in safetensors, is let through: its size is not known.
+    The size of a checkpoint on the Hub, in a .gguf file or not in safetensors is not known, so it passes.
     """
     if found.on_hub or found.file:
         return
-    needed = dtype.itemsize * sum(map(_numbers, _weights(Path(found.source))))
+    folder = Path(found.source)  # which may have the weights twice, under different names
+    files = sorted(folder.glob("model*.safetensors")) or sorted(folder.glob("*.safetensors"))
+    needed = dtype.itemsize * sum(map(_numbers, files))
     if needed > free():
         raise ModelError(
             f"'{found.name}' does not fit into memory: its weights take {needed / 2**30:.2f} GiB as "
             f"{str(dtype).removeprefix('torch.')}, and {free() / 2**30:.2f} GiB are free. Use a machine with more "
-            "memory, a smaller model, or --dtype bfloat16."
+            "memory, a smaller model, or `dtype='bfloat16'`."
         )
 
 
 def free() -> int:
-    """Bytes of memory that a process here can still have."""
+    """Bytes of memory that this process can still use."""
     available = int(psutil.virtual_memory().available)
     with suppress(OSError, ValueError):  # no container, or one without a limit
         available = min(available, int(LIMIT.read_text()) - int(LIMIT.with_name("memory.current").read_text()))
     return available
-
-
-def _weights(folder: Path) -> list[Path]:
-    """The files that hold the weights: some folders have them twice, under other names."""
-    named = sorted(folder.glob("model*.safetensors"))
-    return named or sorted(folder.glob("*.safetensors"))
 
 
 def _numbers(path: Path) -> int:

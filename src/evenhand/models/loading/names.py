@@ -1,9 +1,10 @@
-"""Where a model of a given name is: bundled, in a folder, or on the Hub."""
+"""Find a model by name: bundled, in a folder, or on the Hub."""
 
 import json
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,15 +13,15 @@ from evenhand.errors import ModelNotFound, UnknownName
 BUNDLED = Path(__file__).parent.parent / "bundled"
 DEFAULT = "mini-en"
 ADAPTER = "adapter_config.json"
-"""What a folder holds, beside the weights, that is an adapter (peft) to another model."""
+"""The file that marks a folder as an adapter (peft) to another model."""
 GGUF = ".gguf"
-"""How a file ends that is a whole model: causal, with its configuration and tokenizer."""
+"""The ending of a file that is a whole causal model, with configuration and tokenizer."""
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A model's name, and the folder or Hub id to load it from; `file` names the one in it that is all of the model."""
+    """A model's name, and the folder or Hub id to load it from; `file` is a .gguf file in the folder."""
 
     name: str
     source: str
@@ -29,7 +30,7 @@ class Found:
 
     @property
     def whole(self) -> str:
-        """What is needed to load it, for those who cannot."""
+        """What a loadable model consists of, for error messages."""
         if self.file:
             return f"A {GGUF} file must be whole, of a kind that transformers reads, and needs the package gguf."
         return (
@@ -39,10 +40,12 @@ class Found:
 
 
 def find(name: str) -> Found:
-    """Look among the bundled models, then for a folder, then in EVENHAND_MODELS; else take it for a Hub id."""
+    """Look among the bundled models and EVENHAND_MODELS, then for a folder; otherwise take it for a Hub id."""
     if name in named():
         return Found(name, str(named()[name]), on_hub=False)
-    folder = _expanded(name)
+    folder = Path(name)
+    with suppress(RuntimeError):  # ~name, where nobody has that name
+        folder = folder.expanduser()
     try:
         is_folder, is_file = bool(name) and folder.is_dir(), folder.is_file()
     except OSError as error:
@@ -63,15 +66,8 @@ def find(name: str) -> Found:
     return Found(name, name, on_hub=True)
 
 
-def _expanded(name: str) -> Path:
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:  # a home of nobody's
-        return Path(name)
-
-
 def named() -> dict[str, Path]:
-    """The models that have a name here: the bundled ones, and the folders in EVENHAND_MODELS."""
+    """The models known by name: the bundled ones, and the folders in EVENHAND_MODELS."""
     roots = [BUNDLED]
     if extra := os.environ.get("EVENHAND_MODELS"):
         roots.append(Path(extra).expanduser())
@@ -83,7 +79,7 @@ def named() -> dict[str, Path]:
 
 
 def kind(found: Found) -> str:
-    """What an audit of it runs, "masked", "causal" or "nli"; "" where loading alone can tell."""
+    """The kind of model, "masked", "causal" or "nli"; "" where only loading can tell."""
     if found.on_hub:
         return ""
     if found.file:
@@ -98,27 +94,27 @@ def kind(found: Found) -> str:
         if names_causal(architectures):
             return "causal"
         return "masked" if any(name.endswith("ForMaskedLM") for name in architectures or ()) else ""
-    except (OSError, ValueError, AttributeError):  # broken: the loader says so
+    except (OSError, ValueError, AttributeError):  # broken: loading raises
         return ""
 
 
 def is_adapter(found: Found) -> bool:
-    """Does the folder hold an adapter to another model?"""
+    """Whether the folder holds an adapter to another model."""
     return not (found.on_hub or found.file) and (Path(found.source) / ADAPTER).is_file()
 
 
 def is_classifier(architectures: Sequence[str] | None) -> bool:
-    """Was the checkpoint saved as a classifier of texts?"""
+    """Whether the checkpoint was saved as a classifier of texts."""
     return any(name.endswith("ForSequenceClassification") for name in architectures or ())
 
 
 def names_causal(architectures: Sequence[str] | None) -> bool:
-    """Was the checkpoint saved as a causal language model? (GPT2LMHeadModel is one, XLMWithLMHeadModel is not.)"""
+    """Whether the checkpoint was saved as a causal language model: GPT2LMHeadModel, but not XLMWithLMHeadModel."""
     return any(re.search(r"(ForCausalLM|(?<!With)LMHeadModel)$", name) for name in architectures or ())
 
 
 def out_of_reach(found: Found, why: str) -> ModelNotFound:
-    """The sentence for a Hub model that could not be had."""
+    """The error for a Hub model that could not be downloaded."""
     near = str(UnknownName("model", found.name, named())).partition(". ")[2]
     return ModelNotFound(
         f"Model '{found.name}' is not bundled, not a folder, and not in the local Hub cache, and {why}. "

@@ -1,4 +1,4 @@
-"""A network in another precision, where its device has arithmetic for that: for comparing, not for measuring."""
+"""Networks in another precision, for comparing with float32."""
 
 import copy
 import time
@@ -10,18 +10,18 @@ from torch import Tensor
 from evenhand.errors import ModelError
 
 TIMES = 40
-"""So many times slower than float32 is emulation, not arithmetic: a question would take seconds."""
+"""A precision that is this many times slower than float32 is emulated: a question would take seconds."""
 
 
 def cast(model: Any, dtype: str) -> Any:
-    """A copy of the model with its weights in that precision; an error where the device cannot work in it."""
+    """A copy of the model with its weights in that precision; an error where the device cannot compute in it."""
     kind, device = getattr(torch, dtype), model.network.device
     if device.type == "cpu" and _seconds(kind) > TIMES * _seconds(torch.float32):
         raise ModelError(f"{dtype} cannot be tried: this CPU has no arithmetic for it.")
     try:
         other = copy.deepcopy(model, {id(model.tokenizer): model.tokenizer})
         for weights in other.network.parameters():
-            weights.data = weights.data.to(kind).contiguous()  # half precision is slow on weights laid out for float32
+            weights.data = weights.data.to(kind).contiguous()  # half precision is slow in float32's memory layout
     except RuntimeError as error:
         raise ModelError(f"{dtype} cannot be tried on {device}: {str(error).strip().splitlines()[0]}") from error
     if not computes(kind, device):
@@ -32,19 +32,19 @@ def cast(model: Any, dtype: str) -> Any:
 
 
 def computes(kind: torch.dtype, device: torch.device) -> bool:
-    """Can the device compute in that precision by itself? A processor may have to imitate half precision."""
+    """Whether the device computes in that precision natively; a CPU may have to emulate half precision."""
     if device.type == "cuda":
         return kind != torch.bfloat16 or bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type != "cpu" or kind == torch.float32:
         return kind == torch.float32
-    there: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch cannot say
+    there: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # missing in older versions of torch
     if kind == torch.float16:
-        return there.get("architecture") != "arm64"  # there oneDNN takes a hundred times as long as torch by itself
+        return there.get("architecture") != "arm64"  # where oneDNN takes a hundred times as long as torch
     return any("bf16" in name and has is True for name, has in there.items())
 
 
 def imitate(network: Any) -> None:
-    """Without oneDNN: it fails on bfloat16 there, and torch would then leave it off for whatever comes later."""
+    """Run the network without oneDNN, which fails on emulated bfloat16: torch would then turn it off for good."""
     before: list[Any] = []
 
     def off(*_: Any) -> None:
@@ -58,7 +58,7 @@ def imitate(network: Any) -> None:
 
 
 def _seconds(kind: torch.dtype) -> float:
-    """Of the processor, for one small product."""
+    """CPU time of one small matrix product."""
     before = torch.backends.mkldnn.set_flags(computes(kind, torch.device("cpu")))  # type: ignore[no-untyped-call]
     one: Tensor = torch.ones(64, 256, dtype=kind)
     other = torch.ones(256, 256, dtype=kind)

@@ -1,7 +1,8 @@
-"""Causal language models (GPT-2, Llama and their kin): answers to `Likelihood`, and to `Fill` among candidates."""
+"""Causal language models (GPT-2, Llama and others): answers to `Likelihood`, and to `Fill` among candidates."""
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain, islice
+from functools import partial
+from itertools import chain, islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,58 +12,58 @@ from torch import Tensor
 
 from evenhand.core.questions import Question, frame
 from evenhand.errors import UnfitModel
-from evenhand.models.networks.hooks import Picking
 from evenhand.models.networks.network import LanguageModel, on_device, padded
 from evenhand.models.planning import sequences
-from evenhand.models.planning.plan import Ids, Plan, Read, Reading
+from evenhand.models.planning.plan import Ids, Plan, Reading
 from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.sequences import Asking, Words
 from evenhand.models.planning.tokens import encode
 from evenhand.models.planning.trees import Forest, seen
 
-NODES = 128  # of a tree: more would share little more, and attention is over all of them
+NODES = 128  # of a tree: a larger one would share little more, and attention is over all of them
 
 
 class CausalLM(LanguageModel):
     """A causal language model that answers in nats.
 
-    Inputs are trees: sentences that begin alike go through the network together, their beginning once. Only the pieces
-    that somebody asked about are projected onto the vocabulary. `start` is the token that stands before the first
-    piece, `words` are those that stand for the labels of inference, if it is to answer `Entail`.
+    Inputs are trees: sentences that begin in the same way share the computation of their beginning. Only the asked
+    tokens are projected onto the vocabulary. `start` is the token before the first token of a text; `words` stand for
+    the three NLI labels, if the model is to answer `Entail`.
     """
 
     kind: ClassVar[str] = "causal"
+    pad = 0
 
     def __init__(self, network: Any, tokenizer: Any, *, start: int, words: Words | None = None, **known: Any) -> None:
-        super().__init__(network, tokenizer, **known)
         self.start = start
         self.words = words
+        self._nodes = 0
+        super().__init__(network, tokenizer, **known)
         self.fingerprint = sequences.fingerprint(self.fingerprint, words)
         self.about = {**self.about, "start": tokenizer.convert_ids_to_tokens(start)}
-        self._size = network.get_input_embeddings().weight.shape[0]
-        self._picking = Picking(network)
-        self._picks = False
-        self._nodes = 0
-        self._try_out()
 
     @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
         asked = [sequences.answerable(question, self.words) for question in questions]
         distinct = {frame(question): question for question in asked}.values()
-        texts = list(dict.fromkeys(text for question in distinct for text in sequences.texts(question, self.words)))
-        pieces = dict(zip(texts, encode(self.tokenizer, texts, 2**31), strict=True))  # its length is without the start
-        asking = sequences.Sequences(pieces, self.start, self.longest, self.words).asking
+        texts = (text for question in distinct for text in sequences.texts(question, self.words))
+        tokenized = encode(self.tokenizer, texts, 2**31)  # whose length is without the start
+        asking = sequences.Sequences(tokenized, self.start, self.longest, self.words).asking
         return Plan(list(self._readings([asking(question) for question in asked])), self.limit)
 
     def _readings(self, asked: Sequence[Asking]) -> Iterator[Reading]:
-        alike = {id(asking.parts): asking.parts for asking in asked}
-        parts = dict.fromkeys(part for found in alike.values() for part in found)
+        groups = {id(asking.parts): asking.parts for asking in asked}
+        parts = dict.fromkeys(part for found in groups.values() for part in found)
         forest = Forest((part.ids[: max(part.asked)] for part in parts if part.asked), self._size, self._nodes)
         reads = {part: forest.reads(part.ids, part.asked) for part in parts}
-        joined = {number: _Joined([reads[part] for part in found]) for number, found in alike.items()}
+        joined = {}
+        for number, group in groups.items():
+            by_part = [reads[part] for part in group]
+            joined[number] = tuple(chain(*by_part)), [len(found) for found in by_part]
         for asking in asked:
-            yield joined[id(asking.parts)].reading(asking)
+            found, lengths = joined[id(asking.parts)]
+            yield Reading(found, asking.note, partial(_finish, asking, lengths))
 
     @torch.inference_mode()
     def _logits(self, joined: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:
@@ -78,19 +79,16 @@ class CausalLM(LanguageModel):
         else:
             inputs["attention_mask"] = on_device(attention, device)
         rows, nodes = on_device(places, device).unbind(dim=1)
-        if self._picks:
-            return self._picking.logits(rows, nodes, **inputs).float()
-        logits: Tensor = self.network(**inputs).logits[rows, nodes]
-        return logits.float()
+        return self.logits(rows, nodes, **inputs).float()
 
     def _try_out(self) -> None:
-        """Refuse a network that looks ahead. Pick positions and let inputs branch where that changes nothing.
+        """Refuse a network that looks ahead; pick positions and let inputs branch where that changes nothing.
 
-        It does not with attention over positions, whichever kind they are of, but with recurrent networks, and those
-        that make a bias of their own from the order of the input.
+        It changes nothing with attention over positions, of whichever kind. It does with recurrent networks, and with
+        those that derive a bias from the order of the input.
         """
         if self.network.dtype != torch.float32 and not self._tried([(self.start, self.start)]).isfinite().all():
-            with self._in_float32():  # it overflows: what is tried here is the network, not the precision
+            with self._in_float32():  # it overflows: the network is tried here, not the precision
                 self._try()
         else:
             self._try()
@@ -112,10 +110,10 @@ class CausalLM(LanguageModel):
         if not self._same(alone, sequences):
             self._nodes = 0
         elif window := _window(self.network.config.get_text_config()):
-            self.longest = min(self.longest, window)  # a tree says itself what each node sees, near or far
+            self.longest = min(self.longest, window)  # in a tree each node sees all before it, near or far
 
     def _tried(self, sequences: Sequence[Ids]) -> Tensor:
-        """The log-probabilities after every piece of the sequences."""
+        """The log-probabilities after every token of the sequences."""
         forest = Forest(sequences, self._size, self._nodes)
         rows = sorted(forest.rows, key=len, reverse=True)
         joined, attention = padded(rows, self.pad)
@@ -128,26 +126,13 @@ class CausalLM(LanguageModel):
         except (RuntimeError, IndexError, TypeError, ValueError):  # it takes no such input
             return False
 
-    def _close(self, one: Tensor, other: Tensor) -> bool:
-        close = 1e-3 if self.network.dtype == torch.float32 else 0.2
-        return one.shape == other.shape and torch.allclose(one, other, atol=close, rtol=0)
 
-
-class _Joined:
-    """The reads of several parts in a row, and the way back: values by part."""
-
-    def __init__(self, reads: Sequence[tuple[Read, ...]]) -> None:
-        self.reads = tuple(chain(*reads))
-        stops = list(accumulate(map(len, reads)))
-        self.slices = [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
-
-    def reading(self, asking: Asking) -> Reading:
-        return Reading(self.reads, asking.note, lambda values: asking.finish(self._by_part(values)))
-
-    def _by_part(self, values: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
-        return [tuple(chain(*values[part])) for part in self.slices]
+def _finish(asking: Asking, lengths: Sequence[int], values: list[tuple[float, ...]]) -> tuple[float, ...]:
+    """The answer from the values of all reads in a row; `lengths` has the number of reads of each part."""
+    following = iter(values)
+    return asking.finish([tuple(chain(*islice(following, length))) for length in lengths])
 
 
 def _window(config: Any) -> int | None:
-    """How far back some layer of the network looks, where that is not to the beginning."""
+    """How far back some layer of the network looks; None where all look back to the beginning."""
     return getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None

@@ -1,4 +1,4 @@
-"""Tokenizers that cut Japanese into words first, as Tohoku University's BERT models have them."""
+"""Tokenizers that split Japanese into words first, such as those of Tohoku University's BERT models."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ ROLES = ("unk_token", "cls_token", "sep_token", "pad_token", "mask_token")
 
 
 def known(tokenizer: Any) -> bool:
-    """Is it one of those: MeCab for words, then pieces or characters?"""
+    """Whether the tokenizer is one of those: MeCab for words, then WordPiece or characters."""
     return (
         type(tokenizer).__name__ == "BertJapaneseTokenizer"
         and tokenizer.word_tokenizer_type == "mecab"
@@ -24,34 +24,33 @@ def known(tokenizer: Any) -> bool:
 
 
 class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
-    """The same pieces, with the interface of the fast ones; which of two texts a piece is of is said, too.
+    """The same tokens, with the interface of fast tokenizers, and with token types.
 
-    Where a piece stands in the text it cannot say, since words are cut before: enough for inference, not for masks.
-    Saved as the tokenizer that it was made from.
+    It has no offsets, since words are split before: enough for NLI, not for masks. It is saved as the tokenizer that it
+    was made from.
     """
 
     def __init__(self, original: Any) -> None:
         self._original = original
-        names = {role: getattr(original, role) for role in ROLES}
         super().__init__(
             tokenizer_object=_fast(original),
             model_max_length=original.model_max_length,
             model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-            **names,
+            **{role: getattr(original, role) for role in ROLES},
         )
 
     def __call__(self, text: Any, text_pair: Any = None, **options: Any) -> Any:
-        """The pieces of texts, or of pairs of texts."""
+        """The tokens of texts, or of pairs of texts."""
         if options.get("return_offsets_mapping"):
             raise UnfitModel(
-                "This model's tokenizer (BertJapaneseTokenizer) does not say which characters a piece stands for: it "
-                "can be used for inference, not for masked sentences. Use a checkpoint with a tokenizer.json.",
+                "This model's tokenizer (BertJapaneseTokenizer) does not say which characters a token stands for: it "
+                "can be used for NLI, not for masked sentences. Use a checkpoint with a tokenizer.json.",
                 check="tokenizer",
             )
         return super().__call__(self._words(text), None if text_pair is None else self._words(text_pair), **options)
 
     def save_pretrained(self, folder: Any, **options: Any) -> Any:
-        """Leave the original in the folder."""
+        """Save the original tokenizer."""
         return self._original.save_pretrained(folder, **options)
 
     def _words(self, text: Any) -> Any:
@@ -64,14 +63,14 @@ def _fast(original: Any) -> Tokenizer:
     vocabulary = original.get_vocab()
     cut: PreTokenizer = WhitespaceSplit()
     if original.subword_tokenizer_type == "wordpiece":
-        pieces = Tokenizer(WordPiece(vocabulary, unk_token=original.unk_token, max_input_chars_per_word=100))
+        tokenizer = Tokenizer(WordPiece(vocabulary, unk_token=original.unk_token, max_input_chars_per_word=100))
     else:
-        pieces = Tokenizer(WordLevel(vocabulary, unk_token=original.unk_token))
+        tokenizer = Tokenizer(WordLevel(vocabulary, unk_token=original.unk_token))
         cut = Sequence([cut, Split(Regex("."), "isolated")])
-    pieces.pre_tokenizer = cut
-    pieces.post_processor = TemplateProcessing(
+    tokenizer.pre_tokenizer = cut
+    tokenizer.post_processor = TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", original.cls_token_id), ("[SEP]", original.sep_token_id)],
     )
-    return pieces
+    return tokenizer

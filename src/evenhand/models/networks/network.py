@@ -1,10 +1,11 @@
-"""A network with its tokenizer: what every kind of model shares on the way from questions to answers."""
+"""A network with its tokenizer: what all kinds of models share on the way from questions to answers."""
 
 import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from itertools import chain, groupby, islice
 from typing import Any, ClassVar, Self
 
@@ -17,19 +18,22 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from evenhand.core.questions import Answer, Question, Span
 from evenhand.errors import ModelError
 from evenhand.models.networks.casting import cast
+from evenhand.models.networks.hooks import Picking
 from evenhand.models.planning.plan import Batch, Ids, Limit, Plan, Values
 from evenhand.models.planning.running import work_through
 from evenhand.models.planning.tokens import count, encode
 
 SHORT = 64
-"""Pieces up to which an input leaves the larger tiles of attention empty: half the time of an attention on an H200."""
+"""Inputs of up to this many tokens leave large attention tiles mostly empty: twice the time of attention on an H200."""
 
 
 class NetworkModel(ABC):
     """A network that answers in nats, in batches planned beforehand; equal inputs go through it once."""
 
     kind: ClassVar[str]
-    """What an audit runs on it, by suites.ALL."""
+    """What an audit runs on it, a key of suites.ALL."""
+    hooks: ClassVar[type[Any]]
+    """What makes the network compute only the asked positions."""
 
     def __init__(
         self,
@@ -50,12 +54,25 @@ class NetworkModel(ABC):
         self.limit = limit
         self.about = about
         self.overflowed = 0
-        """Inputs that half precision could not hold, and float32 did."""
+        """Number of inputs that overflowed in half precision and were computed in float32."""
         self._too_large = math.inf  # tokens of the smallest batch that ran out of memory
+        self._size = network.get_input_embeddings().weight.shape[0]
+        self._picking = self.hooks(network)
+        self._picks = False
+        self._try_out()
+
+    @abstractmethod
+    def _try_out(self) -> None:
+        """Find out on a few inputs whether picking positions, padding or branching changes the answers."""
+
+    @property
+    def pad(self) -> int:
+        """The token that fills up an input to the length of the longest."""
+        return self.tokenizer.pad_token_id or 0
 
     @property
     def mask(self) -> str:
-        """The token that stands for a hidden word; empty where there is none."""
+        """The mask token; empty where there is none."""
         return self.tokenizer.mask_token or ""
 
     def cast(self, dtype: str) -> Self:
@@ -68,27 +85,19 @@ class NetworkModel(ABC):
 
     @abstractmethod
     def _cells(self, batch: Batch) -> Tensor:
-        """One batch through the network, whatever memory it takes: the values of its cells in a row, on its device."""
+        """Run one batch, whatever memory it takes: the values of its cells in a row, on the network's device."""
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer for each question, in order."""
         return work_through(self.plan(questions), self.stream)
 
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
-        return [
-            count(pieces, span)
-            for pieces, (_, span) in zip(
-                encode(self.tokenizer, [text for text, _ in places], self.longest), places, strict=True
-            )
-        ]
-
-    def run(self, batch: Batch) -> Values:
-        """One batch through the network."""
-        return self._begin(batch)()
+    def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of tokens; 0 where the text cannot be represented."""
+        found = encode(self.tokenizer, (text for text, _ in places), self.longest)
+        return [count(found[text], span) for text, span in places]
 
     def stream(self, batches: Iterable[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
-        """The values of each batch, in order. A GPU has the next one to work on while its last values are read."""
+        """The values of each batch, in order; a GPU works on the next batch while the values of the last are read."""
         ahead: deque[tuple[int, Callable[[], Values]]] = deque()
         for number, batch in batches:
             ahead.append((number, self._begin(batch)))
@@ -98,9 +107,9 @@ class NetworkModel(ABC):
         yield from ((number, finish()) for number, finish in ahead)
 
     def _begin(self, batch: Batch) -> Callable[[], Values]:
-        """Start a batch; in halves, and so from then on, where memory does not suffice. What is given waits for it."""
+        """Start a batch, in halves from the first time that memory runs out; the function returned waits for it."""
         if batch.tokens >= self._too_large and len(batch.inputs) > 1:
-            halves = [self.run(half) for half in batch.halves()]
+            halves = [self._begin(half)() for half in batch.halves()]
             return lambda: [row for half in halves for row in half]
         try:
             with attention_for(len(batch.inputs[0]), self.network.device):
@@ -113,7 +122,7 @@ class NetworkModel(ABC):
             if len(batch.inputs) == 1:
                 raise ModelError(
                     f"'{self.name}' ran out of memory on {self.network.device} with a single input of "
-                    f"{batch.tokens} pieces. Use a larger device, a smaller --dtype or shorter texts."
+                    f"{batch.tokens} tokens. Use a larger device, a smaller `dtype` or shorter texts."
                 ) from error
         self._too_large = batch.tokens
         if self.network.device.type == "cuda":
@@ -122,7 +131,7 @@ class NetworkModel(ABC):
 
     @contextmanager
     def _in_float32(self) -> Iterator[None]:
-        """The same weights in float32 meanwhile; buffers stay as they are, for some would not come back the same."""
+        """Keep the weights in float32 for a while, but not the buffers: some would not come back the same."""
         dtype = self.network.dtype
         try:
             for weights in self.network.parameters():
@@ -133,7 +142,7 @@ class NetworkModel(ABC):
                 weights.data = weights.data.to(dtype)
 
     def _finite(self, batch: Batch, values: Values) -> Values:
-        """The values; inputs that overflowed in half precision once more, with the same weights, in float32."""
+        """The values, with inputs that overflowed in half precision computed again with the same weights in float32."""
         if self.network.dtype == torch.float32:
             return values
         odd = [row for row, found in enumerate(values) if not all(map(math.isfinite, found))]
@@ -147,9 +156,30 @@ class NetworkModel(ABC):
             whole[row] = found
         return whole
 
+    def _close(self, one: Tensor, other: Tensor) -> bool:
+        """Whether two outputs agree, up to rounding in the network's precision."""
+        close = 1e-3 if self.network.dtype == torch.float32 else 0.2
+        return one.shape == other.shape and torch.allclose(one, other, atol=close, rtol=0)
+
+    def _picking_keeps(self, output: Callable[[], Tensor], close: float) -> bool:
+        """Whether the output is the same when positions are picked."""
+        self._picks = False
+        whole = output()
+        self._picks = True
+        try:
+            picked = output()
+            return picked.shape == whole.shape and torch.allclose(picked, whole, atol=close, rtol=close)
+        except (RuntimeError, IndexError, TypeError, ValueError):  # the network needs all positions
+            return False
+
+    def _check_padding(self, alone: Tensor, padded: Tensor) -> None:
+        """Plan batches of equal lengths for a network that lets padding leak, as convolutions and Fourier mixers do."""
+        if not self._close(alone, padded):
+            self.limit = replace(self.limit, enough=0)
+
 
 def _fetched(cells: Tensor) -> Callable[[], list[float]]:
-    """The numbers, once the device has them: until then it is left to work."""
+    """A function that waits for the numbers: until it is called, the device is left to work."""
     if cells.device.type != "cuda":
         return cells.tolist
     here = torch.empty(cells.shape, dtype=cells.dtype, pin_memory=True)
@@ -173,13 +203,13 @@ def _by_input(batch: Batch, values: Sequence[float]) -> Values:
 
 
 def padded(inputs: Sequence[Ids], pad: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The inputs as one array, filled up to the length of the first, the longest, and what of it to attend to."""
+    """The inputs as one array, padded to the length of the first, which is the longest, and the attention mask."""
     shape = len(inputs), len(inputs[0])
     ids = np.full(shape, pad)
     attention = np.zeros(shape, dtype=np.int64)
     row = 0
-    for length, alike in groupby(inputs, key=len):
-        block = np.fromiter(chain.from_iterable(alike), dtype=np.int64).reshape(-1, length)
+    for length, rows in groupby(inputs, key=len):
+        block = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, length)
         ids[row : row + len(block), :length] = block
         attention[row : row + len(block), :length] = 1
         row += len(block)
@@ -187,14 +217,14 @@ def padded(inputs: Sequence[Ids], pad: int) -> tuple[NDArray[np.int64], NDArray[
 
 
 def attention_for(length: int, device: torch.device) -> AbstractContextManager[None]:
-    """Short inputs without the attention of cuDNN and FlashAttention, whose tiles they would leave empty."""
+    """Attention without cuDNN and FlashAttention for short inputs, which would leave their tiles mostly empty."""
     if device.type != "cuda" or length > SHORT:
         return nullcontext()
     return sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
 
 
 def on_device(array: NDArray[Any], device: torch.device) -> Tensor:
-    """The array there; a GPU copies it while the host goes on."""
+    """The array on the device; a GPU copies it while the host goes on."""
     tensor = torch.from_numpy(array)
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
@@ -202,8 +232,15 @@ def on_device(array: NDArray[Any], device: torch.device) -> Tensor:
 class LanguageModel(NetworkModel):
     """A language model: its cells are tokens at places of an input, and their values log-probabilities."""
 
-    pad = 0
-    """What fills up an input to the length of the longest."""
+    hooks = Picking
+
+    def logits(self, rows: Tensor, positions: Tensor, network: Any = None, **inputs: Any) -> Tensor:
+        """The network's output at these places, (places, vocabulary); `network` is the wrapper around it, if any."""
+        if self._picks:
+            picked: Tensor = self._picking.logits(rows, positions, network, **inputs)
+            return picked
+        logits: Tensor = (network or self.network)(**inputs).logits[rows, positions]
+        return logits
 
     @abstractmethod
     def _logits(self, ids: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:

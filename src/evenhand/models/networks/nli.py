@@ -1,8 +1,7 @@
-"""Models of natural language inference (sequence classifiers with three labels): answers to `Entail`."""
+"""NLI classifiers (natural language inference: three labels for a pair of texts): answers to `Entail`."""
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,55 +14,48 @@ from evenhand.errors import UnfitModel
 from evenhand.models.networks.hooks import FirstPosition
 from evenhand.models.networks.japanese import JapaneseTokenizer
 from evenhand.models.networks.network import NetworkModel, on_device, padded
-from evenhand.models.planning.plan import Batch, Ids, Limit, Plan, Read, Reading
+from evenhand.models.planning.plan import Batch, Ids, Plan, Read, Reading
 from evenhand.models.planning.running import uncollected
-from evenhand.models.planning.tokens import PairPieces, encode_pairs
+from evenhand.models.planning.tokens import TokenizedPair, encode_pairs
 
 
 class NliModel(NetworkModel):
     """A classifier of premise and hypothesis that answers in nats: entailment, neutral, contradiction.
 
-    The tokenizer joins the two as its family does. Where the network tells them apart by token types, a piece of an
-    input is `token + type * size`, `size` being the number of the network's embeddings: one number for both, so that a
-    batch is named by all that it is. `order` has the network's outputs for the three labels.
+    The tokenizer joins the two in its own way. Where the network tells them apart by token types, a token of an input
+    is stored as `token + type * size`, where `size` is the number of the network's embeddings, so that a batch's key
+    covers both. `order` has the network's outputs for the three labels.
     """
 
     kind: ClassVar[str] = "nli"
+    hooks = FirstPosition
 
-    def __init__(
-        self, network: Any, tokenizer: Any, *, order: tuple[int, int, int], limit: Limit, **known: Any
-    ) -> None:
-        super().__init__(network, tokenizer, limit=limit, **known)
+    def __init__(self, network: Any, tokenizer: Any, *, order: tuple[int, int, int], **known: Any) -> None:
         self.order = order
-        self._size = network.get_input_embeddings().weight.shape[0]
         self._types = token_types(network)
-        self._first = FirstPosition(network)
-        self._picks = self._picking_changes_nothing()
-        if not self._padding_changes_nothing():
-            self.limit = replace(limit, enough=0)
+        super().__init__(network, tokenizer, **known)
 
     @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
         pairs = [_answerable(question) for question in questions]
-        distinct = list(dict.fromkeys(pairs))
-        encoded = dict(zip(distinct, encode_pairs(self.tokenizer, distinct, self.longest), strict=True))
+        encoded = encode_pairs(self.tokenizer, pairs, self.longest)
         return Plan([self._reading(encoded[pair]) for pair in pairs], self.limit)
 
-    def count_pieces(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of pieces; 0 where the text cannot be represented."""
+    def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
+        """For each text and span, the number of tokens; 0 where the text cannot be represented."""
         if not isinstance(self.tokenizer, JapaneseTokenizer):
-            return super().count_pieces(places)
-        # It does not say where a piece stands: all that can be told is whether there are pieces for the text.
+            return super().count_tokens(places)
+        # It does not know where a token is: all that can be told is whether there are tokens for the text.
         found = encode_pairs(self.tokenizer, [(text, text) for text, _ in places], self.longest)
-        return [0 if pieces.note else len(pieces.ids) // 2 for pieces in found]
+        return [0 if found[text, text].note else len(found[text, text].ids) // 2 for text, _ in places]
 
-    def _reading(self, pieces: PairPieces) -> Reading:
-        if pieces.note:
-            return Reading(note=pieces.note)
-        ids = pieces.ids
-        if pieces.types and max(pieces.types) < self._types:
-            ids = tuple(token + kind * self._size for token, kind in zip(ids, pieces.types, strict=True))
+    def _reading(self, pair: TokenizedPair) -> Reading:
+        if pair.note:
+            return Reading(note=pair.note)
+        ids = pair.ids
+        if pair.types and max(pair.types) < self._types:
+            ids = tuple(token + kind * self._size for token, kind in zip(ids, pair.types, strict=True))
         return Reading((Read(ids, tuple((0, label) for label in self.order)),))
 
     def _cells(self, batch: Batch) -> Tensor:
@@ -74,48 +66,37 @@ class NliModel(NetworkModel):
 
     @torch.inference_mode()
     def _logps(self, inputs: Sequence[Ids]) -> Tensor:
-        joined, attention = padded(inputs, self.tokenizer.pad_token_id or 0)
+        joined, attention = padded(inputs, self.pad)
         types, ids = np.divmod(joined, self._size)
         named: dict[str, NDArray[np.int64]] = {"input_ids": ids, "attention_mask": attention}
         if self._types > 1:
             named["token_type_ids"] = types
         there = {name: on_device(array, self.network.device) for name, array in named.items()}
-        logits: Tensor = self._first.logits(**there) if self._picks else self.network(**there).logits
+        logits: Tensor = self._picking.logits(**there) if self._picks else self.network(**there).logits
         return logits.float().log_softmax(dim=-1)  # (inputs, labels)
 
-    def _picking_changes_nothing(self) -> bool:
-        """Does the classifier read the first position alone? BART's reads the last."""
-        inputs = [pieces.ids for pieces in encode_pairs(self.tokenizer, [("a a a", "a"), ("a", "a a a")], 2**31)]
-        with self._in_float32():  # half precision might hide a difference
-            self._picks = False
-            whole = self._logps(inputs)
-            self._picks = True
-            try:
-                return torch.allclose(self._logps(inputs), whole, atol=1e-4, rtol=1e-4)
-            except (RuntimeError, IndexError, TypeError, ValueError):
-                return False
+    def _try_out(self) -> None:
+        some = self._inputs(("a a a", "a"), ("a", "a a a"))
+        with self._in_float32():  # half precision might hide a difference; BART's classifier reads the last position
+            self._picks = self._picking_keeps(lambda: self._logps(some), 1e-4)
+        short, long = self._inputs(("a", "a"), ("a a a", "a a a"))
+        self._check_padding(self._logps([short])[0], self._logps([long, short])[1])
 
-    def _padding_changes_nothing(self) -> bool:
-        """Does the network ignore what it should not attend to?"""
-        short, long = (
-            next(encode_pairs(self.tokenizer, [pair], 2**31)).ids for pair in (("a", "a"), ("a a a", "a a a"))
-        )
-        alone, beside = self._logps([short])[0], self._logps([long, short])[1]
-        close = 1e-3 if self.network.dtype == torch.float32 else 0.2
-        return torch.allclose(alone, beside, atol=close, rtol=0)
+    def _inputs(self, *pairs: tuple[str, str]) -> list[Ids]:
+        return [pair.ids for pair in encode_pairs(self.tokenizer, pairs, 2**31).values()]
 
 
 def token_types(network: Any) -> int:
-    """How many texts of an input the network tells apart: RoBERTa takes types but knows one, DistilBERT takes none."""
+    """How many texts the network tells apart in an input: RoBERTa takes types but knows one, DistilBERT takes none."""
     takes = "token_type_ids" in inspect.signature(network.forward).parameters
     return int(getattr(network.config, "type_vocab_size", 0)) if takes else 0
 
 
 def _answerable(question: Question) -> tuple[str, str]:
-    """Premise and hypothesis, if it is a question for a model of natural language inference."""
+    """Premise and hypothesis of a question that an NLI classifier can answer."""
     if isinstance(question, Entail):
         return question.premise, question.hypothesis
     raise UnfitModel(
-        f"A model of natural language inference cannot answer {type(question).__name__} questions. They are for a "
-        "masked language model; for this one there is --suite nli."
+        f"An NLI classifier cannot answer {type(question).__name__} questions. They are for a masked language model; "
+        "for this one there is `suite='nli'`."
     )

@@ -1,40 +1,30 @@
-"""From a question to masked inputs: which pieces are hidden, and where the answer is read."""
+"""From a question to masked inputs: which tokens are masked, and where the answer is read."""
 
-import math
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-
-import numpy as np
 
 from evenhand.core.questions import Entail, Fill, Likelihood, Question, Span, frame
 from evenhand.errors import BadInput, UnfitModel
-from evenhand.models.planning.plan import Ids, Read, Reading
-from evenhand.models.planning.tokens import NO_OTHER, Pieces, Unanswerable
-
-
-def texts(question: Fill | Likelihood) -> list[str]:
-    """The texts a tokenizer must see before the question can be read."""
-    if isinstance(question, Fill):
-        return [question.filled(candidate)[0] for candidate in question.among or (question.answer,)]
-    return [question.text]
+from evenhand.models.planning.plan import Ids, Read, Reading, normalised
+from evenhand.models.planning.tokens import NO_OTHER, TokenizedText, Unanswerable
 
 
 def answerable(question: Question) -> Fill | Likelihood:
-    """The question, if it is one for a masked language model."""
+    """The question, if a masked language model can answer it."""
     if isinstance(question, (Fill, Likelihood)):
         return question
     if not isinstance(question, Entail):
         raise BadInput(f"A question is a Fill, a Likelihood or an Entail. Got {question!r}.")
     raise UnfitModel(
-        f"A masked language model cannot answer {type(question).__name__} questions. "
-        "They are for a model of natural language inference."
+        f"A masked language model cannot answer {type(question).__name__} questions. They are for an NLI classifier."
     )
 
 
 class Masked:
-    """Turns questions into reads of masked inputs; `pieces` by text, `mask` the tokenizer's id for it."""
+    """Turns questions into reads of masked inputs; `mask` is the id of the mask token."""
 
-    def __init__(self, pieces: Mapping[str, Pieces], mask: int) -> None:
-        self.pieces = pieces
+    def __init__(self, tokenized: Mapping[str, TokenizedText], mask: int) -> None:
+        self.tokenized = tokenized
         self.mask = mask
         self._compared: dict[Hashable, Reading] = {}
 
@@ -45,16 +35,16 @@ class Masked:
         if not question.among:
             return _noted(self._fill(question))
         together = frame(question)
-        if together not in self._compared:  # the same for all candidates, however many questions ask for one of them
+        if together not in self._compared:  # the same for all candidates of a blank
             self._compared[together] = _noted(self._fill(question))
         shared = self._compared[together]
         mine = question.among.index(question.answer)
-        return Reading(shared.reads, shared.note, lambda values: _normalised(values, mine))
+        return Reading(shared.reads, shared.note, lambda values: (normalised(values)[mine],))
 
     def _fill(self, question: Fill) -> Iterator[Read]:
         for answer in question.among or (question.answer,):
             text, blank, hidden = question.filled(answer)
-            found = self._usable(text)
+            found = self.tokenized[text].checked()
             asked = found.inside(blank)
             masked, dropped = set(asked), set[int]()
             for span in hidden:
@@ -67,31 +57,21 @@ class Masked:
                         dropped.update(rest)
             ids = [self.mask if p in masked else token for p, token in enumerate(found.ids) if p not in dropped]
             yield Read(tuple(ids), tuple((p - sum(d < p for d in dropped), found.ids[p]) for p in asked))
-        if len(set(question.among)) == 1:  # it would be certain, whatever the model
+        if len(set(question.among)) == 1:  # the answer would be certain, whatever the model
             raise Unanswerable(NO_OTHER)
 
     def _likelihood(self, question: Likelihood) -> Iterator[Read]:
-        found = self._usable(question.text)
-        skipped = {p for span in question.skip for p in found.inside(span)}
-        asked = [p for p in found.positions if p not in skipped]
-        if not asked:
-            raise Unanswerable("nothing left outside the skipped spans")
+        found = self.tokenized[question.text].checked()
         ids = found.ids
         words: Sequence[int | None] = found.words if question.within_word else ()
         hidden: Ids = (self.mask,)
-        for position in asked:
+        for position in found.outside(question.skip):
             later = position + 1
-            if words:  # the rest of the word is hidden with its piece
+            if words:  # the rest of the word is masked with its token
                 while later < len(ids) and words[later] == words[position]:
                     later += 1
                 hidden = (self.mask,) * (later - position)
             yield Read(ids[:position] + hidden + ids[later:], ((position, ids[position]),))
-
-    def _usable(self, text: str) -> Pieces:
-        found = self.pieces[text]
-        if found.note:
-            raise Unanswerable(found.note)
-        return found
 
 
 def _noted(reads: Iterable[Read]) -> Reading:
@@ -101,15 +81,6 @@ def _noted(reads: Iterable[Read]) -> Reading:
         return Reading(note=str(reason))
 
 
-def _normalised(values: list[tuple[float, ...]], mine: int) -> tuple[float, ...]:
-    totals = [math.fsum(v) for v in values]
-    return (float(totals[mine] - np.logaddexp.reduce(totals)),)
-
-
 def _words(text: str, span: Span) -> Iterator[Span]:
-    """The words of the span, as white space divides them."""
-    at = span.start
-    for word in span.of(text).split():
-        start = text.index(word, at)
-        at = start + len(word)
-        yield Span(start, at)
+    """The words of the span, separated by white space."""
+    return (Span(*word.span()).shift(span.start) for word in re.finditer(r"\S+", span.of(text)))

@@ -2,8 +2,8 @@
 
     questions -> readings -> distinct inputs -> batches -> values -> answers
 
-The plan depends on the questions and the limit alone. So a run that was stopped, or is shared among workers, makes
-the same batches as an undisturbed one, and its numbers are the same to the last bit.
+The plan depends only on the questions and the limit. So a run that was stopped, or is distributed, has the same batches
+as an uninterrupted local one, and the same numbers to the last bit.
 """
 
 import hashlib
@@ -23,15 +23,13 @@ Numbers = NDArray[np.int64]
 Ids = tuple[int, ...]
 Cell = tuple[int, int]
 """A position in an input, and the token (or label) whose log-probability is read there."""
-
 Values = Sequence[Sequence[float]]
 """For each input of a batch, the log-probabilities of its cells."""
-
 NOT_FINITE = "not a finite number"
 
 
 class Read(NamedTuple):
-    """One input, and the cells a question needs from what the model makes of it."""
+    """One input, and the cells of its output that a question needs."""
 
     ids: Ids
     cells: tuple[Cell, ...]
@@ -46,6 +44,13 @@ class Reading:
     finish: Callable[[list[tuple[float, ...]]], tuple[float, ...]] = lambda values: tuple(chain(*values))
 
 
+def normalised(values: list[tuple[float, ...]]) -> tuple[float, ...]:
+    """The log-probability of each candidate, normalised over all of them; `values` has those of its tokens."""
+    totals = [math.fsum(found) for found in values]
+    whole = np.logaddexp.reduce(totals)
+    return tuple(float(total - whole) for total in totals)
+
+
 @dataclass(frozen=True)
 class Batch:
     """Inputs of similar length that go through the model together, and the cells to read from each."""
@@ -55,16 +60,16 @@ class Batch:
 
     @property
     def tokens(self) -> int:
-        """What it costs: tokens with padding."""
+        """The number of tokens, padding included."""
         return len(self.inputs) * len(self.inputs[0])
 
     @cached_property
     def key(self) -> str:
-        """Names the batch by its content."""
+        """A hash of the batch's content."""
         return hashlib.sha256(repr((self.inputs, self.cells)).encode()).hexdigest()
 
     def places(self) -> tuple[Numbers, Numbers, Numbers]:
-        """The distinct places to read (row and position), and for each cell in turn: which of them, and the token."""
+        """The distinct places to read (row and position), then for each cell the number of its place and its token."""
         rows = np.repeat(np.arange(len(self.cells)), [len(cells) for cells in self.cells])
         positions, tokens = np.array(list(chain.from_iterable(self.cells))).T
         length = len(self.inputs[0])
@@ -72,12 +77,12 @@ class Batch:
         return np.stack(np.divmod(places, length), axis=1), which, tokens
 
     def only(self, rows: Iterable[int]) -> "Batch":
-        """The work for these of its inputs."""
+        """A batch of only these rows."""
         chosen = list(rows)
         return Batch(tuple(self.inputs[row] for row in chosen), tuple(self.cells[row] for row in chosen))
 
     def halves(self) -> tuple["Batch", "Batch"]:
-        """The same work in two."""
+        """Two batches with the same work."""
         half = len(self.inputs) // 2
         return self.only(range(half)), self.only(range(half, len(self.inputs)))
 
@@ -87,7 +92,7 @@ class Limit:
     """How large a batch may be: tokens with padding, inputs, and positions projected onto the vocabulary.
 
     A batch of `enough` tokens takes no shorter input: one more batch costs less than padding. With 0, all inputs of a
-    batch are of one length: for networks that let padding leak into their answers.
+    batch have one length, for networks that let padding leak into their answers.
     """
 
     tokens: int
@@ -102,9 +107,7 @@ class Plan:
     def __init__(self, readings: Sequence[Reading], limit: Limit) -> None:
         self.readings = readings
         groups = {id(reading.reads): reading.reads for reading in readings}  # candidates of a blank share their reads
-        distinct = _Distinct()
-        self._reads = [[distinct.number(read) for read in reads] for reads in groups.values()]
-        inputs, self._cells = distinct.inputs(), distinct.cells()
+        self._reads, inputs, self._cells = _distinct(groups.values())
         self.inputs = len(inputs)
         self._numbers = [row.tolist() for row in _split(inputs, self._cells, limit)]
         """The inputs of each batch, by number."""
@@ -131,13 +134,13 @@ class Plan:
         self._found: dict[int, list[tuple[float, ...]]] = {}
 
     def unanswerable(self) -> Iterator[tuple[int, Answer]]:
-        """The questions that no batch can answer, by index."""
+        """The answers, all missing, to questions that no batch can answer, by index."""
         for question, reading in enumerate(self.readings):
             if not reading.reads:
                 yield question, Answer.none(reading.note)
 
     def settle(self, batch: int, values: Values) -> Iterator[tuple[int, Answer]]:
-        """Take the values of a batch, given by its number; the questions that are now answered, by index."""
+        """Take the values of the batch of this number; returns the answers that are now known, by index."""
         for number, row in zip(self._numbers[batch], values, strict=True):
             self._values[number] = row
         for question in self._waiting[batch]:
@@ -159,43 +162,37 @@ class Plan:
         known, row = self._cells[number], self._values[number]
         if known == cells:
             return tuple(row)
-        if number not in self._by_cell:  # several questions read from it, each somewhere else
+        if number not in self._by_cell:  # several questions read from it, at different places
             self._by_cell[number] = dict(zip(known, row, strict=True))
         return tuple(map(self._by_cell[number].__getitem__, cells))
 
 
-class _Distinct:
-    """Distinct inputs by number, and all that is read from each: a number is cheaper to look up than an input."""
+def _distinct(groups: Iterable[tuple[Read, ...]]) -> tuple[list[list[int]], list[Ids], list[tuple[Cell, ...]]]:
+    """For each group the number of each read's input; the distinct inputs; and for each of them all of its cells.
 
-    def __init__(self) -> None:
-        self._numbers: dict[Ids, int] = {}
-        self._cells: list[tuple[Cell, ...]] = []
-        self._more: dict[int, dict[Cell, None]] = {}  # of inputs that are read at several places
-
-    def number(self, read: Read) -> int:
-        """The number of its input."""
-        ids, cells = read
-        number = self._numbers.setdefault(ids, len(self._cells))
-        if number == len(self._cells):
-            self._cells.append(cells)
-        elif (known := self._cells[number]) != cells:
-            self._more.setdefault(number, dict.fromkeys(known)).update(dict.fromkeys(cells))
-        return number
-
-    def inputs(self) -> list[Ids]:
-        """All of them, in the order of their numbers."""
-        return list(self._numbers)
-
-    def cells(self) -> list[tuple[Cell, ...]]:
-        """For each input, what is read from it."""
-        found = list(self._cells)
-        for number, cells in self._more.items():
-            found[number] = tuple(cells)
-        return found
+    Later lookups are by number, which is cheaper than by input.
+    """
+    numbers: dict[Ids, int] = {}
+    cells: list[tuple[Cell, ...]] = []
+    merged: dict[int, dict[Cell, None]] = {}  # for inputs that are read at several places
+    reads = []
+    for group in groups:
+        found = []
+        for ids, asked in group:
+            number = numbers.setdefault(ids, len(cells))
+            if number == len(cells):
+                cells.append(asked)
+            elif (known := cells[number]) != asked:
+                merged.setdefault(number, dict.fromkeys(known)).update(dict.fromkeys(asked))
+            found.append(number)
+        reads.append(found)
+    for number, several in merged.items():
+        cells[number] = tuple(several)
+    return reads, list(numbers), cells
 
 
 def _split(inputs: Sequence[Ids], cells: Sequence[tuple[Cell, ...]], limit: Limit) -> Iterator[Numbers]:
-    """The numbers of the inputs, longest first, in batches within the limit; one that is over it alone goes alone."""
+    """The numbers of the inputs of each batch, longest first; an input that exceeds the limit has its own batch."""
     lengths = np.array([len(ids) for ids in inputs], dtype=np.int64)
     order = np.argsort(-lengths, kind="stable")
     rising = -lengths[order]

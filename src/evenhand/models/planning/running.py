@@ -1,4 +1,4 @@
-"""Work through a plan, batch by batch, and say how long it will take."""
+"""Run the batches of a plan, with a progress bar and an estimate of the time."""
 
 import gc
 import logging
@@ -13,14 +13,14 @@ from evenhand.models.planning.plan import Batch, Plan, Values
 
 log = logging.getLogger(__name__)
 
-WORTH_SAYING = 5.0  # seconds: work shorter than this needs no announcement
+WORTH_SAYING = 5.0  # seconds: shorter work needs no estimate
 
 Stream = Callable[[Sequence[tuple[int, Batch]]], Iterable[tuple[int, Values]]]
-"""Runs batches, each with its number; gives their values with the numbers, in whatever order they finish."""
+"""Runs numbered batches; gives their values with the numbers, in the order in which they finish."""
 
 
 def paced(plan: Plan, numbers: Iterable[int], stream: Stream) -> Iterator[tuple[int, Values]]:
-    """Run these batches of the plan, with a progress bar on a terminal, and a word on how long it will take."""
+    """Run these batches of the plan, with a progress bar on a terminal, and log how long it will take."""
     batches = [(number, plan.batches[number]) for number in numbers]
     total = sum(batch.tokens for _, batch in batches)
     done, told, start = 0, False, time.monotonic()
@@ -37,7 +37,7 @@ def paced(plan: Plan, numbers: Iterable[int], stream: Stream) -> Iterator[tuple[
 
 
 def work_through(plan: Plan, stream: Stream) -> list[Answer]:
-    """Run every batch of the plan; the answers in the order of the questions."""
+    """Run every batch of the plan, and return the answers in the order of the questions."""
     answers = dict(plan.unanswerable())
     with set_aside():
         for number, values in paced(plan, range(len(plan.batches)), stream):
@@ -46,7 +46,7 @@ def work_through(plan: Plan, stream: Stream) -> list[Answer]:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them: "40 s", "3 min", "2.5 h"."""
+    """Seconds in a readable unit: "40 s", "3 min", "2.5 h"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
@@ -54,7 +54,7 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without the collector, which took a third of planning's time; what is there afterwards counts as old."""
+    """Disable the garbage collector, which took a third of planning's time; new objects then count as old."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -68,9 +68,9 @@ def uncollected() -> Iterator[None]:
 
 @contextmanager
 def set_aside() -> Iterator[None]:
-    """What is there already is not looked through for cycles meanwhile: a large plan was, again and again.
+    """Hide existing objects from the garbage collector, which would search a large plan again and again.
 
-    Left alone where somebody else has set objects aside: they would come back with ours.
+    Does nothing where other code has frozen objects: unfreezing ours would unfreeze those too.
     """
     free = gc.get_freeze_count() == 0
     if free:

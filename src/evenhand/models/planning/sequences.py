@@ -1,21 +1,19 @@
-"""From a question to sequences: which pieces follow the start token, and which of them count."""
+"""From a question to sequences of tokens, and which of the tokens count."""
 
 import hashlib
-import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from evenhand.core.questions import Entail, Fill, Likelihood, Question, frame
 from evenhand.errors import BadInput, UnfitModel
-from evenhand.models.planning.plan import Ids
-from evenhand.models.planning.tokens import NO_OTHER, TOO_LONG, Pieces, Unanswerable
+from evenhand.models.planning import tokens
+from evenhand.models.planning.plan import Ids, normalised
+from evenhand.models.planning.tokens import NO_OTHER, TOO_LONG, TokenizedText, Unanswerable
 
-READING = 1  # raised whenever the same question becomes other sequences: kept answers are then asked again
+READING = 1  # raised whenever the same question becomes other sequences: cached answers are then asked for again
 BEFORE_BLANK = "attribute before the blank"
 PROMPT = "{premise}\nQuestion: {hypothesis} {0}, {2} or {1}?\nAnswer:"
-"""How inference is put to a model without a classifier (after Brown et al. 2020, appendix G, for ANLI)."""
+"""How a model without a classifier is asked for an NLI label (after Brown et al. 2020, appendix G, for ANLI)."""
 
 Words = tuple[str, str, str]
 """What stands for entailment, neutral and contradiction."""
@@ -23,7 +21,7 @@ Words = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A sequence from the start token on, and which of its pieces count."""
+    """A sequence, start token included, and which of its tokens count."""
 
     ids: Ids
     asked: tuple[int, ...]
@@ -31,7 +29,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A question as sequences, and how the log-probabilities of what counts in each make its answer."""
+    """A question as sequences, and how the log-probabilities of the tokens that count make its answer."""
 
     parts: tuple[Part, ...] = ()
     note: str = ""
@@ -44,8 +42,8 @@ def answerable(question: Question, words: Words | None) -> Question:
         raise BadInput(f"A question is a Fill, a Likelihood or an Entail. Got {question!r}.")
     if isinstance(question, Entail) and not words:
         raise UnfitModel(
-            "A causal language model has no classifier. It answers questions of inference by three words that stand "
-            "for entailment, neutral and contradiction, if it is given them: --labels True,Neither,False"
+            "A causal language model has no classifier. It answers NLI questions if it is given three words that stand "
+            "for entailment, neutral and contradiction: `labels='True,Neither,False'`"
         )
     if isinstance(question, Fill) and not question.among:
         raise UnfitModel(
@@ -57,81 +55,70 @@ def answerable(question: Question, words: Words | None) -> Question:
 
 def texts(question: Question, words: Words | None) -> list[str]:
     """The texts a tokenizer must see before the question can be read."""
-    if isinstance(question, Fill):
-        return [question.filled(candidate)[0] for candidate in question.among]
-    if isinstance(question, Entail):
-        prompt = PROMPT.format(*words or (), premise=question.premise, hypothesis=question.hypothesis)
-        return [f"{prompt} {word}" for word in words or ()]
-    return [question.text]
+    if not isinstance(question, Entail):
+        return tokens.texts(question)
+    prompt = PROMPT.format(*words or (), premise=question.premise, hypothesis=question.hypothesis)
+    return [f"{prompt} {word}" for word in words or ()]
 
 
 class Sequences:
-    """Turns questions into sequences; `pieces` by text, `start` the token before the first piece of every one."""
+    """Turns questions into sequences, each of which begins with the token `start`."""
 
-    def __init__(self, pieces: Mapping[str, Pieces], start: int, longest: int, words: Words | None) -> None:
-        self.pieces = pieces
+    def __init__(self, tokenized: Mapping[str, TokenizedText], start: int, longest: int, words: Words | None) -> None:
+        self.tokenized = tokenized
         self.start = start
         self.longest = longest
         self.words = words
-        self._compared: dict[Hashable, tuple[Part, ...] | str] = {}
+        self._compared: dict[Hashable, Asking] = {}
 
     def asking(self, question: Question) -> Asking:
         """The question as sequences, or a note saying why it has no answer."""
+        if not isinstance(question, Fill):
+            return self._asking(question)
+        together = frame(question)
+        if together not in self._compared:  # the same for all candidates of a blank
+            self._compared[together] = self._asking(question)
+        mine = question.among.index(question.answer)
+        return replace(self._compared[together], finish=lambda values: (normalised(values)[mine],))
+
+    def _asking(self, question: Question) -> Asking:
         try:
             if isinstance(question, Likelihood):
                 return Asking((self._likelihood(question),))
             if isinstance(question, Fill):
-                mine = question.among.index(question.answer)
-                return Asking(self._fill(question), finish=lambda values: (_normalised(values)[mine],))
-            parts = self._differing([self._whole(text) for text in texts(question, self.words)])
-            return Asking(parts, finish=_normalised)
+                sequences = [self._filled(question, candidate) for candidate in question.among]
+            else:
+                sequences = [self._whole(text) for text in texts(question, self.words)]
+            return Asking(self._differing(sequences), finish=normalised)
         except Unanswerable as reason:
             return Asking(note=str(reason))
 
     def _likelihood(self, question: Likelihood) -> Part:
         ids = self._whole(question.text)
-        found = self.pieces[question.text]
-        skipped = {piece for span in question.skip for piece in found.inside(span)}
-        asked = tuple(n for n, piece in enumerate(found.positions, start=1) if piece not in skipped)
-        if not asked:
-            raise Unanswerable("nothing left outside the skipped spans")
-        return Part(ids, asked)
-
-    def _fill(self, question: Fill) -> tuple[Part, ...]:
-        """The same for all candidates of a blank, however many questions ask for one of them."""
-        key = frame(question)
-        if key not in self._compared:
-            try:
-                self._compared[key] = self._differing([self._filled(question, c) for c in question.among])
-            except Unanswerable as reason:
-                self._compared[key] = str(reason)
-        found = self._compared[key]
-        if isinstance(found, str):
-            raise Unanswerable(found)
-        return found
+        found = self.tokenized[question.text]
+        asked = set(found.outside(question.skip))
+        return Part(ids, tuple(n for n, position in enumerate(found.positions, start=1) if position in asked))
 
     def _filled(self, question: Fill, candidate: str) -> Ids:
-        """The sentence with the candidate; up to the first hidden span, since what comes later is as if unknown."""
+        """The sentence with the candidate, up to the first hidden span: a causal model cannot skip what is hidden."""
         text, blank, hidden = question.filled(candidate)
         ids = self._whole(text)
         if not hidden:
             return ids
         if min(hidden).start < blank.stop:
             raise Unanswerable(BEFORE_BLANK)
-        found = self.pieces[text]
+        found = self.tokenized[text]
         return ids[: 1 + found.positions.index(found.inside(min(hidden))[0])]
 
     def _whole(self, text: str) -> Ids:
-        found = self.pieces[text]
-        if found.note:
-            raise Unanswerable(found.note)
-        ids = (self.start, *(found.ids[piece] for piece in found.positions))
+        found = self.tokenized[text].checked()
+        ids = (self.start, *(found.ids[position] for position in found.positions))
         if len(ids) > self.longest:
             raise Unanswerable(TOO_LONG)
         return ids
 
     def _differing(self, sequences: Sequence[Ids]) -> tuple[Part, ...]:
-        """What the sequences have in common at the beginning is equally likely in all, and left out."""
+        """The sequences without their common beginning, which is equally likely in all."""
         same = 0
         while all(len(ids) > same for ids in sequences) and len({ids[same] for ids in sequences}) == 1:
             same += 1
@@ -141,10 +128,5 @@ class Sequences:
 
 
 def fingerprint(network: str, words: Words | None) -> str:
-    """The network's own, with what else makes the answers: how questions are read, and the words for labels."""
+    """The network's fingerprint, extended by how questions are read and the words for labels."""
     return hashlib.sha256(f"{network} {READING} {words and (words, PROMPT)}".encode()).hexdigest()[:32]
-
-
-def _normalised(values: list[tuple[float, ...]]) -> tuple[float, ...]:
-    totals = [math.fsum(v) for v in values]
-    return tuple(float(total - np.logaddexp.reduce(totals)) for total in totals)

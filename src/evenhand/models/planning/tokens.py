@@ -1,54 +1,63 @@
-"""A text as a tokenizer sees it, and which pieces a span of it covers."""
+"""Texts as a tokenizer sees them, and which tokens a span covers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
-from evenhand.core.questions import Span
+from evenhand.core.questions import Fill, Likelihood, Span
 from evenhand.models.planning.plan import Ids
 
-CHUNK = 1000  # texts a tokenizer call
+Pair = tuple[str, str]
+
+CHUNK = 1000  # texts in one call of a tokenizer
 
 UNKNOWN = "unknown word"
 TOO_LONG = "too long"
 SPECIAL = "special token in the text"
-STRADDLES = "part of a piece"
+STRADDLES = "part of a piece"  # cached answers have this note
 NO_OTHER = "candidates do not differ"
 
 
 class Unanswerable(Exception):
-    """The text cannot be asked about; the message is the note for the answer."""
+    """A question about a text has no answer; the message is the answer's note."""
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """The pieces of a text, special tokens at their places."""
+class TokenizedText:
+    """The tokens of a text, special tokens at their places."""
 
     text: str
     ids: Ids
     added: Sequence[int]
-    """1 for the special tokens around the text, 0 for its own pieces."""
+    """1 for the special tokens around the text, 0 for its own tokens."""
     encoding: Any
-    """What the tokenizer knows besides; it is asked when somebody wants to know."""
+    """The tokenizer's own record, for what is seldom needed."""
     note: str = ""
+    """Why nothing can be asked about the text; empty where it can."""
+
+    def checked(self) -> Self:
+        """The same, or an error where nothing can be asked about the text."""
+        if self.note:
+            raise Unanswerable(self.note)
+        return self
 
     @cached_property
     def positions(self) -> list[int]:
-        """Where the text's own pieces are."""
+        """Where the text's own tokens are."""
         return [i for i, is_added in enumerate(self.added) if not is_added]
 
     @cached_property
     def words(self) -> Sequence[int | None]:
-        """Which word each piece belongs to."""
+        """Which word each token belongs to."""
         return tuple(self.encoding.word_ids)
 
     def inside(self, span: Span) -> list[int]:
-        """The positions of the pieces that make up the span.
+        """The positions of the tokens that make up the span.
 
-        Prefix-space and SentencePiece tokenizers count the space before a word to its first piece, or make a
-        piece of it alone: both belong to the word. A piece that reaches beyond the span cannot be masked without
-        masking its neighbour, so it has no answer.
+        Prefix-space and SentencePiece tokenizers count the space before a word as part of its first token, or as a
+        token: both belong to the word. A token that reaches beyond the span cannot be masked without masking its
+        neighbour, so there is no answer.
         """
         found = [i for i, (start, stop) in self._own.items() if start < span.stop and span.start < stop]
         if not found or self._own[found[0]][0] < span.start or self._own[found[-1]][1] > span.stop:
@@ -58,30 +67,47 @@ class Pieces:
             first -= 1
         return list(range(first, found[-1] + 1))
 
+    def outside(self, spans: Iterable[Span]) -> list[int]:
+        """The positions of the text's own tokens that are in none of the spans."""
+        inside = {position for span in spans for position in self.inside(span)}
+        found = [position for position in self.positions if position not in inside]
+        if not found:
+            raise Unanswerable("nothing left outside the skipped spans")
+        return found
+
     @cached_property
     def _own(self) -> dict[int, tuple[int, int]]:
-        """Characters of each piece without the white space around them; pieces of white space alone are left out."""
+        """The characters of each token without white space around them; tokens of only white space are left out."""
         own = {}
         offsets = self.encoding.offsets
         for position in self.positions:
             start, stop = offsets[position]
-            piece = self.text[start:stop]
-            if stripped := piece.strip():
-                start += piece.index(stripped)
+            characters = self.text[start:stop]
+            if stripped := characters.strip():
+                start += characters.index(stripped)
                 own[position] = start, start + len(stripped)
         return own
 
 
-def encode(tokenizer: Any, texts: Sequence[str], longest: int) -> Iterator[Pieces]:
-    """The pieces of each text; the note says why a text cannot be asked about."""
-    notes = _Notes(tokenizer, longest)
-    for start in range(0, len(texts), CHUNK):
-        chunk = list(texts[start : start + CHUNK])
+def texts(question: Fill | Likelihood) -> list[str]:
+    """The texts a tokenizer must see before the question can be read."""
+    if isinstance(question, Fill):
+        return [question.filled(candidate)[0] for candidate in question.among or (question.answer,)]
+    return [question.text]
+
+
+def encode(tokenizer: Any, texts: Iterable[str], longest: int) -> dict[str, TokenizedText]:
+    """The tokens of each distinct text."""
+    note_on = _notes(tokenizer, longest)
+    found = {}
+    distinct = list(dict.fromkeys(texts))
+    for start in range(0, len(distinct), CHUNK):
+        chunk = distinct[start : start + CHUNK]
         encoded = tokenizer(
             chunk,
             truncation=False,
             padding=False,
-            return_offsets_mapping=True,  # a tokenizer without says so, rather than give wrong ones
+            return_offsets_mapping=True,  # a tokenizer without offsets raises, rather than give wrong ones
             return_special_tokens_mask=True,
             return_attention_mask=False,
             return_token_type_ids=False,
@@ -90,24 +116,27 @@ def encode(tokenizer: Any, texts: Sequence[str], longest: int) -> Iterator[Piece
         for row, text in enumerate(chunk):
             ids = tuple(encoded["input_ids"][row])
             added = encoded["special_tokens_mask"][row]
-            yield Pieces(text, ids, added, encoded.encodings[row], notes.of(ids, added))
+            found[text] = TokenizedText(text, ids, added, encoded.encodings[row], note_on(ids, added))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
-class PairPieces:
-    """The pieces of two texts as a tokenizer joins them, with its own separators."""
+class TokenizedPair:
+    """The tokens of two texts, joined by the tokenizer with its own separators."""
 
     ids: Ids
     types: Ids
-    """Which of the two texts each piece is counted to; empty where the tokenizer does not say."""
+    """Which of the two texts each token belongs to; empty where the tokenizer does not say."""
     note: str = ""
 
 
-def encode_pairs(tokenizer: Any, pairs: Sequence[tuple[str, str]], longest: int) -> Iterator[PairPieces]:
-    """The pieces of each pair of texts, never cut; the note says why a pair cannot be asked about."""
-    notes = _Notes(tokenizer, longest)
-    for start in range(0, len(pairs), CHUNK):
-        chunk = pairs[start : start + CHUNK]
+def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], longest: int) -> dict[Pair, TokenizedPair]:
+    """The tokens of each distinct pair of texts, never cut."""
+    note_on = _notes(tokenizer, longest)
+    found = {}
+    distinct = list(dict.fromkeys(pairs))
+    for start in range(0, len(distinct), CHUNK):
+        chunk = distinct[start : start + CHUNK]
         encoded = tokenizer(
             [first for first, _ in chunk],
             [second for _, second in chunk],
@@ -117,35 +146,34 @@ def encode_pairs(tokenizer: Any, pairs: Sequence[tuple[str, str]], longest: int)
             verbose=False,
         )
         types = encoded.get("token_type_ids") or [()] * len(chunk)
-        for row in range(len(chunk)):
+        for row, pair in enumerate(chunk):
             ids = tuple(encoded["input_ids"][row])
-            note = notes.of(ids, encoded["special_tokens_mask"][row])
+            note = note_on(ids, encoded["special_tokens_mask"][row])
             if not {0, 1} <= set(encoded.sequence_ids(row)):  # nothing is left of one of the two
                 note = UNKNOWN
-            yield PairPieces(ids, tuple(types[row]), note)
+            found[pair] = TokenizedPair(ids, tuple(types[row]), note)
+    return found
 
 
-class _Notes:
-    """Says why pieces cannot be asked about."""
+def _notes(tokenizer: Any, longest: int) -> Callable[[Ids, Sequence[int]], str]:
+    """A function that says why nothing can be asked about these tokens; empty where it can."""
+    unknown = tokenizer.unk_token_id
+    special = set(tokenizer.all_special_ids) - {unknown}
 
-    def __init__(self, tokenizer: Any, longest: int) -> None:
-        self.longest = longest
-        self.unknown = tokenizer.unk_token_id
-        self.special = set(tokenizer.all_special_ids) - {self.unknown}
-
-    def of(self, ids: Ids, added: Sequence[int]) -> str:
-        """The note, empty where there is nothing to say; `added` are the pieces that were put around the text."""
+    def note(ids: Ids, added: Sequence[int]) -> str:
         own = {token for token, is_added in zip(ids, added, strict=True) if not is_added}
-        if not own or self.unknown in own:
+        if not own or unknown in own:
             return UNKNOWN
-        if self.special & own:
+        if special & own:
             return SPECIAL
-        return TOO_LONG if len(ids) > self.longest else ""
+        return TOO_LONG if len(ids) > longest else ""
+
+    return note
 
 
-def count(pieces: Pieces, span: Span) -> int:
-    """Into how many pieces the span is cut; 0 where the text cannot be represented."""
+def count(text: TokenizedText, span: Span) -> int:
+    """The number of tokens of the span; 0 where the text cannot be represented."""
     try:
-        return 0 if pieces.note else len(pieces.inside(span))
+        return len(text.checked().inside(span))
     except Unanswerable:
         return 0

@@ -1,8 +1,8 @@
-"""Sequences that begin alike share their beginning: inputs are trees of pieces, each piece in its context once.
+"""Sequences that begin in the same way share their beginning: inputs are trees, with each token in its context once.
 
-A tree is written as one row of numbers, each node behind its parent: a node is `token + parent * size`, `parent` being
-its parent's place in the row, `size` the number of the network's embeddings. The root, the start token, is its own
-parent. So a batch is named by all that it is, and plans need to know nothing of trees.
+A tree is one row of numbers, each node behind its parent: a node is `token + parent * size`, where `parent` is its
+parent's place in the row, and `size` the number of the network's embeddings. The root, the start token, is its own
+parent. So the numbers say everything about an input, and plans need not know about trees.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,11 +17,11 @@ Place = tuple[int, int]
 
 
 class Forest:
-    """Rows that hold every one of the sequences as a path from the root.
+    """Rows that hold every sequence as a path from the root.
 
     A row takes sequences until it has `most` nodes; with `most=0` it has no branches, and takes a sequence and those
-    that it continues. A beginning may then stand in several rows, but is read in the first alone: what is the same
-    piece after the same pieces has the same number, to the last bit.
+    that it continues. A beginning may then be in several rows, but is read only in the first, so that the same token
+    after the same tokens has the same number, to the last bit.
     """
 
     def __init__(self, sequences: Iterable[Ids], size: int, most: int) -> None:
@@ -47,11 +47,11 @@ class Forest:
         self.rows: list[Ids] = [tuple(row) for row in rows]
 
     def path(self, ids: Ids) -> list[tuple[Ids, int]]:
-        """Where each piece of a sequence is: its row, and the node in it."""
+        """The row and node of each token of a sequence."""
         return [(self.rows[row], node) for row, node in self._homes[ids]]
 
     def reads(self, ids: Ids, asked: Sequence[int]) -> tuple[Read, ...]:
-        """What to read for these pieces of a sequence: each at the node before it, one read for each row."""
+        """The reads for these tokens of a sequence, one for each row; a token is read at the node before it."""
         if not asked:
             return ()
         homes = self._homes[ids[: max(asked)]]
@@ -63,7 +63,7 @@ class Forest:
 
 
 def seen(parents: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """What each node sees: itself and those on the way to the root; (rows, nodes, nodes) from (rows, nodes)."""
+    """Which nodes each node attends to, itself and its ancestors: (rows, nodes, nodes) from (rows, nodes)."""
     rows, nodes = parents.shape
     every = np.arange(rows)
     found = np.zeros((rows, nodes, nodes), dtype=np.bool_)
@@ -75,8 +75,6 @@ def seen(parents: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _shared(one: Ids, other: Ids) -> int:
-    """How many pieces the two have in common at the beginning."""
-    for n, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return n
-    return min(len(one), len(other))
+    """The number of tokens that the two have in common at the beginning."""
+    different = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(different, min(len(one), len(other)))
