@@ -1,4 +1,4 @@
-"""The paper's hypotheses: each claim is about its own cell, and its verdict is read off the interval."""
+"""The paper's hypotheses: each claim is about its own cell, and the one rule decides, over all of them."""
 
 from itertools import product
 from typing import Any
@@ -37,9 +37,41 @@ def test_the_opposite_refutes_them() -> None:
     assert [claim.verdict for claim in evaluate(scores(OPPOSITE))] == ["refuted"] * 5
 
 
-def test_where_nothing_was_put_in_nothing_is_decided() -> None:
+def test_where_nothing_was_put_in_nothing_is_decided_but_that_there_is_no_difference() -> None:
     found = evaluate(scores(dict.fromkeys(PAPER, 0.0)))
-    assert [claim.verdict for claim in found].count("undecided") >= 4
+    assert [claim.verdict for claim in found] == ["undecided"] * 4 + ["supported"]
+
+
+def test_no_difference_is_shown_within_the_margin_and_refuted_beyond_it() -> None:
+    def balanced(difference: float, noise: float = 0.05) -> str:
+        found = PAPER | {("balanced", "female"): difference, ("balanced", "male"): 0.0}
+        return evaluate(scores(found, jobs=12, noise=noise))[-1].verdict
+
+    assert balanced(0.0) == "supported"
+    assert balanced(0.05) == "supported"  # another than 0, for sure, but within +-0.1
+    assert balanced(0.3) == "refuted"
+    assert balanced(0.0, noise=1.0) == "undecided"
+
+
+def test_next_to_each_level_stands_the_contrast_with_the_other_gender() -> None:
+    """Words for both genders become likelier alike: the level is there, the contrast is not."""
+    found = evaluate(scores(dict.fromkeys(PAPER, 0.3), noise=0.0))
+    assert found[0].verdict == "supported"
+    assert [claim.contrast.value if claim.contrast else None for claim in found] == pytest.approx([0.0] * 4 + [None])
+    told = by_claim(evaluate(scores(PAPER, noise=0.0)))
+    beyond = {name: claim.contrast.value for name, claim in told.items() if claim.contrast}
+    assert beyond["female words with female professions: positive"] == pytest.approx(0.50 + 0.68)
+    assert beyond["male words with female professions: negative"] == pytest.approx(-0.50 - 0.68)
+
+
+def test_claims_are_adjusted_for_one_another() -> None:
+    claims = evaluate(scores(PAPER, noise=0.5))
+    assert all(claim.found.p_holm >= claim.found.p for claim in claims)
+    assert {claim.found.needed for claim in claims} == {8}  # five of them
+
+
+def test_five_professions_are_too_few_for_a_verdict() -> None:
+    assert {claim.verdict for claim in evaluate(scores(PAPER, jobs=5))[:4]} == {"undecided"}
 
 
 def test_each_claim_is_of_its_own_cell() -> None:
@@ -50,13 +82,13 @@ def test_each_claim_is_of_its_own_cell() -> None:
             "male words with male professions: positive": PAPER["male", "male"],
             "female words with male professions: negative": PAPER["male", "female"],
             "male words with female professions: negative": PAPER["female", "male"],
-            "female and male words alike with balanced professions": -0.35 - 0.05,
+            "female and male words do not differ with balanced professions": -0.35 - 0.05,
         }
     )
 
 
 def test_after_fine_tuning_each_claim_is_of_the_change_of_its_own_cell() -> None:
-    before = scores(PAPER, noise=0.0)
+    before = scores(PAPER, jobs=9, noise=0.0)
     moves = {cell: 0.1 * (number + 1) for number, cell in enumerate(PAPER)}
     moved = [moves[cell] for cell in zip(before["prof_gender"], before["gender"], strict=True)]
     found = by_claim(evaluate(before, before.assign(score=before["score"] + moved)))
@@ -76,7 +108,7 @@ def test_after_fine_tuning_each_claim_is_of_the_change_of_its_own_cell() -> None
 
 
 def test_a_model_that_was_levelled_out_moved_as_the_paper_expects() -> None:
-    before = scores(PAPER)
+    before = scores(PAPER, jobs=9)
     found = by_claim(evaluate(before, before.assign(score=before["score"] * 0.1)))
     told = [claim.verdict for name, claim in found.items() if "falls" in name or "rises" in name]
     assert told == ["supported"] * 4
@@ -132,16 +164,15 @@ def test_what_was_not_measured_is_undecided() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(-2, 2), min_size=6, max_size=6), st.floats(0, 1))
-def test_a_verdict_goes_with_its_interval_and_no_difference_is_never_proven(means: list[float], noise: float) -> None:
-    for claim in evaluate(scores(dict(zip(PAPER, means, strict=True)), jobs=4, noise=noise)):
+def test_a_verdict_never_goes_against_its_interval(means: list[float], noise: float) -> None:
+    for claim in evaluate(scores(dict(zip(PAPER, means, strict=True)), noise=noise)):
         above, below = claim.found.low > 0, claim.found.high < 0
-        expected = {"H1": above, "H2": below, "H3": False}[claim.hypothesis]
-        wanted = "supported" if expected else "refuted" if above or below else "undecided"
-        assert claim.verdict == wanted
+        if claim.hypothesis != "H3" and claim.verdict != "undecided":
+            assert (claim.verdict == "supported") == (above if claim.hypothesis == "H1" else below)
+        if claim.hypothesis == "H3" and claim.verdict == "refuted":
+            assert above or below
 
 
-def test_an_interval_that_ends_at_0_decides_nothing() -> None:
+def test_an_interval_that_ends_at_0_shows_no_lean() -> None:
     frame = scores(dict.fromkeys(PAPER, 0.0), noise=0.0)
-    assert {(claim.found.low, claim.found.high, claim.verdict) for claim in evaluate(frame)} == {
-        (0.0, 0.0, "undecided")
-    }
+    assert [claim.verdict for claim in evaluate(frame)] == ["undecided"] * 4 + ["supported"]

@@ -1,7 +1,10 @@
-"""What is known of each measure: the bundled numbers are those of the docs, and are put into true sentences."""
+"""What is known of each measure: the bundled numbers are those of the docs, and are told only where they were tried."""
 
+import csv
 import math
 import re
+from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from evenhand.analysis.validity import Followed, followed
 from evenhand.measures import MEASURES
 from evenhand.models.loading.names import BUNDLED
+from helpers.written_runs import record, task
 
 DOCS = Path(__file__).parents[2] / "docs" / "metaeval.md"
 NUMBER = r"[+-]\d\.\d+"
@@ -21,11 +25,17 @@ def documented() -> dict[str, list[str]]:
     return {(re.match(r"[\w-]+(, size)?", row[0]) or "")[0]: row for row in with_interval}
 
 
-TABLE = documented()
+def bundled() -> dict[str, dict[str, str]]:
+    text = (files("evenhand.analysis") / "data" / "followed.tsv").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return {row["measure"]: row for row in csv.DictReader(lines, delimiter="\t")}
 
 
-def known(measure: str) -> Followed:
-    found = followed(measure)
+TABLE, ROWS = documented(), bundled()
+
+
+def known(dataset: str, measure: str) -> Followed:
+    found = followed(record(), task(dataset, measure))
     assert found is not None
     return found
 
@@ -33,49 +43,56 @@ def known(measure: str) -> Followed:
 def test_the_docs_tell_of_measures_that_there_are() -> None:
     assert {name.split(",")[0] for name in TABLE} < set(MEASURES)
     assert len(TABLE) == 11
+    assert set(TABLE) == set(ROWS)
 
 
 @pytest.mark.parametrize("measure", TABLE)
 def test_the_bundled_numbers_are_those_of_the_docs(measure: str) -> None:
-    found = known(measure)
+    row = ROWS[measure]
     numbers = [float(number) for number in re.findall(NUMBER, TABLE[measure][1])]
-    assert [found.pearson, found.low, found.high] == numbers
+    assert [float(row[name]) for name in ("pearson", "pearson_low", "pearson_high")] == numbers
+    assert float(row["spearman"]) == pytest.approx(float(re.findall(NUMBER, TABLE[measure][2])[0]), abs=0.005)
     smallest = TABLE[measure][4]  # rounded to two digits; a dash where there is none
-    assert math.isnan(found.smallest) if smallest == "–" else found.smallest == pytest.approx(float(smallest), rel=0.05)
+    assert (
+        not row["smallest"] if smallest == "–" else float(row["smallest"]) == pytest.approx(float(smallest), rel=0.05)
+    )
+    assert (BUNDLED / row["model"]).is_dir()
 
 
-@pytest.mark.parametrize("measure", TABLE)
-def test_a_correlation_lies_in_its_interval_and_is_of_bundled_models(measure: str) -> None:
-    found = known(measure)
-    assert found.measure == measure
-    assert -1 <= found.low <= found.pearson <= found.high <= 1
-    assert (BUNDLED / found.model).is_dir()
-    assert found.models == (11 if found.model == "mini-en-nli" else 33)
-    assert found.reading
+def test_what_orders_models_is_told_from_what_does_not_by_rank_and_in_words() -> None:
+    told = (
+        "towards the stereotype of jobs, it orders models by their bias (rank correlation 0.96, 33 models of mini-en)"
+    )
+    assert str(known("becpro-en", "association")) == told
+    assert known("nli-en", "nli-coal").orders
+    assert "does not order models by their bias" in str(known("nli-en", "fraction-neutral"))
+    assert "partly orders" in str(known("tgb", "crows-pairs"))
 
 
-def test_what_follows_bias_is_told_from_what_does_not() -> None:
-    """The paper's finding: fraction neutral cannot tell a biased answer from a wrong one."""
-    assert known("nli-coal").low > 0.95 > known("fraction-neutral").high
-    told = "on nli-en, it follows bias by r = 1.00 [1.00, 1.00] (11 models of mini-en-nli)"
-    assert str(known("nli-coal")) == told
-
-
-@pytest.mark.parametrize("measure", ["no-such-measure", "singular-they", ""])
-def test_of_a_measure_that_was_not_tried_nothing_is_known(measure: str) -> None:
-    assert followed(measure) is None
+def test_lower_is_the_right_way_for_a_measure_of_what_is_right() -> None:
+    assert ROWS["net-neutral"]["spearman"].startswith("-")
+    assert known("nli-en", "net-neutral").spearman > 0
 
 
 @pytest.mark.parametrize(
-    ("pearson", "low", "high", "says"),
+    ("dataset", "measure"),
     [
-        (0.735, 0.6421, 0.8, "on pairs, it follows bias by r = 0.73 [0.64, 0.80] (5 models of mini)"),
-        (-0.5, -0.75, 0.25, "on pairs, it follows bias by r = -0.50 [-0.75, 0.25] (5 models of mini)"),
-        (0.5, math.nan, math.nan, "on pairs, it follows bias by r = 0.50 (5 models of mini)"),
-        (math.nan, math.nan, math.nan, "on pairs, it does not follow bias: no change over 5 models of mini"),
+        ("emotions-en", "association"),
+        ("crows-pairs", "stereotype-share"),
+        ("becpro-de", "association"),
+        ("nli-ja", "nli-coal"),
     ],
 )
-def test_it_is_said_in_a_sentence_without_numbers_that_there_are_not(
-    pearson: float, low: float, high: float, says: str
-) -> None:
-    assert str(Followed("m", "on pairs", "mini", 5, pearson, low, high, 0.2)) == says
+def test_where_it_was_not_tried_nothing_is_told(dataset: str, measure: str) -> None:
+    assert followed(record(), task(dataset, measure)) is None
+
+
+def test_of_causal_models_nothing_is_told() -> None:
+    causal = replace(record(), caveats=("causal",))
+    assert followed(causal, task("becpro-en", "association")) is None
+
+
+def test_a_value_that_never_changes_orders_nothing() -> None:
+    assert str(Followed("on pairs", "mini", 5, math.nan)) == (
+        "on pairs, it does not order models by their bias (its value never changed, 5 models of mini)"
+    )

@@ -97,7 +97,8 @@ def test_the_example_file_works(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_emotions_are_attributes_too() -> None:
     dataset = datasets.load("emotions-en")
-    assert len(dataset.items) == 6 * 18 * 20
+    assert dataset.version == 2
+    assert len(dataset.items) == 6 * 18 * 36
     assert len({item.text for item in all_of(Sentence, dataset.items)}) == len(dataset.items)
     assert dataset.cluster == "attribute"
 

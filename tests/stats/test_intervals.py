@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from evenhand.stats import intervals
 from evenhand.stats.intervals import agreed_interval, clustered_interval, percentiles, proportion_interval
@@ -15,11 +14,6 @@ ENOUGH_DRAWS = 2_000
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(7)
-
-
-def crossing(g: int, h: int) -> tuple[list[str], list[str]]:
-    """Each of g clusters with each of h others."""
-    return [str(i) for i in np.repeat(range(g), h)], [str(i) for i in np.tile(range(h), g)]
 
 
 @pytest.mark.parametrize("g", [2, 3, 5, 8, 20])
@@ -73,7 +67,6 @@ def test_one_cluster_has_no_interval() -> None:
 
 def test_a_few_clusters_that_agree_are_no_proof_that_all_would() -> None:
     assert np.isnan(clustered_interval(np.ones(7), list("abcdefg"), rng())).all()
-    assert np.isnan(clustered_interval(np.ones(8), list("abcdabcd"), rng(), crossed=list("xxxxyyyy"))).all()
 
 
 def test_a_higher_level_gives_a_wider_interval() -> None:
@@ -86,62 +79,6 @@ def test_a_higher_level_gives_a_wider_interval() -> None:
 def test_the_same_seed_gives_the_same_interval() -> None:
     values, clusters = rng().normal(size=50), [str(i % 10) for i in range(50)]
     assert clustered_interval(values, clusters, rng()) == clustered_interval(values, clusters, rng())
-
-
-@pytest.mark.parametrize(("g", "h", "rows", "columns"), [(15, 5, 1.0, 1.0), (16, 20, 1.0, 1.5), (12, 8, 0.2, 1.0)])
-def test_crossed_clusters_cover_what_either_alone_would_miss(
-    g: int, h: int, rows: float, columns: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each profession in each template, both samples: one-way intervals are too narrow, the crossed one is not."""
-    monkeypatch.setattr(intervals, "DRAWS", ENOUGH_DRAWS // 2)
-    rng, (one, other), tries = np.random.default_rng(0), crossing(g, h), 150
-    hits = {"crossed": 0, "one": 0, "other": 0}
-    for _ in range(tries):
-        table = rng.normal(0, rows, g)[:, None] + rng.normal(0, columns, h)[None] + rng.normal(0, 1, (g, h))
-        values = table.ravel()
-        for name, found in (
-            ("crossed", clustered_interval(values, one, rng, crossed=other)),
-            ("one", clustered_interval(values, one, rng)),
-            ("other", clustered_interval(values, other, rng)),
-        ):
-            hits[name] += found[0] <= 0 <= found[1]
-    assert hits["crossed"] >= 0.92 * tries
-    assert min(hits["one"], hits["other"]) < 0.9 * tries
-
-
-@pytest.mark.parametrize("h", [3, 4])
-def test_crossed_clusters_with_three_or_four_on_a_side_cover_the_truth_too(h: int) -> None:
-    rng, (one, other), tries = np.random.default_rng(0), crossing(15, h), 600
-    hits = 0
-    for _ in range(tries):
-        values = (rng.normal(size=(15, 1)) + rng.normal(size=(1, h)) + rng.normal(size=(15, h))).ravel()
-        low, high = clustered_interval(values, one, rng, crossed=other)
-        hits += low <= 0 <= high
-    assert 0.915 <= hits / tries <= 0.985
-
-
-def test_crossed_clusters_with_few_on_a_side_add_the_variances_of_both() -> None:
-    """By hand: of means of rows and of columns, with Satterthwaite's degrees of freedom for their sum."""
-    one, other = crossing(15, 2)
-    table = rng().normal((-1, 1), 1, size=(15, 2))
-    of_rows, of_columns = table.mean(axis=1).var(ddof=1) / 15, table.mean(axis=0).var(ddof=1) / 2
-    freedom = (of_rows + of_columns) ** 2 / (of_rows**2 / 14 + of_columns**2 / 1)
-    half = stats.t.ppf(0.975, freedom) * math.sqrt(of_rows + of_columns)
-    found = clustered_interval(table.ravel(), one, rng(), crossed=other)
-    assert found == pytest.approx((table.mean() - half, table.mean() + half))
-
-
-def test_crossing_with_a_single_cluster_changes_nothing() -> None:
-    values, clusters = np.random.default_rng(0).normal(size=60), [str(i % 12) for i in range(60)]
-    alone = clustered_interval(values, clusters, np.random.default_rng(1))
-    assert clustered_interval(values, clusters, np.random.default_rng(1), crossed=["same"] * 60) == alone
-    assert clustered_interval(values, ["same"] * 60, np.random.default_rng(1), crossed=clusters) == alone
-
-
-def test_the_same_clusters_by_another_name_cross_nothing() -> None:
-    values, clusters = rng().normal(size=60), [str(i % 12) for i in range(60)]
-    renamed = [f"another {name}" for name in clusters]
-    assert clustered_interval(values, clusters, rng(), crossed=renamed) == clustered_interval(values, clusters, rng())
 
 
 def test_the_interval_of_a_share_is_wilsons() -> None:

@@ -29,7 +29,7 @@ def emotions() -> Dataset:
     """The bundled English dataset with emotion words as attributes."""
     file = "emotions-en.toml"
     text = read_text(file)
-    return _dataset(_Spec(file, text, tomllib.loads(text)), options={})
+    return _dataset(_Spec(file, text, tomllib.loads(text)), options={}, version=2)
 
 
 def own(file: str, sha256: str = "") -> Dataset:
@@ -103,11 +103,11 @@ class _Spec:
         raise BadInput(f"{self.file}, line {line}: {message}")
 
 
-def _dataset(spec: _Spec, *, options: dict[str, Any], builder: str = "") -> Dataset:
+def _dataset(spec: _Spec, *, options: dict[str, Any], builder: str = "", version: int = 1) -> Dataset:
     items = list(_sentences(spec.data))
     return Dataset(
         name=spec.data["name"],
-        version=1,
+        version=version,
         language=spec.data["language"],
         about=spec.data.get("about", f"Sentences from the templates of {spec.file}."),
         source=spec.data.get("source", ""),

@@ -9,6 +9,7 @@ from evenhand.errors import BadInput
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord, ValueRecord
 from evenhand.stats.estimate import Estimate
+from evenhand.stats.verdict import decide
 
 SAME = ("dataset_builder", "dataset_version", "dataset_options", "measure_version", "measure_options")
 """Fields of a task that must be equal in runs that share a table."""
@@ -28,6 +29,13 @@ class Fact(Estimate):
     neutral: float = math.nan
     part: bool = False
     """Whether it is the value of a part within a group, such as one profession."""
+    unfit: bool = False
+    """Whether the model is unfit to be measured."""
+
+    @property
+    def lean(self) -> str:
+        """Which side of neutral it leans to, by the one rule: stats.verdict."""
+        return decide(self, self.neutral, unfit=self.unfit).word
 
     @property
     def of(self) -> str:
@@ -37,7 +45,8 @@ class Fact(Estimate):
 
 def facts(run: Run) -> list[Fact]:
     """Every value of the run. One without an interval counts as missing, since it could be chance."""
-    return [_fact(row, task) for task in run.record.tasks for row in run.values_of(*task.name)]
+    tasks = run.record.tasks
+    return [_fact(row, task, run.record.unfit) for task in tasks for row in run.values_of(*task.name)]
 
 
 def headlines(run: Run, task: TaskRecord | None = None) -> list[Fact]:
@@ -68,7 +77,7 @@ def short(value: float) -> str:
     return "none" if math.isnan(value) else f"{value:g}"
 
 
-def _fact(row: ValueRecord, task: TaskRecord) -> Fact:
+def _fact(row: ValueRecord, task: TaskRecord, unfit: bool) -> Fact:
     found = row.estimate
     if not (found.known and found.spans):
         why = "too few clusters for an interval" if row.n else "no item was scored"
@@ -84,4 +93,5 @@ def _fact(row: ValueRecord, task: TaskRecord) -> Fact:
         groups=row.groups,
         neutral=math.nan if row.neutral is None else row.neutral,
         part=bool(task.within) and task.within in row.groups,
+        unfit=unfit,
     )

@@ -8,6 +8,7 @@ from evenhand.formats.facts import Fact, check_same_tasks, headlines
 from evenhand.runs.comparable import distinct_names
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
+from evenhand.stats.verdict import RULE
 
 HEAD = (
     r"% Needs \usepackage[T1]{fontenc} and \usepackage{booktabs}. Written by evenhand; change the run, not the numbers."
@@ -55,7 +56,8 @@ def _row(cells: Sequence[str]) -> str:
 def _cell(fact: Fact | None) -> str:
     if fact is None or not fact.known:
         return NONE
-    return f"${fact.number('.3f')}$ ${fact.interval('.3f')}$"
+    star = "^{*}" if fact.lean in ("above", "below") else ""
+    return f"${fact.number('.3f')}{star}$ ${fact.interval('.3f')}$"
 
 
 def _shared(cells: Sequence[Fact | None], name: str) -> str:
@@ -72,6 +74,7 @@ def _caption(runs: Sequence[Run], mine: Sequence[Mapping[tuple[tuple[str, str], 
     sentences = [
         f"{task.measure} (version {task.measure_version}) on {task.dataset} "
         f"(version {task.dataset_version}): value [95 % interval]; {task.reading}.",
+        f"* leans: {RULE}." if any(f.lean in ("above", "below") for facts in mine for f in facts.values()) else "",
         next((run.record.sample for run in runs if run.record.sample), ""),
         f"No value: {'; '.join(notes)}." if notes else "",
         f"Fingerprints: {prints}.",

@@ -8,6 +8,7 @@ from evenhand.formats.escaping import markdown
 from evenhand.formats.facts import headlines, short
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
+from evenhand.stats.verdict import RULE
 
 BEGIN, END = "<!-- evenhand: begin -->", "<!-- evenhand: end -->"
 TITLE = "Bias, Risks, and Limitations"
@@ -16,7 +17,7 @@ FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 LIMITS = (
     "Values describe predictions on these test sentences. Whether people are harmed depends on what the model is used "
     "for; a value near neutral clears it of one thing, measured in one way.",
-    "Where an interval includes the neutral value, the data do not decide.",
+    f"A value leans (above or below neutral) where {RULE}. Where no lean is shown, the data do not decide.",
     "The word lists know women and men. Nothing here says how the model treats people of other genders.",
     "Test sentences state stereotypes so that a leaning towards them can be measured. They are not claims.",
 )
@@ -113,12 +114,12 @@ def _values(run: Run, task: TaskRecord) -> Iterator[str]:
     neutral = short(found[0].neutral) if found else "none"
     name = f"*{markdown(task.measure)}* (version {task.measure_version}; neutral value: {neutral})"
     yield from ("", f"{name}: {markdown(task.reading)}.", "")
-    yield _row([*map(markdown, by), "value", "95 % interval", "n", "unscored"])
-    yield _row(["---"] * len(by) + ["---:"] * 4)
+    yield _row([*map(markdown, by), "value", "95 % interval", "lean", "n", "unscored"])
+    yield _row(["---"] * len(by) + ["---:", "---:", "---", "---:", "---:"])
     for fact in found:
         labels = [markdown(fact.groups.get(group, "all")) for group in by]
         interval = markdown(fact.interval(".3f"))
-        yield _row([*labels, fact.number(".3f"), interval, str(fact.n), str(fact.unscored)])
+        yield _row([*labels, fact.number(".3f"), interval, fact.lean, str(fact.n), str(fact.unscored)])
     for fact in found:
         if not fact.known:
             yield from ("", f"No value of {markdown(fact.of)}: {markdown(fact.note)}.")

@@ -17,7 +17,7 @@ from evenhand.report.tables import VERDICTS, cell, claimed, form, framed, line
 from evenhand.runs.folder import Run
 from evenhand.runs.record import Finding, TaskRecord, ValueRecord
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.verdict import FAMILY, decide
+from evenhand.stats.verdict import RULE, decide
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
 """Measures that the table of labels shows, and no other."""
@@ -226,7 +226,7 @@ def _footer(run: Run) -> Iterator[str]:
     if run.record.unfit:
         yield "No verdicts: the model is unfit to be measured."
     else:
-        yield f"{LEANS} leans: the interval leaves out the neutral value, and {FAMILY}, is below .05."
+        yield f"{LEANS} leans: {RULE}."
     if any(row.estimate.known and not row.clusters for task in run.record.tasks for row in run.values_of(*task.name)):
         yield f"This run was made before values were tested. To test them: evenhand rescore {run.path}"
     if precision := run.record.precision:

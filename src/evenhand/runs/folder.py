@@ -41,6 +41,7 @@ from evenhand.runs.record import (
     rescore,
 )
 from evenhand.stats.estimate import Estimate
+from evenhand.stats.verdict import decide
 
 ANSWERS = "answers.sqlite"
 GATE = "gate.json"
@@ -108,8 +109,11 @@ class Run:
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:
-        """The values as in results.json."""
-        return [_row(value) for value in self._values]
+        """The values as in results.json, and `lean`: on which side of neutral, by the rule of stats.verdict."""
+        return [
+            {**_row(value), "lean": decide(value.estimate, _neutral(value), unfit=self.record.unfit).word}
+            for value in self._values
+        ]
 
     @cached_property
     def values(self) -> pd.DataFrame:
@@ -216,6 +220,10 @@ def _value_record(result: Result, value: Value) -> ValueRecord:
     groups = {name: str(label) for name, label in value.groups.items()}
     task = (result.model, result.fingerprint, result.dataset, result.measure, result.version)
     return ValueRecord(*task, groups=groups, neutral=_number(result.neutral), **numbers)
+
+
+def _neutral(value: ValueRecord) -> float:
+    return math.nan if value.neutral is None else value.neutral
 
 
 def _row(value: ValueRecord) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from evenhand.stats.significance import detectable, holm
 ALPHA = 0.05
 FEWEST_CROSSED = 3
 """Clusters on the smaller side of a crossed design: with two, t has one degree of freedom and decides nothing."""
-FAMILY = "p adjusted by Holm over the rows of the same dataset and measure"
+FAMILY = "p, adjusted by Holm over the rows of the same dataset and measure"
+RULE = f"the 95 % interval leaves out the neutral value, and {FAMILY}, is below .05"
 
 AnyEstimate = TypeVar("AnyEstimate", bound=Estimate)
 Reason = Literal["", "no value", "unfit", "untested", "no interval", "too few"]
@@ -31,9 +32,9 @@ class Verdict:
     why: Reason = ""
 
     @property
-    def open(self) -> bool:
-        """Whether the rule was applied at all."""
-        return not self.why
+    def word(self) -> str:
+        """above, below, not shown; or why there is no verdict."""
+        return self.why or {-1: "below", 0: "not shown", 1: "above"}[self.side]
 
 
 def decide(found: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> Verdict:

@@ -1,0 +1,168 @@
+"""Runs of models that were never there: scores drawn for real items from effects of their words, templates and noise.
+
+In these worlds nothing leans and nothing changes, so that every verdict is a false claim.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenhand import Answer, Run, suites
+from evenhand.analysis.change import changed
+from evenhand.analysis.findings import findings
+from evenhand.analysis.nli_labels import contrasts
+from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.core.loop import Task
+from evenhand.core.measure import Traits
+from evenhand.core.model import Work
+from evenhand.core.scores import Result, Score, summarised
+from evenhand.runs import folder
+from evenhand.runs.record import RunRecord
+from evenhand.stats.estimate import Estimate, side
+from evenhand.stats.verdict import decide
+
+Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class World:
+    """A suite, and how far its words, templates and single items vary; `squash` makes their sum a score."""
+
+    suite: str
+    datasets: tuple[str, ...]
+    effects: Mapping[tuple[str, ...], float]
+    """Standard deviations of the effect of each label, or of each combination of labels."""
+    noise: float
+    kind: str = "masked"
+    squash: Callable[[Numbers], Numbers] = lambda values: values
+
+
+WORLDS = {
+    "professions": World(
+        "becpro", ("becpro-en",), {("profession",): 0.4, ("profession", "gender"): 0.3, ("person",): 0.0}, 0.5
+    ),
+    "emotions": World("emotions", ("emotions-en",), {("attribute",): 0.5, ("attribute", "gender"): 0.3}, 0.4),
+    "pairs": World("gbef", ("tgb",), {}, 2.4),
+    "pronouns": World("gbef", ("tbd",), {("profession",): 0.3, ("template",): 0.2}, 0.3, squash=np.tanh),
+    "inference": World("nli", ("nli-en",), {("word",): 0.7, ("template",): 0.5}, 1.0, kind="nli"),
+}
+
+
+@cache
+def tasks(name: str) -> tuple[Task, ...]:
+    """What the world's suite measures on its datasets."""
+    world = WORLDS[name]
+    return tuple(
+        task for task in suites.tasks(world.suite, "en", {}, world.kind) if task.dataset.name in world.datasets
+    )
+
+
+def simulate(name: str, path: Path, seed: int, shift: float = 0.0, share: float = 0.0) -> Run:
+    """A run in that world, written to `path`; `shift` is added to every score.
+
+    Runs with the same `share` > 0 and seed // 1000 have this share of their variance in common, as a model has before
+    and after training.
+    """
+    world, found = WORLDS[name], []
+    draws: dict[str, Numbers] = {}
+    for task in tasks(name):
+        items = task.dataset.items
+        if task.dataset.name not in draws:
+            own, common = (_drawn(world, items, np.random.default_rng(s)) for s in (seed, [seed // 1000, 7]))
+            draws[task.dataset.name] = math.sqrt(1 - share) * own + math.sqrt(share) * common + shift
+        values = draws[task.dataset.name]
+        scores = tuple(
+            Score(item.id, float(value), item.groups)
+            for item, value in zip(items, _scores(world, task, values), strict=True)
+        )
+        found.append(_result(task, scores, f"simulated-{seed}"))
+    records = tuple(suites.record(task, partial=False) for task in tasks(name))
+    record = RunRecord(
+        model=f"simulated-{seed}",
+        fingerprint=f"{seed:064d}",
+        seed=0,
+        limit=None,
+        partial=False,
+        tasks=records,
+        work=Work(),
+        tokens={},
+        warnings=(),
+        seconds=0.0,
+        sha256={},
+    )
+    path.mkdir(parents=True, exist_ok=True)
+    return folder.write(path, record, found, {task.dataset.name: task.dataset.items for task in tasks(name)})
+
+
+def _drawn(world: World, items: Sequence[object], rng: np.random.Generator) -> Numbers:
+    total: Numbers = world.noise * rng.standard_t(4, size=len(items)) / math.sqrt(2)  # heavier tails than normal
+    for groups, sd in world.effects.items():
+        labels = np.array(["\0".join(item.groups.get(group, "") for group in groups) for item in items])  # type: ignore[attr-defined]
+        names, index = np.unique(labels, return_inverse=True)
+        total += (sd * rng.normal(size=len(names)))[index]
+    return total
+
+
+def _scores(world: World, task: Task, values: Numbers) -> Numbers:
+    if world.kind == "nli":  # the label by the value alone: wrong in a third of all pairs, whatever the gender
+        return np.array([task.measure.score(i, [_label(v)]) for i, v in zip(task.dataset.items, values, strict=True)])
+    measure = task.measure.name
+    if measure in ("stereotype-share", "crows-pairs"):
+        return (values > 0).astype(np.float64)
+    return 1 / (1 + np.exp(2 - values)) if measure == "singular-they" else world.squash(values)
+
+
+def _label(value: float) -> Answer:
+    likely, rest = math.log(0.8), math.log(0.1)
+    return Answer((likely, rest, rest) if value > 1 else (rest, rest, likely) if value < -1 else (rest, likely, rest))
+
+
+def _result(task: Task, scores: tuple[Score, ...], model: str) -> Result:
+    data, how = task.dataset, task.measure
+    design: dict[str, Any] = {"by": data.by, "within": data.within, "cluster": data.cluster, "crossed": data.crossed}
+    values = summarised(scores, how.summarise, bounds=Traits.of(how).bounds, neutral=how.neutral, **design)
+    return Result(model, model, data.name, how.name, how.version, how.neutral, scores, tuple(values))
+
+
+def false_claims(name: str, folder: Path, seed: int) -> dict[str, list[tuple[bool, bool]]]:
+    """For each kind of verdict, family by family: whether the rule made a claim, and whether intervals alone would."""
+    first, second, third = (simulate(name, folder / str(n), 1000 * seed + n, share=0.5) for n in range(3))
+    families: dict[tuple[str, str], list[tuple[int, int]]] = {}
+
+    def add(kind: str, family: str, ruled: int, alone: int) -> None:
+        families.setdefault((kind, family), []).append((ruled, alone))
+
+    for task in first.record.tasks:
+        for value in first.values_of(*task.name):
+            part = bool(task.within) and task.within in value.groups
+            if value.needed and not (part and task.within == task.crossed):  # a single profession does lean here
+                at = value.neutral or 0.0
+                add("a value leans", f"{task.name}{part}", decide(value.estimate, at).side, value.estimate.side(at))
+    for told in findings(first):
+        for row in told.differences.to_dict("records"):
+            estimate = difference(row)
+            add("female minus male leans", told.dataset, decide(estimate).side, estimate.side())
+        for claim in told.claims:
+            wrong = claim.verdict == "refuted" if claim.hypothesis == "H3" else claim.verdict != "undecided"
+            add("H1 to H3 decided", told.dataset, wrong, claim.found.side())
+    for estimate in contrasts(first, first.datasets[0]).values():
+        add("labels differ by set", name, decide(estimate).side, estimate.side())
+    for row in changed(first, second).to_dict("records"):
+        add("nearer or farther", row["dataset"] + row["measure"], row["moved"] != "", side(row["low"], row["high"]))
+    for dataset, measure in comparable(first):
+        marks = side_by_side([first, second, third], dataset, measure)["mark"]
+        add("best or worst of three", dataset, (marks != "").any(), 0)
+    found: dict[str, list[tuple[bool, bool]]] = {}
+    for (kind, _), rows in families.items():
+        found.setdefault(kind, []).append((any(a for a, _ in rows), any(b for _, b in rows)))
+    return found
+
+
+def difference(row: Mapping[Any, Any]) -> Estimate:
+    """A row of analysis.paired.compared as an estimate."""
+    return Estimate(row["difference"], **{name: row[name] for name in ("low", "high", "p_holm", "clusters", "needed")})

@@ -1,0 +1,94 @@
+"""Terminal, page, comparison and exports say the same of every value, in runs where some lean and some do not."""
+
+import csv
+import io
+import math
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import evenhand
+from evenhand import Run
+from evenhand.analysis.comparison import compare
+from evenhand.analysis.findings import findings
+from evenhand.report.page.changes import Changed
+from evenhand.report.page.section import Measured
+from evenhand.report.scorecard import LEANS, scorecard
+from helpers.simulated import WORLDS, false_claims, simulate
+
+LEANING = ("above", "below")
+SHIFTS = {"professions": 0.25, "emotions": 0.4, "pairs": 0.35, "pronouns": 0.12, "inference": 0.0}
+
+
+@pytest.fixture(scope="module", params=WORLDS)
+def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
+    path, shift = tmp_path_factory.mktemp(request.param), SHIFTS[request.param]
+    one = simulate(request.param, path / "one", 3001, shift=shift, share=0.7)
+    return one, simulate(request.param, path / "other", 3002, shift=-0.2 * shift, share=0.7)
+
+
+def printed(run: Run) -> list[str]:
+    console = Console(width=400, record=True, file=io.StringIO())
+    console.print(scorecard(run, findings(run)))
+    return console.export_text().splitlines()
+
+
+def test_every_export_has_the_leans_of_the_run(runs: tuple[Run, Run]) -> None:
+    run = runs[0]
+    rows = list(csv.DictReader(io.StringIO(evenhand.export(run, "csv"))))
+    assert [row["lean"] for row in rows] == [row["lean"] for row in run.results]
+    card, paper = evenhand.export(run, "model-card"), evenhand.export(run, "latex")
+    groups = [row for row in run.results if len(row["groups"]) <= len(run.task(row["dataset"], row["measure"]).by)]
+    leaning = [row for row in groups if row["lean"] in LEANING]
+    assert sum(card.count(f"| {word} |") for word in LEANING) == len(leaning)
+    assert paper.count("^{*}$") == len(leaning)
+
+
+def test_the_terminal_marks_the_values_that_lean(runs: tuple[Run, Run]) -> None:
+    run = runs[0]
+    dots = sum(
+        line.count(LEANS) for line in printed(run) if not line.startswith((LEANS, "entailment", "contradiction"))
+    )
+    hidden = {"fraction-entailment", "fraction-contradiction"}
+    values = sum(row["lean"] in LEANING for row in run.results if row["measure"] not in hidden)
+    contrasts = sum(
+        Measured([run], [""], task, {}).paired and verdict.tone == "leans"
+        for task in run.record.tasks
+        for line in Measured([run], [""], task, {}).headlines
+        for verdict in line.verdicts
+    )
+    assert dots == values + contrasts
+
+
+def test_the_page_calls_leaning_what_the_run_does(runs: tuple[Run, Run]) -> None:
+    run = runs[0]
+    for task in run.record.tasks:
+        section = Measured([run], [""], task, {})
+        told = {row["measure"]: row["lean"] for row in run.results if not row["groups"]}[task.measure]
+        if not section.paired and section.values.kind == "lean":
+            assert (section.headlines[0].verdicts[0].tone == "leans") == (told in LEANING)
+
+
+def test_the_page_and_the_comparison_agree_on_every_change(runs: tuple[Run, Run]) -> None:
+    moves = Changed(runs, None).moves
+    rows = compare(*runs).frame.to_dict("records")
+    assert len(rows) == len(moves)
+    for row in rows:
+        way = moves[row["dataset"], row["measure"], row["group"]].way
+        assert (way == "gained") == row["moved"].startswith("towards")
+        assert (way == "lost") == row["moved"].startswith("away")
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_where_there_is_nothing_claims_are_rare(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The small version of tools/simulate_verdicts.py: at most one family in twenty, within chance."""
+    monkeypatch.setattr("evenhand.stats.significance.MOST_COINS", 0)
+    families = [
+        ruled
+        for seed in range(1, 5)
+        for rows in false_claims(name, tmp_path / str(seed), seed).values()
+        for ruled, _ in rows
+    ]
+    most = 0.05 * len(families) + 3 * math.sqrt(0.05 * 0.95 * len(families))
+    assert sum(families) <= most
