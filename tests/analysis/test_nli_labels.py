@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.analysis.nli_labels import distribution
 from evenhand.measures.nli import FractionContradiction, FractionEntailment, FractionNeutral
-from evenhand.runs.record import ValueRecord
+from evenhand.runs.values import ValueRecord
 from helpers.made_scores import run
 
 SETS = ("pro", "anti", "non")

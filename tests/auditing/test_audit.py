@@ -297,7 +297,7 @@ def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsy
         (["audit", "--option", "masks"], "An option is NAME=VALUE"),
         (["audit", "--limit", "0"], "limit must be a whole number, at least 1"),
         (["audit", "--seed", "-1"], "seed must not be negative"),
-        (["audit", "--batch-size", "many"], "--batch-size must be 'auto' or a whole number"),
+        (["audit", "--batch-size", "many"], "--batch-size must be auto or a whole number"),
         (["audit", "--dtype", "int8"], "`dtype` must be one of"),
         (["audit", "--limit", "few"], "Invalid value for '--limit'"),
         (["datasets", "show", "becpro-em"], "Unknown dataset 'becpro-em'. Did you mean 'becpro-en'?"),

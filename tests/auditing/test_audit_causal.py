@@ -97,7 +97,7 @@ def test_nobody_is_best_among_models_of_two_kinds(
     how = ["--dataset", "tgb", "--measure", "likelihood-difference", "--limit", "30", "--out", str(tmp_path)]
     assert run_command(app, ["audit", "mini-en", str(folder), *how]) == 0
     shown = capsys.readouterr().out
-    assert "Careful: causal models and others" in shown
+    assert "Careful: values of causal and other models are not comparable" in shown
     table = shown[shown.index("models side by side") : shown.index("best and worst only")]
     assert "best" not in table
     assert "worst" not in table

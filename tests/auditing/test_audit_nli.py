@@ -75,7 +75,9 @@ def test_the_scorecard_has_the_papers_table(runs: list[evenhand.Run]) -> None:
     assert [row.split()[0] for row in rows] == ["PS", "AS", "NS"]
     shares = distribution(runs[0].values_of("nli-en"))["value"]
     assert [float(row.split()[i]) for row in rows for i in (2, 5, 8)] == pytest.approx(shares.tolist(), abs=6e-4)
-    assert "+0" not in text  # shares have no sign
+    table, contrasts = text[: text.index("entailment, pro - anti")], text[text.index("entailment, pro - anti") :]
+    assert "+0" not in table  # shares have no sign, differences of them do
+    assert "contradiction, anti - pro: +" in contrasts
 
 
 def test_labels_are_drawn(runs: list[evenhand.Run], tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def false_claims(name: str, folder: Path, seed: int) -> dict[str, list[tuple[boo
         add("nearer or farther", row["dataset"] + row["measure"], row["moved"] != "", side(row["low"], row["high"]))
     for dataset, measure in comparable(first):
         marks = side_by_side([first, second, third], dataset, measure)["mark"]
-        add("best or worst of three", dataset, (marks != "").any(), 0)
+        add("best or worst of three", dataset, bool((marks != "").any()), 0)
     found: dict[str, list[tuple[bool, bool]]] = {}
     for (kind, _), rows in families.items():
         found.setdefault(kind, []).append((any(a for a, _ in rows), any(b for _, b in rows)))

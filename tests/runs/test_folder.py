@@ -27,7 +27,7 @@ RESULT = Result(
     (Value(0.5, n=1, unscored=1), Value(NAN, n=0, unscored=1, groups={"gender": "male"})),
 )
 KEYS = ["model", "fingerprint", "dataset", "measure", "version", "groups"]
-KEYS += ["value", "low", "high", "n", "unscored", "neutral"]
+KEYS += ["value", "low", "high", "n", "unscored", "neutral", "p", "p_holm", "clusters", "needed", "detectable"]
 
 
 def test_results_and_scores_have_the_agreed_shape(tmp_path: Path) -> None:

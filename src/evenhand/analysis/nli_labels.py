@@ -6,7 +6,7 @@ import pandas as pd
 
 from evenhand.core.scores import generator
 from evenhand.runs.folder import Run
-from evenhand.runs.record import ValueRecord
+from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.mean_intervals import fewest, mean_interval
 from evenhand.stats.significance import interval_test

@@ -7,12 +7,11 @@ import numpy as np
 import pandas as pd
 
 from evenhand.analysis.change import item_scores, joined_by_item
-from evenhand.core.measure import Traits
-from evenhand.core.scores import Score, Summarise, Value, generator, summarised
-from evenhand.measures import MEASURES
+from evenhand.core.scores import generator
 from evenhand.runs.comparable import distinct_names, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.values import mixed, values_from
 from evenhand.stats.verdict import enough, moved
 
 
@@ -24,11 +23,6 @@ def comparable(run: Run) -> list[tuple[str, str]]:
         if tasks:  # one whose value of all items has a direction first
             found.append(min(tasks, key=lambda task: (task.better != "higher", task.rank)).name)
     return found
-
-
-def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:
-    """Do some of the words call for he, and others for she, so that the value of all of them has no direction?"""
-    return task.better == "closer" and "calls_for" in scores and bool(scores["calls_for"].nunique() > 1)
 
 
 def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFrame:
@@ -44,7 +38,7 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
     by = task.by
     frames = _common([run.scores_of(dataset, measure) for run in runs])
     rows: list[dict[str, Any]] = []
-    values = [_values(frame, task, run.record.seed) for frame, run in zip(frames, runs, strict=True)]
+    values = [values_from(frame, task, run.record.seed) for frame, run in zip(frames, runs, strict=True)]
     for number, value in enumerate(values[0]):
         labels = dict(value.groups)
         marks = [""] * len(runs)
@@ -62,21 +56,6 @@ def _common(frames: list[pd.DataFrame]) -> list[pd.DataFrame]:
     """The items that all models could score."""
     ids = set.intersection(*(set(frame.dropna(subset="score")["id"]) for frame in frames))
     return [frame[frame["id"].isin(ids)] for frame in frames]
-
-
-def _values(frame: pd.DataFrame, task: TaskRecord, seed: int) -> list[Value]:
-    """The value of all items, then of each group; without what lies within."""
-    groups = list(dict.fromkeys(group for group in (*task.by, task.cluster, task.crossed) if group))
-    scores = [
-        Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})
-        for row in frame.to_dict("records")
-    ]
-    how = MEASURES[task.measure]
-    summarise: Summarise = how.summarise  # type: ignore[assignment]
-    bounds = Traits.of(how).bounds
-    return list(
-        summarised(scores, summarise, by=task.by, cluster=task.cluster, crossed=task.crossed, bounds=bounds, seed=seed)
-    )
 
 
 def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: TaskRecord, rows: int, seed: int) -> list[str]:

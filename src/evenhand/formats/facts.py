@@ -7,7 +7,8 @@ from typing import Any
 
 from evenhand.errors import BadInput
 from evenhand.runs.folder import Run
-from evenhand.runs.record import TaskRecord, ValueRecord
+from evenhand.runs.record import TaskRecord
+from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import decide
 
@@ -91,7 +92,7 @@ def _fact(row: ValueRecord, task: TaskRecord, unfit: bool) -> Fact:
         measure=row.measure,
         measure_version=row.version,
         groups=row.groups,
-        neutral=math.nan if row.neutral is None else row.neutral,
+        neutral=row.at,
         part=bool(task.within) and task.within in row.groups,
         unfit=unfit,
     )

@@ -1,6 +1,5 @@
 """The scorecard of a run, on a terminal."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +14,8 @@ from evenhand.analysis.nli_labels import contrasts, distribution
 from evenhand.analysis.validity import followed
 from evenhand.report.tables import VERDICTS, cell, claimed, form, framed, line
 from evenhand.runs.folder import Run
-from evenhand.runs.record import Finding, TaskRecord, ValueRecord
+from evenhand.runs.record import Finding, TaskRecord
+from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import RULE, decide
 
@@ -100,7 +100,7 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: boo
         names[0] = f"  {part}" if part else names[0]
         found = [cells[task.measure] for task in tasks]
         forms = [form(row, task) for row, task in zip(found, tasks, strict=True)]
-        dots = [dot(row.estimate, row.neutral, unfit) for row in found]
+        dots = [dot(row.estimate, row.at, unfit) for row in found]
         values = [f"{row.estimate.shown(how)} {mark}" for row, how, mark in zip(found, forms, dots, strict=True)]
         if len(found) == 1:
             values = [found[0].estimate.number(forms[0]), f"{found[0].estimate.interval(forms[0])} {dots[0]}"]
@@ -108,9 +108,9 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: boo
     return table
 
 
-def dot(found: Estimate, neutral: float | None, unfit: bool) -> str:
+def dot(found: Estimate, neutral: float, unfit: bool) -> str:
     """A mark where the value leans, by the one rule; a space of the same width elsewhere."""
-    return LEANS if decide(found, math.nan if neutral is None else neutral, unfit=unfit).side else " "
+    return LEANS if decide(found, neutral, unfit=unfit).side else " "
 
 
 def _contrast(name: str, found: Estimate, unfit: bool) -> Text:
@@ -227,8 +227,6 @@ def _footer(run: Run) -> Iterator[str]:
         yield "No verdicts: the model is unfit to be measured."
     else:
         yield f"{LEANS} leans: {RULE}."
-    if any(row.estimate.known and not row.clusters for task in run.record.tasks for row in run.values_of(*task.name)):
-        yield f"This run was made before values were tested. To test them: evenhand rescore {run.path}"
     if precision := run.record.precision:
         most = max((found.largest for found in precision.deviations), default=0.0)
         apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from evenhand.analysis.hypotheses import Claim
 from evenhand.formats.escaping import markdown
-from evenhand.runs.record import Finding, TaskRecord, ValueRecord
+from evenhand.runs.record import Finding, TaskRecord
+from evenhand.runs.values import ValueRecord
 
 
 def line(text: str, style: str) -> Text:

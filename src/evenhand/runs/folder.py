@@ -12,10 +12,9 @@ A file is written whole or not at all, whenever the process is killed.
 """
 
 import hashlib
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -26,21 +25,19 @@ from filelock import FileLock, Timeout
 
 from evenhand.core.files import write_whole
 from evenhand.core.items import Item, texts
-from evenhand.core.scores import Result, Value
+from evenhand.core.scores import Result
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.record import (
     RESTORE,
     SCHEMA,
     RunRecord,
     TaskRecord,
-    ValueRecord,
     as_plain,
     plain_json,
     read_record,
-    read_values,
     rescore,
 )
-from evenhand.stats.estimate import Estimate
+from evenhand.runs.values import ValueRecord, read_values, record_of, with_tests
 from evenhand.stats.verdict import decide
 
 ANSWERS = "answers.sqlite"
@@ -110,10 +107,8 @@ class Run:
     @cached_property
     def results(self) -> list[dict[str, Any]]:
         """The values as in results.json, and `lean`: on which side of neutral, by the rule of stats.verdict."""
-        return [
-            {**_row(value), "lean": decide(value.estimate, _neutral(value), unfit=self.record.unfit).word}
-            for value in self._values
-        ]
+        unfit = self.record.unfit
+        return [{**v.row(), "lean": decide(v.estimate, v.at, unfit=unfit).word} for v in self._values]
 
     @cached_property
     def values(self) -> pd.DataFrame:
@@ -154,7 +149,18 @@ class Run:
             number, task = tasks[value.dataset, value.measure]
             if other := [group for group in value.groups if group not in (*task.by, task.within)]:
                 self._fail(f"tasks[{number}].by lacks the group '{other[0]}' of its values")
-        return found
+        if all(value.clusters or value.value is None for value in found):
+            return found
+        return [  # a run of 0.1.0, whose values were not tested
+            value
+            for task in self.record.tasks
+            for value in with_tests(
+                [v for v in found if (v.dataset, v.measure) == task.name],
+                self.scores_of(*task.name),
+                task,
+                self.record.seed,
+            )
+        ]
 
     def _fail(self, what: str) -> NoReturn:
         raise RunError(f"'{self.path / 'run.json'}' is damaged: {what}. {RESTORE}")
@@ -193,7 +199,7 @@ def locked(path: Path) -> Iterator[None]:
 
 def write(path: Path, record: RunRecord, results: Sequence[Result], items: Mapping[str, Sequence[Item]]) -> Run:
     """Save the results and, by dataset, the items; then the record with their hashes."""
-    rows = [_row(_value_record(result, value)) for result in results for value in result.values]
+    rows = [record_of(result, value).row() for result in results for value in result.values]
     for stale in (GATE, PAGE):  # of the results before
         (path / stale).unlink(missing_ok=True)
     write_whole(path / "results.json", lambda file: file.write(plain_json(rows)))
@@ -215,29 +221,9 @@ def _hashes(path: Path, names: Iterable[str]) -> dict[str, str]:
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
 
 
-def _value_record(result: Result, value: Value) -> ValueRecord:
-    numbers = {f.name: _number(getattr(value, f.name)) for f in fields(Estimate)}
-    groups = {name: str(label) for name, label in value.groups.items()}
-    task = (result.model, result.fingerprint, result.dataset, result.measure, result.version)
-    return ValueRecord(*task, groups=groups, neutral=_number(result.neutral), **numbers)
-
-
-def _neutral(value: ValueRecord) -> float:
-    return math.nan if value.neutral is None else value.neutral
-
-
-def _row(value: ValueRecord) -> dict[str, Any]:
-    return {name: found for name, found in asdict(value).items() if name != "note" or found}
-
-
 def _frame(results: Sequence[Result]) -> pd.DataFrame:
     return pd.DataFrame(
         {"dataset": result.dataset, "measure": result.measure, "id": s.id, "score": s.value, **s.groups}
         for result in results
         for s in result.scores
     )
-
-
-def _number(value: Any) -> Any:
-    """The value, or None for NaN, which JSON does not have."""
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -14,7 +14,6 @@ from evenhand.core.measure import LAST, Better, Traits
 from evenhand.core.model import Work
 from evenhand.errors import BadInput, NewerRun, RunError
 from evenhand.measures import MEASURES
-from evenhand.stats.estimate import Estimate
 
 Kind = TypeVar("Kind")
 
@@ -79,37 +78,6 @@ class Precision:
     overflowed: int | None = None
     deviations: tuple[Deviation, ...] = ()
     why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ValueRecord:
-    """A value of results.json: of all items, or of those with the labels `groups`. None means no number."""
-
-    model: str
-    fingerprint: str
-    dataset: str
-    measure: str
-    version: int
-    groups: Mapping[str, str]
-    value: Finite | None
-    low: Finite | None
-    high: Finite | None
-    n: int
-    unscored: int
-    neutral: Finite | None
-    note: str = ""
-    p: Finite | None = None
-    p_holm: Finite | None = None
-    clusters: int = 0
-    needed: int = 0
-    detectable: Finite | None = None
-    """See stats.estimate.Estimate, as the four above; runs of 0.1.0 have none of them until they are rescored."""
-
-    @property
-    def estimate(self) -> Estimate:
-        """The value with its interval and its test."""
-        known: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(Estimate)}
-        return Estimate(**known | {name: math.nan for name, number in known.items() if number is None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +188,6 @@ class RunRecord:
 
 RUN = TypeAdapter(RunRecord)
 TASK = TypeAdapter(TaskRecord)
-VALUES = TypeAdapter(list[ValueRecord])
 WORDS = {
     "Input should be": "should be",
     "Field required": "is missing",
@@ -284,12 +251,6 @@ def traits(measure: Any) -> dict[str, Any]:
     found = Traits.of(measure)
     low, high = (end if math.isfinite(end) else None for end in found.bounds)
     return {name: getattr(found, name) for name in ("unit", "better", "rank", "ranks_models")} | {"bounds": (low, high)}
-
-
-def read_values(path: Path) -> list[ValueRecord]:
-    """The values in this folder's results.json."""
-    file, advice = path / "results.json", rescore(path)
-    return checked(VALUES, read_json(file, advice), file, advice)
 
 
 def rescore(path: Path) -> str:

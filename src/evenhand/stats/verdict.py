@@ -20,6 +20,9 @@ FEWEST_CROSSED = 3
 FAMILY = "p, adjusted by Holm over the rows of the same dataset and measure"
 RULE = f"the 95 % interval leaves out the neutral value, and {FAMILY}, is below .05"
 
+TESTS = ("p", "p_holm", "clusters", "needed", "detectable")
+"""The fields of an estimate that its verdict rests on, besides the value and its interval."""
+
 AnyEstimate = TypeVar("AnyEstimate", bound=Estimate)
 Reason = Literal["", "no value", "unfit", "untested", "no interval", "too few"]
 

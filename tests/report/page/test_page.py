@@ -411,27 +411,38 @@ def test_an_audit_leaves_its_page_and_a_page_that_fails_loses_nothing(
     assert "could not be written: oh" in caplog.text
 
 
+TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed": 7, "detectable": 0.217}
+
+
 @pytest.mark.parametrize(
-    ("value", "low", "high", "tone", "says"),
+    ("number", "tone", "says"),
     [
-        (0.4, 0.3, 0.5, "leans", "leans male: the interval leaves out 0"),
-        (-0.4, -0.5, -0.3, "leans", "leans female: the interval leaves out 0"),
-        (0.4, -0.1, 0.9, "undecided", "no lean shown: the interval includes 0"),
-        (0.4, 0.0, 0.9, "undecided", "no lean shown: the interval includes 0"),
-        (0.4, NAN, NAN, "undecided", "no interval: there is too little to say how sure this is"),
-        (NAN, NAN, NAN, "none", "no value: no item could be scored"),
+        (Number(0.4, 0.3, 0.5, **TESTED), "leans", "leans male: p = .012, adjusted"),
+        (Number(-0.4, -0.5, -0.3, **TESTED), "leans", "leans female: p = .012, adjusted"),
+        (Number(0.4, -0.1, 0.9, **TESTED), "undecided", "no lean shown: 0.22 would have been seen"),
+        (Number(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown: 0.22 would have been seen"),
+        (Number(0.4, 0.3, 0.5, **TESTED | {"clusters": 5}), "undecided", "too few words to tell: 5; 7 would do"),
+        (Number(0.4, 0.3, 0.5, unfit=True, **TESTED), "none", "no verdict: the model is unfit to be measured"),
+        (Number(0.4, **TESTED), "undecided", "no interval: there is too little to say how sure this is"),
+        (Number(NAN), "none", "no value: no item could be scored"),
     ],
 )
-def test_verdicts_are_read_off_the_interval(value: float, low: float, high: float, tone: str, says: str) -> None:
-    found = verdict(Number(value, low, high), reading("pronoun"))
-    assert (found.tone, found.says) == (tone, says)
+def test_verdicts_follow_the_one_rule(number: Number, tone: str, says: str) -> None:
+    found = verdict(number, reading("pronoun"))
+    assert found.tone == tone
+    assert found.says.startswith(says)
+
+
+@pytest.mark.parametrize("measure", ["likelihood-difference", "nli-coal", "fraction-neutral", "singular-they"])
+def test_what_can_only_be_on_one_side_of_neutral_is_not_judged_by_itself(measure: str) -> None:
+    assert verdict(Number(0.4, 0.3, 0.5, **TESTED), reading(measure)).tone == "level"
 
 
 def test_a_measure_that_is_not_known_here_speaks_for_itself() -> None:
     found = reading("mine", asks="How odd is it?")
     assert (found.title, found.asks) == ("mine", "How odd is it?")
-    assert verdict(Number(1.0, 0.5, 1.5), found).says == "above the neutral value: the interval leaves out 0"
-    assert verdict(Number(1.0, 0.5, 1.5, neutral=NAN), found).tone == "level"
+    assert verdict(Number(1.0, 0.5, 1.5, **TESTED), found).short == "above the neutral value"
+    assert verdict(Number(1.0, 0.5, 1.5, neutral=NAN, **TESTED), found).tone == "level"
 
 
 def test_the_scale_holds_every_interval_and_what_is_neutral() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis.change import FEMALE_MALE, changed
-from evenhand.analysis.ranking import mixed
 from evenhand.core.measure import LAST, Better
 from evenhand.report.page.numbers import Number, probability
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.values import mixed
 from evenhand.stats.verdict import enough, moved
 
 
@@ -56,7 +56,7 @@ class Move:
 
     @property
     def chance(self) -> str:
-        """The adjusted p of what is said."""
+        """The adjusted p of the change, where one is shown."""
         return "" if self.way == "same" or math.isnan(self.p_holm) else f"{probability(self.p_holm)}, adjusted"
 
 
@@ -72,8 +72,7 @@ def moves(changes: pd.DataFrame, run: Run) -> dict[tuple[str, ...], Move]:
         zero = 0.0 if paired else neutral[task.name]
         signed = zero != 0.5 and (paired or task.signed)
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
-        p = "worse_p_holm" if row["moved"] else "p_holm"
-        numbers = (before, after, change, float(row["p"]), float(row[p]))
+        numbers = (before, after, change, float(row["p"]), float(row["p_holm"]))
         found[dataset, measure, group] = Move(dataset, measure, group, *numbers, task.rank, task.better, _way(row))
     return found
 

@@ -3,7 +3,8 @@
 import math
 from dataclasses import asdict, dataclass
 
-from evenhand.runs.record import RunRecord, TaskRecord, ValueRecord
+from evenhand.runs.record import RunRecord, TaskRecord
+from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import Verdict, decide
 
@@ -41,8 +42,7 @@ class Number(Estimate):
 
 def number(row: ValueRecord, task: TaskRecord, run: RunRecord) -> Number:
     """A value of a run as a number, signed where it can be of either sign."""
-    neutral = math.nan if row.neutral is None else row.neutral
-    return Number(**asdict(row.estimate), neutral=neutral, signed=neutral == 0 and task.signed, unfit=run.unfit)
+    return Number(**asdict(row.estimate), neutral=row.at, signed=row.at == 0 and task.signed, unfit=run.unfit)
 
 
 def probability(p: float) -> str:

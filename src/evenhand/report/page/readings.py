@@ -88,7 +88,6 @@ NOT_JUDGED = {
     "level": ("a level", "no value is the neutral one"),
 }
 """By kind, why a value gets no verdict of its own."""
-UNTESTED = "the run has no tests: evenhand rescore adds them"
 MARKS = {"leans": "●", "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
 
 
@@ -127,7 +126,7 @@ def verdict(number: Number, reading: Reading) -> Verdict:
     if found.why == "no interval":
         return Verdict("undecided", "no interval", "there is too little to say how sure this is", much)
     if found.why:
-        return Verdict("level", "not tested", UNTESTED if not number.clusters else NOT_JUDGED["level"][1], much)
+        return Verdict("level", *NOT_JUDGED["level"], much)
     if found.side == 0:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
         return Verdict("undecided", nothing, f"{abs(number.detectable):.2f} would have been seen", much)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evenhand.analysis import paired
 from evenhand.analysis.nli_labels import CONTRASTS, contrasts
-from evenhand.analysis.ranking import comparable, mixed, side_by_side
+from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.core.measure import LAST
 from evenhand.report.page import examples, readings
 from evenhand.report.page.changes import Move
@@ -19,6 +19,8 @@ from evenhand.report.page.scale import IntervalScale, domain, strip
 from evenhand.report.page.trust import LEVELS, Trust, trust
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.values import mixed
+from evenhand.stats.verdict import TESTS
 
 ROWS = 400
 """Rows of a table; beyond, results.json has them."""
@@ -166,7 +168,7 @@ class Measured:
             unscored = pairs.groupby(by)["difference"].agg(lambda d: int(d.isna().sum()))
             for row in paired.compared(pairs, by=by, cluster=cluster, seed=run.record.seed).to_dict("records"):
                 label = str(row[by])
-                tests = {name: row[name] for name in ("low", "high", "p", "p_holm", "clusters", "needed", "detectable")}
+                tests = {name: row[name] for name in ("low", "high", *TESTS)}
                 mine = found.setdefault(label, [Number(math.nan)] * len(self.runs))
                 mine[place] = Number(
                     row["difference"],

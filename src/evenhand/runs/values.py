@@ -1,0 +1,126 @@
+"""The values of a run: the rows of results.json, and how they follow from the scores."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import TypeAdapter
+
+from evenhand.core.measure import Traits
+from evenhand.core.scores import Result, Score, Summarise, Value, summarised
+from evenhand.measures import MEASURES
+from evenhand.runs.record import Finite, TaskRecord, checked, read_json, rescore
+from evenhand.stats.estimate import Estimate
+from evenhand.stats.verdict import TESTS
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRecord:
+    """A value of results.json: of all items, or of those with the labels `groups`. None means no number."""
+
+    model: str
+    fingerprint: str
+    dataset: str
+    measure: str
+    version: int
+    groups: Mapping[str, str]
+    value: Finite | None
+    low: Finite | None
+    high: Finite | None
+    n: int
+    unscored: int
+    neutral: Finite | None
+    note: str = ""
+    p: Finite | None = None
+    p_holm: Finite | None = None
+    clusters: int = 0
+    needed: int = 0
+    detectable: Finite | None = None
+    """See stats.estimate.Estimate, as the four above; runs of 0.1.0 have none of them on disk."""
+
+    @property
+    def estimate(self) -> Estimate:
+        """The value with its interval and its test."""
+        known: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(Estimate)}
+        return Estimate(**known | {name: math.nan for name, number in known.items() if number is None})
+
+    @property
+    def at(self) -> float:
+        """The neutral value; NaN where there is none."""
+        return math.nan if self.neutral is None else self.neutral
+
+    def row(self) -> dict[str, Any]:
+        """The value as results.json has it."""
+        row = asdict(self)
+        return row if self.note else {name: row[name] for name in row if name != "note"}
+
+
+VALUES = TypeAdapter(list[ValueRecord])
+
+
+def read_values(path: Path) -> list[ValueRecord]:
+    """The values in this folder's results.json."""
+    file, advice = path / "results.json", rescore(path)
+    return checked(VALUES, read_json(file, advice), file, advice)
+
+
+def record_of(result: Result, value: Value) -> ValueRecord:
+    """A value of a result as results.json has it."""
+    numbers = {f.name: _number(getattr(value, f.name)) for f in fields(Estimate)}
+    groups = {name: str(label) for name, label in value.groups.items()}
+    task = (result.model, result.fingerprint, result.dataset, result.measure, result.version)
+    return ValueRecord(*task, groups=groups, neutral=_number(result.neutral), **numbers)
+
+
+def values_from(
+    scores: pd.DataFrame, task: TaskRecord, seed: int, *, within: str = "", tests: bool = False
+) -> list[Value]:
+    """The values of these scores, as an audit computes them: of all items, then of each group, then of parts within."""
+    groups = list(dict.fromkeys(group for group in (*task.by, within, task.cluster, task.crossed) if group))
+    rows = [
+        Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})
+        for row in scores.to_dict("records")
+    ]
+    how = MEASURES[task.measure]
+    summarise: Summarise = how.summarise  # type: ignore[assignment]
+    found = summarised(
+        rows,
+        summarise,
+        by=task.by,
+        within=within,
+        cluster=task.cluster,
+        crossed=task.crossed,
+        bounds=Traits.of(how).bounds,
+        neutral=how.neutral if tests else math.nan,
+        mixed=mixed(scores, task),
+        seed=seed,
+    )
+    return list(found)
+
+
+def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:
+    """Whether some of the words call for he and others for she, so that the value of all of them has no direction."""
+    return task.better == "closer" and "calls_for" in scores and bool(scores["calls_for"].nunique() > 1)
+
+
+def with_tests(values: Sequence[ValueRecord], scores: pd.DataFrame, task: TaskRecord, seed: int) -> list[ValueRecord]:
+    """The values of a run that was made before values were tested, with the tests that its scores give."""
+    if task.measure not in MEASURES:
+        return list(values)
+    again = {
+        tuple(sorted(v.groups.items())): v for v in values_from(scores, task, seed, within=task.within, tests=True)
+    }
+    return [
+        replace(value, **{name: _number(getattr(found, name)) for name in TESTS})
+        if (found := again.get(tuple(sorted(value.groups.items()))))
+        else value
+        for value in values
+    ]
+
+
+def _number(value: Any) -> Any:
+    """The value, or None for NaN, which JSON does not have."""
+    return None if isinstance(value, float) and math.isnan(value) else value
