@@ -24,7 +24,7 @@ def decompose(scores: pd.DataFrame) -> pd.DataFrame:
     alone: their difference is social + form, their mean level + agreement / 2, and neither can be taken apart.
     """
     if "form" not in scores or set(scores["form"].dropna()) != {"feminine", "masculine"}:
-        raise BadInput("Agreement needs both forms of each profession: audit with --lang de --option forms=crossed.")
+        raise BadInput("Agreement needs both forms of each profession: audit in German with the option forms=crossed.")
     means = scores.pivot_table(index=["prof_gender", "profession"], columns=["gender", "form"], values="score")
     means = means.reindex(columns=pd.MultiIndex.from_product([("female", "male"), ("feminine", "masculine")]))
     ff, fm = means["female", "feminine"], means["female", "masculine"]

@@ -26,6 +26,8 @@ class Findings:
     """Correlation with the share of women, by country: analysis.workforce.against."""
     confounds: dict[str, pd.DataFrame] = field(default_factory=dict)
     """The same, with the number of pieces, and with frequency where it is given."""
+    agreeing: bool = False
+    """Whether German forms agree with persons, so that grammar may explain all of it."""
     agreement: pd.DataFrame = field(default_factory=pd.DataFrame)
     """Social, agreement and form effects of crossed German forms: analysis.agreement.summary."""
 
@@ -66,6 +68,7 @@ def _of(
             country: workforce.against(scores, shares, seed=seed) for country, shares in _shares(dataset).items()
         },
         confounds=confounds,
+        agreeing=paired.agreeing(scores),
         agreement=agreement.summary(agreement.decompose(scores), seed=seed) if crossed else pd.DataFrame(),
     )
 

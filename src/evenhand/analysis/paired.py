@@ -12,6 +12,10 @@ from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test, signed_rank
 from evenhand.stats.verdict import adjust
 
+AGREEING = (
+    "Each profession agrees with its person word in gender here, so grammar alone can explain these differences. "
+    "The option forms=crossed tells grammar and bias apart."
+)
 LEFT_OUT = ("gender", "person", "id", "score")
 COLUMNS = (
     *("pairs", "clusters", "needed", "difference", "low", "high", "p", "p_holm", "detectable"),

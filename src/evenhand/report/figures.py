@@ -33,7 +33,7 @@ def charts(run: Run, after: Run | None = None, seen: set[str] | None = None) -> 
     """
     found = _becpro(run, after) | _pronouns(run, after, seen) | _pairs(run) | _labels(run, after)
     if not found:
-        raise BadInput(f"'{run.path}' has nothing to draw. Audit with --suite becpro, gbef or nli.")
+        raise BadInput(f"'{run.path}' has nothing to draw. Audit with the suite becpro, gbef or nli.")
     return found
 
 

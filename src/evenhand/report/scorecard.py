@@ -11,6 +11,7 @@ from rich.text import Text
 
 from evenhand.analysis.findings import Findings
 from evenhand.analysis.nli_labels import contrasts, distribution
+from evenhand.analysis.paired import AGREEING
 from evenhand.analysis.validity import followed
 from evenhand.report.tables import VERDICTS, cell, claimed, form, framed, line
 from evenhand.runs.folder import Run
@@ -43,6 +44,7 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
             parts += [_contrast(*each, run.record.unfit) for each in contrasts(run, dataset).items()]
         parts += [line(text, "yellow") for task in tasks for text in _unscored(run, task)]
         if dataset in told:
+            parts += [line(AGREEING, "yellow")] if told[dataset].agreeing else []
             parts += list(_findings(told[dataset], run.record.unfit))
     return Group(*parts, *(line(text, "dim") for text in _footer(run)))
 

@@ -75,7 +75,7 @@ def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Cla
     for name in columns:
         table.add_column(name, justify="right" if name in columns[first:] else "left", no_wrap=True)
     for _, row in cells.iterrows():
-        form = ",.0f" if row["what"] == "W" else f"+.{digits}f"
+        form = {"W": ",.0f", "p": ".0e"}.get(row["what"], f"+.{digits}f")
         table.add_row(*(str(row[c]) for c in columns[:first]), *(_with_interval(row, c, form) for c in columns[first:]))
     return Group(table, *claimed(claims), "", *(Text(f"- {note}") for note in notes))
 
@@ -142,7 +142,7 @@ def counted(name: str, summary: Mapping[str, float], beside: pd.DataFrame, conte
         ]
     if len(contexts):
         parts += [
-            line("Words in the most female and the most male company (z of the log-odds)", "bold"),
+            line("Words in the most female and the most male contexts (z of the log-odds)", "bold"),
             framed(contexts, {"word": "", "female": ",", "male": ",", "z": "+.1f"}),
         ]
     return Group(*parts)
@@ -173,7 +173,7 @@ def learned_table(
         parts.append(line(f"{row['of']} against {row['against']}: {span}, {told}", ""))
     if asld["draws"].max() == 1:
         parts.append(
-            line("One draw each: intervals are over pairs alone. Another sample may differ: --draws 3.", "dim")
+            line("One draw each: intervals are over pairs alone. Another sample may differ: draw several.", "dim")
         )
     return Group(*parts)
 

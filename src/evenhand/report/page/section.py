@@ -230,6 +230,11 @@ class Measured:
         return [examples.scored(run, self.task, self.reading, p) for run, p in zip(self.runs, pairs, strict=True)]
 
     @property
+    def caveat(self) -> str:
+        """What a reader must know before the verdicts."""
+        return paired.AGREEING if self.paired and paired.agreeing(self.scores[0]) else ""
+
+    @property
     def item_groups(self) -> list[str]:
         """The groups that an item, or a pair of partners, is of."""
         return [name for name in self.by if name in self._items[0]]

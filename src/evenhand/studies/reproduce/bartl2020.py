@@ -87,7 +87,7 @@ def reproduce(
         if used and find(used).name not in names:
             notes.insert(0, f"Not comparable: {table} has {names[0]}, ours is '{used}'. Compare the pattern alone.")
     if after is None:
-        notes.append("Columns post and diff, W and r of Table 4 need a fine-tuned model: `post` or `finetune=gap`.")
+        notes.append("Columns post and diff, W, r and p of Table 4 need a fine-tuned model: `post` or `finetune=gap`.")
     if german is None:
         notes.append("Table 5 needs a German model: `german_model`.")
     claims = hypotheses.evaluate(pre, last)
@@ -122,7 +122,7 @@ def _table(
                     part = scores[(scores["prof_gender"] == group) & (scores["gender"] == words)]
                     ours = float(part["score"].agg(how))
                 yield {**of, "words": words, "what": what, **versus(published[group][words][what], ours)}
-        for what, key, column in (("W", "w", "w"), ("r", "r", "r_printed")):
+        for what, key, column in (("W", "w", "w"), ("r", "r", "r_printed"), ("p", "p", "p_printed")):
             ours = float(tested.loc[group, column]) if tested is not None else None  # type: ignore[arg-type]
             yield {
                 **of,
