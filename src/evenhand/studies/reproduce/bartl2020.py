@@ -124,12 +124,9 @@ def _table(
                 yield {**of, "words": words, "what": what, **versus(published[group][words][what], ours)}
         for what, key, column in (("W", "w", "w"), ("r", "r", "r_printed"), ("p", "p", "p_printed")):
             ours = float(tested.loc[group, column]) if tested is not None else None  # type: ignore[arg-type]
-            yield {
-                **of,
-                "words": "female - male",
-                "what": what,
-                **versus(published[group]["test"][key], ours),
-            }
+            found = versus(published[group]["test"][key], ours)
+            no_difference = {"difference": None} if what == "p" else {}  # R prints no p below 2e-16
+            yield {**of, "words": "female - male", "what": what, **found, **no_difference}
 
 
 def _scores(run: Run) -> pd.DataFrame:
