@@ -98,4 +98,5 @@ app.add_typer(nli.app, name="nli", rich_help_panel=CHANGE)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and end with its exit code."""
-    sys.exit(terminal.run(app, arguments, lambda message: as_flags(message, typer.main.get_command(app))))
+    invoked = next(iter(sys.argv[1:] if arguments is None else arguments), "")
+    sys.exit(terminal.run(app, arguments, lambda message: as_flags(message, typer.main.get_command(app), invoked)))

@@ -51,7 +51,12 @@ def debias(
     if done is None:  # a worker rank
         return
     terminal.show(
-        debiased(done.balance, done.changes, done.language, [as_flags(alarm, context) for alarm in done.alarms]),
+        debiased(
+            done.balance,
+            done.changes,
+            done.language,
+            [as_flags(alarm, context.find_root().command, context.info_name or "") for alarm in done.alarms],
+        ),
         f"Model: {done.model}",
         f"Runs: {done.before.path}, {done.after.path}",
         f"Page: {out / 'report.html'}",

@@ -47,7 +47,10 @@ def doctor(
         print_json([asdict(finding) for finding in found])
     else:
         width = min(WIDE, max(NARROW, shutil.get_terminal_size((WIDE, 24)).columns))
-        worded = [replace(finding, do=as_flags(finding.do, context)) for finding in found]
+        worded = [
+            replace(finding, do=as_flags(finding.do, context.find_root().command, context.info_name or ""))
+            for finding in found
+        ]
         terminal.show(doctored(find(model).name, worded, width))
     if any(finding.verdict == "unfit" for finding in found):
         raise typer.Exit(1)

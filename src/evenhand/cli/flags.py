@@ -6,14 +6,15 @@ from typing import Any
 NAMED = re.compile(r"`([a-z_]+)(?:=['\"]?([^`'\"]*)['\"]?)?`")
 
 
-def as_flags(message: str, source: Any) -> str:
+def as_flags(message: str, command: Any, invoked: str = "") -> str:
     """A message of the library with every `parameter` or `parameter=value` written as the option that a user types.
 
-    The options are those of a click command and its subcommands, or of the whole application of a click context. Other
-    names stay as they are.
+    The options are those of a click command and its subcommands; `invoked` is the subcommand whose options go first.
+    Other names stay as they are.
     """
-    command = source.find_root().command if hasattr(source, "find_root") else source
     names = dict(_options(command))
+    if invoked in getattr(command, "commands", {}):
+        names |= dict(_options(command.commands[invoked]))
 
     def written(match: re.Match[str]) -> str:
         name, value = match.groups()

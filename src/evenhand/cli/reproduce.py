@@ -58,7 +58,7 @@ def reproduce(
     if as_json:
         terminal.show(done.cells.to_json(orient="records", indent=1))
         return
-    notes = [as_flags(note, context) for note in done.notes]
+    notes = [as_flags(note, context.find_root().command, context.info_name or "") for note in done.notes]
     terminal.show(
         reproduction(done.cells, notes, done.claims, done.digits), *(f"Chart: {chart}" for chart in done.charts)
     )
