@@ -107,12 +107,16 @@ def test_changes_are_the_differences_of_the_runs(done: Debiased) -> None:
 def test_what_was_lost_is_there_too(done: Debiased) -> None:
     assert 100 <= done.language["sentences"] <= 200
     assert done.language["before"] > 1
-    lost = Debiased(
-        done.model, done.before, done.after, done.balance,
-        pd.DataFrame([{"measure": "gender-agreement", "group": "all", "change": -0.3, "low": -0.4, "high": -0.2}]),
-        {"before": 10.0, "after": 12.0, "change": 0.2, "low": 0.1, "high": 0.3},
-    )  # fmt: skip
-    assert [alarm.split(":")[0] for alarm in lost.alarms] == ["Over-debiased", "Its language got worse"]
+    row = {"measure": "gender-agreement", "group": "all", "change": -0.3, "low": -0.4, "high": -0.2}
+    language = {"before": 10.0, "after": 12.0, "change": 0.2, "low": 0.1, "high": 0.3, "sentences": 100.0}
+
+    def alarms(moved: str, p: float) -> list[str]:
+        changes, text = pd.DataFrame([{**row, "moved": moved}]), {**language, "p": p}
+        lost = Debiased(done.model, done.before, done.after, done.balance, changes, text)
+        return [alarm.split(":")[0] for alarm in lost.alarms]
+
+    assert alarms("away from what is right", 0.01) == ["Over-debiased", "Its language got worse"]
+    assert alarms("", 0.06) == []  # an interval alone is not enough
 
 
 def test_what_the_page_needs_is_kept(done: Debiased) -> None:

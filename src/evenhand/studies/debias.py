@@ -30,9 +30,9 @@ from evenhand.models.cache import Remembering
 from evenhand.models.loading.names import DEFAULT
 from evenhand.report import page
 from evenhand.runs.folder import ANSWERS, Run, locked
-from evenhand.stats.estimate import side
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
+from evenhand.stats.verdict import enough, moved
 from evenhand.studies.train_and_measure import check, recipe_of, train_masked
 from evenhand.training.processes import is_worker_rank
 
@@ -63,13 +63,17 @@ class Debiased:
         found = []
         agreement = self.changes[self.changes["measure"] == "gender-agreement"]
         for row in agreement[agreement["group"] == "all"].to_dict("records"):
-            if side(row["low"], row["high"]) < 0:
+            if row["moved"].startswith("away"):
                 found.append(
                     f"Over-debiased: words of one gender (actress, pregnant) lost {-row['change']:.2f} "
                     f"[{-row['high']:.2f}, {-row['low']:.2f}] of P(right pronoun) - P(wrong one). Add `remind`."
                 )
-        if self.language and side(self.language["low"], self.language["high"]) > 0:
-            worse = f"{self.language['before']:.1f} -> {self.language['after']:.1f}"
+        language = self.language
+        if (
+            language
+            and moved(language["low"], language["high"], language["p"], int(language["sentences"]), enough(1)) > 0
+        ):
+            worse = f"{language['before']:.1f} -> {language['after']:.1f}"
             found.append(f"Its language got worse: pseudo-perplexity {worse} on held-out sentences.")
         return found
 
