@@ -267,7 +267,7 @@ def twice(before: list[float], after: list[float], **more: Any) -> dict[str, Any
     clusters = [str(i) for i in range(len(before))]
     about: dict[str, Any] = {"crossed": None, "sets": None, "every": (), "shares": False, "neutral": 0.0, "better": 0.0}
     found = PairedScores(np.array(before), np.array(after), clusters, **about | more)
-    row = found.row(np.random.default_rng(0), same=False) | {"comparable": True}
+    row = found.row(np.random.default_rng(0), same=False) | {"unfit": False}
     return dict(adjusted([row]).iloc[0])
 
 

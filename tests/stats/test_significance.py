@@ -118,7 +118,7 @@ def test_the_detectable_difference_is_detected_four_times_in_five(rows: int) -> 
 def test_the_p_of_an_interval_is_that_of_the_test_it_comes_from() -> None:
     for mean in (-1.0, 0.4):
         sample = rng().normal(mean, 1, 12)
-        found = interval_test(float(sample.mean()), *t_interval(sample), 12)
+        found = interval_test(float(sample.mean()), *t_interval(sample), 11)
         assert found == pytest.approx(stats.ttest_1samp(sample, 0).pvalue)
 
 
@@ -129,11 +129,16 @@ def test_an_interval_that_ends_at_0_has_a_p_of_5_percent(value: float, low: floa
     assert interval_test(value, low + 0.1 * value, high + 0.1 * value, 9) < 0.05
 
 
-def test_an_interval_of_no_width_or_of_nothing_has_its_p() -> None:
+def test_an_interval_of_no_width_or_of_nothing_has_no_p() -> None:
     assert interval_test(0.0, -1.0, 1.0, 9) == 1
-    assert interval_test(0.5, 0.5, 0.5, 9) == 0
+    assert math.isnan(interval_test(0.5, 0.5, 0.5, 9))  # all alike: that proves nothing
     assert math.isnan(interval_test(0.5, math.nan, math.nan, 9))
-    assert math.isnan(interval_test(0.5, 0.1, 0.9, 1))
+    assert math.isnan(interval_test(0.5, 0.1, 0.9, 0))
+
+
+def test_what_is_not_a_number_has_no_p() -> None:
+    for odd in (math.nan, math.inf):
+        assert math.isnan(sign_flip_test(np.array([odd, 1.0, 2.0]), ["a", "b", "c"], rng()))
 
 
 def test_holm_is_rs() -> None:

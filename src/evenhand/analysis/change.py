@@ -17,8 +17,8 @@ from evenhand.runs.comparable import in_common, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.intervals import Floats, agreed_interval
-from evenhand.stats.mean_intervals import fewest, mean_interval
-from evenhand.stats.significance import detectable, holm, interval_test, sign_flip_test
+from evenhand.stats.mean_intervals import fewest, mean_test
+from evenhand.stats.significance import detectable, holm, sign_flip_test
 from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
 
 NUMBERS = ("before", "after", "change", "low", "high", "p", "worse", "worse_low", "worse_high", "worse_p")
@@ -59,8 +59,7 @@ class PairedScores:
         if same and not difference.any():
             low, high, p = 0.0, 0.0, 1.0
         else:
-            low, high = both._interval(difference, rng)
-            p = both._p(difference, low, high, rng)
+            low, high, p = both._tested(difference, rng)
         worse = both._worse((before, after), (low, high, p), rng)
         return dict(zip(NUMBERS, (before, after, after - before, low, high, p, *worse), strict=True)) | counts
 
@@ -93,17 +92,19 @@ class PairedScores:
     def _mean(self, values: Floats) -> float:
         return float((values * self._weights()).mean())
 
-    def _interval(self, values: Floats, rng: np.random.Generator, *, signed: bool = True) -> tuple[float, float]:
+    def _tested(
+        self, values: Floats, rng: np.random.Generator, neutral: float = 0.0, *, signed: bool = True
+    ) -> tuple[float, float, float]:
+        """Interval and p of the mean of these values; `signed` ones are differences."""
         n = len(set(self.clusters))
         if self.sets is None and self.shares and n > 1 and np.ptp(values) == 0 and abs(values[0]) in (0.0, 1.0):
-            return agreed_interval(float(values[0]), n, signed=signed)
+            ends = agreed_interval(float(values[0]), n, signed=signed)
+            return *ends, sign_flip_test(values - neutral, self.clusters, rng)
         unit = self.unit and not signed
-        return mean_interval(values, self.clusters, rng, crossed=self.crossed, sets=self.sets, unit=unit)
-
-    def _p(self, difference: Floats, low: float, high: float, rng: np.random.Generator) -> float:
-        if self.crossed is not None:
-            return interval_test(self._mean(difference), low, high, fewest(self.clusters, self.crossed))
-        return sign_flip_test(difference * self._weights(), self.clusters, rng)
+        found = mean_test(values, self.clusters, rng, crossed=self.crossed, sets=self.sets, unit=unit, neutral=neutral)
+        if self.sets is not None and self.crossed is None:
+            return *found[:2], sign_flip_test((values - neutral) * self._weights(), self.clusters, rng)
+        return found
 
     def _worse(
         self, ends: tuple[float, float], change: tuple[float, float, float], rng: np.random.Generator
@@ -122,11 +123,10 @@ class PairedScores:
             least, most = sorted((-self.better * low, -self.better * high))
             return -self.better * (after - before), least, most, p
         middle = (self.before + self.after) / 2
-        least, most = self._interval(middle, rng, signed=False)
+        least, most, p_middle = self._tested(middle, rng, self.neutral, signed=False)
         corners = [_farther(2 * (where - self.neutral), end) for where in (least, most) for end in (low, high)]
-        p_middle = self._p(middle - self.neutral, least - self.neutral, most - self.neutral, rng)
         whole = _farther(before + after - 2 * self.neutral, after - before)
-        return whole, float(np.min(corners)), float(np.max(corners)), float(np.fmax(p, p_middle))
+        return whole, float(np.min(corners)), float(np.max(corners)), float(np.maximum(p, p_middle))
 
 
 def _farther(total: float, difference: float) -> float:
@@ -143,7 +143,7 @@ COLUMNS = (
     *("detectable", "n", "left_out", "clusters", "needed", "neutral"),
     *("worse", "worse_low", "worse_high", "worse_p", "worse_p_holm", "moved"),
 )
-INTERNAL = ("goal", "crossed", "comparable")
+INTERNAL = ("goal", "crossed", "unfit")
 """What `adjusted` needs to know of a row, and leaves out of the table."""
 FEMALE_MALE = ", female - male"
 """Added to the name of a measure whose female and male items are compared as pairs."""
@@ -171,26 +171,27 @@ def changed(before: Run, after: Run) -> pd.DataFrame:
 def adjusted(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """The rows of one or several comparisons with what depends on their families: adjusted p, detectable, moved."""
     first = rows[0] if rows else {}
-    frame = pd.DataFrame(
-        rows, columns=[*(key for key in first if key not in (*COLUMNS, *INTERNAL)), *COLUMNS, *INTERNAL]
-    )
+    columns = [*(key for key in first if key not in (*COLUMNS, *INTERNAL)), *COLUMNS, *INTERNAL]
+    frame = pd.DataFrame(rows, columns=columns)
     frame = frame.astype({"p_holm": float, "worse_p_holm": float, "detectable": float, "needed": object})
     for _, family in frame.groupby(["dataset", "measure"], sort=False, dropna=False):
         for p in ("p", "worse_p"):
             known = family.index[family[p].notna()]
             frame.loc[known, f"{p}_holm"] = holm(family.loc[known, p].tolist())
-        frame.loc[family.index, "needed"] = FEWEST_CROSSED if family["crossed"].eq(True).any() else enough(len(family))
+        n = max(1, int(family["p"].notna().sum()))
+        frame.loc[family.index, "needed"] = FEWEST_CROSSED if family["crossed"].eq(True).any() else enough(n)
         frame.loc[family.index, "detectable"] = [
-            detectable(row["low"], row["high"], row["clusters"], rows=len(family)) for _, row in family.iterrows()
+            detectable(row["low"], row["high"], row["clusters"], rows=n) for _, row in family.iterrows()
         ]
     frame["moved"] = [_moved(row) for row in frame.to_dict("records")]
     return frame.drop(columns=list(INTERNAL))
 
 
 def _moved(row: Mapping[Any, Any]) -> str:
-    """What happened, in words: nothing where it is not shown, or the two models are of two kinds."""
-    way = moved(row["worse_low"], row["worse_high"], row["worse_p_holm"], row["clusters"], row["needed"])
-    return f"{'towards' if way < 0 else 'away from'} {row['goal']}" if way and row["comparable"] else ""
+    """What happened, in words: nothing where it is not shown, or the two models allow no verdict."""
+    ends = (row["worse_low"], row["worse_high"], row["worse_p_holm"])
+    way = moved(*ends, row["clusters"], row["needed"], unfit=row["unfit"])
+    return f"{'towards' if way < 0 else 'away from'} {row['goal']}" if way else ""
 
 
 def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator[dict[str, Any]]:
@@ -201,9 +202,9 @@ def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator
     seed, same = before.record.seed, before.record.fingerprint == after.record.fingerprint
     one, other = (run.scores_of(dataset, measure) for run in (before, after))
     name, find = (measure + FEMALE_MALE, _pairs) if {"gender", "slot"} <= set(one) else (measure, _items)
-    comparable = not of_two_kinds([before, after])
+    unfit = of_two_kinds([before, after]) or any(run.record.unfit for run in (before, after))
     for label, part, rng in find(one, other, task, seed):
-        found = part.row(rng, same) | {"crossed": part.crossed is not None, "comparable": comparable}
+        found = part.row(rng, same) | {"crossed": part.crossed is not None, "unfit": unfit}
         yield {"dataset": dataset, "measure": name, "group": label} | found
 
 

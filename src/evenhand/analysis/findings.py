@@ -21,7 +21,7 @@ class Findings:
     differences: pd.DataFrame = field(default_factory=pd.DataFrame)
     """Female - male, by group: analysis.paired.compared."""
     claims: list[hypotheses.Claim] = field(default_factory=list)
-    """None where each German form agrees with its person: grammar alone would support or refute them."""
+    """None where each German form agrees with its person, so that grammar would decide, or the model is unfit."""
     workforce: dict[str, pd.DataFrame] = field(default_factory=dict)
     """Correlation with the share of women, by country: analysis.workforce.against."""
     confounds: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -63,7 +63,7 @@ def _of(
         dataset,
         by,
         differences,
-        claims=[] if paired.agreeing(scores) else hypotheses.evaluate(scores, seed=seed),
+        claims=[] if paired.agreeing(scores) or run.record.unfit else hypotheses.evaluate(scores, seed=seed),
         workforce={
             country: workforce.against(scores, shares, seed=seed) for country, shares in _shares(dataset).items()
         },

@@ -24,7 +24,7 @@ class Claim:
 
     `supported` where the value leans to the expected side, by the rule of stats.verdict with p adjusted over all
     claims; `refuted` where it leans to the other; `undecided` otherwise. A claim of no difference is supported where
-    the whole interval lies within +-0.1 nats, and refuted where the value leans and lies beyond.
+    the whole interval lies within +-0.1 nats, and refuted where the value leans and the whole interval lies beyond.
     """
 
     hypothesis: str
@@ -38,12 +38,14 @@ class Claim:
     @property
     def verdict(self) -> str:
         """supported, refuted or undecided."""
-        side = decide(self.found).side
+        found, ruled = self.found, decide(self.found)
+        if ruled.why:
+            return "undecided"
         if self.sign:
-            return "undecided" if side == 0 else "supported" if side == self.sign else "refuted"
-        if self.found.spans and -MARGIN < self.found.low <= self.found.high < MARGIN:
+            return "undecided" if ruled.side == 0 else "supported" if ruled.side == self.sign else "refuted"
+        if -MARGIN < found.low <= found.high < MARGIN:
             return "supported"
-        return "refuted" if side and abs(self.found.value) > MARGIN else "undecided"
+        return "refuted" if ruled.side and (found.low > MARGIN or found.high < -MARGIN) else "undecided"
 
 
 def evaluate(before: pd.DataFrame, after: pd.DataFrame | None = None, *, seed: int = 0) -> list[Claim]:
@@ -67,7 +69,7 @@ def _claims(before: pd.DataFrame, change: pd.DataFrame | None, seed: int) -> Ite
             beyond = paired[paired["prof_gender"] == jobs]
             beyond = beyond.assign(score=beyond["difference"] * (1 if gender == "female" else -1))
             contrast = _estimate(beyond, jobs, "female - male", seed)
-            yield Claim(hypothesis, f"{words}: {said}", _cell(before, gender, jobs, seed), sign, contrast)
+            yield Claim(hypothesis, f"{words}: {said}", _cell(before, gender, jobs, seed), sign, contrast=contrast)
             if change is not None:
                 yield Claim(hypothesis, f"{words}: {moves} after fine-tuning", _cell(change, gender, jobs, seed), -sign)
     balanced = paired[paired["prof_gender"] == "balanced"].assign(score=lambda rows: rows["difference"])

@@ -8,8 +8,7 @@ from evenhand.core.scores import generator
 from evenhand.runs.folder import Run
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.mean_intervals import fewest, mean_interval
-from evenhand.stats.significance import interval_test
+from evenhand.stats.mean_intervals import fewest, mean_test
 from evenhand.stats.verdict import adjust
 
 SETS = ("pro", "anti", "non")
@@ -50,14 +49,14 @@ def contrasts(run: Run, dataset: str) -> dict[str, Estimate]:
     """How much more often each label is given where a stereotype would give it than where it would not.
 
     e_pro - e_anti and c_anti - c_pro, from -1 to 1, neutral at 0. Each pair of the set pro has a partner in anti that
-    differs in the gender alone, so a classifier that is merely often wrong has 0. Intervals over words and templates;
+    differs in the gender alone, so a classifier that is merely often wrong scores 0. Intervals over words and templates;
     p adjusted over the two. Empty where the run lacks one of the labels or of the sets.
     """
     found: dict[str, Estimate] = {}
     tasks = {task.measure: task for task in run.tasks_on(dataset)}
     for name, (label, one, other) in CONTRASTS.items():
         task = tasks.get(MEASURES[label])
-        if task is None or task.by != ("set",):
+        if task is None or task.by != ("set",) or not task.cluster:
             return {}
         scores = run.scores_of(*task.name).dropna(subset="score")
         keys = [group for group in (task.cluster, task.crossed) if group]
@@ -69,8 +68,7 @@ def contrasts(run: Run, dataset: str) -> dict[str, Estimate]:
         clusters = both[task.cluster].astype(str).tolist()
         crossed = both[task.crossed].astype(str).tolist() if task.crossed else None
         rng = generator(run.record.seed, {"contrast": name})
-        low, high = mean_interval(values, clusters, rng, crossed=crossed, sets=[name] * len(values))
-        g, value = fewest(clusters, crossed), float(values.mean())
-        p = interval_test(value, low, high, g)
-        found[name] = Estimate(value, low, high, len(both), p=p, clusters=g)
+        low, high, p = mean_test(values, clusters, rng, crossed=crossed, sets=[name] * len(values))
+        g = fewest(clusters, crossed)
+        found[name] = Estimate(float(values.mean()), low, high, len(both), p=p, clusters=g)
     return dict(zip(found, adjust(list(found.values()), crossed=True), strict=True))

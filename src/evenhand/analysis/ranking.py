@@ -1,4 +1,4 @@
-"""Many models on one dataset: who is nearest to neutral, and can one tell?"""
+"""Many models on one dataset: which is nearest to neutral, and is that more than chance?"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,14 +12,14 @@ from evenhand.runs.comparable import distinct_names, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import mixed, values_from
-from evenhand.stats.verdict import enough, moved
+from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
 
 
 def comparable(run: Run) -> list[tuple[str, str]]:
     """The datasets of a run and, for each, the measure to set models side by side with."""
     found = []
     for dataset in run.datasets:
-        tasks = [task for task in run.tasks_on(dataset) if task.ranks_models]
+        tasks = [task for task in run.tasks_on(dataset) if task.ranks_models and task.measure in MEASURES]
         if tasks:  # one whose value of all items has a direction first
             found.append(min(tasks, key=lambda task: (task.better != "higher", task.rank)).name)
     return found
@@ -42,7 +42,7 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
     for number, value in enumerate(values[0]):
         labels = dict(value.groups)
         marks = [""] * len(runs)
-        if not of_two_kinds(runs):
+        if not of_two_kinds(runs) and not any(run.record.unfit for run in runs):
             parts = [_part(frame, labels) for frame in frames]
             marks = _marks(parts, labels, task, len(values[0]), runs[0].record.seed)
         shown = {group: labels.get(group, "all") for group in by} or {"items": "all"}
@@ -70,7 +70,8 @@ def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: TaskRecord, 
         both = item_scores(joined_by_item(parts[one], parts[other]), task, labels)
         found = both.row(generator(seed, {"models": "side by side"}), same=False)
         p = found["worse_p"] * comparisons
-        return moved(found["worse_low"], found["worse_high"], p, found["clusters"], enough(comparisons)) > 0
+        needed = FEWEST_CROSSED if task.crossed else enough(comparisons)
+        return moved(found["worse_low"], found["worse_high"], p, found["clusters"], needed) > 0
 
     distances = [item_scores(joined_by_item(part, part), task, labels).distance for part in parts]
     best, worst = int(np.argmin(distances)), int(np.argmax(distances))

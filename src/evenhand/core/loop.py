@@ -67,8 +67,8 @@ def _result(
     **design: Any,
 ) -> Result:
     traits = Traits.of(how)
-    # Where some words call for he and others for she, the value of all has no direction.
-    mixed = traits.better == "closer" and len({item.groups.get("calls_for") for item in items}) > 1
+    # Where some words call for he and others for she, values have no direction.
+    mixed = traits.better == "closer" and len({item.groups.get("calls_for") for item in items} - {None}) > 1
     values = summarised(scores, how.summarise, bounds=traits.bounds, neutral=how.neutral, mixed=mixed, **design)
     return Result(model.name, model.fingerprint, dataset, how.name, how.version, how.neutral, scores, tuple(values))
 

@@ -12,7 +12,7 @@ from evenhand.core.items import Groups
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import Floats, Indices, clustered_interval, proportion_interval
-from evenhand.stats.mean_intervals import fewest, mean_interval
+from evenhand.stats.mean_intervals import fewest, mean_test
 from evenhand.stats.significance import interval_test, sign_flip_test
 from evenhand.stats.verdict import adjust
 
@@ -127,17 +127,15 @@ def summarised(
     generator, so that it never depends on what else was measured; none goes beyond `bounds`.
 
     Each value is tested against `neutral`, unless that is an end of the bounds: a value that can only be on one side of
-    it says nothing by being there. Where the scores are `mixed`, some of which should be above neutral and others
-    below, the value of all is not tested. p is adjusted over the value of all scores and those of the groups `by`; for
-    those within, separately.
+    it says nothing by being there. `mixed` scores, some of which should be above neutral and others below, are not
+    tested. p is adjusted over the value of all scores and those of the groups `by`; for those within, separately.
     """
     if isinstance(by, str):
         raise BadInput(f"`by` is a list of group names, as in by=({by!r},). Got {by!r}.")
-    design = _Design(
-        summarise, cluster, crossed, bounds, neutral if bounds[0] < neutral < bounds[1] else math.nan, seed
-    )
+    at = neutral if bounds[0] < neutral < bounds[1] and not mixed else math.nan
+    design = _Design(summarise, cluster, crossed, bounds, at, seed)
     levels = [tuple(by)] if by else []
-    families: list[list[Value]] = [[_value({}, scores, replace(design, neutral=math.nan) if mixed else design)]]
+    families: list[list[Value]] = [[_value({}, scores, design)]]
     for level in [*levels, *([(*by, within)] if within else [])]:
         inside = design
         if isinstance(summarise, MacroMean) and summarise.by in level:
@@ -147,7 +145,7 @@ def summarised(
         for labels, part in _parts(scores, level).items():
             families[-1].append(_value(dict(zip(level, labels, strict=True)), part, inside))
     for family in families:
-        yield from adjust(family, crossed=bool(crossed))
+        yield from family if math.isnan(at) else adjust(family, crossed=bool(crossed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,40 +170,38 @@ def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
     values = np.array([s.value for s in scored])
     clusters = [_label(s, design.cluster) if design.cluster else s.id for s in scored]
     crossed = [_label(s, design.crossed) for s in scored] if design.crossed else None
-    rng = generator(design.seed, groups)
-    low, high = _interval(scored, values, clusters, crossed, design, rng)
+    low, high, p = _tested(scored, values, clusters, crossed, design, generator(design.seed, groups))
     low, high = max(low, design.bounds[0]), min(high, design.bounds[1])
-    value, g = design.summarise(scored), fewest(clusters, crossed)
-    p = math.nan
-    if math.isfinite(design.neutral):
-        if crossed is None and design.summarise in FAST:
-            p = sign_flip_test(FAST[design.summarise](values) - design.neutral, clusters, rng)
-        else:
-            p = interval_test(value - design.neutral, low - design.neutral, high - design.neutral, g)
-    return Value(value, low, high, len(scored), len(scores) - len(scored), p=p, clusters=g, groups=groups)
+    found = Value(design.summarise(scored), low, high, len(scored), len(scores) - len(scored), groups=groups)
+    return replace(found, p=p, clusters=fewest(clusters, crossed))
 
 
-def _interval(
+def _tested(
     scored: Sequence[Score],
     values: Floats,
     clusters: Sequence[str],
     crossed: Sequence[str] | None,
     design: _Design,
     rng: np.random.Generator,
-) -> tuple[float, float]:
-    if design.summarise is share and (not design.cluster or _all_or_none(values, clusters)):
-        return proportion_interval(float(values.mean()) * (n := len(set(clusters))), n)
-    sets = None
+) -> tuple[float, float, float]:
+    """The interval and p."""
+    neutral, unit = design.neutral, design.bounds == (0.0, 1.0)
     if isinstance(design.summarise, MacroMean):
         sets = [_label(s, design.summarise.by) for s in scored]
-    if sets or design.summarise in FAST:
-        means = values if sets else FAST[design.summarise](values)
-        return mean_interval(means, clusters, rng, crossed=crossed, sets=sets, unit=design.bounds == (0.0, 1.0))
+        return mean_test(values, clusters, rng, crossed=crossed, sets=sets, unit=unit, neutral=neutral)
+    if design.summarise is share and (not design.cluster or _all_or_none(values, clusters)):
+        low, high = proportion_interval(float(values.mean()) * (n := len(set(clusters))), n)
+        return low, high, math.nan if math.isnan(neutral) else sign_flip_test(values - neutral, clusters, rng)
+    if design.summarise in FAST:
+        means = FAST[design.summarise](values)
+        return mean_test(means, clusters, rng, crossed=crossed, unit=unit, neutral=neutral)
 
     def summary(indices: Indices) -> float:
         return design.summarise([scored[i] for i in indices])
 
-    return clustered_interval(values, clusters, rng, summary=summary)
+    low, high = clustered_interval(values, clusters, rng, summary=summary)
+    value = design.summarise(scored) - neutral
+    return low, high, interval_test(value, low - neutral, high - neutral, len(set(clusters)) - 1)
 
 
 def _all_or_none(values: Floats, clusters: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from evenhand.runs.folder import Run
 VALUES = (
     *("model", "fingerprint", "dataset", "dataset_version", "measure", "measure_version"),
     *("value", "low", "high", "n", "unscored", "neutral", "note"),
-    *("p", "p_holm", "clusters", "detectable", "lean"),
+    *("p", "p_holm", "clusters", "needed", "detectable", "lean"),
 )
 COLUMNS = ("dataset", "id", "measure", "score")
 """Columns of the scores that are not groups."""

@@ -30,13 +30,8 @@ class Fact(Estimate):
     neutral: float = math.nan
     part: bool = False
     """Whether it is the value of a part within a group, such as one profession."""
-    unfit: bool = False
-    """Whether the model is unfit to be measured."""
-
-    @property
-    def lean(self) -> str:
-        """Which side of neutral it leans to, by the one rule: stats.verdict."""
-        return decide(self, self.neutral, unfit=self.unfit).word
+    lean: str = ""
+    """Which side of neutral it leans to, or why there is no verdict: stats.verdict."""
 
     @property
     def of(self) -> str:
@@ -94,5 +89,5 @@ def _fact(row: ValueRecord, task: TaskRecord, unfit: bool) -> Fact:
         groups=row.groups,
         neutral=row.at,
         part=bool(task.within) and task.within in row.groups,
-        unfit=unfit,
+        lean=decide(row.estimate, row.at, unfit=unfit).word,
     )

@@ -13,6 +13,7 @@ from evenhand.analysis.findings import Findings
 from evenhand.analysis.nli_labels import contrasts, distribution
 from evenhand.analysis.paired import AGREEING
 from evenhand.analysis.validity import followed
+from evenhand.core.measure import Better
 from evenhand.report.tables import VERDICTS, cell, claimed, form, framed, line
 from evenhand.runs.folder import Run
 from evenhand.runs.record import Finding, TaskRecord
@@ -22,7 +23,7 @@ from evenhand.stats.verdict import RULE, decide
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
 """Measures that the table of labels shows, and no other."""
-LEANS = "●"
+LEANS, RIGHT = "●", "✓"
 SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
 
 
@@ -102,7 +103,7 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: boo
         names[0] = f"  {part}" if part else names[0]
         found = [cells[task.measure] for task in tasks]
         forms = [form(row, task) for row, task in zip(found, tasks, strict=True)]
-        dots = [dot(row.estimate, row.at, unfit) for row in found]
+        dots = [dot(row.estimate, row.at, unfit, task.better) for row, task in zip(found, tasks, strict=True)]
         values = [f"{row.estimate.shown(how)} {mark}" for row, how, mark in zip(found, forms, dots, strict=True)]
         if len(found) == 1:
             values = [found[0].estimate.number(forms[0]), f"{found[0].estimate.interval(forms[0])} {dots[0]}"]
@@ -110,13 +111,14 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: boo
     return table
 
 
-def dot(found: Estimate, neutral: float, unfit: bool) -> str:
-    """A mark where the value leans, by the one rule; a space of the same width elsewhere."""
-    return LEANS if decide(found, neutral, unfit=unfit).side else " "
+def dot(found: Estimate, neutral: float, unfit: bool, better: Better = "closer") -> str:
+    """A mark where the value leans, by the one rule, or is right where higher is better; otherwise a space."""
+    side = decide(found, neutral, unfit=unfit).side
+    return RIGHT if side > 0 and better == "higher" else LEANS if side else " "
 
 
 def _contrast(name: str, found: Estimate, unfit: bool) -> Text:
-    p = f"p = {found.p_holm:.4f}, adjusted over the two"
+    p = f"p = {cell(found.p_holm, '.4f')}, adjusted over the two"
     return line(f"{name}: {found.shown()} {dot(found, 0.0, unfit)} (above 0: as a stereotype would; {p})", "")
 
 
@@ -223,8 +225,8 @@ def _unscored(run: Run, task: TaskRecord) -> Iterator[str]:
 
 def _footer(run: Run) -> Iterator[str]:
     names = {" and ".join(filter(None, (t.cluster, t.crossed))) for t in run.record.tasks}
-    clusters = "; ".join(sorted(name or "each pair for itself" for name in names))
-    yield f"Intervals resample whole clusters ({clusters})."
+    clusters = "; ".join(sorted(name or "each item on its own" for name in names))
+    yield f"Intervals are over whole clusters ({clusters})."
     if run.record.unfit:
         yield "No verdicts: the model is unfit to be measured."
     else:

@@ -93,7 +93,7 @@ def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") ->
         cells = part.set_index("model")
         table.add_row(*(str(found[group]) for group in shown), *(_model_cell(cells.loc[name]) for name in names))
     title = line(f"{dataset} · {measure}: models side by side", "bold")
-    note = "best and worst only where every paired difference's interval leaves out 0 (95 % for a row)"
+    note = "best and worst only where every comparison passes the test, adjusted over the table"
     return Group(title, line(reading, "dim"), table, line(note, "dim"))
 
 

@@ -107,14 +107,15 @@ def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:
 
 
 def with_tests(values: Sequence[ValueRecord], scores: pd.DataFrame, task: TaskRecord, seed: int) -> list[ValueRecord]:
-    """The values of a run that was made before values were tested, with the tests that its scores give."""
-    if task.measure not in MEASURES:
+    """The values of a run that was made before values were tested, with the intervals and tests that its scores give."""
+    known = MEASURES.get(task.measure)
+    if known is None or known.version != task.measure_version:
         return list(values)
     again = {
         tuple(sorted(v.groups.items())): v for v in values_from(scores, task, seed, within=task.within, tests=True)
     }
     return [
-        replace(value, **{name: _number(getattr(found, name)) for name in TESTS})
+        replace(value, **{name: _number(getattr(found, name)) for name in ("low", "high", *TESTS)})
         if (found := again.get(tuple(sorted(value.groups.items()))))
         else value
         for value in values

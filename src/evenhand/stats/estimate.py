@@ -24,9 +24,9 @@ class Estimate:
     p_holm: float = math.nan
     """The same, adjusted by Holm over the family: the rows of the same dataset and measure."""
     clusters: int = 0
-    """How many words, professions or items vary independently: the fewer ones where two sets of clusters cross."""
+    """How many words, professions or items vary independently; the smaller count where two sets of clusters cross."""
     needed: int = 0
-    """How many clusters the family needs for a verdict; 0 where no test was made."""
+    """How many clusters the family needs for a verdict; 0 where no test was wanted."""
     detectable: float = math.nan
     """The smallest distance from neutral that such data show in four cases of five: stats.significance.detectable."""
 

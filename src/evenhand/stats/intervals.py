@@ -13,7 +13,7 @@ DRAWS = 10_000
 SLOW_DRAWS = 1_000
 """For a summary that must be called for each draw."""
 FEW, MANY = 8, 2_000
-"""With this many clusters a bootstrap is worth its while."""
+"""With this many clusters a bootstrap is worthwhile."""
 
 
 def clustered_interval(

@@ -1,4 +1,4 @@
-"""The interval of a mean whose items belong to two sets of clusters, or to sets that count equally."""
+"""Interval and test of a mean whose items belong to two sets of clusters, or to sets that count equally."""
 
 import math
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 
 from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered_interval, numbered
+from evenhand.stats.significance import interval_test, sign_flip_test
 
 
 def mean_interval(
@@ -18,7 +19,6 @@ def mean_interval(
     crossed: Sequence[str] | None = None,
     sets: Sequence[str] | None = None,
     unit: bool = False,
-    level: float = 0.95,
 ) -> tuple[float, float]:
     """The interval of the mean of `values`, or, with `sets`, of the mean over sets of each set's mean.
 
@@ -34,6 +34,39 @@ def mean_interval(
     are all 0, or all 1 (or all -1, without `unit`), has no spread: Wilson's interval over its clusters stands in for
     it, joined to the rest as root of the sum of squares. NaN where a stratum of `clusters` is a single one.
     """
+    low, high, _ = _interval(values, clusters, rng, crossed, sets, unit)
+    return low, high
+
+
+def mean_test(
+    values: Floats,
+    clusters: Sequence[str],
+    rng: np.random.Generator,
+    *,
+    crossed: Sequence[str] | None = None,
+    sets: Sequence[str] | None = None,
+    unit: bool = False,
+    neutral: float = 0.0,
+) -> tuple[float, float, float]:
+    """The interval of `mean_interval`, and p against `neutral`: by flipping signs, or t with the interval's error."""
+    low, high, freedom = _interval(values, clusters, rng, crossed, sets, unit)
+    if math.isnan(neutral):
+        return low, high, math.nan
+    if freedom is None:
+        return low, high, sign_flip_test(values - neutral, clusters, rng)
+    value = _contributions(values, _sets(values, sets))[0]
+    return low, high, interval_test(value - neutral, low - neutral, high - neutral, freedom)
+
+
+def _interval(
+    values: Floats,
+    clusters: Sequence[str],
+    rng: np.random.Generator,
+    crossed: Sequence[str] | None,
+    sets: Sequence[str] | None,
+    unit: bool,
+) -> tuple[float, float, float | None]:
+    """Low, high and the degrees of freedom; None for these where the interval is a bootstrap's over clusters."""
     g, index = numbered(clusters)
     if crossed is not None:
         h, other = numbered(crossed)
@@ -43,15 +76,23 @@ def mean_interval(
         elif g < 2 and sets is None:
             clusters, crossed = crossed, None
     if crossed is None and sets is None:
-        return clustered_interval(values, clusters, rng, level=level)
-    _, which = numbered(sets if sets is not None else [""] * len(values))
+        return *clustered_interval(values, clusters, rng), None
+    which = _sets(values, sets)
     value, parts = _contributions(values, which)
     error = _error(parts, which, clusters, crossed)
-    if math.isnan(error.variance) or (error.variance == 0 and sets is None):  # a few that agree do not prove it of all
-        return math.nan, math.nan
-    half = error.t(level) * math.sqrt(error.variance)
+    none = error.variance <= (1e-12 * np.abs(values).max()) ** 2  # but for rounding
+    if math.isnan(error.variance) or (none and sets is None):  # a few that agree do not prove it of all
+        return math.nan, math.nan, error.freedom
+    half = 0.0 if none else float(stats.t.ppf(0.975, error.freedom)) * math.sqrt(error.variance)
     low, high = _logit_ends(value, half) if unit and 0 < value < 1 else (value - half, value + half)
-    return _widened(values, which, index, (value, low, high), unit) if sets is not None else (low, high)
+    if sets is not None:
+        low, high = _widened(values, which, index, (value, low, high), unit)
+    return low, high, error.freedom
+
+
+def _sets(values: Floats, sets: Sequence[str] | None) -> Indices:
+    """The number of each item's set."""
+    return numbered(sets if sets is not None else [""] * len(values))[1]
 
 
 def fewest(clusters: Sequence[str], crossed: Sequence[str] | None) -> int:
@@ -74,17 +115,16 @@ class _Error:
     variance: float
     freedom: float
 
-    def t(self, level: float) -> float:
-        return float(stats.t.ppf((1 + level) / 2, self.freedom)) if self.variance else 0.0
-
 
 def _error(parts: Floats, which: Indices, clusters: Sequence[str], crossed: Sequence[str] | None) -> _Error:
     one, fewest = _side(parts, which, clusters)
-    if crossed is None or math.isnan(one.variance):
+    if math.isnan(one.variance):
         return one
+    if crossed is None:
+        return _Error(one.variance, 1.0 if fewest < 3 else one.freedom)
     other, fewest_crossed = _side(parts, which, crossed)
     if math.isnan(other.variance):
-        return one
+        return _Error(one.variance, 1.0 if fewest < 3 else one.freedom)
     both, _ = _side(parts, which, [f"{a}\0{b}" for a, b in zip(clusters, crossed, strict=True)])
     within = 0.0 if math.isnan(both.variance) else both.variance
     variance = max(one.variance + other.variance - within, one.variance, other.variance)

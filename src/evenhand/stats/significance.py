@@ -63,15 +63,15 @@ def signed_rank_z(w: float, n: int, variance: float | None = None) -> float:
 def sign_flip_test(
     differences: Floats, clusters: Sequence[str], rng: np.random.Generator, *, draws: int = 99_999
 ) -> float:
-    """Two-sided p of the mean difference when the sign of each cluster's differences is a coin's.
+    """Two-sided p of the mean difference when the sign of each cluster's differences is decided by a coin toss.
 
     A permutation test: under the hypothesis that the two members of a pair are exchangeable, swapping them in a whole
     cluster changes nothing. With few clusters all signs are tried, and p is exact; otherwise p = (1 + hits) / (1 +
-    draws), never 0 (Phipson and Smyth 2010). NaN with no cluster.
+    draws), never 0 (Phipson and Smyth 2010). NaN with no cluster, or where a difference is not a number.
     """
     sums = _sums(differences, clusters)
     n = len(sums)
-    if not n:
+    if not n or not np.isfinite(sums).all():
         return math.nan
     whole = sums.sum()
     draws = min(draws, max(9_999, MOST_COINS // n))
@@ -109,20 +109,17 @@ def detectable(low: float, high: float, g: int, *, rows: int = 1, power: float =
     return float((stats.t.ppf(1 - 0.025 / rows, g - 1) + stats.t.ppf(power, g - 1)) * error)
 
 
-def interval_test(value: float, low: float, high: float, g: int, *, level: float = 0.95) -> float:
-    """Two-sided p of a value against 0 that goes with its interval: below 1 - level where the interval leaves out 0.
+def interval_test(value: float, low: float, high: float, freedom: float) -> float:
+    """Two-sided p of a value against 0 that goes with its 95 % interval: below .05 where the interval leaves out 0.
 
-    t = value / standard error with g - 1 degrees of freedom, the error from the end of the interval that is nearer
-    to 0. For values of crossed clusters, of which no signs can be flipped. NaN without an interval.
+    t = value / standard error with these degrees of freedom, the error from the end of the interval that is nearer
+    to 0. For values that are not means over clusters, or of crossed clusters, where no signs can be flipped. NaN where
+    there is no interval, or one of no width.
     """
-    if g < 2 or math.isnan(low) or math.isnan(high):
-        return math.nan
-    if value == 0:
-        return 1.0
     error = value - low if value > 0 else high - value
-    if error <= 0:
-        return 0.0
-    return float(2 * stats.t.sf(abs(value) / error * stats.t.ppf((1 + level) / 2, g - 1), g - 1))
+    if math.isnan(error) or math.isnan(freedom) or freedom <= 0 or error <= 1e-12 * abs(value):
+        return math.nan
+    return float(2 * stats.t.sf(abs(value) / error * stats.t.ppf(0.975, freedom), freedom))
 
 
 def holm(ps: Sequence[float]) -> list[float]:

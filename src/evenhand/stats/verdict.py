@@ -2,7 +2,7 @@
 
 A value leans where its 95 % interval leaves out the neutral value and its p, adjusted by Holm over its family, is
 below .05. The family is the rows of one dataset and measure: all items together with the groups. A change counts where
-the same holds of the change in distance from neutral. Where too few words were asked for any result to pass that test,
+the same holds of the change in distance from neutral. Where too few words were tested for any result to pass,
 or the model is unfit to be measured, there is no verdict.
 """
 
@@ -55,9 +55,9 @@ def decide(found: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> Ver
     return Verdict(found.side(neutral) if found.p_holm < ALPHA else 0)
 
 
-def moved(low: float, high: float, p_holm: float, clusters: int, needed: int) -> int:
+def moved(low: float, high: float, p_holm: float, clusters: int, needed: int, *, unfit: bool = False) -> int:
     """The rule for a change: -1 nearer, 1 farther, 0 not shown; `low` and `high` are of the change in distance."""
-    return side(low, high) if clusters >= needed and p_holm < ALPHA else 0
+    return side(low, high) if clusters >= needed and p_holm < ALPHA and not unfit else 0
 
 
 def enough(rows: int) -> int:
@@ -67,17 +67,17 @@ def enough(rows: int) -> int:
 
 def adjust(family: Sequence[AnyEstimate], *, crossed: bool = False) -> list[AnyEstimate]:
     """The estimates of one family with p adjusted, what they could have detected, and how many clusters they need."""
-    rows = [found for found in family if not math.isnan(found.p)]
-    needed = FEWEST_CROSSED if crossed else enough(len(rows) or 1)
-    adjusted = iter(holm([found.p for found in rows]))
+    rows = sum(not math.isnan(found.p) for found in family)
+    needed = FEWEST_CROSSED if crossed else enough(rows or 1)
+    adjusted = iter(holm([found.p for found in family if not math.isnan(found.p)]))
     return [
-        found
-        if math.isnan(found.p)
-        else replace(
+        replace(
             found,
-            p_holm=next(adjusted),
+            p_holm=math.nan if math.isnan(found.p) else next(adjusted),
             needed=needed,
-            detectable=detectable(found.low, found.high, found.clusters, rows=len(rows)),
+            detectable=detectable(found.low, found.high, found.clusters, rows=rows or 1),
         )
+        if found.known
+        else found
         for found in family
     ]

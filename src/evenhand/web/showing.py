@@ -15,7 +15,6 @@ from evenhand.runs.folder import GATE, Run
 
 KEPT = 8
 """Pages and comparisons kept in memory, since they take seconds to make."""
-SURE = 0.05
 BODY = re.compile(r"<body[^>]*>", re.I)
 BACK = '<nav aria-label="Server"><a href="/">← All runs</a></nav>'
 
@@ -31,12 +30,9 @@ class Moved:
     low: float
     high: float
     p_holm: float
+    moved: str
+    """towards neutral, away from it, or empty: the one rule of stats.verdict."""
     scale: float
-
-    @property
-    def sure(self) -> bool:
-        """Whether the change is significant, adjusted for all rows of the comparison (Holm)."""
-        return self.p_holm < SURE
 
     def at(self, value: float) -> float:
         """The position of a value in the drawing."""

@@ -31,7 +31,8 @@ class Move:
     rank: int
     better: Better
     way: str
-    """gained, lost, changed (a level that moved), or same (no change shown)."""
+    """gained, lost, changed (but not shown to be nearer or farther), few (too few words), or same (no change shown)."""
+    needed: int = 0
 
     @property
     def main(self) -> bool:
@@ -48,16 +49,19 @@ class Move:
         """What happened, in a few words."""
         if self.way == "same":
             return "no change shown"
+        if self.way == "few":
+            return f"too few words to tell, at least {self.needed} needed"
+        if self.way == "changed":
+            rose = "rose" if self.change.value > 0 else "fell"
+            return rose if self.better == "none" else f"{rose}, but is not shown to be nearer or farther"
         if self.better == "higher":
             return "knows more than before" if self.way == "gained" else "knows less than before"
-        if self.way == "changed":
-            return "rose" if self.change.value > 0 else "fell"
         return "nearer to neutral" if self.way == "gained" else "farther from neutral"
 
     @property
     def chance(self) -> str:
         """The adjusted p of the change, where one is shown."""
-        return "" if self.way == "same" or math.isnan(self.p_holm) else f"{probability(self.p_holm)}, adjusted"
+        return "" if self.way in ("same", "few") or math.isnan(self.p_holm) else f"{probability(self.p_holm)}, adjusted"
 
 
 def moves(changes: pd.DataFrame, run: Run) -> dict[tuple[str, ...], Move]:
@@ -73,7 +77,9 @@ def moves(changes: pd.DataFrame, run: Run) -> dict[tuple[str, ...], Move]:
         signed = zero != 0.5 and (paired or task.signed)
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
         numbers = (before, after, change, float(row["p"]), float(row["p_holm"]))
-        found[dataset, measure, group] = Move(dataset, measure, group, *numbers, task.rank, task.better, _way(row))
+        found[dataset, measure, group] = Move(
+            dataset, measure, group, *numbers, task.rank, task.better, _way(row), int(row["needed"])
+        )
     return found
 
 
@@ -86,8 +92,9 @@ def _neutral(run: Run, task: TaskRecord) -> float:
 def _way(row: Mapping[Any, Any]) -> str:
     if row["moved"]:
         return "gained" if row["moved"].startswith("towards") else "lost"
-    level = math.isnan(row["worse"]) and moved(row["low"], row["high"], row["p_holm"], row["clusters"], row["needed"])
-    return "changed" if level else "same"
+    if row["clusters"] < row["needed"]:
+        return "few"
+    return "changed" if moved(row["low"], row["high"], row["p_holm"], row["clusters"], row["needed"]) else "same"
 
 
 @dataclass(frozen=True)
@@ -135,8 +142,8 @@ class Changed:
 
     @property
     def same(self) -> list[Move]:
-        """Main measures of which no change is shown."""
-        return self._main("same")
+        """Main measures not shown to be nearer or farther."""
+        return self._main("same", "changed", "few")
 
     @property
     def knows(self) -> list[Move]:
@@ -150,7 +157,7 @@ class Changed:
         gained, lost, same = len(self.gained), len(self.lost), len(self.same)
         return (
             f"{gained + lost + same} main numbers: {gained} came nearer to neutral, {lost} went farther away, "
-            f"and {same} show no change."
+            f"and {same} are not shown to be nearer or farther."
         )
 
     @property
@@ -165,9 +172,9 @@ class Changed:
         except (KeyError, TypeError, ValueError):
             return None
 
-    def _main(self, way: str) -> list[Move]:
+    def _main(self, *ways: str) -> list[Move]:
         return [
             move
             for move in self.moves.values()
-            if move.way == way and move.main and (move.group == "all" or move.measure.endswith(FEMALE_MALE))
+            if move.way in ways and move.main and (move.group == "all" or move.measure.endswith(FEMALE_MALE))
         ]

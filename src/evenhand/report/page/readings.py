@@ -122,15 +122,20 @@ def verdict(number: Number, reading: Reading) -> Verdict:
     if found.why == "unfit":
         return Verdict("none", "no verdict", "the model is unfit to be measured: see what the doctor found", much)
     if found.why == "too few":
-        return Verdict("undecided", "too few words to tell", f"{number.clusters}; {number.needed} would do", much)
+        return Verdict(
+            "undecided", "too few words to tell", f"{number.clusters} tested, at least {number.needed} needed", much
+        )
     if found.why == "no interval":
         return Verdict("undecided", "no interval", "there is too little to say how sure this is", much)
     if found.why:
         return Verdict("level", *NOT_JUDGED["level"], much)
+    tested = f"{probability(number.p_holm)}, adjusted"
     if found.side == 0:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
-        return Verdict("undecided", nothing, f"{abs(number.detectable):.2f} would have been seen", much)
+        seen = number.detectable > abs(number.value - number.neutral)
+        because = f"one of about {number.detectable:.2f} would probably have been seen" if seen else tested
+        return Verdict("undecided", nothing, because, much)
     below, above = reading.leans
     tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
     says = above if found.side > 0 else below
-    return Verdict(tone, says, f"{probability(number.p_holm)}, adjusted", much)
+    return Verdict(tone, says, tested, much)

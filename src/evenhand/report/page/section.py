@@ -149,7 +149,8 @@ class Measured:
         in_words = readings.group(self.by[0], label) if label else ""
         each = [trust(run, self.task, self.values, n) for run, n in zip(self.runs, numbers, strict=True)]
         trusted = max(each, key=lambda found: LEVELS.index(found.level))
-        return Headline(in_words, numbers, told, drawn, trusted, self._move(label or "all"), self._marks)
+        marks = self._marks if reading in (self.reading, self.values) else ()
+        return Headline(in_words, numbers, told, drawn, trusted, self._move(label or "all"), marks)
 
     @cached_property
     def _marks(self) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number) -> It
         yield Reason("unfit", "there is no interval")
     elif number.clusters < max(FEW, number.needed):
         rests = f"{number.clusters} {f'clusters ({of})' if of else 'items'}"
-        yield Reason("careful", f"the interval rests on {rests} alone")
+        yield Reason("careful", f"the interval rests on only {rests}")
     if reading.kind in ("lean", "errors"):
         known = followed(run.record, task)
         yield Reason("fine" if known.orders else "careful", f"with models of known bias: {known}") if known else UNTRIED
