@@ -8,6 +8,7 @@ import pandas as pd
 
 from evenhand.analysis.change import item_scores, joined_by_item
 from evenhand.core.scores import generator
+from evenhand.measures import MEASURES
 from evenhand.runs.comparable import distinct_names, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord

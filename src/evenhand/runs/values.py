@@ -107,7 +107,7 @@ def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:
 
 
 def with_tests(values: Sequence[ValueRecord], scores: pd.DataFrame, task: TaskRecord, seed: int) -> list[ValueRecord]:
-    """The values of a run that was made before values were tested, with the intervals and tests that its scores give."""
+    """The values of a run made before values were tested, with the intervals and tests that its scores give."""
     known = MEASURES.get(task.measure)
     if known is None or known.version != task.measure_version:
         return list(values)
