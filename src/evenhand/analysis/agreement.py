@@ -4,9 +4,7 @@ import pandas as pd
 
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
-from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import clustered_interval
-from evenhand.stats.significance import sign_flip_test
+from evenhand.stats.significance import tested_mean
 from evenhand.stats.verdict import adjust
 
 EFFECTS = ("social", "agreement", "form", "level")
@@ -45,15 +43,7 @@ def summary(effects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
         for effect in EFFECTS:
             known = part.dropna(subset=effect)
             rng = generator(seed, {"prof_gender": str(label), "effect": effect})
-            values, names = known[effect].to_numpy(), known["profession"].tolist()
-            value = float(values.mean()) if len(values) else float("nan")
-            interval = clustered_interval(values, names, rng)
-            p = sign_flip_test(values, names, rng)
             labels.append({"prof_gender": label, "effect": effect})
-            found.append(Estimate(value, *interval, len(values), p=p, clusters=len(set(names))))
-    columns = ("value", "low", "high", "p", "p_holm", "clusters", "needed")
-    rows = [
-        label | {name: getattr(estimate, name) for name in columns}
-        for label, estimate in zip(labels, adjust(found), strict=True)
-    ]
-    return pd.DataFrame(rows)
+            found.append(tested_mean(known[effect].to_numpy(), known["profession"].tolist(), rng))
+    numbers = pd.DataFrame(adjust(found), columns=["value", "low", "high", "p", "p_holm", "clusters", "needed"])
+    return pd.DataFrame(labels).join(numbers)

@@ -1,7 +1,6 @@
 """Runs compared: each with the first, item by item."""
 
 import json
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,14 +53,11 @@ class Comparison:
     def to_json(self) -> str:
         """All of it, for machines; what has no number is null."""
         runs = [
-            {
-                "run": name,
-                "path": str(run.path),
-                **{k: getattr(run.record, k) for k in ("model", "fingerprint", "partial")},
-            }
+            {"run": name, "path": str(run.path)}
+            | {key: getattr(run.record, key) for key in ("model", "fingerprint", "partial")}
             for name, run in zip(self.names, self.runs, strict=True)
         ]
-        rows = [{k: _plain(v) for k, v in row.items()} for row in self.frame.to_dict("records")]
+        rows = self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
         whole = {
             "baseline": runs[0],
             "runs": runs[1:],
@@ -89,7 +85,3 @@ def compare(*runs: Run | str | Path) -> Comparison:
         for row in differences(baseline, run, *task)
     ]
     return Comparison(loaded, adjusted(rows))
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -8,8 +8,7 @@ import pandas as pd
 from evenhand.analysis.paired import changes, pairs
 from evenhand.core.scores import generator
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import clustered_interval
-from evenhand.stats.significance import sign_flip_test
+from evenhand.stats.significance import tested_mean
 from evenhand.stats.verdict import adjust, decide
 
 TYPICAL = (("female", "female"), ("male", "male"))
@@ -85,10 +84,5 @@ def _cell(scores: pd.DataFrame, gender: str, jobs: str, seed: int) -> Estimate:
 
 def _estimate(part: pd.DataFrame, jobs: str, gender: str, seed: int) -> Estimate:
     part = part.dropna(subset="score")
-    values, clusters = part["score"].to_numpy(), part["profession"].tolist()
-    if not len(values):
-        return Estimate(float("nan"))
     rng = generator(seed, {"prof_gender": jobs, "gender": gender})
-    interval = clustered_interval(values, clusters, rng)
-    p = sign_flip_test(values, clusters, rng)
-    return Estimate(float(values.mean()), *interval, len(values), p=p, clusters=part["profession"].nunique())
+    return tested_mean(part["score"].to_numpy(), part["profession"].tolist(), rng)

@@ -1,6 +1,7 @@
 """Which labels an NLI classifier gives to the pairs of each set (Anantaprayoon et al. 2024, Table 3)."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import pandas as pd
 
@@ -28,14 +29,13 @@ def distribution(values: Sequence[ValueRecord]) -> pd.DataFrame:
     """
     found = {(row.measure, row.groups["set"]): row.estimate for row in values if list(row.groups) == ["set"]}
     rows = []
-    for name in SETS:
-        for label, measure in MEASURES.items():
-            if (measure, name) not in found:
-                return pd.DataFrame()
-            share = found[measure, name]
-            ends = (share.value, share.low, share.high)
-            value, low, high = (1 - share.value, 1 - share.high, 1 - share.low) if label == "neutral" else ends
-            rows.append({"set": name, "label": label, "value": value, "low": low, "high": high})
+    for name, (label, measure) in product(SETS, MEASURES.items()):
+        if (measure, name) not in found:
+            return pd.DataFrame()
+        share = found[measure, name]
+        ends = (share.value, share.low, share.high)
+        value, low, high = (1 - share.value, 1 - share.high, 1 - share.low) if label == "neutral" else ends
+        rows.append({"set": name, "label": label, "value": value, "low": low, "high": high})
     return pd.DataFrame(rows)
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evenhand.stats.intervals import Floats
+from evenhand.stats.estimate import Estimate
+from evenhand.stats.intervals import Floats, clustered_interval, numbered
 
 MOST_COINS = 2**28
 """Coins to toss for one test: with very many clusters fewer draws do."""
@@ -69,10 +70,10 @@ def sign_flip_test(
     cluster changes nothing. With few clusters all signs are tried, and p is exact; otherwise p = (1 + hits) / (1 +
     draws), never 0 (Phipson and Smyth 2010). NaN with no cluster.
     """
-    sums = _sums(differences, clusters)
-    n = len(sums)
+    n, index = numbered(clusters)
     if not n:
         return math.nan
+    sums = np.bincount(index, weights=differences)
     whole = sums.sum()
     draws = min(draws, max(9_999, MOST_COINS // n))
     exact = 2**n <= draws
@@ -94,6 +95,15 @@ def _coins(draws: int, n: int, rng: np.random.Generator) -> Iterator[Floats]:
         rows = min(at_once, draws - start)
         bits = np.frombuffer(rng.bytes(rows * -(-n // 8)), dtype=np.uint8).reshape(rows, -1)
         yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
+
+
+def tested_mean(values: Floats, clusters: Sequence[str], rng: np.random.Generator) -> Estimate:
+    """The mean with its clustered interval and the p of `sign_flip_test`, not yet adjusted; NaN without values."""
+    if not len(values):
+        return Estimate(math.nan)
+    low, high = clustered_interval(values, clusters, rng)
+    p = sign_flip_test(values, clusters, rng)
+    return Estimate(float(values.mean()), low, high, len(values), p=p, clusters=len(set(clusters)))
 
 
 def detectable(low: float, high: float, g: int, *, rows: int = 1, power: float = 0.8) -> float:
@@ -130,8 +140,3 @@ def holm(ps: Sequence[float]) -> list[float]:
     from statsmodels.stats.multitest import multipletests
 
     return [float(p) for p in multipletests(ps, method="holm")[1]] if len(ps) else []
-
-
-def _sums(values: Floats, clusters: Sequence[str]) -> Floats:
-    _, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
-    return np.bincount(index, weights=values).astype(np.float64) if len(values) else np.array([], dtype=np.float64)
