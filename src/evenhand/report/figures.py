@@ -1,7 +1,7 @@
 """The figures of a run, as files: whatever its datasets give."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import altair as alt
@@ -19,8 +19,6 @@ from evenhand.runs.comparable import before_and_after
 from evenhand.runs.folder import Run
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men alike"}
-
-
 Charts = dict[str, alt.TopLevelMixin]
 
 
@@ -55,7 +53,7 @@ def draw_models(
     yield from _written(found, out, suffix)
 
 
-def _written(found: Mapping[str, alt.TopLevelMixin], out: Path, suffix: str) -> Iterator[Path]:
+def _written(found: Charts, out: Path, suffix: str) -> Iterator[Path]:
     prepare(out)
     for name, chart in found.items():
         path = out / f"{name}.{suffix}"
@@ -82,9 +80,8 @@ def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
     scores = _in_trade(_scores(run, "", "pronoun"))
     if scores.empty:
         return {}
-    if after is None:
-        words = appd(scores).rename(columns={"appd": "before"})
-    else:
+    words = appd(scores).rename(columns={"appd": "before"})
+    if after is not None:
         words = before_after(scores, _in_trade(_of_after(after, "", "pronoun")))
     found: Charts = {}
     for category, part in words.groupby("category"):
@@ -99,9 +96,7 @@ def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
             f"intercept {line.intercept:+.2f}, r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]"
             for name, line in lines.items()
         ]
-        spread = told.spread
-        note.append(f"professions: spread x {spread.value:.2f} [{spread.low:.2f}, {spread.high:.2f}]")
-        note.append(f"Merely equalised? {told.verdict}")
+        note += [f"professions: spread x {told.spread.shown('.2f')}", f"Merely equalised? {told.verdict}"]
         title = f"{_models(run, after)}: pronouns before and after"
         fits = {name: (line.slope, line.intercept) for name, line in lines.items()}
         found["pronoun-change"] = plots.pronoun_scatter(words, fits, title=title, note=note)
@@ -134,12 +129,12 @@ def _labels(run: Run, after: Run | None) -> Charts:
 
 
 def _coal(run: Run, dataset: str) -> str:
-    shown = []
-    for measure, name in (("nli-coal", "NLI-CoAL"), ("fraction-neutral", "FN")):
-        for found in (row.estimate for row in run.values_of(dataset, measure) if not row.groups):
-            if found.known:
-                shown.append(f"{name} {found.number('.3f')}" + (f" {found.interval('.3f')}" if found.spans else ""))
-    return ", ".join(shown)
+    return ", ".join(
+        f"{name} {row.estimate.brief('.3f')}"
+        for measure, name in (("nli-coal", "NLI-CoAL"), ("fraction-neutral", "FN"))
+        for row in run.values_of(dataset, measure)
+        if not row.groups and row.estimate.known
+    )
 
 
 def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
