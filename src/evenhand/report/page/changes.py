@@ -48,7 +48,7 @@ class Move:
         """What happened, in a few words."""
         if self.way == "same":
             return "no change shown"
-        if self.better == "higher":
+        if self.knows:
             return "knows more than before" if self.way == "gained" else "knows less than before"
         if self.way == "changed":
             return "rose" if self.change.value > 0 else "fell"
@@ -122,21 +122,7 @@ class Changed:
     def __init__(self, runs: Sequence[Run], record: Mapping[str, Any] | None):
         self.moves = moves(changed(runs[0], runs[1]), runs[0])
         self.record = record
-
-    @property
-    def gained(self) -> list[Move]:
-        """Main measures that are nearer to neutral now."""
-        return self._main("gained")
-
-    @property
-    def lost(self) -> list[Move]:
-        """Main measures that are farther from neutral now."""
-        return self._main("lost")
-
-    @property
-    def same(self) -> list[Move]:
-        """Main measures of which no change is shown."""
-        return self._main("same")
+        self.gained, self.lost, self.same = (self._main(way) for way in ("gained", "lost", "same"))
 
     @property
     def knows(self) -> list[Move]:
@@ -158,14 +144,15 @@ class Changed:
         """What happened to its language, if the record has it."""
         found = dict((self.record or {}).get("language") or {})
         try:
-            change = Number(float(found["change"]), float(found["low"]), float(found["high"]))
-            return Language(
-                float(found["before"]), float(found["after"]), change, float(found["p"]), int(found["sentences"])
+            change, low, high, before, after, p = (
+                float(found[name]) for name in ("change", "low", "high", "before", "after", "p")
             )
+            return Language(before, after, Number(change, low, high), p, int(found["sentences"]))
         except (KeyError, TypeError, ValueError):
             return None
 
     def _main(self, way: str) -> list[Move]:
+        """Measures of bias that went this way: all their items, or women against men by group."""
         return [
             move
             for move in self.moves.values()

@@ -52,20 +52,23 @@ def scored(run: Run, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | N
     )
 
 
-def strongest(rows: pd.DataFrame, neutral: float, reading: Reading, by: Sequence[str]) -> tuple[list[Shown], ...]:
+def strongest(
+    rows: pd.DataFrame, neutral: float, reading: Reading, by: Sequence[str]
+) -> tuple[list[Shown], list[Shown]]:
     """The items farthest below and farthest above the neutral value, the farthest first.
 
     Where there is one side alone, or no neutral value, the lowest and the highest.
     """
-    sides = []
     two_sided = not math.isnan(neutral) and "" not in reading.leans
-    for ascending in (True, False):
+    most = STRONGEST if two_sided else min(STRONGEST, len(rows) // 2)
+
+    def side(*, ascending: bool) -> list[Shown]:
         ordered = rows.sort_values(["score", "finer"], ascending=ascending, kind="stable")
         if two_sided:
             ordered = ordered[ordered["score"] < neutral if ascending else ordered["score"] > neutral]
-        most = STRONGEST if two_sided else min(STRONGEST, len(rows) // 2)
-        sides.append([shown(row, by) for row in ordered.head(most).to_dict("records")])
-    return tuple(sides)
+        return [shown(row, by) for row in ordered.head(most).to_dict("records")]
+
+    return side(ascending=True), side(ascending=False)
 
 
 def example(rows: pd.DataFrame, value: float, dataset: str, reading: Reading, by: Sequence[str]) -> Shown | None:

@@ -61,11 +61,6 @@ def harmless(dataset: str) -> dict[str, str]:
     return dict(_known()["harmless"].get(dataset, {}))
 
 
-def difference() -> Reading:
-    """How to read female minus male."""
-    return reading(DIFFERENCE)
-
-
 def dataset(name: str) -> str:
     """A dataset's name for people; its own where it has no other."""
     return str(_known()["datasets"].get(name, name))
