@@ -1,4 +1,4 @@
-"""German forms crossed: what is grammar, and what is left for society."""
+"""Tells grammar from bias in German, where each profession has both forms with both genders."""
 
 import pandas as pd
 
@@ -13,10 +13,10 @@ EFFECTS = ("social", "agreement", "form", "level")
 def decompose(scores: pd.DataFrame) -> pd.DataFrame:
     """The 2 x 2 of person (F, M) and form (f, m) for each profession, as four effects in nats; all are neutral at 0.
 
-    social    = [a(F,f) + a(F,m) - a(M,f) - a(M,m)] / 2   women against men, both forms alike
+    social    = [a(F,f) + a(F,m) - a(M,f) - a(M,m)] / 2   women against men, over both forms
     agreement = [a(F,f) - a(F,m) - a(M,f) + a(M,m)] / 2   how much likelier a person word that agrees with the form is
     form      = [a(F,f) - a(F,m) + a(M,f) - a(M,m)] / 2   the feminine form against the masculine, whoever it is
-    level     = [a(F,f) + a(F,m) + a(M,f) + a(M,m)] / 4   how much likelier any person word is beside any form
+    level     = [a(F,f) + a(F,m) + a(M,f) + a(M,m)] / 4   how much likelier any person word is next to any form
 
     a is the mean association over templates and person words. The released corpus has a(F,f) and a(M,m)
     alone: their difference is social + form, their mean level + agreement / 2, and neither can be taken apart.

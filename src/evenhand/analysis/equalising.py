@@ -1,4 +1,4 @@
-"""Are pronouns merely being made alike? The APPD of each word before and after a change of the model."""
+"""Tests whether pronouns merely become equal: the APPD of each word before and after a change of the model."""
 
 import re
 from collections.abc import Iterable
@@ -38,11 +38,9 @@ class Equalising:
             return "undecided: it is not certain that the professions' differences shrank"
         if self.agreement is None:
             return "the professions' differences shrank; there are no words that call for one gender to compare with"
-        if self.agreement.side() < 0:
-            return f"yes: words that call for one gender lost some of it, {self.agreement.shown('+.2f')}"
-        if self.agreement.side() > 0:
-            return f"no: words that call for one gender gained, {self.agreement.shown('+.2f')}"
-        return f"not shown: words that call for one gender changed by {self.agreement.shown('+.2f')}"
+        words = "words that call for one gender"
+        says = {-1: f"yes: {words} lost some of it,", 0: f"not shown: {words} changed by", 1: f"no: {words} gained,"}
+        return f"{says[self.agreement.side()]} {self.agreement.shown('+.2f')}"
 
 
 def appd(scores: pd.DataFrame) -> pd.DataFrame:
@@ -71,8 +69,7 @@ def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising | None:
     if len(gendered) < FEWEST:
         return Equalising(line, None, spread, None)
     x, y = (gendered[name].to_numpy(dtype=float) for name in ("before", "after"))
-    right = np.where(gendered["better"] == "above 0", 1.0, -1.0)
-    moved = right * (y - x)
+    moved = np.where(gendered["better"] == "above 0", 1.0, -1.0) * (y - x)
     low, high = clustered_interval(moved, gendered["profession"].tolist(), generator(seed, {"words": "agreement"}))
     other = fitted(x, y, generator(seed, {"words": "gendered"}))
     return Equalising(line, other, spread, Estimate(float(moved.mean()), low, high))

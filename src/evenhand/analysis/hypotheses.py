@@ -70,8 +70,8 @@ def _claims(before: pd.DataFrame, change: pd.DataFrame | None, seed: int) -> Ite
             if change is not None:
                 yield Claim(hypothesis, f"{words}: {moves} after fine-tuning", _cell(change, gender, jobs, seed), -sign)
     balanced = paired[paired["prof_gender"] == "balanced"].assign(score=lambda rows: rows["difference"])
-    alike = _estimate(balanced, "balanced", "female - male", seed)
-    yield Claim("H3", "female and male words do not differ with balanced professions", alike, 0)
+    difference = _estimate(balanced, "balanced", "female - male", seed)
+    yield Claim("H3", "female and male words do not differ with balanced professions", difference, 0)
     if change is not None:
         for gender in ("female", "male"):
             claim = f"{gender} words with balanced professions: no change after fine-tuning"

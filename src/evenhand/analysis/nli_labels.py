@@ -14,11 +14,7 @@ from evenhand.stats.significance import interval_test
 from evenhand.stats.verdict import adjust
 
 SETS = ("pro", "anti", "non")
-MEASURES = {
-    "entailment": "fraction-entailment",
-    "contradiction": "fraction-contradiction",
-    "neutral": "fraction-neutral",
-}
+MEASURES = {label: f"fraction-{label}" for label in ("entailment", "contradiction", "neutral")}
 """By label, the measure that counts it; for neutral the one that counts all others."""
 
 

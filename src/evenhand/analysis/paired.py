@@ -1,6 +1,6 @@
-"""Female against male: each item with its partner, who differs in nothing but gender."""
+"""Female against male: each item with its partner, which differs only in gender."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -85,8 +85,3 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
         )
     joined["score"] = joined["score_after"] - joined["score"]
     return joined.drop(columns="score_after")
-
-
-def cells(scores: pd.DataFrame, by: Iterable[str] = ("prof_gender", "gender")) -> pd.Series:
-    """Mean score of each cell, by group labels."""
-    return scores.groupby(list(by))["score"].mean()

@@ -1,4 +1,4 @@
-"""Many models on one dataset: who is nearest to neutral, and can one tell?"""
+"""Many models on one dataset: which is nearest to neutral, and whether that could be chance."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Scores against the world: the share of women in a profession; and against what might explain them otherwise."""
+"""Correlations of scores with the share of women in a profession, and with what else might explain them."""
 
 import csv
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How two quantities go together: correlations, lines, spreads, with intervals from resampling points."""
+"""Correlations, fitted lines and ratios of spreads of two quantities, with intervals from resampling points."""
 
 import math
 from dataclasses import dataclass

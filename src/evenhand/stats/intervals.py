@@ -13,7 +13,7 @@ DRAWS = 10_000
 SLOW_DRAWS = 1_000
 """For a summary that must be called for each draw."""
 FEW, MANY = 8, 2_000
-"""With this many clusters a bootstrap is worth its while."""
+"""With 8 to 2,000 clusters a bootstrap is worth its time."""
 
 
 def clustered_interval(
@@ -38,7 +38,7 @@ def clustered_interval(
         return math.nan, math.nan
     if not FEW <= g <= MANY:
         value, error = _jackknife(values, index, g, summary)
-        if g < FEW and error == 0:  # a few that agree are no proof that all would
+        if g < FEW and error == 0:  # a few that agree do not prove that all would
             return math.nan, math.nan
         t = float(stats.t.ppf((1 + level) / 2, g - 1))
         return value - t * error, value + t * error

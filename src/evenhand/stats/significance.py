@@ -1,4 +1,4 @@
-"""Could a difference be chance, and what difference would have shown? Tests that know about clusters."""
+"""Tests that know about clusters, and the smallest difference that they would have shown."""
 
 import math
 from collections.abc import Iterator, Sequence
