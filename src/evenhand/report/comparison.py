@@ -105,13 +105,11 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield f"Before is {first}, after is {after}; change = after - before, item by item."
     yield f"p_holm: {FAMILY}."
     yield "Detectable: the smallest change that such data would show four times in five."
-    yield (
-        "Moved: where the interval of the change in distance from neutral leaves out 0 and its p, adjusted likewise, "
-        "is below .05."
-    )
+    distance = "the interval of the change in distance from neutral leaves out 0 and its p, adjusted in the same way,"
+    yield f"Moved: where {distance} is below .05."
     if comparison.of_another_kind:
         which = ", ".join(comparison.of_another_kind)
-        yield f"Careful: {which} is causal, not so the rest. What it finds likely is not what a masked model does."
+        yield f"Careful: {which} is causal, the others are not. Values of causal and masked models are not comparable."
     if comparison.frame["left_out"].any():
         yield "Left out: items that one of the two runs could not score."
     for missing in comparison.left_out:

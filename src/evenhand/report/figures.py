@@ -1,4 +1,4 @@
-"""The figures of a run, as files: whatever its datasets give."""
+"""The figures that a run's datasets give, as charts or as files."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,11 +23,11 @@ Charts = dict[str, alt.TopLevelMixin]
 
 
 def charts(run: Run, after: Run | None = None, seen: set[str] | None = None) -> Charts:
-    """The charts of what the run has measured, by name, for a notebook; beside `after`, a run of the changed model.
+    """The charts of what the run has measured, by name, for a notebook; with `after`, before and after a change.
 
     BEC-Pro: bars for each profession group, and the scatter against the workforce. Pronoun templates: bars for each
     category, with the professions in `seen` marked, and the scatter before and after. TGB: samples of growing size.
-    Inference: labels by set.
+    NLI: labels by set.
     """
     found = _becpro(run, after) | _pronouns(run, after, seen) | _pairs(run) | _labels(run, after)
     if not found:
@@ -114,17 +114,14 @@ def _pairs(run: Run) -> Charts:
 
 def _labels(run: Run, after: Run | None) -> Charts:
     found: Charts = {}
+    runs = [run, after] if after else [run]
+    named = list(zip(before_and_after(runs), runs, strict=True))
     for dataset in run.datasets:
-        frames, note = [], []
-        runs = [run, after] if after else [run]
-        for name, one in zip(before_and_after(runs), runs, strict=True):
-            labels = distribution(one.values_of(dataset))
-            frames.append(labels.assign(model=name))
-            note += [f"{name}: {_coal(one, dataset)}"] if len(labels) else []
-        if any(frame.empty for frame in frames):
-            continue
-        title = f"{dataset}: labels by set"
-        found[_slug(f"labels-{dataset}")] = plots.label_bars(pd.concat(frames), title=title, note=note)
+        frames = [distribution(one.values_of(dataset)).assign(model=name) for name, one in named]
+        if all(len(frame) for frame in frames):
+            note = [f"{name}: {_coal(one, dataset)}" for name, one in named]
+            title = f"{dataset}: labels by set"
+            found[_slug(f"labels-{dataset}")] = plots.label_bars(pd.concat(frames), title=title, note=note)
     return found
 
 
@@ -138,7 +135,7 @@ def _coal(run: Run, dataset: str) -> str:
 
 
 def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
-    """The scores by one measure on the datasets whose names begin so, without the columns of others."""
+    """The scores by one measure on datasets whose names start with `dataset`, without the columns of others."""
     scores = run.scores[run.scores["dataset"].str.startswith(dataset) & (run.scores["measure"] == measure)]
     return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
 
@@ -156,7 +153,9 @@ def _slug(name: str) -> str:
 def _of_after(after: Run, dataset: str, measure: str) -> pd.DataFrame:
     scores = _scores(after, dataset, measure)
     if scores.empty:
-        raise BadInput(f"'{after.path}' was not measured by {measure}, as the run before was. Audit both alike.")
+        raise BadInput(
+            f"'{after.path}' was not measured by {measure}, as the run before was. Audit both with the same suite."
+        )
     return scores
 
 

@@ -19,13 +19,13 @@ from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import RULE, decide
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
-"""Measures that the table of labels shows, and no other."""
+"""Measures that only the table of labels shows."""
 LEANS = "●"
 SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
 
 
 def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
-    """Every value of a run with its interval, n and unscored, and what follows from them; then what it took."""
+    """Every value of a run with its interval, n and unscored, and what follows from them; then the cost of the run."""
     parts: list[RenderableType] = [line(f"Careful: {text}", "yellow") for text in run.record.warnings]
     parts += [line(text, "dim") for text in run.record.caveats]
     parts += [
@@ -73,14 +73,14 @@ def _heading(run: Run, tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord])
             title.append(f"; {known}", "dim")
     if tasks[0].flaws:
         title.append(f"\nKnown flaws: {tasks[0].flaws}", "dim")
-    for group in set(tasks[0].by) - set(_shown(tasks, rows)):
+    for group in (group for group in tasks[0].by if group not in _shown(tasks, rows)):
         label = next(r.groups[group] for r in rows if group in r.groups)
         title.append(f"\n{group}: {label}", "dim")
     return title if len(tasks) == 1 else title.append("\nvalue [95 % interval]", "dim")
 
 
 def _shown(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> list[str]:
-    """The groups worth a column: with one label alone, the heading says it."""
+    """The groups worth a column; one with a single label is in the heading instead."""
     by = list(tasks[0].by) or ["items"]
     return [group for group in by if len({r.groups.get(group) for r in rows} - {None}) > 1] or by[:1]
 

@@ -19,7 +19,7 @@ from evenhand.stats.estimate import Estimate
 
 
 def line(text: str, style: str) -> Text:
-    """One line however long: a path that is cut in two cannot be copied."""
+    """A line that is never wrapped: a path that is cut in two cannot be copied."""
     return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
@@ -58,7 +58,7 @@ VERDICTS = {"fine": "green", "careful": "yellow", "unfit": "bold red"}
 
 
 def doctored(model: str, findings: Sequence[Finding], width: int) -> RenderableType:
-    """What the doctor found, one row for each check, and how many are how; no wider than `width`."""
+    """What the doctor found: a row for each check, then how many got which verdict; no wider than `width`."""
     shown = table(heads := ("check", "verdict"), (), left=heads, width=width)
     shown.add_column("what it says, what to do", ratio=1)
     for found in findings:
@@ -92,7 +92,7 @@ def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Cla
 
 
 def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") -> RenderableType:
-    """Models side by side (Barza 2023, Table 3): groups by models; best and worst marked where that is no chance."""
+    """Models side by side (Barza 2023, Table 3): groups by models; best and worst where that is beyond chance."""
     names = list(dict.fromkeys(rows["model"]))
     groups = list(rows.columns[: rows.columns.get_loc("model")])
     shown = [group for group in groups if rows[group].nunique() > (2 if group != groups[0] else 0)]
@@ -130,18 +130,18 @@ def debiased(
     return Group(*parts, *(line(f"Careful: {alarm}", "yellow") for alarm in alarms))
 
 
-def counted(name: str, summary: Mapping[str, float], beside: pd.DataFrame, contexts: pd.DataFrame) -> RenderableType:
+def counted(name: str, summary: Mapping[str, float], jobs: pd.DataFrame, contexts: pd.DataFrame) -> RenderableType:
     """A corpus in numbers: its lean, professions, contexts."""
     words = f"{summary['female']:,} female and {summary['male']:,} male words"
     title = f"{name}: {summary['documents']:,} documents, {summary['sentences']:,} sentences, {words}"
     lean = f"ln(male / female words) {estimate(summary, 'lean').brief()}"
     parts: list[RenderableType] = [line(title, "bold"), line(f"{lean}; above 0 male, below 0 female", "")]
-    if len(beside):
+    if len(jobs):
         numbers = {"female": ",", "male": ",", "ratio": "+.2f", "low": "+.2f", "high": "+.2f"}
         parts += [
             line("Sentences with a profession: ln(male / female), against the corpus as a whole (95 %)", "bold"),
-            framed(beside.sort_values("ratio"), {"profession": "", **numbers}),
-            line(f"Mean size over {len(beside)} professions: {summary['score']:.2f} (0: none is gendered)", ""),
+            framed(jobs.sort_values("ratio"), {"profession": "", **numbers}),
+            line(f"Mean size over {len(jobs)} professions: {summary['score']:.2f} (0: none is gendered)", ""),
         ]
     if len(contexts):
         parts += [

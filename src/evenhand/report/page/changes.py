@@ -1,4 +1,4 @@
-"""Before and after: what was gained, what was lost, beside each other."""
+"""What was gained and what was lost between two runs, before and after."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -35,12 +35,12 @@ class Move:
 
     @property
     def main(self) -> bool:
-        """Does it say by itself whether bias shrank or grew? The table has the others, too."""
+        """Whether it shows by itself that bias shrank or grew; the table has the others, too."""
         return self.rank < LAST and not self.knows
 
     @property
     def knows(self) -> bool:
-        """Is it about what a model should know, rather than about bias?"""
+        """Whether it is about what a model should know, rather than about bias."""
         return self.better == "higher"
 
     @property
@@ -141,7 +141,7 @@ class Changed:
 
     @property
     def language(self) -> Language | None:
-        """What happened to its language, if the record has it."""
+        """The change in perplexity, if the record has it."""
         found = dict((self.record or {}).get("language") or {})
         try:
             change, low, high, before, after, p = (

@@ -19,13 +19,11 @@ from evenhand.report.page.svg import ACCENT, Drawing, colours, drawing
 from evenhand.report.plots import COLOURS
 
 MOST = 40
-"""Groups in a chart; beyond, nobody could read it."""
+"""Groups in a chart; with more it could not be read."""
 BINS = 30
 NEUTRAL: dict[str, Any] = {"color": "black", "strokeDash": [2, 3]}
 Found = Iterator[tuple[alt.TopLevelMixin, str]]
 """Charts with their captions."""
-
-
 Dot = tuple[str, str, Number]
 """The value of one group in one series: a gender, or a run."""
 
@@ -59,15 +57,12 @@ def dots(values: Sequence[Dot], *, neutral: float, unit: str, between: tuple[flo
 
 
 def histogram(scores: pd.Series, *, neutral: float, unit: str) -> alt.TopLevelMixin:
-    """How many items have which score."""
+    """The number of items by score."""
     known = scores[np.isfinite(scores)]
     sizes, edges = np.histogram(known, bins=min(BINS, 5 + len(known) // 5))
     rows = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "items": sizes})
-    bars = (
-        alt.Chart(rows)
-        .mark_bar(color=ACCENT)
-        .encode(x=alt.X("low:Q", bin="binned", title=unit), x2="high:Q", y=alt.Y("items:Q", title="items"))
-    )
+    x, y = alt.X("low:Q", bin="binned", title=unit), alt.Y("items:Q", title="items")
+    bars = alt.Chart(rows).mark_bar(color=ACCENT).encode(x=x, x2="high:Q", y=y)
     layers = bars if math.isnan(neutral) else bars + plots.rule_at(neutral, **NEUTRAL)
     chart: alt.TopLevelMixin = layers.properties(width=330, height=160)
     return chart

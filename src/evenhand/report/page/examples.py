@@ -16,8 +16,8 @@ STRONGEST = 10
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A stretch of a text, and whether it is where the other text differs."""
+class Segment:
+    """A part of a text, and whether the other text differs there."""
 
     text: str
     differs: bool = False
@@ -27,7 +27,7 @@ class Piece:
 class Shown:
     """An item as the page shows it: its one or two texts, its groups, its score."""
 
-    texts: tuple[tuple[Piece, ...], ...]
+    texts: tuple[tuple[Segment, ...], ...]
     groups: str
     score: float
 
@@ -91,7 +91,7 @@ def shown(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
     text, other = (row[name] if isinstance(row[name], str) else "" for name in ("text", "other"))
     groups = ", ".join(str(row[name]) for name in by if isinstance(row.get(name), str))
     if not text:
-        texts: tuple[tuple[Piece, ...], ...] = ((Piece(f"item {row.get('id', row.get('id_female', ''))}"),),)
+        texts: tuple[tuple[Segment, ...], ...] = ((Segment(f"item {row.get('id', row.get('id_female', ''))}"),),)
     elif other:
         texts = _both(text, other)
     else:
@@ -99,24 +99,24 @@ def shown(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
     return Shown(texts, groups, float(row["score"]))
 
 
-def _both(text: str, other: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+def _both(text: str, other: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
     found = changes(text, other)
     here = [(span.start, span.stop) for change in found for span in change.here]
     there = [(span.start, span.stop) for change in found for span in change.there]
     if sum(b - a for a, b in here) > len(text) / 2:  # a premise and a hypothesis: two texts, not one text changed
-        return (Piece(text),), (Piece(other),)
+        return (Segment(text),), (Segment(other),)
     return _cut(text, here), _cut(other, there)
 
 
-def _blank(text: str) -> tuple[Piece, ...]:
+def _blank(text: str) -> tuple[Segment, ...]:
     """The sentence with the candidates for its blank, which stand in brackets, marked."""
     start, stop = text.find("["), text.find("]")
-    return _cut(text, [(start, stop + 1)]) if 0 <= start < stop and "/" in text[start:stop] else (Piece(text),)
+    return _cut(text, [(start, stop + 1)]) if 0 <= start < stop and "/" in text[start:stop] else (Segment(text),)
 
 
-def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Piece, ...]:
-    pieces, at = [], 0
+def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Segment, ...]:
+    segments, at = [], 0
     for start, stop in sorted(spans):
-        pieces += [Piece(text[at:start]), Piece(text[start:stop], True)]
+        segments += [Segment(text[at:start]), Segment(text[start:stop], True)]
         at = stop
-    return tuple(piece for piece in (*pieces, Piece(text[at:])) if piece.text)
+    return tuple(segment for segment in (*segments, Segment(text[at:])) if segment.text)

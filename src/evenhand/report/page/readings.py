@@ -1,4 +1,4 @@
-"""How the page speaks of measures, datasets and groups: readings.toml, or the run itself where that has nothing."""
+"""The page's words for measures, datasets and groups: from readings.toml, or else from the run itself."""
 
 import math
 import tomllib
@@ -53,6 +53,8 @@ def reading(measure: str, *, asks: str = "", mixed: bool = False) -> Reading:
     if found is None:
         return Reading(measure, asks, "lean")
     fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
+    if measure not in (everywhere := _known()["everywhere"])["except"]:
+        fields["does_not_show"] = (*fields.get("does_not_show", ()), everywhere["does_not_show"])
     return Reading(**(fields | {"kind": "mixed"} if mixed else fields))
 
 
@@ -102,12 +104,12 @@ class Verdict:
 
     @property
     def mark(self) -> str:
-        """A sign beside the words, so that a glance is enough."""
+        """A sign next to the words, so that a glance is enough."""
         return MARKS[self.tone]
 
 
 def verdict(number: Number, reading: Reading) -> Verdict:
-    """What to say of a number: the words are the reading's, the decision is stats.verdict's."""
+    """The verdict on a number: stats.verdict decides, the reading has the words."""
     much = reading.how_much(number.value) if number.known else ""
     if number.known and reading.kind in NOT_JUDGED:
         return Verdict("level", *NOT_JUDGED[reading.kind], much)
@@ -125,7 +127,5 @@ def verdict(number: Number, reading: Reading) -> Verdict:
     if found.side == 0:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
         return Verdict("undecided", nothing, f"{abs(number.detectable):.2f} would have been seen", much)
-    below, above = reading.leans
     tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
-    says = above if found.side > 0 else below
-    return Verdict(tone, says, f"{probability(number.p_holm)}, adjusted", much)
+    return Verdict(tone, reading.leans[found.side > 0], f"{probability(number.p_holm)}, adjusted", much)

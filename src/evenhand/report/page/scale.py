@@ -48,7 +48,7 @@ class IntervalScale:
 
 
 def domain(numbers: Sequence[Number], scale: tuple[float, float] | None, neutral: float) -> tuple[float, float]:
-    """The ends of the scale: the measure's own, or round numbers that hold every interval, alike on both sides."""
+    """The ends of the scale: the measure's own, or round numbers that hold every interval, symmetric about neutral."""
     if scale is not None:
         return scale
     middle = 0.0 if math.isnan(neutral) else neutral

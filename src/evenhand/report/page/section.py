@@ -30,7 +30,7 @@ TONES = ("leans", "undecided", "none", "level", "right")
 
 @dataclass(frozen=True)
 class Headline:
-    """A line of the scorecard: one number for each run, on its scale, with what it says."""
+    """A line of the scorecard: one number for each run, on its scale, with its verdict."""
 
     label: str
     numbers: tuple[Number, ...]
@@ -62,12 +62,12 @@ class Table:
 
     @property
     def moved(self) -> bool:
-        """Is there a change in any row?"""
+        """Whether any row has a change."""
         return any(row.move for row in self.rows)
 
 
 class Measured:
-    """What one task of the runs gave; the runs have measured the same."""
+    """The results of one task in runs that have measured the same."""
 
     def __init__(
         self, runs: Sequence[Run], names: Sequence[str], task: TaskRecord, moves: Mapping[tuple[str, ...], Move]
@@ -222,22 +222,22 @@ class Measured:
 
     @property
     def caveat(self) -> str:
-        """What a reader must know before the verdicts."""
+        """A warning that comes before the verdicts."""
         return paired.AGREEING if self.paired and paired.agreeing(self.scores[0]) else ""
 
     @property
     def item_groups(self) -> list[str]:
-        """The groups that an item, or a pair of partners, is of."""
+        """The names of the groups that an item, or a pair of partners, belongs to."""
         return [name for name in self.by if name in self._items[0]]
 
     @property
     def signed(self) -> bool:
-        """Can a score be of either sign?"""
+        """Whether scores can be negative."""
         return any(len(rows) and rows["score"].min() < 0 for rows in self._items)
 
     @property
     def has_texts(self) -> bool:
-        """Does the first run have how its items read?"""
+        """Whether the first run has the texts of its items."""
         return bool((self.runs[0].items["dataset"] == self.dataset).any())
 
     @property

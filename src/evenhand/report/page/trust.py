@@ -1,4 +1,4 @@
-"""How far to trust a value: what speaks for it and against it, each with its weight."""
+"""How far to trust a value: the reasons for and against it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -58,12 +58,11 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number) -> It
     yield Reason(level, missing if number.unscored else "every item could be scored")
     if run.record.partial:
         yield Reason("careful", f"a sample of at most {run.record.limit:,} items of each dataset, not all of them")
-    of = task.cluster
     if not number.spans:
         yield Reason("unfit", "there is no interval")
     elif number.clusters < max(FEW, number.needed):
-        rests = f"{number.clusters} {f'clusters ({of})' if of else 'items'}"
-        yield Reason("careful", f"the interval rests on {rests} alone")
+        units = f"clusters ({task.cluster})" if task.cluster else "items"
+        yield Reason("careful", f"the interval rests on {number.clusters} {units} alone")
     if reading.kind in ("lean", "errors"):
         known = followed(run.record, task)
         yield Reason("fine" if known.orders else "careful", f"with models of known bias: {known}") if known else UNTRIED
