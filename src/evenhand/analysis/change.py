@@ -26,7 +26,7 @@ NUMBERS = ("before", "after", "change", "low", "high", "p", "worse", "worse_low"
 
 @dataclass(frozen=True)
 class PairedScores:
-    """What a value is the mean of, before and after, for some of the items; NaN where one of both has no score."""
+    """The numbers whose mean is a value, before and after, for some items; NaN where one of the two has no score."""
 
     before: Floats
     after: Floats
@@ -99,7 +99,7 @@ class PairedScores:
     def _worse(
         self, ends: tuple[float, float], change: tuple[float, float, float], rng: np.random.Generator
     ) -> tuple[float, float, float, float]:
-        """How much farther from where it should be, its interval, and its p.
+        """The growth of the distance from where the value should be, with its interval and p.
 
         With c = after - before and u = before + after - 2 neutral, the distance |after - neutral| grows by sign(u c)
         min(|u|, |c|). Both have intervals, and the interval is all that they allow: which side of neutral a value is on
@@ -177,13 +177,13 @@ def adjusted(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _moved(row: Mapping[Any, Any]) -> str:
-    """What happened, in words: nothing where it is not shown, or the two models are of two kinds."""
+    """The change in words; empty where none is shown, or the models are of different kinds."""
     way = moved(row["worse_low"], row["worse_high"], row["worse_p_holm"], row["clusters"], row["needed"])
     return f"{'towards' if way < 0 else 'away from'} {row['goal']}" if way and row["comparable"] else ""
 
 
 def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator[dict[str, Any]]:
-    """A row of `changed` for all items of one dataset, and for each group; `p_holm` is for `adjusted` to add."""
+    """A row of `changed` for all items of one dataset, and for each group; `adjusted` adds `p_holm`."""
     task = same_task([before, after], dataset, measure)
     if measure not in MEASURES:
         raise UnknownName("measure", measure, MEASURES)
@@ -211,7 +211,7 @@ def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, seed: int) 
 
 
 def _items(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, seed: int) -> Found:
-    """Each item's score, or what the value is the mean of: of all, then of each group."""
+    """The scores of all items, then of each group."""
     joined = joined_by_item(one, other)
     by = list(task.by)
     yield "all", item_scores(joined, task), generator(seed, {"change": "all"})
@@ -226,7 +226,7 @@ def joined_by_item(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
 
 def item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] = ()) -> PairedScores:
-    """What the value of these items is the mean of, in two runs; `groups` are those whose label they share."""
+    """The numbers whose mean is the value of these items, in two runs; the items share the labels of `groups`."""
     how = MEASURES[task.measure]
     summarise: Summarise = how.summarise  # type: ignore[assignment]
     sets, every = None, tuple[str, ...]()

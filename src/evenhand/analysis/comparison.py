@@ -1,4 +1,4 @@
-"""Runs compared: each with the first, item by item."""
+"""Compares runs with the first of them, item by item."""
 
 import json
 from dataclasses import dataclass, field

@@ -18,7 +18,7 @@ FEWEST = 3
 
 @dataclass(frozen=True)
 class Equalising:
-    """What a change of the model did to professions, and what to words that call for one gender.
+    """The effect of a change of the model on professions and on words that call for one gender.
 
     `professions` and `gendered` are the lines after = intercept + slope x before (Barza 2023, Figure 10). A slope below
     1 alone proves nothing, since noise in what was before pulls it down. So the verdict rests on `spread`, the ratio of
@@ -33,7 +33,7 @@ class Equalising:
 
     @property
     def verdict(self) -> str:
-        """The answer to "are pronouns merely being equalised?", as far as the intervals give one."""
+        """Whether pronouns are merely being equalised, as far as the intervals decide it."""
         if self.spread.side(1) >= 0:
             return "undecided: it is not certain that the professions' differences shrank"
         if self.agreement is None:
@@ -76,7 +76,7 @@ def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising | None:
 
 
 def seen(professions: Iterable[str], texts: Iterable[str]) -> set[str]:
-    """The professions that occur in the texts, as whole words, in whatever case."""
+    """The professions that occur in the texts, as whole words, in upper or lower case."""
     wanted = set(professions)
     if not wanted:
         return set()

@@ -16,7 +16,7 @@ from evenhand.stats.verdict import enough, moved
 
 
 def comparable(run: Run) -> list[tuple[str, str]]:
-    """The datasets of a run and, for each, the measure to set models side by side with."""
+    """The datasets of a run and, for each, the measure that models are compared by."""
     found = []
     for dataset in run.datasets:
         tasks = [task for task in run.tasks_on(dataset) if task.ranks_models]

@@ -17,9 +17,8 @@ def replicate_means(
     """The mean score of each group, then of all together, over draws: group, value, low, high, draws, n.
 
     `scores` has columns id, score, `by`, and draw where there are several. With `size`, of the absolute scores (ASLD).
-    Items, or the clusters of items that `cluster` names, and draws are both taken for samples of what might have been
-    taken, so that the interval says what another training on other sentences would give (stats.mean_interval,
-    crossed); with one draw, of the items alone.
+    Items, or the clusters of items that `cluster` names, and draws are both treated as samples, so the interval covers
+    what another training on other sentences would give (stats.mean_interval, crossed); with one draw, only the items.
     """
     return _table(scores.assign(score=scores["score"].abs()) if size else scores, by, cluster, seed)
 

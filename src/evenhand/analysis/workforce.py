@@ -15,7 +15,7 @@ WHAT = ("female", "male", "difference")
 
 
 def by_profession(scores: pd.DataFrame, *, by: str = "prof_gender", cluster: str = "profession") -> pd.DataFrame:
-    """Mean association of each profession with female and male words, and their difference; one row a profession."""
+    """Mean association of each profession with female and male words, and their difference; one row per profession."""
     means = scores.pivot_table(index=[by, cluster], columns="gender", values="score")
     means = means.reindex(columns=["female", "male"]).reset_index()
     means["difference"] = means["female"] - means["male"]

@@ -36,14 +36,14 @@ def charts(run: Run, after: Run | None = None, seen: set[str] | None = None) -> 
 
 
 def draw(run: Run, after: Run | None, out: Path, suffix: str, seen: set[str] | None = None) -> Iterator[Path]:
-    """The charts as files; each path as it is written."""
+    """Write the charts, and yield the path of each file."""
     yield from _written(charts(run, after, seen), out, suffix)
 
 
 def draw_models(
     runs: Sequence[Run], tasks: Sequence[tuple[str, str]], out: Path, suffix: str = "svg"
 ) -> Iterator[Path]:
-    """Models side by side, a chart for each (dataset, measure)."""
+    """Write a chart of all models for each (dataset, measure), and yield the paths."""
     found = {
         _slug(f"models-{dataset}-{measure}"): plots.model_dots(
             side_by_side(runs, dataset, measure), measure=measure, title=f"{dataset}: {measure}, 95 % intervals"
@@ -141,12 +141,12 @@ def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
 
 
 def _in_trade(scores: pd.DataFrame) -> pd.DataFrame:
-    """Without the same professions in other kinds of templates."""
+    """The scores without the same professions in other kinds of templates."""
     return scores[~scores["dataset"].isin(["tbd-simple", "tbd-becpro"])] if len(scores) else scores
 
 
 def _slug(name: str) -> str:
-    """The name as part of a file's."""
+    """The name with only characters that a file name may have."""
     return re.sub(r"[^\w.-]+", "-", name)
 
 

@@ -48,5 +48,5 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 
 
 def _xml(text: str) -> str:
-    """Without what XML cannot hold."""
+    """The text without characters that XML does not allow."""
     return NOT_XML.sub("\ufffd", text)

@@ -1,4 +1,4 @@
-"""Charts: in a notebook as they are, as SVG or PNG, or as HTML that needs no network."""
+"""Charts for a notebook, or to save as SVG, PNG or HTML that needs no network."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -221,7 +221,7 @@ def rule_at(value: float, axis: Literal["x", "y"] = "x", **style: Any) -> alt.Ch
 
 
 def suited(path: Path) -> None:
-    """An error unless the file's ending is one of a figure."""
+    """Raise an error unless the file's ending is that of a figure."""
     if path.suffix not in SUFFIXES:
         raise BadInput(f"A figure is one of {', '.join(SUFFIXES)}. Got '{path}'.")
 

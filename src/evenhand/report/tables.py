@@ -1,4 +1,4 @@
-"""Tables for people, on a terminal: all but the scorecard of a run."""
+"""Tables for the terminal, except the scorecard of a run."""
 
 import math
 from collections import Counter
@@ -207,7 +207,7 @@ def linted(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFr
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[str] = ()) -> str:
-    """The same in Markdown."""
+    """The same table in Markdown."""
     lines = [heads, ["---" if head in left else "--:" for head in heads]]
     shown = [[markdown(cell) for cell in row] for row in rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in [*lines, *shown])

@@ -69,7 +69,7 @@ def _contributions(values: Floats, which: Indices) -> tuple[float, Floats]:
 
 @dataclass(frozen=True)
 class _Error:
-    """A variance, and on how many degrees of freedom it rests."""
+    """A variance with its degrees of freedom."""
 
     variance: float
     freedom: float

@@ -56,7 +56,7 @@ def signed_rank(differences: Floats) -> SignedRank:
 
 
 def signed_rank_z(w: float, n: int, variance: float | None = None) -> float:
-    """From a sum of positive ranks over n pairs to z; without a variance, that of ranks without ties."""
+    """The z of a sum of positive ranks over n pairs; the default variance is that of ranks without ties."""
     variance = n * (n + 1) * (2 * n + 1) / 24 if variance is None else variance
     return float((w - n * (n + 1) / 4) / math.sqrt(variance)) if variance else math.nan
 
@@ -64,7 +64,7 @@ def signed_rank_z(w: float, n: int, variance: float | None = None) -> float:
 def sign_flip_test(
     differences: Floats, clusters: Sequence[str], rng: np.random.Generator, *, draws: int = 99_999
 ) -> float:
-    """Two-sided p of the mean difference when the sign of each cluster's differences is a coin's.
+    """Two-sided p of the mean difference when the sign of each cluster is flipped at random.
 
     A permutation test: under the hypothesis that the two members of a pair are exchangeable, swapping them in a whole
     cluster changes nothing. With few clusters all signs are tried, and p is exact; otherwise p = (1 + hits) / (1 +
@@ -97,7 +97,7 @@ def _coins(draws: int, n: int, rng: np.random.Generator) -> Iterator[Floats]:
         yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
 
 
-def tested_mean(values: Floats, clusters: Sequence[str], rng: np.random.Generator) -> Estimate:
+def mean_with_test(values: Floats, clusters: Sequence[str], rng: np.random.Generator) -> Estimate:
     """The mean with its clustered interval and the p of `sign_flip_test`, not yet adjusted; NaN without values."""
     if not len(values):
         return Estimate(math.nan)

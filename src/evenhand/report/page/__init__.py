@@ -1,4 +1,4 @@
-"""The page: one HTML file that shows a run, or several, to people, and opens from disk with no network."""
+"""The page: one HTML file that shows one or more runs, and needs no network."""
 
 import base64
 import hashlib
@@ -27,7 +27,7 @@ FILE = "report.html"
 
 
 def page(runs: Sequence[Run]) -> str:
-    """The page of a run; of two, before and after; of more, side by side. The runs must have measured the same."""
+    """The page of one run, two (before and after) or more (side by side), which must have measured the same."""
     if not runs:
         raise BadInput("A page needs at least one run. Got none.")
     tasks = runs[0].record.tasks

@@ -69,12 +69,12 @@ def histogram(scores: pd.Series, *, neutral: float, unit: str) -> alt.TopLevelMi
 
 
 def _printable(label: str) -> str:
-    """Without control characters, which no SVG may hold."""
+    """The label without control characters, which SVG does not allow."""
     return "".join(letter for letter in label if letter.isprintable())
 
 
 def pictures(measured: Measured) -> list[Drawing]:
-    """The charts of a measure: values by group, or scores where there are no groups; and what else its data give."""
+    """The charts of a measure: values by group, or scores where there are no groups; and charts of its dataset."""
     found = [*_groups(measured), *_workforce(measured), *_labels(measured), *_words(measured)]
     return [drawing(chart, caption) for chart, caption in found]
 

@@ -1,4 +1,4 @@
-"""The items behind a value: an example, and the strongest on either side, as they read."""
+"""The items behind a value: an example, and the strongest on either side, with their texts."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ def strongest(
 
 
 def example(rows: pd.DataFrame, value: float, dataset: str, reading: Reading, by: Sequence[str]) -> Shown | None:
-    """The item whose score is nearest to the value, a typical one; of those that offend, only one that does not."""
+    """The item whose score is nearest to the value, a typical one; never an offensive sentence."""
     rows = rows[rows["text"].notna()]
     if reading.offends:
         allowed = harmless(dataset)
@@ -109,7 +109,7 @@ def _both(text: str, other: str) -> tuple[tuple[Segment, ...], tuple[Segment, ..
 
 
 def _blank(text: str) -> tuple[Segment, ...]:
-    """The sentence with the candidates for its blank, which stand in brackets, marked."""
+    """The sentence with the candidates for its blank, which are in brackets, marked."""
     start, stop = text.find("["), text.find("]")
     return _cut(text, [(start, stop + 1)]) if 0 <= start < stop and "/" in text[start:stop] else (Segment(text),)
 

@@ -24,7 +24,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class IntervalScale:
-    """What the template draws, and its text for those who do not see it."""
+    """What the template draws, and its text for screen readers."""
 
     marks: tuple[Mark, ...]
     neutral: float | None

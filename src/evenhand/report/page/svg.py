@@ -55,7 +55,7 @@ class Drawing:
 
 
 def colours(series: int) -> list[str]:
-    """One for each run, as style.css has them: before is quiet, after stands out; of more, each its own."""
+    """A colour for each run, as in style.css: before is quiet, after stands out; three or more differ."""
     several = (ACCENT, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#0072B2", "#F0E442", "#555555")
     return [QUIET, ACCENT] if series == 2 else [several[i % len(several)] for i in range(series)]
 

@@ -12,14 +12,14 @@ from evenhand.runs.record import TaskRecord
 LEVELS = ("fine", "careful", "unfit")
 """The doctor's own words, from good to bad."""
 UNSCORED = {"careful": 0.01, "unfit": 0.5}
-"""From which share of unscored items on."""
+"""The share of unscored items from which a value gets this level."""
 FEW = 8
 """With fewer clusters an interval rests on little (stats.clustered_interval changes its method there, too)."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """One thing that was looked at."""
+    """One reason to trust a value, or not to."""
 
     level: str
     says: str
@@ -38,7 +38,7 @@ class Trust:
 
     @property
     def why(self) -> str:
-        """The first of the worst reasons; nothing where all is fine."""
+        """The first of the worst reasons; empty where all is fine."""
         return "" if self.level == "fine" else next(r.says for r in self.reasons if r.level == self.level)
 
 
