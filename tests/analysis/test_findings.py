@@ -86,12 +86,12 @@ def pearson(found: pd.DataFrame, score: str) -> float:
     return float(rows.loc[("all", score), "pearson"])
 
 
-def test_pieces_are_a_confound_where_the_run_counted_them_for_that_dataset() -> None:
+def test_token_counts_are_a_confound_where_the_run_counted_them_for_that_dataset() -> None:
     frame = scores(PAPER)
     counted = associations(frame, tokens={"becpro-en": numbers(frame), "tbd": {}})
     found = only(findings(counted))
-    assert list(found.confounds) == ["pieces"]
-    assert pearson(found.confounds["pieces"], "female") == pytest.approx(1)
+    assert list(found.confounds) == ["tokens"]
+    assert pearson(found.confounds["tokens"], "female") == pytest.approx(1)
     assert only(findings(associations(frame, tokens={"becpro-de": numbers(frame)}))).confounds == {}
 
 

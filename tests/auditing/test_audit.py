@@ -187,7 +187,7 @@ def test_frequency_stands_beside_the_other_confounds(
     file.write_text("".join(f"{job}\t{i}\n" for i, job in enumerate(jobs)))
     assert run_command(app, ["show", str(whole.path), "--frequency", str(file)]) == 0
     printed = capsys.readouterr().out
-    for part in ("confound: frequency", "confound: pieces", "share of women, US", "H3  refuted", "p_holm"):
+    for part in ("confound: frequency", "confound: tokens", "share of women, US", "H3  refuted", "p_holm"):
         assert part in printed
     file.write_text("taper often\n")
     assert run_command(app, ["show", str(whole.path), "--frequency", str(file)]) == 2

@@ -34,6 +34,12 @@ def test_what_there_is_none_of_is_a_dash() -> None:
     assert Estimate(NAN, note="no item was scored").shown() == "– –"
 
 
+def test_in_brief_a_missing_interval_is_left_out() -> None:
+    assert Estimate(0.25, 0.125, 0.5).brief("+.2f") == "+0.25 [+0.12, +0.50]"
+    assert Estimate(0.25).brief(".2f") == "0.25"
+    assert Estimate(NAN, 0.0, 1.0).brief() == "–"
+
+
 def test_a_value_and_its_interval_may_each_be_missing() -> None:
     assert [(e.known, e.spans) for e in (Estimate(1.0, 0.0, 2.0), Estimate(1.0, 0.0), Estimate(NAN))] == [
         (True, True),

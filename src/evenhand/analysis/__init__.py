@@ -1,1 +1,1 @@
-"""What the scores of a run say together: pairs, hypotheses, the workforce, agreement. Frames in, frames out."""
+"""Analyses over many scores: pairs, hypotheses, the workforce, agreement. Frames in, frames out."""

@@ -1,12 +1,10 @@
-"""German forms crossed: what is grammar, and what is left for society."""
+"""Tells grammar from bias in German, where each profession has both forms with both genders."""
 
 import pandas as pd
 
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
-from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import clustered_interval
-from evenhand.stats.significance import sign_flip_test
+from evenhand.stats.significance import mean_with_test
 from evenhand.stats.verdict import adjust
 
 EFFECTS = ("social", "agreement", "form", "level")
@@ -15,10 +13,10 @@ EFFECTS = ("social", "agreement", "form", "level")
 def decompose(scores: pd.DataFrame) -> pd.DataFrame:
     """The 2 x 2 of person (F, M) and form (f, m) for each profession, as four effects in nats; all are neutral at 0.
 
-    social    = [a(F,f) + a(F,m) - a(M,f) - a(M,m)] / 2   women against men, both forms alike
+    social    = [a(F,f) + a(F,m) - a(M,f) - a(M,m)] / 2   women against men, over both forms
     agreement = [a(F,f) - a(F,m) - a(M,f) + a(M,m)] / 2   how much likelier a person word that agrees with the form is
     form      = [a(F,f) - a(F,m) + a(M,f) - a(M,m)] / 2   the feminine form against the masculine, whoever it is
-    level     = [a(F,f) + a(F,m) + a(M,f) + a(M,m)] / 4   how much likelier any person word is beside any form
+    level     = [a(F,f) + a(F,m) + a(M,f) + a(M,m)] / 4   how much likelier any person word is next to any form
 
     a is the mean association over templates and person words. The released corpus has a(F,f) and a(M,m)
     alone: their difference is social + form, their mean level + agreement / 2, and neither can be taken apart.
@@ -45,15 +43,7 @@ def summary(effects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
         for effect in EFFECTS:
             known = part.dropna(subset=effect)
             rng = generator(seed, {"prof_gender": str(label), "effect": effect})
-            values, names = known[effect].to_numpy(), known["profession"].tolist()
-            value = float(values.mean()) if len(values) else float("nan")
-            interval = clustered_interval(values, names, rng)
-            p = sign_flip_test(values, names, rng)
             labels.append({"prof_gender": label, "effect": effect})
-            found.append(Estimate(value, *interval, len(values), p=p, clusters=len(set(names))))
-    columns = ("value", "low", "high", "p", "p_holm", "clusters", "needed")
-    rows = [
-        label | {name: getattr(estimate, name) for name in columns}
-        for label, estimate in zip(labels, adjust(found), strict=True)
-    ]
-    return pd.DataFrame(rows)
+            found.append(mean_with_test(known[effect].to_numpy(), known["profession"].tolist(), rng))
+    numbers = pd.DataFrame(adjust(found), columns=["value", "low", "high", "p", "p_holm", "clusters", "needed"])
+    return pd.DataFrame(labels).join(numbers)

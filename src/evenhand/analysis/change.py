@@ -1,4 +1,4 @@
-"""A model before and after, or two models: what differs, measure by measure, item by item."""
+"""What differs between two models, or one before and after a change: measure by measure, item by item."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -26,20 +26,21 @@ NUMBERS = ("before", "after", "change", "low", "high", "p", "worse", "worse_low"
 
 @dataclass(frozen=True)
 class PairedScores:
-    """What a value is the mean of, before and after, for some of the items; NaN where one of both has no score."""
+    """The numbers whose mean is a value, before and after, for some items; NaN where one of the two has no score."""
 
     before: Floats
     after: Floats
     clusters: Sequence[str]
-    crossed: Sequence[str] | None
-    sets: Sequence[str] | None
-    """The sets that count alike, however large; without, each item counts alike."""
-    every: Sequence[str]
-    """The sets that must all be there for a value."""
-    shares: bool
     neutral: float
     better: float
     """1 where higher is better, -1 where lower is, 0 where nearer to neutral is, NaN where one cannot say."""
+    crossed: Sequence[str] | None = None
+    sets: Sequence[str] | None = None
+    """The sets that count equally, however large; without them, each item counts equally."""
+    every: Sequence[str] = ()
+    """The sets that must all be there for a value."""
+    shares: bool = False
+    """Whether the value is the share of items that score 1."""
     unit: bool = False
     """Whether values lie between 0 and 1."""
 
@@ -48,10 +49,8 @@ class PairedScores:
         scored = ~np.isnan(self.before - self.after)
         both = self._of(scored)
         counts: dict[str, Any] = {"n": int(scored.sum()), "left_out": int((~scored).sum()), "neutral": self.neutral}
-        counts |= {
-            "clusters": fewest(both.clusters, both.crossed),
-            "goal": "what is right" if self.better else "neutral",
-        }
+        goal = "what is right" if self.better else "neutral"
+        counts |= {"clusters": fewest(both.clusters, both.crossed), "goal": goal}
         if not counts["n"] or set(self.every) - set(both.sets or ()):
             return dict.fromkeys(NUMBERS, math.nan) | counts
         before, after = both._mean(both.before), both._mean(both.after)
@@ -70,20 +69,12 @@ class PairedScores:
         return -self.better * value if self.better else abs(value - self.neutral)
 
     def _of(self, which: Any) -> "PairedScores":
-        def chosen(labels: Sequence[str] | None) -> list[str] | None:
-            return None if labels is None else np.asarray(labels, dtype=str)[which].tolist()
-
-        return replace(
-            self,
-            before=self.before[which],
-            after=self.after[which],
-            clusters=chosen(self.clusters) or [],
-            crossed=chosen(self.crossed),
-            sets=chosen(self.sets),
-        )
+        labels = {name: getattr(self, name) for name in ("clusters", "crossed", "sets")}
+        chosen = {k: np.asarray(v, dtype=str)[which].tolist() for k, v in labels.items() if v is not None}
+        return replace(self, before=self.before[which], after=self.after[which], **chosen)
 
     def _weights(self) -> Floats:
-        """Of mean 1, so that each set counts alike."""
+        """The weight of each item, with mean 1, so that each set counts equally."""
         if self.sets is None:
             return np.ones(len(self.before))
         sets = pd.Series(self.sets)
@@ -109,7 +100,7 @@ class PairedScores:
     def _worse(
         self, ends: tuple[float, float], change: tuple[float, float, float], rng: np.random.Generator
     ) -> tuple[float, float, float, float]:
-        """How much farther from where it should be, its interval, and its p.
+        """The growth of the distance from where the value should be, with its interval and p.
 
         With c = after - before and u = before + after - 2 neutral, the distance |after - neutral| grows by sign(u c)
         min(|u|, |c|). Both have intervals, and the interval is all that they allow: which side of neutral a value is on
@@ -170,9 +161,8 @@ def changed(before: Run, after: Run) -> pd.DataFrame:
 
 def adjusted(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """The rows of one or several comparisons with what depends on their families: adjusted p, detectable, moved."""
-    first = rows[0] if rows else {}
-    columns = [*(key for key in first if key not in (*COLUMNS, *INTERNAL)), *COLUMNS, *INTERNAL]
-    frame = pd.DataFrame(rows, columns=columns)
+    more = [key for key in (rows[0] if rows else ()) if key not in (*COLUMNS, *INTERNAL)]
+    frame = pd.DataFrame(rows, columns=[*more, *COLUMNS, *INTERNAL])
     frame = frame.astype({"p_holm": float, "worse_p_holm": float, "detectable": float, "needed": object})
     for _, family in frame.groupby(["dataset", "measure"], sort=False, dropna=False):
         for p in ("p", "worse_p"):
@@ -195,7 +185,7 @@ def _moved(row: Mapping[Any, Any]) -> str:
 
 
 def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator[dict[str, Any]]:
-    """A row of `changed` for all items of one dataset, and for each group; `p_holm` is for `adjusted` to add."""
+    """A row of `changed` for all items of one dataset, and for each group; `adjusted` adds `p_holm`."""
     task = same_task([before, after], dataset, measure)
     if measure not in MEASURES:
         raise UnknownName("measure", measure, MEASURES)
@@ -217,14 +207,13 @@ def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, seed: int) 
     both = pairs(one).merge(pairs(other)[["id_female", "id_male", "difference"]], on=["id_female", "id_male"])
     for label, part in both.groupby(by):
         before, after = (part[name].to_numpy(dtype=float) for name in ("difference_x", "difference_y"))
-        found = PairedScores(
-            before, after, part[task.cluster or "id_female"].astype(str).tolist(), None, None, (), False, 0.0, 0.0
-        )
+        clusters = part[task.cluster or "id_female"].astype(str).tolist()
+        found = PairedScores(before, after, clusters, neutral=0.0, better=0.0)
         yield str(label), found, generator(seed, {by: str(label), "gender": "female - male"})
 
 
 def _items(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, seed: int) -> Found:
-    """Each item's score, or what the value is the mean of: of all, then of each group."""
+    """The scores of all items, then of each group."""
     joined = joined_by_item(one, other)
     by = list(task.by)
     yield "all", item_scores(joined, task), generator(seed, {"change": "all"})
@@ -239,7 +228,7 @@ def joined_by_item(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
 
 def item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] = ()) -> PairedScores:
-    """What the value of these items is the mean of, in two runs; `groups` are those whose label they share."""
+    """The numbers whose mean is the value of these items, in two runs; the items share the labels of `groups`."""
     how = MEASURES[task.measure]
     summarise: Summarise = how.summarise  # type: ignore[assignment]
     sets, every = None, tuple[str, ...]()
@@ -252,12 +241,12 @@ def item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] 
         before,
         after,
         joined[task.cluster or "id"].astype(str).tolist(),
-        joined[task.crossed].astype(str).tolist() if task.crossed else None,
-        sets,
-        every,
-        summarise is share,
         how.neutral,
         _better(task, joined),
+        crossed=joined[task.crossed].astype(str).tolist() if task.crossed else None,
+        sets=sets,
+        every=every,
+        shares=summarise is share,
         unit=Traits.of(how).bounds == (0.0, 1.0),
     )
 

@@ -1,7 +1,6 @@
-"""Runs compared: each with the first, item by item."""
+"""Compares runs with the first of them, item by item."""
 
 import json
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,37 +45,29 @@ class Comparison:
 
     @property
     def of_another_kind(self) -> list[str]:
-        """The names of causal models among others: the same measure is another quantity of them."""
+        """The names of causal models among others: for them the same measure is a different quantity."""
         if not of_two_kinds(self.runs):
             return []
         return [name for name, run in zip(self.names, self.runs, strict=True) if run.record.causal]
 
     def to_json(self) -> str:
-        """All of it, for machines; what has no number is null."""
+        """The comparison as JSON; a missing number is null."""
         runs = [
-            {
-                "run": name,
-                "path": str(run.path),
-                **{k: getattr(run.record, k) for k in ("model", "fingerprint", "partial")},
-            }
+            {"run": name, "path": str(run.path)}
+            | {key: getattr(run.record, key) for key in ("model", "fingerprint", "partial")}
             for name, run in zip(self.names, self.runs, strict=True)
         ]
-        rows = [{k: _plain(v) for k, v in row.items()} for row in self.frame.to_dict("records")]
-        whole = {
-            "baseline": runs[0],
-            "runs": runs[1:],
-            "left_out": self.left_out,
-            "of_another_kind": self.of_another_kind,
-            "rows": rows,
-        }
+        rows = self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
+        whole = {"baseline": runs[0], "runs": runs[1:], "left_out": self.left_out}
+        whole |= {"of_another_kind": self.of_another_kind, "rows": rows}
         return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
 
 
 def compare(*runs: Run | str | Path) -> Comparison:
-    """Compare runs, or run folders, with the first one: for each measure and group, what changed, and is it chance?
+    """Compare runs, or run folders, with the first one: for each measure and group, what changed, with its test.
 
-    Items are compared one by one, so that the runs must have the same ones: another version of a dataset or measure,
-    other options or another sample are refused. What only some of the runs have is left out, and named.
+    Items are compared one by one, so the runs must have the same ones: a different version of a dataset or measure,
+    different options or a different sample are refused. What only some of the runs have is left out, and named.
     """
     if len(runs) < 2:
         raise BadInput(f"A comparison needs two runs or more, the baseline first. Got {len(runs)}.")
@@ -89,7 +80,3 @@ def compare(*runs: Run | str | Path) -> Comparison:
         for row in differences(baseline, run, *task)
     ]
     return Comparison(loaded, adjusted(rows))
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,4 +1,4 @@
-"""Are pronouns merely being made alike? The APPD of each word before and after a change of the model."""
+"""Tests whether pronouns merely become equal: the APPD of each word before and after a change of the model."""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ FEWEST = 3
 
 @dataclass(frozen=True)
 class Equalising:
-    """What a change of the model did to professions, and what to words that call for one gender.
+    """The effect of a change of the model on professions and on words that call for one gender.
 
     `professions` and `gendered` are the lines after = intercept + slope x before (Barza 2023, Figure 10). A slope below
     1 alone proves nothing, since noise in what was before pulls it down. So the verdict rests on `spread`, the ratio of
@@ -33,16 +33,14 @@ class Equalising:
 
     @property
     def verdict(self) -> str:
-        """The answer to "are pronouns merely being equalised?", as far as the intervals give one."""
+        """Whether pronouns are merely being equalised, as far as the intervals decide it."""
         if self.spread.side(1) >= 0:
             return "undecided: it is not certain that the professions' differences shrank"
         if self.agreement is None:
             return "the professions' differences shrank; there are no words that call for one gender to compare with"
-        if self.agreement.side() < 0:
-            return f"yes: words that call for one gender lost some of it, {self.agreement.shown('+.2f')}"
-        if self.agreement.side() > 0:
-            return f"no: words that call for one gender gained, {self.agreement.shown('+.2f')}"
-        return f"not shown: words that call for one gender changed by {self.agreement.shown('+.2f')}"
+        words = "words that call for one gender"
+        says = {-1: f"yes: {words} lost some of it,", 0: f"not shown: {words} changed by", 1: f"no: {words} gained,"}
+        return f"{says[self.agreement.side()]} {self.agreement.shown('+.2f')}"
 
 
 def appd(scores: pd.DataFrame) -> pd.DataFrame:
@@ -71,15 +69,14 @@ def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising | None:
     if len(gendered) < FEWEST:
         return Equalising(line, None, spread, None)
     x, y = (gendered[name].to_numpy(dtype=float) for name in ("before", "after"))
-    right = np.where(gendered["better"] == "above 0", 1.0, -1.0)
-    moved = right * (y - x)
+    moved = np.where(gendered["better"] == "above 0", 1.0, -1.0) * (y - x)
     low, high = clustered_interval(moved, gendered["profession"].tolist(), generator(seed, {"words": "agreement"}))
     other = fitted(x, y, generator(seed, {"words": "gendered"}))
     return Equalising(line, other, spread, Estimate(float(moved.mean()), low, high))
 
 
 def seen(professions: Iterable[str], texts: Iterable[str]) -> set[str]:
-    """The professions that occur in the texts, as whole words, in whatever case."""
+    """The professions that occur in the texts, as whole words, in upper or lower case."""
     wanted = set(professions)
     if not wanted:
         return set()

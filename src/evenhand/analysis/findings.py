@@ -1,14 +1,16 @@
-"""All that a run's scores say beyond its values, by dataset: what a scorecard and a page show beside the numbers."""
+"""What a run's scores show beyond its values, by dataset, for the scorecard."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from evenhand.analysis import agreement, hypotheses, paired, workforce
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Findings:
     workforce: dict[str, pd.DataFrame] = field(default_factory=dict)
     """Correlation with the share of women, by country: analysis.workforce.against."""
     confounds: dict[str, pd.DataFrame] = field(default_factory=dict)
-    """The same, with the number of pieces, and with frequency where it is given."""
+    """The same, with the number of tokens, and with frequency where it is given."""
     agreeing: bool = False
     """Whether German forms agree with persons, so that grammar may explain all of it."""
     agreement: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -42,33 +44,32 @@ def findings(run: Run, *, frequency: Mapping[str, float] | None = None) -> list[
         scores = run.scores_of(*task.name)
         if {"gender", "slot"} <= set(scores.columns) and scores["score"].notna().any():
             scores, by = paired.first_group(scores, task.by)
-            found.append(_of(scores, task.dataset, by, task.cluster, run, frequency))
+            numbers = {"tokens": run.record.tokens.get(task.dataset), "frequency": frequency}
+            found.append(
+                _of(scores, by, task, {k: v for k, v in numbers.items() if v}, run.record.seed, run.record.unfit)
+            )
     return found
 
 
 def _of(
-    scores: pd.DataFrame, dataset: str, by: str, cluster: str, run: Run, frequency: Mapping[str, float] | None
+    scores: pd.DataFrame, by: str, task: TaskRecord, numbers: Mapping[str, Mapping[str, float]], seed: int, unfit: bool
 ) -> Findings:
-    seed = run.record.seed
-    differences = paired.compared(paired.pairs(scores), by=by, cluster=cluster, seed=seed)
-    confounds: dict[str, pd.DataFrame] = {}
-    pieces = run.record.tokens.get(dataset)
-    for name, numbers in (("pieces", pieces), ("frequency", frequency)):
-        if numbers and cluster:
-            confounds[name] = workforce.against(scores, numbers, by=by, cluster=cluster, seed=seed)
+    how: dict[str, Any] = {"by": by, "cluster": task.cluster, "seed": seed}
+    differences = paired.compared(paired.pairs(scores), **how)
+    confounds = {k: workforce.against(scores, v, **how) for k, v in numbers.items() if task.cluster}
     if by != "prof_gender":
-        return Findings(dataset, by, differences, confounds=confounds)
-    crossed = "form" in scores and not paired.agreeing(scores)
+        return Findings(task.dataset, by, differences, confounds=confounds)
+    agreeing = paired.agreeing(scores)
+    crossed = "form" in scores and not agreeing
+    shares = _shares(task.dataset)
     return Findings(
-        dataset,
+        task.dataset,
         by,
         differences,
-        claims=[] if paired.agreeing(scores) or run.record.unfit else hypotheses.evaluate(scores, seed=seed),
-        workforce={
-            country: workforce.against(scores, shares, seed=seed) for country, shares in _shares(dataset).items()
-        },
+        claims=[] if agreeing or unfit else hypotheses.evaluate(scores, seed=seed),
+        workforce={country: workforce.against(scores, share, seed=seed) for country, share in shares.items()},
         confounds=confounds,
-        agreeing=paired.agreeing(scores),
+        agreeing=agreeing,
         agreement=agreement.summary(agreement.decompose(scores), seed=seed) if crossed else pd.DataFrame(),
     )
 

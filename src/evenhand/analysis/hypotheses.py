@@ -8,8 +8,7 @@ import pandas as pd
 from evenhand.analysis.paired import changes, pairs
 from evenhand.core.scores import generator
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import clustered_interval
-from evenhand.stats.significance import sign_flip_test
+from evenhand.stats.significance import mean_with_test
 from evenhand.stats.verdict import adjust, decide
 
 TYPICAL = (("female", "female"), ("male", "male"))
@@ -73,8 +72,8 @@ def _claims(before: pd.DataFrame, change: pd.DataFrame | None, seed: int) -> Ite
             if change is not None:
                 yield Claim(hypothesis, f"{words}: {moves} after fine-tuning", _cell(change, gender, jobs, seed), -sign)
     balanced = paired[paired["prof_gender"] == "balanced"].assign(score=lambda rows: rows["difference"])
-    alike = _estimate(balanced, "balanced", "female - male", seed)
-    yield Claim("H3", "female and male words do not differ with balanced professions", alike, 0)
+    difference = _estimate(balanced, "balanced", "female - male", seed)
+    yield Claim("H3", "female and male words do not differ with balanced professions", difference, 0)
     if change is not None:
         for gender in ("female", "male"):
             claim = f"{gender} words with balanced professions: no change after fine-tuning"
@@ -87,10 +86,5 @@ def _cell(scores: pd.DataFrame, gender: str, jobs: str, seed: int) -> Estimate:
 
 def _estimate(part: pd.DataFrame, jobs: str, gender: str, seed: int) -> Estimate:
     part = part.dropna(subset="score")
-    values, clusters = part["score"].to_numpy(), part["profession"].tolist()
-    if not len(values):
-        return Estimate(float("nan"))
     rng = generator(seed, {"prof_gender": jobs, "gender": gender})
-    interval = clustered_interval(values, clusters, rng)
-    p = sign_flip_test(values, clusters, rng)
-    return Estimate(float(values.mean()), *interval, len(values), p=p, clusters=part["profession"].nunique())
+    return mean_with_test(part["score"].to_numpy(), part["profession"].tolist(), rng)

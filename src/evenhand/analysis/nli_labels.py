@@ -1,6 +1,7 @@
 """Which labels an NLI classifier gives to the pairs of each set (Anantaprayoon et al. 2024, Table 3)."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import pandas as pd
 
@@ -12,11 +13,7 @@ from evenhand.stats.mean_intervals import fewest, mean_test
 from evenhand.stats.verdict import adjust
 
 SETS = ("pro", "anti", "non")
-MEASURES = {
-    "entailment": "fraction-entailment",
-    "contradiction": "fraction-contradiction",
-    "neutral": "fraction-neutral",
-}
+MEASURES = {label: f"fraction-{label}" for label in ("entailment", "contradiction", "neutral")}
 """By label, the measure that counts it; for neutral the one that counts all others."""
 
 
@@ -27,14 +24,13 @@ def distribution(values: Sequence[ValueRecord]) -> pd.DataFrame:
     """
     found = {(row.measure, row.groups["set"]): row.estimate for row in values if list(row.groups) == ["set"]}
     rows = []
-    for name in SETS:
-        for label, measure in MEASURES.items():
-            if (measure, name) not in found:
-                return pd.DataFrame()
-            share = found[measure, name]
-            ends = (share.value, share.low, share.high)
-            value, low, high = (1 - share.value, 1 - share.high, 1 - share.low) if label == "neutral" else ends
-            rows.append({"set": name, "label": label, "value": value, "low": low, "high": high})
+    for name, (label, measure) in product(SETS, MEASURES.items()):
+        if (measure, name) not in found:
+            return pd.DataFrame()
+        share = found[measure, name]
+        ends = (share.value, share.low, share.high)
+        value, low, high = (1 - share.value, 1 - share.high, 1 - share.low) if label == "neutral" else ends
+        rows.append({"set": name, "label": label, "value": value, "low": low, "high": high})
     return pd.DataFrame(rows)
 
 
@@ -49,8 +45,8 @@ def contrasts(run: Run, dataset: str) -> dict[str, Estimate]:
     """How much more often each label is given where a stereotype would give it than where it would not.
 
     e_pro - e_anti and c_anti - c_pro, from -1 to 1, neutral at 0. Each pair of the set pro has a partner in anti that
-    differs in the gender alone, so a classifier that is merely often wrong scores 0. Intervals over words and templates;
-    p adjusted over the two. Empty where the run lacks one of the labels or of the sets.
+    differs in the gender alone, so a classifier that is merely often wrong scores 0. Intervals over words and
+    templates; p adjusted over the two. Empty where the run lacks one of the labels or of the sets.
     """
     found: dict[str, Estimate] = {}
     tasks = {task.measure: task for task in run.tasks_on(dataset)}

@@ -1,6 +1,6 @@
-"""Female against male: each item with its partner, who differs in nothing but gender."""
+"""Female against male: each item with its partner, which differs only in gender."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,8 +8,7 @@ import pandas as pd
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import clustered_interval
-from evenhand.stats.significance import sign_flip_test, signed_rank
+from evenhand.stats.significance import mean_with_test, signed_rank
 from evenhand.stats.verdict import adjust
 
 AGREEING = (
@@ -32,9 +31,7 @@ def pairs(scores: pd.DataFrame) -> pd.DataFrame:
     """
     if missing := {"gender", "slot"} - set(scores.columns):
         raise BadInput(f"Pairs need the groups gender and slot. Missing: {', '.join(sorted(missing))}.")
-    frame = scores
-    if agreeing(frame):
-        frame = frame.drop(columns="form")
+    frame = scores.drop(columns="form") if agreeing(scores) else scores
     on = [column for column in frame.columns if column not in LEFT_OUT]
     sides = [frame[frame["gender"] == gender][[*on, "id", "score"]] for gender in ("female", "male")]
     joined = sides[0].merge(sides[1], on=on, suffixes=("_female", "_male"), validate="one_to_one")
@@ -68,9 +65,7 @@ def compared(
     for label, part in paired.dropna(subset="difference").groupby(by):
         differences, clusters = part["difference"].to_numpy(), part[cluster or "id_female"].tolist()
         rng = generator(seed, {by: str(label), "gender": "female - male"})
-        interval = clustered_interval(differences, clusters, rng)
-        p, g = sign_flip_test(differences, clusters, rng), len(set(clusters))
-        found.append(Estimate(float(differences.mean()), *interval, len(part), p=p, clusters=g))
+        found.append(mean_with_test(differences, clusters, rng))
         ranked = signed_rank(differences)
         printed = {"w": ranked.w, "r": ranked.r, "r_printed": ranked.r_as_printed, "p_printed": ranked.p}
         rows.append({by: label, "pairs": len(part), **printed})
@@ -90,8 +85,3 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
         )
     joined["score"] = joined["score_after"] - joined["score"]
     return joined.drop(columns="score_after")
-
-
-def cells(scores: pd.DataFrame, by: Iterable[str] = ("prof_gender", "gender")) -> pd.Series:
-    """Mean score of each cell, by group labels."""
-    return scores.groupby(list(by))["score"].mean()

@@ -1,4 +1,4 @@
-"""Many models on one dataset: which is nearest to neutral, and is that more than chance?"""
+"""Many models on one dataset: which is nearest to neutral, and whether that could be chance."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
 
 
 def comparable(run: Run) -> list[tuple[str, str]]:
-    """The datasets of a run and, for each, the measure to set models side by side with."""
+    """The datasets of a run and, for each, the measure that models are compared by."""
     found = []
     for dataset in run.datasets:
         tasks = [task for task in run.tasks_on(dataset) if task.ranks_models and task.measure in MEASURES]

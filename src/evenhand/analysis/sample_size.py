@@ -1,4 +1,4 @@
-"""How many pairs are enough? The value on samples of growing size, from scores that are there already."""
+"""The value on samples of growing size, from existing scores, to see how many pairs are enough."""
 
 from collections.abc import Sequence
 

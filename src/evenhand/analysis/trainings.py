@@ -1,7 +1,5 @@
 """Several models trained on several draws: one value, with an interval over the draws and the items together."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
@@ -19,9 +17,8 @@ def replicate_means(
     """The mean score of each group, then of all together, over draws: group, value, low, high, draws, n.
 
     `scores` has columns id, score, `by`, and draw where there are several. With `size`, of the absolute scores (ASLD).
-    Items, or the clusters of items that `cluster` names, and draws are both taken for samples of what might have been
-    taken, so that the interval says what another training on other sentences would give (stats.mean_interval,
-    crossed); with one draw, of the items alone.
+    Items, or the clusters of items that `cluster` names, and draws are both treated as samples, so the interval covers
+    what another training on other sentences would give (stats.mean_interval, crossed); with one draw, only the items.
     """
     return _table(scores.assign(score=scores["score"].abs()) if size else scores, by, cluster, seed)
 
@@ -35,9 +32,10 @@ def replicate_changes(
     size: bool = False,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """The change of the mean score from one model to another, item by item and draw by draw; columns as of `drawn`.
+    """The change of the mean score from one model to another, item by item and draw by draw.
 
-    Where only one of them has several draws, each of these is compared with the other's only one.
+    The columns are those of `replicate_means`. Where only one of them has several draws, each of these is compared
+    with the other's only one.
     """
     keys = ["id", "draw"] if all("draw" in frame for frame in (before, after)) else ["id"]
     if set(before["id"]) != set(after["id"]):
@@ -49,22 +47,11 @@ def replicate_changes(
 
 def _table(scores: pd.DataFrame, by: str, cluster: str, seed: int) -> pd.DataFrame:
     scores = scores.dropna(subset=["score"])
-    parts = [(str(label), part) for label, part in scores.groupby(by, sort=False)]
-    return pd.DataFrame(_rows([*parts, (COMBINED, scores)], cluster, seed), columns=COLUMNS)
-
-
-def _rows(parts: list[tuple[str, pd.DataFrame]], cluster: str, seed: int) -> Iterator[dict[str, object]]:
-    for label, part in parts:
-        if part.empty:
-            continue
-        values = part["score"].to_numpy(dtype=np.float64)
-        draws = part["draw"].astype(str).tolist() if "draw" in part else [""] * len(part)
-        several = len(set(draws))
-        low, high = mean_interval(
-            values,
-            part[cluster].astype(str).tolist(),
-            generator(seed, {"group": label}),
-            crossed=draws if several > 1 else None,
-        )
-        n = part["id"].nunique()
-        yield {"group": label, "value": float(values.mean()), "low": low, "high": high, "draws": several, "n": n}
+    rows = []
+    for label, part in (*scores.groupby(by, sort=False), *([(COMBINED, scores)] if len(scores) else [])):
+        values, clusters = part["score"].to_numpy(dtype=np.float64), part[cluster].astype(str).tolist()
+        draws = part["draw"].astype(str).tolist() if "draw" in part else [""]
+        crossed = draws if len(set(draws)) > 1 else None
+        low, high = mean_interval(values, clusters, generator(seed, {"group": str(label)}), crossed=crossed)
+        rows.append((str(label), float(values.mean()), low, high, len(set(draws)), part["id"].nunique()))
+    return pd.DataFrame(rows, columns=COLUMNS)

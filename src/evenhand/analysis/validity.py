@@ -25,7 +25,7 @@ class Followed:
 
     @property
     def orders(self) -> bool:
-        """Whether the ranking is good enough to speak for the measure."""
+        """Whether the ranking is good enough to support the measure."""
         return self.spearman >= ORDERS
 
     def __str__(self) -> str:

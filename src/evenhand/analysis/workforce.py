@@ -1,4 +1,4 @@
-"""Scores against the world: the share of women in a profession; and against what might explain them otherwise."""
+"""Correlations of scores with the share of women in a profession, and with what else might explain them."""
 
 import csv
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ WHAT = ("female", "male", "difference")
 
 
 def by_profession(scores: pd.DataFrame, *, by: str = "prof_gender", cluster: str = "profession") -> pd.DataFrame:
-    """Mean association of each profession with female and male words, and their difference; one row a profession."""
+    """Mean association of each profession with female and male words, and their difference; one row per profession."""
     means = scores.pivot_table(index=[by, cluster], columns="gender", values="score")
     means = means.reindex(columns=["female", "male"]).reset_index()
     means["difference"] = means["female"] - means["male"]

@@ -1,1 +1,1 @@
-"""Showing runs to people."""
+"""Runs as people see them: terminal tables, charts, the HTML page."""

@@ -1,23 +1,19 @@
 """A comparison as a table for the terminal, as markdown, and as a chart."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import altair as alt
 import pandas as pd
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.comparison import Comparison
-from evenhand.report.plots import PALETTE
-from evenhand.report.tables import cell, line
-from evenhand.report.tables import table as markdown_table
+from evenhand.report.plots import GREY, PALETTE, intervals, numbers, rule_at
+from evenhand.report.tables import cell, estimate, line, markdown_table, table
 from evenhand.stats.verdict import FAMILY
 
-WORDS = ("run", "group", "moved")
+WORDS = ("dataset", "measure", "run", "group", "moved")
 HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "left out", "moved")
 
 
@@ -26,16 +22,10 @@ def terminal(comparison: Comparison) -> RenderableType:
     parts: list[RenderableType] = [line(_title(comparison), "bold")]
     heads = _heads(comparison)
     for (dataset, measure), rows in comparison.frame.groupby(["dataset", "measure"], sort=False):
-        shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in heads:
-            shown.add_column(name, justify="left" if name in WORDS else "right", no_wrap=True)
-        for row in rows.to_dict("records"):
-            cells = _cells(comparison, row)
-            shown.add_row(*(Text(cells[name]) for name in heads))
         parts += [
             line(f"\n{dataset} · {measure}", "bold"),
             line(_reading(comparison, str(dataset), str(measure)), "dim"),
-            shown,
+            table(heads, _rows(comparison, rows, heads), left=WORDS),
         ]
     return Group(*parts, *(line(text, "dim") for text in _notes(comparison)))
 
@@ -43,12 +33,9 @@ def terminal(comparison: Comparison) -> RenderableType:
 def markdown(comparison: Comparison) -> str:
     """One table of all rows, for a pull request or a paper's appendix."""
     heads = ["dataset", "measure", *_heads(comparison)]
-    rows = [
-        [str(row["dataset"]), str(row["measure"]), *(_cells(comparison, row)[name] for name in heads[2:])]
-        for row in comparison.frame.to_dict("records")
-    ]
+    shown = markdown_table(heads, _rows(comparison, comparison.frame, heads), left=WORDS)
     notes = "".join(f"\n{note}\n" for note in _notes(comparison))
-    return f"{_title(comparison)}\n\n{markdown_table(heads, rows, left=('dataset', 'measure', *WORDS))}{notes}"
+    return f"{_title(comparison)}\n\n{shown}{notes}"
 
 
 def chart(comparison: Comparison) -> alt.TopLevelMixin:
@@ -65,14 +52,10 @@ def chart(comparison: Comparison) -> alt.TopLevelMixin:
         )
         if len(runs) > 1:
             base = base.encode(yOffset=alt.YOffset("run:N", sort=runs))
-        axis = f"change of {measure}"
-        lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=axis), x2="high:Q")
-        numbers = [alt.Tooltip(f"{name}:Q", format="+.3f") for name in ("before", "after", "change", "low", "high")]
-        dots = base.mark_point(filled=True, size=60).encode(
-            x=alt.X("change:Q", title=axis), tooltip=["run", "group", *numbers, "moved"]
-        )
-        zero = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(color="#999999", strokeDash=[4, 3]).encode(x="x:Q")
-        panels.append((zero + lines + dots).properties(width=300, height=alt.Step(18), title=str(dataset)))
+        tooltip = ["run", "group", *numbers("before", "after", "change", "low", "high"), "moved"]
+        changes = intervals(base, "change", tooltip, size=60, title=f"change of {measure}")
+        layers = alt.layer(rule_at(0.0, color=GREY, strokeDash=[4, 3]), *changes)
+        panels.append(layers.properties(width=300, height=alt.Step(18), title=str(dataset)))
     title = alt.TitleParams(_title(comparison), subtitle="The baseline is at 0; lines are 95 % intervals.")
     whole: alt.TopLevelMixin = alt.concat(*panels, columns=2).resolve_scale(y="independent").properties(title=title)
     return whole
@@ -89,31 +72,31 @@ def _heads(comparison: Comparison) -> list[str]:
     return [head for head in HEADS if not (head == "run" and one) and not (head == "left out" and whole)]
 
 
+def _rows(comparison: Comparison, frame: pd.DataFrame, heads: Sequence[str]) -> list[list[str]]:
+    cells = [_cells(comparison, row) for row in frame.to_dict("records")]
+    return [[row[head] for head in heads] for row in cells]
+
+
 def _cells(comparison: Comparison, row: dict[Any, Any]) -> dict[str, str]:
     task = comparison.runs[0].task(row["dataset"], row["measure"].removesuffix(FEMALE_MALE))
     signed = row["neutral"] == 0 and (task.signed or row["measure"].endswith(FEMALE_MALE))
-    span = "–" if pd.isna(row["low"]) else f"[{row['low']:+.3f}, {row['high']:+.3f}]"
     return {
-        "run": str(row["run"]),
-        "group": str(row["group"]),
+        **{name: str(row[name]) for name in WORDS},
         **{name: cell(row[name], "+.3f" if signed else ".3f") for name in ("before", "after")},
         "change": cell(row["change"], "+.3f"),
-        "95 % interval": span,
+        "95 % interval": estimate(row, "change").interval(),
         "p_holm": "<0.0001" if row["p_holm"] < 0.0001 else cell(row["p_holm"], ".4f"),
         "detectable": cell(row["detectable"], ".3f"),
         "n": f"{row['n']:,}",
         "left out": f"{row['left_out']:,}",
-        "moved": str(row["moved"]),
     }
 
 
 def _reading(comparison: Comparison, dataset: str, measure: str) -> str:
     if measure.endswith(FEMALE_MALE):
-        return (
-            f"{measure.removesuffix(FEMALE_MALE)} of female words minus that of male ones, pair by pair; neutral at 0"
-        )
-    tasks = comparison.runs[0].record.tasks
-    return next(str(t.reading) for t in tasks if t.name == (dataset, measure))
+        name = measure.removesuffix(FEMALE_MALE)
+        return f"{name} of female words minus that of male ones, pair by pair; neutral at 0"
+    return comparison.runs[0].task(dataset, measure).reading
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
@@ -122,13 +105,11 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield f"Before is {first}, after is {after}; change = after - before, item by item."
     yield f"p_holm: {FAMILY}."
     yield "Detectable: the smallest change that such data would show four times in five."
-    yield (
-        "Moved: where the interval of the change in distance from neutral leaves out 0 and its p, adjusted likewise, "
-        "is below .05."
-    )
+    distance = "the interval of the change in distance from neutral leaves out 0 and its p, adjusted in the same way,"
+    yield f"Moved: where {distance} is below .05."
     if comparison.of_another_kind:
         which = ", ".join(comparison.of_another_kind)
-        yield f"Careful: {which} is causal, not so the rest. What it finds likely is not what a masked model does."
+        yield f"Careful: {which} is causal, the others are not. Values of causal and masked models are not comparable."
     if comparison.frame["left_out"].any():
         yield "Left out: items that one of the two runs could not score."
     for missing in comparison.left_out:

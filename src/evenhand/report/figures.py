@@ -1,7 +1,7 @@
-"""The figures of a run, as files: whatever its datasets give."""
+"""The figures that a run's datasets give, as charts or as files."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import altair as alt
@@ -19,17 +19,15 @@ from evenhand.runs.comparable import before_and_after
 from evenhand.runs.folder import Run
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men alike"}
-
-
 Charts = dict[str, alt.TopLevelMixin]
 
 
 def charts(run: Run, after: Run | None = None, seen: set[str] | None = None) -> Charts:
-    """The charts of what the run has measured, by name, for a notebook; beside `after`, a run of the changed model.
+    """The charts of what the run has measured, by name, for a notebook; with `after`, before and after a change.
 
     BEC-Pro: bars for each profession group, and the scatter against the workforce. Pronoun templates: bars for each
     category, with the professions in `seen` marked, and the scatter before and after. TGB: samples of growing size.
-    Inference: labels by set.
+    NLI: labels by set.
     """
     found = _becpro(run, after) | _pronouns(run, after, seen) | _pairs(run) | _labels(run, after)
     if not found:
@@ -38,14 +36,14 @@ def charts(run: Run, after: Run | None = None, seen: set[str] | None = None) -> 
 
 
 def draw(run: Run, after: Run | None, out: Path, suffix: str, seen: set[str] | None = None) -> Iterator[Path]:
-    """The charts as files; each path as it is written."""
+    """Write the charts, and yield the path of each file."""
     yield from _written(charts(run, after, seen), out, suffix)
 
 
 def draw_models(
     runs: Sequence[Run], tasks: Sequence[tuple[str, str]], out: Path, suffix: str = "svg"
 ) -> Iterator[Path]:
-    """Models side by side, a chart for each (dataset, measure)."""
+    """Write a chart of all models for each (dataset, measure), and yield the paths."""
     found = {
         _slug(f"models-{dataset}-{measure}"): plots.model_dots(
             side_by_side(runs, dataset, measure), measure=measure, title=f"{dataset}: {measure}, 95 % intervals"
@@ -55,7 +53,7 @@ def draw_models(
     yield from _written(found, out, suffix)
 
 
-def _written(found: Mapping[str, alt.TopLevelMixin], out: Path, suffix: str) -> Iterator[Path]:
+def _written(found: Charts, out: Path, suffix: str) -> Iterator[Path]:
     prepare(out)
     for name, chart in found.items():
         path = out / f"{name}.{suffix}"
@@ -82,9 +80,8 @@ def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
     scores = _in_trade(_scores(run, "", "pronoun"))
     if scores.empty:
         return {}
-    if after is None:
-        words = appd(scores).rename(columns={"appd": "before"})
-    else:
+    words = appd(scores).rename(columns={"appd": "before"})
+    if after is not None:
         words = before_after(scores, _in_trade(_of_after(after, "", "pronoun")))
     found: Charts = {}
     for category, part in words.groupby("category"):
@@ -99,9 +96,7 @@ def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
             f"intercept {line.intercept:+.2f}, r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]"
             for name, line in lines.items()
         ]
-        spread = told.spread
-        note.append(f"professions: spread x {spread.value:.2f} [{spread.low:.2f}, {spread.high:.2f}]")
-        note.append(f"Merely equalised? {told.verdict}")
+        note += [f"professions: spread x {told.spread.shown('.2f')}", f"Merely equalised? {told.verdict}"]
         title = f"{_models(run, after)}: pronouns before and after"
         fits = {name: (line.slope, line.intercept) for name, line in lines.items()}
         found["pronoun-change"] = plots.pronoun_scatter(words, fits, title=title, note=note)
@@ -119,49 +114,48 @@ def _pairs(run: Run) -> Charts:
 
 def _labels(run: Run, after: Run | None) -> Charts:
     found: Charts = {}
+    runs = [run, after] if after else [run]
+    named = list(zip(before_and_after(runs), runs, strict=True))
     for dataset in run.datasets:
-        frames, note = [], []
-        runs = [run, after] if after else [run]
-        for name, one in zip(before_and_after(runs), runs, strict=True):
-            labels = distribution(one.values_of(dataset))
-            frames.append(labels.assign(model=name))
-            note += [f"{name}: {_coal(one, dataset)}"] if len(labels) else []
-        if any(frame.empty for frame in frames):
-            continue
-        title = f"{dataset}: labels by set"
-        found[_slug(f"labels-{dataset}")] = plots.label_bars(pd.concat(frames), title=title, note=note)
+        frames = [distribution(one.values_of(dataset)).assign(model=name) for name, one in named]
+        if all(len(frame) for frame in frames):
+            note = [f"{name}: {_coal(one, dataset)}" for name, one in named]
+            title = f"{dataset}: labels by set"
+            found[_slug(f"labels-{dataset}")] = plots.label_bars(pd.concat(frames), title=title, note=note)
     return found
 
 
 def _coal(run: Run, dataset: str) -> str:
-    shown = []
-    for measure, name in (("nli-coal", "NLI-CoAL"), ("fraction-neutral", "FN")):
-        for found in (row.estimate for row in run.values_of(dataset, measure) if not row.groups):
-            if found.known:
-                shown.append(f"{name} {found.number('.3f')}" + (f" {found.interval('.3f')}" if found.spans else ""))
-    return ", ".join(shown)
+    return ", ".join(
+        f"{name} {row.estimate.brief('.3f')}"
+        for measure, name in (("nli-coal", "NLI-CoAL"), ("fraction-neutral", "FN"))
+        for row in run.values_of(dataset, measure)
+        if not row.groups and row.estimate.known
+    )
 
 
 def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
-    """The scores by one measure on the datasets whose names begin so, without the columns of others."""
+    """The scores by one measure on datasets whose names start with `dataset`, without the columns of others."""
     scores = run.scores[run.scores["dataset"].str.startswith(dataset) & (run.scores["measure"] == measure)]
     return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
 
 
 def _in_trade(scores: pd.DataFrame) -> pd.DataFrame:
-    """Without the same professions in other kinds of templates."""
+    """The scores without the same professions in other kinds of templates."""
     return scores[~scores["dataset"].isin(["tbd-simple", "tbd-becpro"])] if len(scores) else scores
 
 
 def _slug(name: str) -> str:
-    """The name as part of a file's."""
+    """The name with only characters that a file name may have."""
     return re.sub(r"[^\w.-]+", "-", name)
 
 
 def _of_after(after: Run, dataset: str, measure: str) -> pd.DataFrame:
     scores = _scores(after, dataset, measure)
     if scores.empty:
-        raise BadInput(f"'{after.path}' was not measured by {measure}, as the run before was. Audit both alike.")
+        raise BadInput(
+            f"'{after.path}' was not measured by {measure}, as the run before was. Audit both with the same suite."
+        )
     return scores
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
 from evenhand.gate.verdict import Verdict, worst
-from evenhand.report.tables import table
+from evenhand.report.tables import markdown_table
 
 JUNIT = {"fail": "failure", "undecided": "error"}
 """Undecided is an error, not a skipped test: no build server shows an error in green."""
@@ -44,9 +44,9 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     ]
     heads = ["verdict", "model", "rule", "found, with its 95 % interval"]
     notes = "".join(f"\n{note}\n" for note in dict.fromkeys(note for verdict in verdicts for note in verdict.notes))
-    return f"### Gender bias: {MARKS[whole]}\n\n{table(heads, rows, left=heads)}{notes}"
+    return f"### Gender bias: {MARKS[whole]}\n\n{markdown_table(heads, rows, left=heads)}{notes}"
 
 
 def _xml(text: str) -> str:
-    """Without what XML cannot hold."""
+    """The text without characters that XML does not allow."""
     return NOT_XML.sub("\ufffd", text)

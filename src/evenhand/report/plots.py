@@ -1,54 +1,49 @@
-"""Charts: in a notebook as they are, as SVG or PNG, or as HTML that needs no network."""
+"""Charts for a notebook, or to save as SVG, PNG or HTML that needs no network."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
 
 from evenhand.errors import BadInput
 
-COLOURS = {"female": "#E69F00", "male": "#0072B2"}  # Okabe and Ito's orange and blue: told apart by everybody
-GROUPS = {"female": "#E69F00", "balanced": "#555555", "male": "#0072B2"}
-PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555", "#F0E442"]
-LABELS = {"entailment": "#0072B2", "neutral": "#BBBBBB", "contradiction": "#D55E00"}
-MOMENTS = {"before": "#999999", "after": "#0072B2"}
+ORANGE, BLUE, RUST, GREY = "#E69F00", "#0072B2", "#D55E00", "#999999"  # Okabe and Ito: told apart by everybody
+COLOURS = {"female": ORANGE, "male": BLUE}
+GROUPS = {"female": ORANGE, "balanced": "#555555", "male": BLUE}
+PALETTE = [BLUE, RUST, "#009E73", "#CC79A7", ORANGE, "#56B4E9", "#555555", "#F0E442"]
+LABELS = {"entailment": BLUE, "neutral": "#BBBBBB", "contradiction": RUST}
+MOMENTS = {"before": GREY, "after": BLUE}
 GENDERED = "calls for one gender"
 SEEN = "\u25a0"
 SUFFIXES = (".svg", ".png", ".html")
-ASSOCIATION = "association (nats)"
+LEFT = alt.Header(labelAngle=0, labelAlign="left")
 
 
 def profession_bars(before: pd.DataFrame, after: pd.DataFrame | None = None, *, title: str = "") -> alt.TopLevelMixin:
-    """Mean association of each profession with female and male words; beside it the same after a change of the model.
+    """Mean association of each profession with female and male words; next to it the same after a change of the model.
 
     Takes frames of analysis.workforce.by_profession. Professions are in the order of their largest absolute change,
     female or male, or without `after` of the absolute difference female - male (Bartl et al. 2020, Figures 3-6). Both
     panels have one scale.
     """
-    order = _order(before, after)
     frames = {"before": before} if after is None else {"before": before, "after": after}
     rows = pd.concat(
         frame.melt("profession", ["female", "male"], "words", "association").assign(panel=panel)
         for panel, frame in frames.items()
     )
-    bars = (
-        alt.Chart(rows)
-        .mark_bar()
-        .encode(
-            x=alt.X("association:Q", title=ASSOCIATION, axis=alt.Axis(tickCount=5)),
-            y=alt.Y("profession:N", sort=order, title=None, axis=alt.Axis(labelLimit=220)),
-            yOffset=alt.YOffset("words:N", sort=list(COLOURS)),
-            color=_colour("words", COLOURS, "person words"),
-            tooltip=["profession", "words", alt.Tooltip("association:Q", format="+.3f")],
-        )
-        .properties(width=280 if after is not None else 420, height=alt.Step(9))
+    x = alt.X("association:Q", title="association (nats)", axis=alt.Axis(tickCount=5))
+    bars = _bars(rows, x, "profession", _order(before, after), "words", list(COLOURS), 220).encode(
+        color=_colour("words", COLOURS, "person words"),
+        tooltip=["profession", "words", *numbers("association")],
     )
-    chart: alt.TopLevelMixin = bars.properties(title=title)
-    if after is not None:
-        panels = bars.facet(column=alt.Column("panel:N", sort=["before", "after"], title=None))
-        chart = panels.resolve_scale(x="shared", y="shared").properties(title=title)
-    return chart
+    if after is None:
+        return _titled(bars.properties(width=420, height=alt.Step(9)), title)
+    panels = bars.properties(width=280, height=alt.Step(9)).facet(
+        column=alt.Column("panel:N", sort=["before", "after"], title=None)
+    )
+    return _titled(panels.resolve_scale(x="shared", y="shared"), title)
 
 
 def workforce_scatter(means: pd.DataFrame, shares: dict[str, float], *, title: str = "") -> alt.TopLevelMixin:
@@ -60,12 +55,10 @@ def workforce_scatter(means: pd.DataFrame, shares: dict[str, float], *, title: s
     )
     points = base.mark_circle(size=70, opacity=0.8).encode(
         color=_colour("prof_gender", GROUPS, "professions"),
-        tooltip=["profession", "share", alt.Tooltip("difference:Q", format="+.3f")],
+        tooltip=["profession", "share", *numbers("difference")],
     )
     line = base.transform_regression("share", "difference").mark_line(color="black", strokeDash=[4, 3])
-    zero = alt.Chart(pd.DataFrame({"y": [0]})).mark_rule(color="#999999").encode(y="y:Q")
-    chart: alt.TopLevelMixin = (zero + points + line).properties(width=480, height=320, title=title)
-    return chart
+    return _titled((rule_at(0, "y", color=GREY) + points + line).properties(width=480, height=320), title)
 
 
 def pronoun_bars(words: pd.DataFrame, seen: set[str] | None = None, *, title: str = "") -> alt.TopLevelMixin:
@@ -74,29 +67,18 @@ def pronoun_bars(words: pd.DataFrame, seen: set[str] | None = None, *, title: st
     Takes columns profession and before, and after if there is one. Professions in `seen`, those of the training
     corpus, carry a square.
     """
-    moments = [name for name in ("before", "after") if name in words]
-    rows = words.assign(label=[f"{p} {SEEN}" if seen and p in seen else p for p in words["profession"]])
-    rows = rows.melt(["label", "profession"], moments, "model", "appd")
-    order = list(words.assign(size=words["before"]).sort_values("size", ascending=False)["profession"])
-    sort = [f"{p} {SEEN}" if seen and p in seen else p for p in order]
-    note = [f"{SEEN} in the training corpus"] if seen and seen & set(words["profession"]) else []
-    chart: alt.TopLevelMixin = (
-        alt.Chart(rows)
-        .mark_bar()
-        .encode(
-            x=alt.X(
-                "appd:Q", title="APPD: P(he) - P(she)", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5)
-            ),
-            y=alt.Y("label:N", sort=sort, title=None, axis=alt.Axis(labelLimit=260)),
-            yOffset=alt.YOffset("model:N", sort=moments),
-            color=_colour("model", {name: MOMENTS[name] for name in moments}, "model")
-            if len(moments) > 1
-            else alt.value(MOMENTS["before"]),
-            tooltip=["profession", "model", alt.Tooltip("appd:Q", format="+.3f")],
-        )
-        .properties(width=420, height=alt.Step(11), title=alt.TitleParams(title, subtitle=note))
+    moments = [name for name in MOMENTS if name in words]
+    words = words.assign(label=[f"{p} {SEEN}" if p in (seen or ()) else p for p in words["profession"]])
+    rows = words.melt(["label", "profession"], moments, "model", "appd")
+    order = list(words.sort_values("before", ascending=False)["label"])
+    note = [f"{SEEN} in the training corpus"] if (seen or set()) & set(words["profession"]) else []
+    several = _colour("model", {name: MOMENTS[name] for name in moments}, "model")
+    x = alt.X("appd:Q", title="APPD: P(he) - P(she)", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5))
+    bars = _bars(rows, x, "label", order, "model", moments, 260).encode(
+        color=several if len(moments) > 1 else alt.value(MOMENTS["before"]),
+        tooltip=["profession", "model", *numbers("appd")],
     )
-    return chart
+    return _titled(bars.properties(width=420, height=alt.Step(11)), title, note)
 
 
 def pronoun_scatter(
@@ -109,15 +91,13 @@ def pronoun_scatter(
     """
     kinds = words.assign(word=["profession" if b == "closer to 0" else GENDERED for b in words["better"]])
     scale = alt.Scale(domain=[-1, 1])
-    colours = {"profession": "#0072B2", GENDERED: "#D55E00"}
+    colour = _colour("word", {"profession": BLUE, GENDERED: RUST}, "word")
     base = alt.Chart(kinds).encode(
         x=alt.X("before:Q", title="APPD before", scale=scale),
         y=alt.Y("after:Q", title="APPD after", scale=scale),
-        color=_colour("word", colours, "word"),
+        color=colour,
     )
-    points = base.mark_circle(size=60, opacity=0.8).encode(
-        tooltip=["profession", alt.Tooltip("before:Q", format="+.3f"), alt.Tooltip("after:Q", format="+.3f")]
-    )
+    points = base.mark_circle(size=60, opacity=0.8).encode(tooltip=["profession", *numbers("before", "after")])
     named = base.transform_filter(alt.datum.word == GENDERED).mark_text(align="left", dx=6, fontSize=9)
     ends = kinds.groupby("word")["before"].agg(["min", "max"])
     rows = [
@@ -125,16 +105,10 @@ def pronoun_scatter(
         for kind, (slope, intercept) in fits.items()
         for x in ends.loc[kind].to_numpy(dtype=float)
     ]
-    lines = (
-        alt.Chart(pd.DataFrame(rows))
-        .mark_line(strokeDash=[4, 3])
-        .encode(x="x:Q", y="y:Q", color=_colour("word", colours, "word"))
-    )
-    same = alt.Chart(pd.DataFrame({"x": [-1, 1]})).mark_line(color="#999999").encode(x="x:Q", y="x:Q")
-    chart: alt.TopLevelMixin = (same + lines + points + named.encode(text="profession:N")).properties(
-        width=460, height=460, title=alt.TitleParams(title, subtitle=note)
-    )
-    return chart
+    lines = alt.Chart(pd.DataFrame(rows)).mark_line(strokeDash=[4, 3]).encode(x="x:Q", y="y:Q", color=colour)
+    same = alt.Chart(pd.DataFrame({"x": [-1, 1]})).mark_line(color=GREY).encode(x="x:Q", y="x:Q")
+    layers = same + lines + points + named.encode(text="profession:N")
+    return _titled(layers.properties(width=460, height=460), title, note)
 
 
 def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
@@ -143,81 +117,63 @@ def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
         x=alt.X("size:Q", title="pairs in a sample", axis=alt.Axis(values=sorted(rows["size"].unique()))),
         color=alt.Color("category:N", scale=alt.Scale(range=PALETTE), title="category"),
     )
-    scale = alt.Scale(zero=True)
-    points = base.mark_circle(size=40, opacity=0.5).encode(y=alt.Y("value:Q", title="ASLD (nats)", scale=scale))
-    lines = base.mark_line().encode(y=alt.Y("mean(value):Q", title="ASLD (nats)", scale=scale))
-    chart: alt.TopLevelMixin = (points + lines).properties(width=440, height=300, title=title)
-    return chart
+    y: dict[str, Any] = {"title": "ASLD (nats)", "scale": alt.Scale(zero=True)}
+    points = base.mark_circle(size=40, opacity=0.5).encode(y=alt.Y("value:Q", **y))
+    lines = base.mark_line().encode(y=alt.Y("mean(value):Q", **y))
+    return _titled((points + lines).properties(width=440, height=300), title)
 
 
 def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
-    """ASLD against the number of sentences trained on, with intervals (Figure 13); rows of analysis.draws.drawn."""
+    """ASLD against the number of sentences trained on, with intervals (Figure 13); takes replicate_means' rows."""
+    groups = list(rows["group"].unique())
     base = alt.Chart(rows).encode(
         x=alt.X("size:Q", title="sentences trained on"),
-        color=alt.Color("group:N", scale=alt.Scale(range=PALETTE), legend=None, sort=list(rows["group"].unique())),
+        color=alt.Color("group:N", scale=alt.Scale(range=PALETTE), legend=None, sort=groups),
     )
     bands = base.mark_area(opacity=0.15).encode(
         y=alt.Y("low:Q", title="ASLD (nats)", scale=alt.Scale(zero=True)), y2="high:Q"
     )
     lines = base.mark_line(point=True).encode(
         y=alt.Y("value:Q", title="ASLD (nats)"),
-        tooltip=["group", "size", *(alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high"))],
+        tooltip=["group", "size", *numbers("value", "low", "high", form=".2f")],
     )
-    chart: alt.TopLevelMixin = (
-        (bands + lines)
-        .properties(width=240, height=170)
-        .facet(facet=alt.Facet("group:N", sort=list(rows["group"].unique()), title=None), columns=2)
-        .properties(title=title)
-    )
-    return chart
+    panels = (bands + lines).properties(width=240, height=170)
+    return _titled(panels.facet(facet=alt.Facet("group:N", sort=groups, title=None), columns=2), title)
 
 
 def dose_response(points: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     """The value of each measure against the rate of bias that models were trained at, a panel each (Figure 4)."""
     order = list(dict.fromkeys(points["measure"]))
     base = alt.Chart(points).encode(x=alt.X("rate:Q", title="rate of bias in training", scale=alt.Scale(domain=[0, 1])))
-    bars = base.mark_rule(color=PALETTE[0], opacity=0.35).encode(y=alt.Y("low:Q", title="value"), y2="high:Q")
-    dots = base.mark_point(filled=True, size=30, color=PALETTE[0]).encode(
-        y="value:Q", tooltip=["measure", "rate", "draw", alt.Tooltip("value:Q", format=".3f")]
+    bars = base.mark_rule(color=BLUE, opacity=0.35).encode(y=alt.Y("low:Q", title="value"), y2="high:Q")
+    dots = base.mark_point(filled=True, size=30, color=BLUE).encode(
+        y="value:Q", tooltip=["measure", "rate", "draw", *numbers("value", form=".3f")]
     )
-    line = base.mark_line(color=PALETTE[0]).encode(y="mean(value):Q")
-    chart: alt.TopLevelMixin = (
-        (bars + line + dots)
-        .properties(width=200, height=150)
-        .facet(facet=alt.Facet("measure:N", sort=order, title=None), columns=3)
-        .resolve_scale(y="independent")
-        .properties(title=title)
-    )
-    return chart
+    line = base.mark_line(color=BLUE).encode(y="mean(value):Q")
+    panels = (bars + line + dots).properties(width=200, height=150)
+    facets = panels.facet(facet=alt.Facet("measure:N", sort=order, title=None), columns=3)
+    return _titled(facets.resolve_scale(y="independent"), title)
 
 
 def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopLevelMixin:
-    """The value of each model in each group, with its interval; takes analysis.side_by_side's rows."""
+    """The value of each model in each group, with its interval; takes side_by_side's rows."""
     groups = list(rows.columns[: rows.columns.get_loc("model")])
     shown = [group for group in groups if rows[group].nunique() > 2 or group == groups[0]]
     rows = rows.assign(group=[", ".join(dict.fromkeys(labels)) for labels in rows[shown].astype(str).to_numpy()])
-    panels = list(dict.fromkeys(rows["group"]))
-    order = list(dict.fromkeys(rows["model"]))
+    panels, order = (list(dict.fromkeys(rows[name])) for name in ("group", "model"))
     base = alt.Chart(rows).encode(
         y=alt.Y("model:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
         color=alt.Color("model:N", sort=order, scale=alt.Scale(range=PALETTE), legend=None),
     )
-    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=measure), x2="high:Q")
-    dots = base.mark_point(filled=True, size=70).encode(
-        x=alt.X("value:Q", title=measure), tooltip=["model", alt.Tooltip("value:Q", format=".3f"), "mark"]
-    )
+    tooltip = ["model", *numbers("value", form=".3f"), "mark"]
     marks = base.mark_text(dy=-10, fontSize=9).encode(x="value:Q", text="mark:N", color=alt.value("black"))
-    chart: alt.TopLevelMixin = (
-        (bars + dots + marks)
-        .properties(width=420, height=alt.Step(26))
-        .facet(row=alt.Row("group:N", sort=panels, title=None, header=alt.Header(labelAngle=0, labelAlign="left")))
-        .properties(title=title)
-    )
-    return chart
+    layers = alt.layer(*intervals(base, "value", tooltip, size=70, title=measure), marks)
+    row = alt.Row("group:N", sort=panels, title=None, header=LEFT)
+    return _titled(layers.properties(width=420, height=alt.Step(26)).facet(row=row), title)
 
 
 def label_bars(rows: pd.DataFrame, *, title: str = "", note: Sequence[str] = ()) -> alt.TopLevelMixin:
-    """The share of each label in each set, stacked; takes analysis.distribution's rows with a column `model`.
+    """The share of each label in each set, stacked; takes nli_labels.distribution's rows with a column `model`.
 
     A dot marks the labels that a stereotype would give.
     """
@@ -231,35 +187,41 @@ def label_bars(rows: pd.DataFrame, *, title: str = "", note: Sequence[str] = ())
     ).sort_values(["model", "set", "order"])
     rows = rows.assign(
         middle=rows.groupby(["model", "set"])["value"].cumsum() - rows["value"] / 2,
-        # In a narrow bar the number would not be read.
+        # A number does not fit into a narrow bar.
         text=[f"{d}{v:.2f}" if v >= 0.09 else "" for d, v in zip(rows["dot"], rows["value"], strict=True)],
     )
     base = alt.Chart(rows).encode(y=alt.Y("name:N", sort=list(names.values()), title=None))
     bars = base.mark_bar().encode(
         x=alt.X("value:Q", stack="zero", title="share of pairs", scale=alt.Scale(domain=[0, 1], nice=False)),
-        color=alt.Color("label:N", sort=list(LABELS), title="label").scale(
-            domain=list(LABELS), range=list(LABELS.values())
-        ),
+        color=_colour("label", LABELS, "label", sort=list(LABELS)),
         order=alt.Order("order:Q"),
-        tooltip=["name", "label", *(alt.Tooltip(f"{number}:Q", format=".3f") for number in ("value", "low", "high"))],
+        tooltip=["name", "label", *numbers("value", "low", "high", form=".3f")],
     )
     texts = base.mark_text(fontSize=11).encode(
         x=alt.X("middle:Q", title="share of pairs"),
         text="text:N",
         color=alt.condition(alt.datum.label == "neutral", alt.value("black"), alt.value("white")),
     )
-    header = alt.Header(labelAngle=0, labelAlign="left")
-    chart: alt.TopLevelMixin = (
-        (bars + texts)
-        .properties(width=460, height=alt.Step(34))
-        .facet(row=alt.Row("model:N", sort=models, title=None, header=header if len(models) > 1 else None))
-        .properties(title=alt.TitleParams(title, subtitle=[*note, "● labels that a stereotype would give"]))
-    )
-    return chart
+    row = alt.Row("model:N", sort=models, title=None, header=LEFT if len(models) > 1 else None)
+    panels = (bars + texts).properties(width=460, height=alt.Step(34)).facet(row=row)
+    return _titled(panels, title, [*note, "● labels that a stereotype would give"])
+
+
+def intervals(base: alt.Chart, value: str, tooltip: Sequence[Any], *, size: int, title: str) -> tuple[Any, Any]:
+    """Two layers: the intervals from `low` to `high` as lines, and a dot for each value."""
+    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")
+    dots = base.mark_point(filled=True, size=size).encode(x=alt.X(f"{value}:Q", title=title), tooltip=tooltip)
+    return lines, dots
+
+
+def rule_at(value: float, axis: Literal["x", "y"] = "x", **style: Any) -> alt.Chart:
+    """A line across the chart, such as at the neutral value."""
+    rule: alt.Chart = alt.Chart(pd.DataFrame({axis: [value]})).mark_rule(**style).encode(**{axis: f"{axis}:Q"})
+    return rule
 
 
 def suited(path: Path) -> None:
-    """An error unless the file's ending is one of a figure."""
+    """Raise an error unless the file's ending is that of a figure."""
     if path.suffix not in SUFFIXES:
         raise BadInput(f"A figure is one of {', '.join(SUFFIXES)}. Got '{path}'.")
 
@@ -281,6 +243,24 @@ def _order(before: pd.DataFrame, after: pd.DataFrame | None) -> list[str]:
     return list(joined.assign(size=changes.max(axis=1)).sort_values("size", ascending=False)["profession"])
 
 
-def _colour(field: str, colours: dict[str, str], title: str) -> alt.Color:
+def _bars(rows: pd.DataFrame, x: alt.X, y: str, order: list[str], series: str, inner: list[str], limit: int) -> Any:
+    """A bar for each label in `y` and each of the `series`, which are in the order of `inner`."""
+    labels = alt.Y(f"{y}:N", sort=order, title=None, axis=alt.Axis(labelLimit=limit))
+    return alt.Chart(rows).mark_bar().encode(x=x, y=labels, yOffset=alt.YOffset(f"{series}:N", sort=inner))
+
+
+def numbers(*names: str, form: str = "+.3f") -> list[alt.Tooltip]:
+    """Numbers in a tooltip."""
+    return [alt.Tooltip(f"{name}:Q", format=form) for name in names]
+
+
+def _colour(field: str, colours: Mapping[str, str], title: str, **more: Any) -> alt.Color:
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    return alt.Color(f"{field}:N", scale=scale, title=title)
+    return alt.Color(f"{field}:N", scale=scale, title=title, **more)
+
+
+def _titled(chart: Any, title: str, note: Sequence[str] | None = None) -> alt.TopLevelMixin:
+    """The chart with a title, and with a subtitle of as many lines as `note` has."""
+    shown = title if note is None else alt.TitleParams(title, subtitle=list(note))
+    titled: alt.TopLevelMixin = chart.properties(title=shown)
+    return titled

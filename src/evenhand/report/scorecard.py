@@ -1,10 +1,8 @@
 """The scorecard of a run, on a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import pandas as pd
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -14,24 +12,27 @@ from evenhand.analysis.nli_labels import contrasts, distribution
 from evenhand.analysis.paired import AGREEING
 from evenhand.analysis.validity import followed
 from evenhand.core.measure import Better
-from evenhand.report.tables import VERDICTS, cell, claimed, form, framed, line
+from evenhand.report.tables import VERDICTS, cell, claimed, estimate, form, framed, line, table
 from evenhand.runs.folder import Run
-from evenhand.runs.record import Finding, TaskRecord
+from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import RULE, decide
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
-"""Measures that the table of labels shows, and no other."""
+"""Measures that only the table of labels shows."""
 LEANS, RIGHT = "●", "✓"
 SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
 
 
 def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
-    """Every value of a run with its interval, n and unscored, and what follows from them; then what it took."""
+    """Every value of a run with its interval, n and unscored, and what follows from them; then the cost of the run."""
     parts: list[RenderableType] = [line(f"Careful: {text}", "yellow") for text in run.record.warnings]
     parts += [line(text, "dim") for text in run.record.caveats]
-    parts += [_alarm(found) for found in run.record.concerns]
+    parts += [
+        line(f"{found.verdict.capitalize()}, {found.check}: {found.says} {found.do}", VERDICTS[found.verdict])
+        for found in run.record.concerns
+    ]
     told = {found.dataset: found for found in findings}
     for dataset in run.datasets:
         tasks = run.tasks_on(dataset)
@@ -39,19 +40,19 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
         labels = distribution(rows)
         shown = [task for task in tasks if labels.empty or task.measure not in IN_DISTRIBUTION]
         parts += [_heading(run, tasks, rows), _values(shown, rows, run.record.unfit)]
-        parts += [line(text, "yellow") for text in _without_value(rows)]
+        for row in (row for row in rows if row.note):
+            of = ", ".join(row.groups.values()) or "all items"
+            parts.append(line(f"{row.measure} has no value of {of}: {row.note}", "yellow"))
         if len(labels):
             parts += list(_distribution(labels, rows))
             parts += [_contrast(*each, run.record.unfit) for each in contrasts(run, dataset).items()]
-        parts += [line(text, "yellow") for task in tasks for text in _unscored(run, task)]
+        for task in tasks:
+            for reason, n in run.record.unscored.get(f"{dataset}/{task.measure}", {}).items():
+                parts.append(line(f"{n:,} items unscored by {task.measure}: {reason}", "yellow"))
         if dataset in told:
             parts += [line(AGREEING, "yellow")] if told[dataset].agreeing else []
             parts += list(_findings(told[dataset], run.record.unfit))
     return Group(*parts, *(line(text, "dim") for text in _footer(run)))
-
-
-def _alarm(found: Finding) -> Text:
-    return line(f"{found.verdict.capitalize()}, {found.check}: {found.says} {found.do}", VERDICTS[found.verdict])
 
 
 def _heading(run: Run, tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> Text:
@@ -73,14 +74,14 @@ def _heading(run: Run, tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord])
             title.append(f"; {known}", "dim")
     if tasks[0].flaws:
         title.append(f"\nKnown flaws: {tasks[0].flaws}", "dim")
-    for group in set(tasks[0].by) - set(_shown(tasks, rows)):
+    for group in (group for group in tasks[0].by if group not in _shown(tasks, rows)):
         label = next(r.groups[group] for r in rows if group in r.groups)
         title.append(f"\n{group}: {label}", "dim")
     return title if len(tasks) == 1 else title.append("\nvalue [95 % interval]", "dim")
 
 
 def _shown(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> list[str]:
-    """The groups worth a column: with one label alone, the heading says it."""
+    """The groups worth a column; one with a single label is in the heading instead."""
     by = list(tasks[0].by) or ["items"]
     return [group for group in by if len({r.groups.get(group) for r in rows} - {None}) > 1] or by[:1]
 
@@ -89,15 +90,9 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: boo
     """A row for each group, its parts below it; for each measure value and interval, and a dot where it leans."""
     by, within = list(tasks[0].by) or ["items"], tasks[0].within
     shown = _shown(tasks, rows)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1) if len(tasks) == 1 else (0, 1, 0, 0))
-    for group in shown:
-        table.add_column(f"{group}, {within}" if within and group == shown[0] else group, no_wrap=True)
-    for task in tasks:
-        table.add_column("value" if len(tasks) == 1 else task.measure, justify="right", no_wrap=True)
-        if len(tasks) == 1:
-            table.add_column("95 % interval", justify="right", no_wrap=True)
-    for name in ("n", "unscored"):
-        table.add_column(name, justify="right", no_wrap=True)
+    left = [f"{group}, {within}" if within and group == shown[0] else group for group in shown]
+    heads = ["value", "95 % interval"] if len(tasks) == 1 else [task.measure for task in tasks]
+    lines = []
     for labels, part, cells in _nested(by, within, rows):
         names = [labels[by.index(group)] for group in shown]
         names[0] = f"  {part}" if part else names[0]
@@ -107,8 +102,9 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: boo
         values = [f"{row.estimate.shown(how)} {mark}" for row, how, mark in zip(found, forms, dots, strict=True)]
         if len(found) == 1:
             values = [found[0].estimate.number(forms[0]), f"{found[0].estimate.interval(forms[0])} {dots[0]}"]
-        table.add_row(*names, *values, f"{found[0].n:,}", f"{found[0].unscored:,}")
-    return table
+        lines.append([*names, *values, f"{found[0].n:,}", f"{found[0].unscored:,}"])
+    padding = (0, 1) if len(tasks) == 1 else (0, 1, 0, 0)
+    return table([*left, *heads, "n", "unscored"], lines, left=left, padding=padding)
 
 
 def dot(found: Estimate, neutral: float, unfit: bool, better: Better = "closer") -> str:
@@ -139,27 +135,14 @@ def _nested(
 def _distribution(labels: pd.DataFrame, rows: Sequence[ValueRecord]) -> Iterator[RenderableType]:
     """Labels by set, then the two scores, as in Anantaprayoon et al. (2024), Table 3."""
     yield line("Output distribution: labels in the sets PS (pro), AS (anti) and NS (non)", "bold")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("evaluation data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"):
-        table.add_column(name, justify="left" if name == "evaluation data" else "right", no_wrap=True)
     whole = {row.measure: row for row in rows if not row.groups}
     scores = [whole[name].estimate.shown(".3f") if name in whole else "–" for name in ("fraction-neutral", "nli-coal")]
+    lines = []
     for group, part in labels.groupby("set", sort=False):
-        cells = [f"{cell(row['value'], '.3f')} {_span(row)}" for _, row in part.iterrows()]
-        table.add_row(SET_NAMES[str(group)], *cells, *scores)
+        cells = [estimate(row).shown(".3f") for row in part.to_dict("records")]
+        lines.append([SET_NAMES[str(group)], *cells, *scores])
         scores = ["", ""]
-    yield table
-
-
-def _span(row: Any) -> str:
-    return "–" if pd.isna(row["low"]) else f"[{row['low']:.3f}, {row['high']:.3f}]"
-
-
-def _without_value(rows: Sequence[ValueRecord]) -> Iterator[str]:
-    for row in rows:
-        if row.note:
-            of = ", ".join(row.groups.values()) or "all items"
-            yield f"{row.measure} has no value of {of}: {row.note}"
+    yield table(["evaluation data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"], lines, left=["evaluation data"])
 
 
 def _findings(found: Findings, unfit: bool) -> Iterator[RenderableType]:
@@ -171,27 +154,15 @@ def _findings(found: Findings, unfit: bool) -> Iterator[RenderableType]:
         Estimate(row["difference"], **{name: row[name] for name in ("low", "high", "p_holm", "clusters", "needed")})
         for row in found.differences.to_dict("records")
     ]
+    numbers = {"difference": "+.3f", "low": "+.3f", "high": "+.3f", "p_holm": ".4f", "detectable": ".3f", "w": ",.0f"}
+    printed = {"r": "+.2f", "r_printed": "+.2f", "p_printed": ".4f", "pairs": ","}
     yield framed(
         found.differences.assign(leans=[dot(estimate, 0.0, unfit) for estimate in estimates]),
-        {
-            found.by: "",
-            "difference": "+.3f",
-            "low": "+.3f",
-            "high": "+.3f",
-            "p_holm": ".4f",
-            "detectable": ".3f",
-            "w": ",.0f",
-            "r": "+.2f",
-            "r_printed": "+.2f",
-            "p_printed": ".4f",
-            "pairs": ",",
-            "leans": "",
-        },
+        {found.by: "", **numbers, **printed, "leans": ""},
     )
     if len(found.agreement):
-        yield line(
-            "German forms crossed: women against men, agreement of form and person, the form itself, the level", "bold"
-        )
+        effects = "women against men, agreement of form and person, the form itself, the level"
+        yield line(f"German forms crossed: {effects}", "bold")
         columns = {"prof_gender": "", "effect": "", "value": "+.3f", "low": "+.3f", "high": "+.3f", "p_holm": ".4f"}
         yield framed(found.agreement, columns)
     yield from claimed(found.claims)
@@ -203,34 +174,23 @@ def _findings(found: Findings, unfit: bool) -> Iterator[RenderableType]:
 
 
 def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("with", "group", "n", "pearson", "interval", "spearman", "interval"):
-        table.add_column(name, justify="left" if name in ("with", "group") else "right", no_wrap=True)
+    lines = []
     for name, frame in frames.items():
         shown = frame[frame["score"] == "difference"]
-        for _, row in (shown[shown["group"] == "all"] if name.startswith("confound") else shown).iterrows():
-            cells = [cell(row[kind], "+.2f") for kind in ("pearson", "spearman")]
-            spans = [
-                "–" if pd.isna(row[f"{k}_low"]) else f"[{row[f'{k}_low']:+.2f}, {row[f'{k}_high']:+.2f}]"
-                for k in ("pearson", "spearman")
-            ]
-            table.add_row(name, row["group"], str(row["n"]), cells[0], spans[0], cells[1], spans[1])
-    return table
-
-
-def _unscored(run: Run, task: TaskRecord) -> Iterator[str]:
-    for reason, n in run.record.unscored.get(f"{task.dataset}/{task.measure}", {}).items():
-        yield f"{n:,} items unscored by {task.measure}: {reason}"
+        shown = shown[shown["group"] == "all"] if name.startswith("confound") else shown
+        for row in shown.to_dict("records"):
+            both = (estimate(row, kind, f"{kind}_") for kind in ("pearson", "spearman"))
+            cells = [text for found in both for text in (found.number("+.2f"), found.interval("+.2f"))]
+            lines.append([name, row["group"], str(row["n"]), *cells])
+    heads = ["with", "group", "n", "pearson", "interval", "spearman", "interval"]
+    return table(heads, lines, left=["with", "group"])
 
 
 def _footer(run: Run) -> Iterator[str]:
     names = {" and ".join(filter(None, (t.cluster, t.crossed))) for t in run.record.tasks}
     clusters = "; ".join(sorted(name or "each item on its own" for name in names))
     yield f"Intervals are over whole clusters ({clusters})."
-    if run.record.unfit:
-        yield "No verdicts: the model is unfit to be measured."
-    else:
-        yield f"{LEANS} leans: {RULE}."
+    yield "No verdicts: the model is unfit to be measured." if run.record.unfit else f"{LEANS} leans: {RULE}."
     if precision := run.record.precision:
         most = max((found.largest for found in precision.deviations), default=0.0)
         apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"

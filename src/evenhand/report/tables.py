@@ -1,7 +1,8 @@
-"""Tables for people, on a terminal: all but the scorecard of a run."""
+"""Tables for the terminal, except the scorecard of a run."""
 
+import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,26 +15,38 @@ from evenhand.analysis.hypotheses import Claim
 from evenhand.formats.escaping import markdown
 from evenhand.runs.record import Finding, TaskRecord
 from evenhand.runs.values import ValueRecord
+from evenhand.stats.estimate import Estimate
 
 
 def line(text: str, style: str) -> Text:
-    """One line however long: a path that is cut in two cannot be copied."""
+    """A line that is never wrapped: a path that is cut in two cannot be copied."""
     return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collection[str], **look: Any) -> Table:
+    """A table for the terminal; columns in `left` are words, the others numbers. Cells are text, whatever they hold."""
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, **look)
+    for head in heads:
+        shown.add_column(Text(head), justify="left" if head in left else "right", no_wrap=True)
+    for row in rows:
+        shown.add_row(*map(Text, row))
+    return shown
+
+
 def framed(frame: pd.DataFrame, formats: Mapping[str, str]) -> Table:
-    """The columns named, each in its format; text to the left, numbers to the right."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column, form in formats.items():
-        table.add_column(column, justify="right" if form else "left", no_wrap=True)
-    for _, row in frame.iterrows():
-        table.add_row(*(cell(row[column], form) for column, form in formats.items()))
-    return table
+    """The columns named, each in its format; those without one are words."""
+    rows = ([cell(row[column], form) for column, form in formats.items()] for _, row in frame.iterrows())
+    return table(list(formats), rows, left=[column for column, form in formats.items() if not form])
 
 
 def cell(value: Any, form: str) -> str:
     """The value in its format; a dash where there is none."""
     return "–" if pd.isna(value) else format(value, form)
+
+
+def estimate(row: Mapping[Any, Any], value: str = "value", prefix: str = "") -> Estimate:
+    """The value in a row of a frame, with the interval that is next to it."""
+    return Estimate(row[value], row[f"{prefix}low"], row[f"{prefix}high"])
 
 
 def form(row: ValueRecord, task: TaskRecord) -> str:
@@ -45,17 +58,15 @@ VERDICTS = {"fine": "green", "careful": "yellow", "unfit": "bold red"}
 
 
 def doctored(model: str, findings: Sequence[Finding], width: int) -> RenderableType:
-    """What the doctor found, one row for each check, and how many are how; no wider than `width`."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, width=width)
-    table.add_column("check", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("what it says, what to do", ratio=1)
+    """What the doctor found: a row for each check, then how many got which verdict; no wider than `width`."""
+    shown = table(heads := ("check", "verdict"), (), left=heads, width=width)
+    shown.add_column("what it says, what to do", ratio=1)
     for found in findings:
         told = Text(found.says).append(f"\n→ {found.do}" if found.do else "", "italic")
-        table.add_row(found.check, Text(found.verdict, VERDICTS[found.verdict]), told)
+        shown.add_row(found.check, Text(found.verdict, VERDICTS[found.verdict]), told)
     counts = Counter(str(found.verdict) for found in findings)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    return Group(table, line(f"{model}: {summary}.", "bold"))
+    return Group(shown, line(f"{model}: {summary}.", "bold"))
 
 
 def claimed(claims: Sequence[Claim]) -> Iterator[Text]:
@@ -69,39 +80,35 @@ def claimed(claims: Sequence[Claim]) -> Iterator[Text]:
 
 def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Claim], digits: int = 2) -> RenderableType:
     """Published | ours | difference for every cell of a paper's tables, the hypotheses, and why they differ."""
-    columns = tuple(column for column in cells.columns if column not in ("low", "high"))
-    first = len(columns) - 3  # published, ours, difference
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in columns:
-        table.add_column(name, justify="right" if name in columns[first:] else "left", no_wrap=True)
-    for _, row in cells.iterrows():
+    names = [name for name in cells.columns if name not in ("published", "ours", "difference", "low", "high")]
+    rows = []
+    for row in cells.to_dict("records"):
         form = {"W": ",.0f", "p": ".0e"}.get(row["what"], f"+.{digits}f")
-        table.add_row(*(str(row[c]) for c in columns[:first]), *(_with_interval(row, c, form) for c in columns[first:]))
-    return Group(table, *claimed(claims), "", *(Text(f"- {note}") for note in notes))
+        ours = Estimate(row["ours"], row.get("low", math.nan), row.get("high", math.nan))
+        numbers = (cell(row["published"], form), ours.brief(form), cell(row["difference"], form))
+        rows.append([*(str(row[name]) for name in names), *numbers])
+    shown = table([*names, "published", "ours", "difference"], rows, left=names)
+    return Group(shown, *claimed(claims), "", *(Text(f"- {note}") for note in notes))
 
 
 def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") -> RenderableType:
-    """Models side by side (Barza 2023, Table 3): groups by models; best and worst marked where that is no chance."""
+    """Models side by side (Barza 2023, Table 3): groups by models; best and worst where that is beyond chance."""
     names = list(dict.fromkeys(rows["model"]))
     groups = list(rows.columns[: rows.columns.get_loc("model")])
     shown = [group for group in groups if rows[group].nunique() > (2 if group != groups[0] else 0)]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in (*shown, *names):
-        table.add_column(name, justify="left" if name in shown else "right", no_wrap=True)
-    for labels, part in rows.groupby(["total", *groups], sort=False):
-        found = dict(zip(groups, labels[1:], strict=True))
-        cells = part.set_index("model")
-        table.add_row(*(str(found[group]) for group in shown), *(_model_cell(cells.loc[name]) for name in names))
+    found = [
+        [*(str(part[group].iloc[0]) for group in shown), *_by_model(part, names)]
+        for _, part in rows.groupby(["total", *groups], sort=False)
+    ]
     title = line(f"{dataset} · {measure}: models side by side", "bold")
     note = "best and worst only where every comparison passes the test, adjusted over the table"
-    return Group(title, line(reading, "dim"), table, line(note, "dim"))
+    return Group(title, line(reading, "dim"), table([*shown, *names], found, left=shown), line(note, "dim"))
 
 
-def _model_cell(row: Any) -> str:
-    if pd.isna(row["value"]):
-        return "–"
-    span = "" if pd.isna(row["low"]) else f" [{row['low']:.2f}, {row['high']:.2f}]"
-    return f"{row['value']:.2f}{span}{' ' + row['mark'] if row['mark'] else ''}"
+def _by_model(part: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """The value of each model with its interval and, if it has one, its mark."""
+    rows = {row["model"]: row for row in part.to_dict("records")}
+    return [f"{estimate(rows[name]).brief('.2f')} {rows[name].get('mark', '')}".rstrip() for name in names]
 
 
 def debiased(
@@ -117,28 +124,24 @@ def debiased(
         framed(changes, formats),
     ]
     if language:
-        span = f"[{language['low']:+.3f}, {language['high']:+.3f}]"
         moved = f"{language['before']:.2f} before, {language['after']:.2f} after"
         text = f"Pseudo-perplexity on {language['sentences']:.0f} held-out sentences: {moved}"
-        parts.append(line(f"{text} (change of the log {language['change']:+.3f} {span})", ""))
+        parts.append(line(f"{text} (change of the log {estimate(language, 'change').shown()})", ""))
     return Group(*parts, *(line(f"Careful: {alarm}", "yellow") for alarm in alarms))
 
 
-def counted(name: str, summary: Mapping[str, float], beside: pd.DataFrame, contexts: pd.DataFrame) -> RenderableType:
+def counted(name: str, summary: Mapping[str, float], jobs: pd.DataFrame, contexts: pd.DataFrame) -> RenderableType:
     """A corpus in numbers: its lean, professions, contexts."""
     words = f"{summary['female']:,} female and {summary['male']:,} male words"
     title = f"{name}: {summary['documents']:,} documents, {summary['sentences']:,} sentences, {words}"
-    lean = f"ln(male / female words) {summary['lean']:+.3f}"
-    if not pd.isna(summary["low"]):
-        lean += f" [{summary['low']:+.3f}, {summary['high']:+.3f}]"
+    lean = f"ln(male / female words) {estimate(summary, 'lean').brief()}"
     parts: list[RenderableType] = [line(title, "bold"), line(f"{lean}; above 0 male, below 0 female", "")]
-    if len(beside):
+    if len(jobs):
         numbers = {"female": ",", "male": ",", "ratio": "+.2f", "low": "+.2f", "high": "+.2f"}
-        ordered = beside.sort_values("ratio")
         parts += [
             line("Sentences with a profession: ln(male / female), against the corpus as a whole (95 %)", "bold"),
-            framed(ordered, {"profession": "", **numbers}),
-            line(f"Mean size over {len(beside)} professions: {summary['score']:.2f} (0: none is gendered)", ""),
+            framed(jobs.sort_values("ratio"), {"profession": "", **numbers}),
+            line(f"Mean size over {len(jobs)} professions: {summary['score']:.2f} (0: none is gendered)", ""),
         ]
     if len(contexts):
         parts += [
@@ -158,78 +161,53 @@ def learned_table(
         ("ASLD: mean |d| in nats; lower is less biased, but no model reaches 0", asld),
         ("Lean: mean d in nats, neutral at 0; above it stereotypes are likelier", lean),
     ):
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         names = list(dict.fromkeys(frame["model"]))
-        for name in ("pairs", *names):
-            table.add_column(name, justify="left" if name == "pairs" else "right", no_wrap=True)
-        for group, part in frame.groupby("group", sort=False):
-            cells = part.assign(mark="").set_index("model")
-            table.add_row(str(group), *(_model_cell(cells.loc[name]) for name in names))
-        parts += [line(title, "dim"), table]
-    rows = changes[changes["group"] == changes["group"].iloc[-1]]
-    for row in rows.to_dict("records"):
-        span = f"{row['value']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]"
+        rows = [[str(group), *_by_model(part, names)] for group, part in frame.groupby("group", sort=False)]
+        parts += [line(title, "dim"), table(["pairs", *names], rows, left=["pairs"])]
+    for row in changes[changes["group"] == changes["group"].iloc[-1]].to_dict("records"):
         told = "more" if row["low"] > 0 else "less" if row["high"] < 0 else "as much, as far as can be told"
-        parts.append(line(f"{row['of']} against {row['against']}: {span}, {told}", ""))
+        parts.append(line(f"{row['of']} against {row['against']}: {estimate(row).shown('+.2f')}, {told}", ""))
     if asld["draws"].max() == 1:
-        parts.append(
-            line("One draw each: intervals are over pairs alone. Another sample may differ: draw several.", "dim")
-        )
+        one = "One draw each: intervals are over pairs alone. Another sample may differ: draw several."
+        parts.append(line(one, "dim"))
     return Group(*parts)
 
 
 def dose_response(model: str, follows: pd.DataFrame, notes: Sequence[str]) -> RenderableType:
     """How far measures follow the rate of bias (Anantaprayoon et al. 2024, Table 2)."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("measure", "models", "Pearson", "Spearman", "from rate 0 to 1", "smallest change seen"):
-        table.add_column(name, justify="left" if name == "measure" else "right", no_wrap=True)
+    rows = []
     for row in follows.to_dict("records"):
-        constant = pd.isna(row["pearson"])
-        mark = " †" if row["p"] < 0.05 else ""
-        table.add_row(
-            str(row["measure"]),
-            str(row["models"]),
-            "no correlation" if constant else _spanned(row, "pearson", "+.3f") + mark,
-            "no correlation" if constant else _spanned(row, "spearman", "+.3f"),
-            _spanned(row, "slope", "+.3f"),
-            "–" if pd.isna(row["smallest"]) else f"{row['smallest']:.2f}",
+        pearson, spearman, slope = (
+            estimate(row, name, f"{name}_").brief() for name in ("pearson", "spearman", "slope")
         )
+        pearson += " †" if row["p"] < 0.05 else ""
+        if pd.isna(row["pearson"]):
+            pearson = spearman = "no correlation"
+        rows.append([row["measure"], str(row["models"]), pearson, spearman, slope, cell(row["smallest"], ".2f")])
+    heads = ("measure", "models", "Pearson", "Spearman", "from rate 0 to 1", "smallest change seen")
+    constant = "† p < .05. No correlation: the value is the same at every rate. 95 % intervals from eight models on."
     return Group(
         line(f"{model}: what follows the rate of bias in training", "bold"),
-        table,
-        line(
-            "† p < .05. No correlation: the value is the same at every rate. 95 % intervals from eight models on.",
-            "dim",
-        ),
+        table(heads, rows, left=["measure"]),
+        line(constant, "dim"),
         line("Smallest change seen: of the rate, within half the width of a single model's interval.", "dim"),
         *(line(note, "") for note in notes),
     )
 
 
-def _spanned(row: Mapping[Any, Any], name: str, form: str) -> str:
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return f"{row[name]:{form}}" + ("" if pd.isna(low) else f" [{low:{form}}, {high:{form}}]")
-
-
 def linted(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFrame, shown: int) -> RenderableType:
     """How many pairs break each rule, and the first of each."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("rule", "pairs", "for example"):
-        table.add_column(name, justify="right" if name == "pairs" else "left", no_wrap=name != "for example")
+    rows = []
     for rule, n in failing.items():
         first = faults[faults["rule"] == rule].head(shown)
-        table.add_row(rule, str(n), "; ".join(f"{row['id']}: {row['what']}" for _, row in first.iterrows()))
-    return Group(table, line(f"{clean:,} of {pairs:,} pairs are clean.", "bold"))
+        rows.append([rule, str(n), "; ".join(f"{row['id']}: {row['what']}" for _, row in first.iterrows())])
+    found = table(("rule", "pairs", "for example"), rows, left=("rule", "for example"))
+    found.columns[-1].no_wrap = False
+    return Group(found, line(f"{clean:,} of {pairs:,} pairs are clean.", "bold"))
 
 
-def _with_interval(row: Any, column: str, form: str) -> str:
-    shown = cell(row[column], form)
-    has = column == "ours" and "low" in row and not pd.isna(row["low"])
-    return f"{shown} [{row['low']:{form}}, {row['high']:{form}}]" if has else shown
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[str] = ()) -> str:
-    """A table with its heads; columns in `left` are words, the others numbers. Cells are text, whatever they hold."""
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[str] = ()) -> str:
+    """The same table in Markdown."""
     lines = [heads, ["---" if head in left else "--:" for head in heads]]
     shown = [[markdown(cell) for cell in row] for row in rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in [*lines, *shown])

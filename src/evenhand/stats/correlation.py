@@ -1,4 +1,4 @@
-"""How two quantities go together: correlations, lines, spreads, with intervals from resampling points."""
+"""Correlations, fitted lines and ratios of spreads of two quantities, with intervals from resampling points."""
 
 import math
 from dataclasses import dataclass
@@ -7,37 +7,26 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import DRAWS, FEW, Floats, percentiles
 
 
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """A correlation with its bootstrap interval, two-sided p and number of points."""
+def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal["pearson", "spearman"]) -> Estimate:
+    """Pearson's r or Spearman's rho with its two-sided p, and a bootstrap interval for eight points or more.
 
-    value: float
-    low: float
-    high: float
-    p: float
-    n: int
-
-
-def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal["pearson", "spearman"]) -> Correlation:
-    """Pearson's r or Spearman's rho, with an interval from eight points on.
-
-    NaN where either side does not vary: no correlation is not one of 0.
+    NaN where either side does not vary: the correlation is then undefined, not 0.
     """
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Correlation(math.nan, math.nan, math.nan, math.nan, len(x))
-    test = stats.pearsonr if kind == "pearson" else stats.spearmanr
-    found = test(x, y)
-    low, high = math.nan, math.nan
-    if (n := len(x)) >= FEW:  # of fewer points no interval would stay between -1 and 1
+        return Estimate(math.nan, n=len(x))
+    found = (stats.pearsonr if kind == "pearson" else stats.spearmanr)(x, y)
+    n, low, high = len(x), math.nan, math.nan
+    if n >= FEW:  # of fewer points no interval would stay between -1 and 1
         drawn = rng.integers(n, size=(DRAWS, n))
         a, b = x[drawn], y[drawn]  # (draws, n)
         if kind == "spearman":
             a, b = stats.rankdata(a, axis=1), stats.rankdata(b, axis=1)
         low, high = percentiles(_row_correlations(a, b), n, 0.95)
-    return Correlation(float(found.statistic), low, high, float(found.pvalue), len(x))
+    return Estimate(float(found.statistic), low, high, n, p=float(found.pvalue))
 
 
 def _row_correlations(a: Floats, b: Floats) -> Floats:
@@ -66,8 +55,7 @@ def fitted(x: Floats, y: Floats, rng: np.random.Generator) -> Line:
     """The line through the points; NaN where x does not vary."""
     n = len(x)
     if np.ptp(x) == 0:
-        nan = math.nan
-        return Line(nan, nan, nan, nan, nan, nan, nan, n)
+        return Line(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, n)
     found = stats.linregress(x, y)
     drawn = rng.integers(n, size=(DRAWS, n))
     a, b = x[drawn], y[drawn]  # (draws, n)

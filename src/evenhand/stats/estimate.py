@@ -48,6 +48,10 @@ class Estimate:
         """The value, then its interval; a dash for a missing one."""
         return f"{self.number(form)} {self.interval(form)}"
 
+    def brief(self, form: str = "+.3f") -> str:
+        """The value, then its interval if there is one."""
+        return self.shown(form) if self.known and self.spans else self.number(form)
+
     def number(self, form: str = "+.3f") -> str:
         """The value alone."""
         return format(self.value, form) if self.known else "–"

@@ -13,7 +13,7 @@ DRAWS = 10_000
 SLOW_DRAWS = 1_000
 """For a summary that must be called for each draw."""
 FEW, MANY = 8, 2_000
-"""With this many clusters a bootstrap is worthwhile."""
+"""With 8 to 2,000 clusters a bootstrap is worth its time."""
 
 
 def clustered_interval(
@@ -24,7 +24,7 @@ def clustered_interval(
     summary: Callable[[Indices], float] | None = None,
     level: float = 0.95,
 ) -> tuple[float, float]:
-    """An interval that takes clusters for the units: items made from one word stand or fall together.
+    """An interval whose units are clusters, since items made from one word are not independent.
 
     With 8 to 2,000 clusters, a bootstrap over whole clusters: percentiles at Hesterberg's expanded levels, alpha' =
     Phi(-sqrt(g / (g - 1)) t(alpha / 2; g - 1)) for g clusters (2015, The American Statistician 69:371-386), since plain
@@ -38,7 +38,7 @@ def clustered_interval(
         return math.nan, math.nan
     if not FEW <= g <= MANY:
         value, error = _jackknife(values, index, g, summary)
-        if g < FEW and error == 0:  # a few that agree are no proof that all would
+        if g < FEW and error == 0:  # a few that agree do not prove that all would
             return math.nan, math.nan
         t = float(stats.t.ppf((1 + level) / 2, g - 1))
         return value - t * error, value + t * error
@@ -65,7 +65,7 @@ def agreed_interval(value: float, n: int, *, signed: bool = False) -> tuple[floa
 
 
 def numbered(clusters: Sequence[str]) -> tuple[int, Indices]:
-    """How many clusters there are, and the number of each item's."""
+    """How many clusters there are, and the number of each item's cluster."""
     names, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
     return len(names), index
 

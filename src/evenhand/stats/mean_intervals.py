@@ -34,7 +34,7 @@ def mean_interval(
     are all 0, or all 1 (or all -1, without `unit`), has no spread: Wilson's interval over its clusters stands in for
     it, joined to the rest as root of the sum of squares. NaN where a stratum of `clusters` is a single one.
     """
-    low, high, _ = _interval(values, clusters, rng, crossed, sets, unit)
+    low, high, _, _ = _interval(values, clusters, rng, crossed, sets, unit)
     return low, high
 
 
@@ -49,11 +49,11 @@ def mean_test(
     neutral: float = 0.0,
 ) -> tuple[float, float, float]:
     """The interval of `mean_interval`, and p against `neutral`: by flipping signs, or t with the interval's error."""
-    low, high, freedom = _interval(values, clusters, rng, crossed, sets, unit)
+    low, high, freedom, units = _interval(values, clusters, rng, crossed, sets, unit)
     if math.isnan(neutral):
         return low, high, math.nan
     if freedom is None:
-        return low, high, sign_flip_test(values - neutral, clusters, rng)
+        return low, high, sign_flip_test(values - neutral, units, rng)
     value = _contributions(values, _sets(values, sets))[0]
     return low, high, interval_test(value - neutral, low - neutral, high - neutral, freedom)
 
@@ -65,8 +65,8 @@ def _interval(
     crossed: Sequence[str] | None,
     sets: Sequence[str] | None,
     unit: bool,
-) -> tuple[float, float, float | None]:
-    """Low, high and the degrees of freedom; None for these where the interval is a bootstrap's over clusters."""
+) -> tuple[float, float, float | None, Sequence[str]]:
+    """Low, high, degrees of freedom (None where the interval is a bootstrap's over clusters), and the clusters used."""
     g, index = numbered(clusters)
     if crossed is not None:
         h, other = numbered(crossed)
@@ -76,18 +76,18 @@ def _interval(
         elif g < 2 and sets is None:
             clusters, crossed = crossed, None
     if crossed is None and sets is None:
-        return *clustered_interval(values, clusters, rng), None
+        return *clustered_interval(values, clusters, rng), None, clusters
     which = _sets(values, sets)
     value, parts = _contributions(values, which)
     error = _error(parts, which, clusters, crossed)
     none = error.variance <= (1e-12 * np.abs(values).max()) ** 2  # but for rounding
     if math.isnan(error.variance) or (none and sets is None):  # a few that agree do not prove it of all
-        return math.nan, math.nan, error.freedom
+        return math.nan, math.nan, error.freedom, clusters
     half = 0.0 if none else float(stats.t.ppf(0.975, error.freedom)) * math.sqrt(error.variance)
     low, high = _logit_ends(value, half) if unit and 0 < value < 1 else (value - half, value + half)
     if sets is not None:
         low, high = _widened(values, which, index, (value, low, high), unit)
-    return low, high, error.freedom
+    return low, high, error.freedom, clusters
 
 
 def _sets(values: Floats, sets: Sequence[str] | None) -> Indices:
@@ -110,7 +110,7 @@ def _contributions(values: Floats, which: Indices) -> tuple[float, Floats]:
 
 @dataclass(frozen=True)
 class _Error:
-    """A variance, and on how many degrees of freedom it rests."""
+    """A variance with its degrees of freedom."""
 
     variance: float
     freedom: float

@@ -1,4 +1,4 @@
-"""Could a difference be chance, and what difference would have shown? Tests that know about clusters."""
+"""Tests that know about clusters, and the smallest difference that they would have shown."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evenhand.stats.intervals import Floats
+from evenhand.stats.estimate import Estimate
+from evenhand.stats.intervals import Floats, clustered_interval, numbered
 
 MOST_COINS = 2**28
 """Coins to toss for one test: with very many clusters fewer draws do."""
@@ -55,7 +56,7 @@ def signed_rank(differences: Floats) -> SignedRank:
 
 
 def signed_rank_z(w: float, n: int, variance: float | None = None) -> float:
-    """From a sum of positive ranks over n pairs to z; without a variance, that of ranks without ties."""
+    """The z of a sum of positive ranks over n pairs; the default variance is that of ranks without ties."""
     variance = n * (n + 1) * (2 * n + 1) / 24 if variance is None else variance
     return float((w - n * (n + 1) / 4) / math.sqrt(variance)) if variance else math.nan
 
@@ -63,14 +64,14 @@ def signed_rank_z(w: float, n: int, variance: float | None = None) -> float:
 def sign_flip_test(
     differences: Floats, clusters: Sequence[str], rng: np.random.Generator, *, draws: int = 99_999
 ) -> float:
-    """Two-sided p of the mean difference when the sign of each cluster's differences is decided by a coin toss.
+    """Two-sided p of the mean difference when the sign of each cluster is flipped at random.
 
     A permutation test: under the hypothesis that the two members of a pair are exchangeable, swapping them in a whole
     cluster changes nothing. With few clusters all signs are tried, and p is exact; otherwise p = (1 + hits) / (1 +
     draws), never 0 (Phipson and Smyth 2010). NaN with no cluster, or where a difference is not a number.
     """
-    sums = _sums(differences, clusters)
-    n = len(sums)
+    n, index = numbered(clusters)
+    sums = np.bincount(index, weights=differences)
     if not n or not np.isfinite(sums).all():
         return math.nan
     whole = sums.sum()
@@ -94,6 +95,15 @@ def _coins(draws: int, n: int, rng: np.random.Generator) -> Iterator[Floats]:
         rows = min(at_once, draws - start)
         bits = np.frombuffer(rng.bytes(rows * -(-n // 8)), dtype=np.uint8).reshape(rows, -1)
         yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
+
+
+def mean_with_test(values: Floats, clusters: Sequence[str], rng: np.random.Generator) -> Estimate:
+    """The mean with its clustered interval and the p of `sign_flip_test`, not yet adjusted; NaN without values."""
+    if not len(values):
+        return Estimate(math.nan)
+    low, high = clustered_interval(values, clusters, rng)
+    p = sign_flip_test(values, clusters, rng)
+    return Estimate(float(values.mean()), low, high, len(values), p=p, clusters=len(set(clusters)))
 
 
 def detectable(low: float, high: float, g: int, *, rows: int = 1, power: float = 0.8) -> float:
@@ -127,8 +137,3 @@ def holm(ps: Sequence[float]) -> list[float]:
     from statsmodels.stats.multitest import multipletests
 
     return [float(p) for p in multipletests(ps, method="holm")[1]] if len(ps) else []
-
-
-def _sums(values: Floats, clusters: Sequence[str]) -> Floats:
-    _, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
-    return np.bincount(index, weights=values).astype(np.float64) if len(values) else np.array([], dtype=np.float64)

@@ -61,7 +61,7 @@ def moved(low: float, high: float, p_holm: float, clusters: int, needed: int, *,
 
 
 def enough(rows: int) -> int:
-    """How many clusters a family of so many rows needs: flipping all signs of g gives p = 2^(1 - g) at best."""
+    """How many clusters a family of `rows` rows needs: flipping all signs of g gives p = 2^(1 - g) at best."""
     return math.floor(math.log2(2 * rows / ALPHA)) + 1
 
 

@@ -316,7 +316,7 @@ def test_what_was_gained_and_what_it_cost_stand_apart(two: list[Run], both: str)
     assert parsed(both).one("h1").text.endswith("before and after debiasing")
     frame: Any = changed(*two).set_index(["dataset", "measure", "group"])
     for section, dataset, measure, title, says in (
-        (gained, "tbd", "pronoun", "Pronouns beside professions", "He or she? nearer to neutral."),
+        (gained, "tbd", "pronoun", "Pronouns next to professions", "He or she? nearer to neutral."),
         (lost, "tbd-gendered", "gender-agreement", "Words that call for one gender", "no cost here, knows more"),
     ):
         row = frame.loc[(dataset, measure, "all")]

@@ -1,13 +1,12 @@
-"""The page: one HTML file that shows a run, or several, to people, and opens from disk with no network."""
+"""The page: one HTML file that shows one or more runs, and needs no network."""
 
 import base64
 import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -28,7 +27,7 @@ FILE = "report.html"
 
 
 def page(runs: Sequence[Run]) -> str:
-    """The page of a run; of two, before and after; of more, side by side. The runs must have measured the same."""
+    """The page of one run, two (before and after) or more (side by side), which must have measured the same."""
     if not runs:
         raise BadInput("A page needs at least one run. Got none.")
     tasks = runs[0].record.tasks
@@ -54,18 +53,19 @@ def page(runs: Sequence[Run]) -> str:
 
 
 def write(runs: Sequence[Run], path: Path) -> None:
-    """Leave the page beside what it shows. One that fails is only said, since the runs are whole without it."""
+    """Write the page. An error is only logged, since the runs are complete without their page."""
     try:
         html = page(runs).encode()
         write_whole(path, lambda file: file.write(html))
     except Exception as error:
         again = " ".join(str(run.path) for run in runs)
-        log.warning(f"The page '{path}' could not be written: {error}. All else is there; try: evenhand report {again}")
+        log.warning(f"The page '{path}' could not be written: {error}. The results are; try: evenhand report {again}")
 
 
 def policy() -> str:
     """The page's Content-Security-Policy: its own style and script by their hashes, and nothing from anywhere else."""
-    style, script = (_hash(_look(name)) for name in ("style.css", "sort.js"))
+    digests = (hashlib.sha256(_look(name).encode()).digest() for name in ("style.css", "sort.js"))
+    style, script = (base64.b64encode(digest).decode() for digest in digests)
     return (
         f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -83,10 +83,6 @@ def _look(name: str) -> str:
     return (files("evenhand.report.page") / "look" / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
 @cache
 def _environment() -> Environment:
     made = Environment(
@@ -96,13 +92,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= _words()
-    return made
-
-
-def _words() -> Mapping[str, Any]:
-    """What templates may call."""
-    return {
+    made.globals |= {
         "pictures": pictures,
         "facts": provenance.facts,
         "sources": provenance.sources,
@@ -113,3 +103,4 @@ def _words() -> Mapping[str, Any]:
         "style": Markup(_look("style.css")),  # our own files, the only text that is not escaped
         "script": Markup(_look("sort.js")),
     }
+    return made

@@ -1,4 +1,4 @@
-"""Before and after: what was gained, what was lost, beside each other."""
+"""What was gained and what was lost between two runs, before and after."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -36,12 +36,12 @@ class Move:
 
     @property
     def main(self) -> bool:
-        """Does it say by itself whether bias shrank or grew? The table has the others, too."""
+        """Whether it shows by itself that bias shrank or grew; the table has the others, too."""
         return self.rank < LAST and not self.knows
 
     @property
     def knows(self) -> bool:
-        """Is it about what a model should know, rather than about bias?"""
+        """Whether it is about what a model should know, rather than about bias."""
         return self.better == "higher"
 
     @property
@@ -54,7 +54,7 @@ class Move:
         if self.way == "changed":
             rose = "rose" if self.change.value > 0 else "fell"
             return rose if self.better == "none" else f"{rose}, but is not shown to be nearer or farther"
-        if self.better == "higher":
+        if self.knows:
             return "knows more than before" if self.way == "gained" else "knows less than before"
         return "nearer to neutral" if self.way == "gained" else "farther from neutral"
 
@@ -129,21 +129,8 @@ class Changed:
     def __init__(self, runs: Sequence[Run], record: Mapping[str, Any] | None):
         self.moves = moves(changed(runs[0], runs[1]), runs[0])
         self.record = record
-
-    @property
-    def gained(self) -> list[Move]:
-        """Main measures that are nearer to neutral now."""
-        return self._main("gained")
-
-    @property
-    def lost(self) -> list[Move]:
-        """Main measures that are farther from neutral now."""
-        return self._main("lost")
-
-    @property
-    def same(self) -> list[Move]:
-        """Main measures not shown to be nearer or farther."""
-        return self._main("same", "changed", "few")
+        self.gained, self.lost = self._main("gained"), self._main("lost")
+        self.same = self._main("same", "changed", "few")
 
     @property
     def knows(self) -> list[Move]:
@@ -162,17 +149,18 @@ class Changed:
 
     @property
     def language(self) -> Language | None:
-        """What happened to its language, if the record has it."""
+        """The change in perplexity, if the record has it."""
         found = dict((self.record or {}).get("language") or {})
         try:
-            change = Number(float(found["change"]), float(found["low"]), float(found["high"]))
-            return Language(
-                float(found["before"]), float(found["after"]), change, float(found["p"]), int(found["sentences"])
+            change, low, high, before, after, p = (
+                float(found[name]) for name in ("change", "low", "high", "before", "after", "p")
             )
+            return Language(before, after, Number(change, low, high), p, int(found["sentences"]))
         except (KeyError, TypeError, ValueError):
             return None
 
     def _main(self, *ways: str) -> list[Move]:
+        """Measures of bias that went one of these ways: all their items, or women against men by group."""
         return [
             move
             for move in self.moves.values()

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -19,33 +19,20 @@ from evenhand.report.page.svg import ACCENT, Drawing, colours, drawing
 from evenhand.report.plots import COLOURS
 
 MOST = 40
-"""Groups in a chart; beyond, nobody could read it."""
+"""Groups in a chart; with more it could not be read."""
 BINS = 30
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A value of one group in one series: a gender, or a run."""
-
-    group: str
-    series: str
-    number: Number
+NEUTRAL: dict[str, Any] = {"color": "black", "strokeDash": [2, 3]}
+Found = Iterator[tuple[alt.TopLevelMixin, str]]
+"""Charts with their captions."""
+Dot = tuple[str, str, Number]
+"""The value of one group in one series: a gender, or a run."""
 
 
 def dots(values: Sequence[Dot], *, neutral: float, unit: str, between: tuple[float, float] | None) -> alt.TopLevelMixin:
     """The value of each group with its interval; in colours by series where there are several."""
     rows = pd.DataFrame(
-        [
-            {
-                "group": _printable(d.group),
-                "series": _printable(d.series),
-                "value": d.number.value,
-                "low": d.number.low,
-                "high": d.number.high,
-            }
-            for d in values
-            if d.number.known
-        ]
+        [(_printable(group), _printable(series), n.value, n.low, n.high) for group, series, n in values],
+        columns=["group", "series", "value", "low", "high"],
     )
     groups, series = (list(dict.fromkeys(rows[name])) for name in ("group", "series"))
     groups = groups[:MOST]
@@ -64,47 +51,38 @@ def dots(values: Sequence[Dot], *, neutral: float, unit: str, between: tuple[flo
     )
     bars = base.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", title=unit, scale=scale), x2="high:Q")
     points = base.mark_circle(size=70, opacity=1).encode(x=alt.X("value:Q", title=unit, scale=scale))
-    layers = bars + points if math.isnan(neutral) else _rule(neutral) + bars + points
+    layers = bars + points if math.isnan(neutral) else plots.rule_at(neutral, **NEUTRAL) + bars + points
     chart: alt.TopLevelMixin = layers.properties(width=260, height=alt.Step(max(13, 24 // len(series))))
     return chart
 
 
 def histogram(scores: pd.Series, *, neutral: float, unit: str) -> alt.TopLevelMixin:
-    """How many items have which score."""
+    """The number of items by score."""
     known = scores[np.isfinite(scores)]
     sizes, edges = np.histogram(known, bins=min(BINS, 5 + len(known) // 5))
     rows = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "items": sizes})
-    bars = (
-        alt.Chart(rows)
-        .mark_bar(color=ACCENT)
-        .encode(x=alt.X("low:Q", bin="binned", title=unit), x2="high:Q", y=alt.Y("items:Q", title="items"))
-    )
-    layers = bars if math.isnan(neutral) else bars + _rule(neutral)
+    x, y = alt.X("low:Q", bin="binned", title=unit), alt.Y("items:Q", title="items")
+    bars = alt.Chart(rows).mark_bar(color=ACCENT).encode(x=x, x2="high:Q", y=y)
+    layers = bars if math.isnan(neutral) else bars + plots.rule_at(neutral, **NEUTRAL)
     chart: alt.TopLevelMixin = layers.properties(width=330, height=160)
     return chart
 
 
 def _printable(label: str) -> str:
-    """Without control characters, which no SVG may hold."""
+    """The label without control characters, which SVG does not allow."""
     return "".join(letter for letter in label if letter.isprintable())
 
 
-def _rule(neutral: float) -> alt.Chart:
-    rule: alt.Chart = alt.Chart(pd.DataFrame({"x": [neutral]})).mark_rule(color="black", strokeDash=[2, 3])
-    return rule.encode(x="x:Q")
-
-
 def pictures(measured: Measured) -> list[Drawing]:
-    """The charts of a measure: values by group, or scores where there are no groups; and what else its data give."""
+    """The charts of a measure: values by group, or scores where there are no groups; and charts of its dataset."""
     found = [*_groups(measured), *_workforce(measured), *_labels(measured), *_words(measured)]
     return [drawing(chart, caption) for chart, caption in found]
 
 
-def _groups(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
-    several = len(m.runs) > 1
-    if m.paired and several:
+def _groups(m: Measured) -> Found:
+    if m.paired and len(m.runs) > 1:
         values = [
-            Dot(line.label, name, number)
+            (line.label, name, number)
             for line in m.headlines
             for name, number in zip(m.names, line.numbers, strict=True)
         ]
@@ -112,13 +90,14 @@ def _groups(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
     else:
         values = list(_by_group(m))
         reading, what = m.values, "Values by group"
-    known = [dot for dot in values if dot.number.known]
-    if len({dot.group for dot in known}) < 2:
+    known = [dot for dot in values if dot[2].known]
+    groups = len({group for group, _, _ in known})
+    if groups < 2:
         yield from _histogram(m)
         return
     neutral = 0.0 if m.paired else m.neutral
     at = "" if math.isnan(neutral) else f" The dotted line is the neutral value, {neutral:g}."
-    cut = f" The first {MOST} groups." if len({dot.group for dot in known}) > MOST else ""
+    cut = f" The first {MOST} groups." if groups > MOST else ""
     axis = f"{reading.ends[0]} ← {reading.unit or 'value'} → {reading.ends[1]}"
     chart = dots(known, neutral=neutral, unit=axis, between=reading.scale if reading.kind == "lean" else None)
     yield chart, f"{what}, with 95 % intervals.{at}{cut}"
@@ -132,10 +111,10 @@ def _by_group(m: Measured) -> Iterator[Dot]:
     for row in table.rows[1:]:
         label = ", ".join(readings.group(table.groups[i], row.labels[i]) for i in shown)
         for name, number in zip(m.names, row.numbers, strict=True):
-            yield Dot(label or "all", row.labels[place] if split else name, number)
+            yield label or "all", row.labels[place] if split else name, number
 
 
-def _histogram(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
+def _histogram(m: Measured) -> Found:
     scores = m.scores[0]["score"].dropna()
     if len(scores):
         of = f" of {m.names[0]}" if len(m.runs) > 1 else ""
@@ -143,7 +122,7 @@ def _histogram(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
         yield histogram(scores, neutral=m.neutral, unit=unit), f"How many items{of} have which score."
 
 
-def _workforce(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
+def _workforce(m: Measured) -> Found:
     if len(m.runs) > 1 or not m.dataset.startswith("becpro") or m.measure != "association":
         return
     means = by_profession(m.scores[0])
@@ -153,7 +132,7 @@ def _workforce(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
         yield chart, "Each dot is a profession. Were the line level, it would not matter who holds it (US, 2019)."
 
 
-def _labels(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
+def _labels(m: Measured) -> Found:
     if m.measure != "nli-coal":
         return
     frames = [distribution(run.values_of(m.dataset)).assign(model=n) for n, run in zip(m.names, m.runs, strict=True)]
@@ -163,7 +142,7 @@ def _labels(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
         yield chart, "Labels by set. A dot marks those that a stereotype would give; “neutral” is always right."
 
 
-def _words(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
+def _words(m: Measured) -> Found:
     """Every profession before and after, where that was measured."""
     if len(m.runs) != 2 or m.measure != "pronoun" or not {"category", "better", "profession"} <= set(m.scores[0]):
         return
@@ -173,12 +152,9 @@ def _words(m: Measured) -> Iterator[tuple[alt.TopLevelMixin, str]]:
         return
     line = told.professions
     chart = plots.pronoun_scatter(words, {"profession": (line.slope, line.intercept)}, title="", note=[])
-    spread = f"{told.spread.value:.2f} [{told.spread.low:.2f}, {told.spread.high:.2f}]"
-    yield (
-        _untitled(chart).properties(width=300, height=300),
-        "Each dot is a profession; on the grey line nothing changed, on the level of 0 it is even. "
-        f"The professions lie {spread} times as far apart as before.",
-    )
+    said = "Each dot is a profession; on the grey line nothing changed, on the level of 0 it is even."
+    spread = f"The professions lie {told.spread.shown('.2f')} times as far apart as before."
+    yield _untitled(chart).properties(width=300, height=300), f"{said} {spread}"
 
 
 def _untitled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:

@@ -1,4 +1,4 @@
-"""The items behind a value: an example, and the strongest on either side, as they read."""
+"""The items behind a value: an example, and the strongest on either side, with their texts."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,8 +16,8 @@ STRONGEST = 10
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A stretch of a text, and whether it is where the other text differs."""
+class Segment:
+    """A part of a text, and whether the other text differs there."""
 
     text: str
     differs: bool = False
@@ -27,7 +27,7 @@ class Piece:
 class Shown:
     """An item as the page shows it: its one or two texts, its groups, its score."""
 
-    texts: tuple[tuple[Piece, ...], ...]
+    texts: tuple[tuple[Segment, ...], ...]
     groups: str
     score: float
 
@@ -52,24 +52,27 @@ def scored(run: Run, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | N
     )
 
 
-def strongest(rows: pd.DataFrame, neutral: float, reading: Reading, by: Sequence[str]) -> tuple[list[Shown], ...]:
+def strongest(
+    rows: pd.DataFrame, neutral: float, reading: Reading, by: Sequence[str]
+) -> tuple[list[Shown], list[Shown]]:
     """The items farthest below and farthest above the neutral value, the farthest first.
 
     Where there is one side alone, or no neutral value, the lowest and the highest.
     """
-    sides = []
     two_sided = not math.isnan(neutral) and "" not in reading.leans
-    for ascending in (True, False):
+    most = STRONGEST if two_sided else min(STRONGEST, len(rows) // 2)
+
+    def side(*, ascending: bool) -> list[Shown]:
         ordered = rows.sort_values(["score", "finer"], ascending=ascending, kind="stable")
         if two_sided:
             ordered = ordered[ordered["score"] < neutral if ascending else ordered["score"] > neutral]
-        most = STRONGEST if two_sided else min(STRONGEST, len(rows) // 2)
-        sides.append([shown(row, by) for row in ordered.head(most).to_dict("records")])
-    return tuple(sides)
+        return [shown(row, by) for row in ordered.head(most).to_dict("records")]
+
+    return side(ascending=True), side(ascending=False)
 
 
 def example(rows: pd.DataFrame, value: float, dataset: str, reading: Reading, by: Sequence[str]) -> Shown | None:
-    """The item whose score is nearest to the value, a typical one; of those that offend, only one that does not."""
+    """The item whose score is nearest to the value, a typical one; never an offensive sentence."""
     rows = rows[rows["text"].notna()]
     if reading.offends:
         allowed = harmless(dataset)
@@ -88,7 +91,7 @@ def shown(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
     text, other = (row[name] if isinstance(row[name], str) else "" for name in ("text", "other"))
     groups = ", ".join(str(row[name]) for name in by if isinstance(row.get(name), str))
     if not text:
-        texts: tuple[tuple[Piece, ...], ...] = ((Piece(f"item {row.get('id', row.get('id_female', ''))}"),),)
+        texts: tuple[tuple[Segment, ...], ...] = ((Segment(f"item {row.get('id', row.get('id_female', ''))}"),),)
     elif other:
         texts = _both(text, other)
     else:
@@ -96,24 +99,24 @@ def shown(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
     return Shown(texts, groups, float(row["score"]))
 
 
-def _both(text: str, other: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+def _both(text: str, other: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
     found = changes(text, other)
     here = [(span.start, span.stop) for change in found for span in change.here]
     there = [(span.start, span.stop) for change in found for span in change.there]
     if sum(b - a for a, b in here) > len(text) / 2:  # a premise and a hypothesis: two texts, not one text changed
-        return (Piece(text),), (Piece(other),)
+        return (Segment(text),), (Segment(other),)
     return _cut(text, here), _cut(other, there)
 
 
-def _blank(text: str) -> tuple[Piece, ...]:
-    """The sentence with the candidates for its blank, which stand in brackets, marked."""
+def _blank(text: str) -> tuple[Segment, ...]:
+    """The sentence with the candidates for its blank, which are in brackets, marked."""
     start, stop = text.find("["), text.find("]")
-    return _cut(text, [(start, stop + 1)]) if 0 <= start < stop and "/" in text[start:stop] else (Piece(text),)
+    return _cut(text, [(start, stop + 1)]) if 0 <= start < stop and "/" in text[start:stop] else (Segment(text),)
 
 
-def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Piece, ...]:
-    pieces, at = [], 0
+def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Segment, ...]:
+    segments, at = [], 0
     for start, stop in sorted(spans):
-        pieces += [Piece(text[at:start]), Piece(text[start:stop], True)]
+        segments += [Segment(text[at:start]), Segment(text[start:stop], True)]
         at = stop
-    return tuple(piece for piece in (*pieces, Piece(text[at:])) if piece.text)
+    return tuple(segment for segment in (*segments, Segment(text[at:])) if segment.text)

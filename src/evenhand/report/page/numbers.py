@@ -1,4 +1,4 @@
-"""One number as the page shows it: value, interval, how many items, and in which form."""
+"""A number as the page shows it: value, interval, number of items, and format."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ NONE = "–"
 
 @dataclass(frozen=True)
 class Number(Estimate):
-    """An estimate as the page shows it, next to the value that is neutral."""
+    """An estimate as the page shows it, with its neutral value."""
 
     neutral: float = 0.0
     signed: bool = True
@@ -46,7 +46,7 @@ def number(row: ValueRecord, task: TaskRecord, run: RunRecord) -> Number:
 
 
 def probability(p: float) -> str:
-    """A p as people write it."""
+    """A p-value as in papers: p = .012, p < .001."""
     if math.isnan(p):
         return NONE
     return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)

@@ -41,20 +41,15 @@ def sources(tasks: Sequence[TaskRecord]) -> list[dict[str, str]]:
     """The datasets: name, version, measures with theirs, options, source, licence."""
     found: dict[str, dict[str, str]] = {}
     for task in tasks:
-        row = found.setdefault(
-            task.dataset,
-            {
-                "dataset": f"{task.dataset}, version {task.dataset_version}",
-                "about": str(task.about or ""),
-                "options": _options(task.dataset_options or {}),
-                "source": str(task.source or ""),
-                "licence": str(task.licence or ""),
-                "measures": "",
-            },
-        )
-        options = _options(task.measure_options or {})
+        new = {
+            "dataset": f"{task.dataset}, version {task.dataset_version}",
+            "options": _options(task.dataset_options),
+            **{name: getattr(task, name) or "" for name in ("about", "source", "licence")},
+        }
+        row = found.setdefault(task.dataset, new)
+        options = _options(task.measure_options)
         named = f"{task.measure}, version {task.measure_version}" + (f" ({options})" if options else "")
-        row["measures"] = f"{row['measures']}; {named}" if row["measures"] else named
+        row["measures"] = f"{row['measures']}; {named}" if "measures" in row else named
     return list(found.values())
 
 

@@ -1,4 +1,4 @@
-"""How the page speaks of measures, datasets and groups: readings.toml, or the run itself where that has nothing."""
+"""The page's words for measures, datasets and groups: from readings.toml, or else from the run itself."""
 
 import math
 import tomllib
@@ -53,17 +53,14 @@ def reading(measure: str, *, asks: str = "", mixed: bool = False) -> Reading:
     if found is None:
         return Reading(measure, asks, "lean")
     fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
+    if measure not in (everywhere := _known()["everywhere"])["except"]:
+        fields["does_not_show"] = (*fields.get("does_not_show", ()), everywhere["does_not_show"])
     return Reading(**(fields | {"kind": "mixed"} if mixed else fields))
 
 
 def harmless(dataset: str) -> dict[str, str]:
     """The groups of a dataset that offends whose sentences do not; none where that is not known."""
     return dict(_known()["harmless"].get(dataset, {}))
-
-
-def difference() -> Reading:
-    """How to read female minus male."""
-    return reading(DIFFERENCE)
 
 
 def dataset(name: str) -> str:
@@ -107,12 +104,12 @@ class Verdict:
 
     @property
     def mark(self) -> str:
-        """A sign beside the words, so that a glance is enough."""
+        """A sign next to the words, so that a glance is enough."""
         return MARKS[self.tone]
 
 
 def verdict(number: Number, reading: Reading) -> Verdict:
-    """What to say of a number: the words are the reading's, the decision is stats.verdict's."""
+    """The verdict on a number: stats.verdict decides, the reading has the words."""
     much = reading.how_much(number.value) if number.known else ""
     if number.known and reading.kind in NOT_JUDGED:
         return Verdict("level", *NOT_JUDGED[reading.kind], much)
@@ -135,7 +132,5 @@ def verdict(number: Number, reading: Reading) -> Verdict:
         seen = number.detectable > abs(number.value - number.neutral)
         because = f"one of about {number.detectable:.2f} would probably have been seen" if seen else tested
         return Verdict("undecided", nothing, because, much)
-    below, above = reading.leans
     tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
-    says = above if found.side > 0 else below
-    return Verdict(tone, says, tested, much)
+    return Verdict(tone, reading.leans[found.side > 0], tested, much)

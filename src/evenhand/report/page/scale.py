@@ -24,7 +24,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class IntervalScale:
-    """What the template draws, and its text for those who do not see it."""
+    """What the template draws, and its text for screen readers."""
 
     marks: tuple[Mark, ...]
     neutral: float | None
@@ -48,13 +48,14 @@ class IntervalScale:
 
 
 def domain(numbers: Sequence[Number], scale: tuple[float, float] | None, neutral: float) -> tuple[float, float]:
-    """The ends of the scale: the measure's own, or round numbers that hold every interval, alike on both sides."""
+    """The ends of the scale: the measure's own, or round numbers that hold every interval, symmetric about neutral."""
     if scale is not None:
         return scale
     middle = 0.0 if math.isnan(neutral) else neutral
     known = [v for n in numbers for v in (n.value, n.low, n.high) if math.isfinite(v)]
+    one_sided = not any(n.signed for n in numbers)
     reach = _round_up(max((abs(v - middle) for v in known), default=1.0))
-    return (middle if known and min(known) >= middle and _one_sided(numbers) else middle - reach), middle + reach
+    return (middle if known and min(known) >= middle and one_sided else middle - reach), middle + reach
 
 
 def strip(numbers: Sequence[Number], ends: tuple[str, str], between: tuple[float, float], alt: str) -> IntervalScale:
@@ -69,22 +70,11 @@ def strip(numbers: Sequence[Number], ends: tuple[str, str], between: tuple[float
     for row, number in enumerate(numbers):
         if number.known and math.isfinite(number.value):
             y = LINE * row + LINE / 2
-            left, right = (x(number.low), x(number.high)) if number.spans else (x(number.value), x(number.value))
-            marks.append(Mark(x(number.value), left, right, y, number.spans, row + 1))
+            left, right = (number.low, number.high) if number.spans else (number.value, number.value)
+            marks.append(Mark(x(number.value), x(left), x(right), y, number.spans, row + 1))
     neutral = next((n.neutral for n in numbers if not math.isnan(n.neutral)), math.nan)
-    inside = low <= neutral <= high
-    return IntervalScale(
-        tuple(marks),
-        x(neutral) if inside else None,
-        f"{neutral:g}" if inside else "",
-        ends,
-        LINE * len(numbers) + FOOT,
-        alt,
-    )
-
-
-def _one_sided(numbers: Sequence[Number]) -> bool:
-    return not any(n.signed for n in numbers)
+    where, at = (x(neutral), f"{neutral:g}") if low <= neutral <= high else (None, "")
+    return IntervalScale(tuple(marks), where, at, ends, LINE * len(numbers) + FOOT, alt)
 
 
 def _round_up(value: float) -> float:

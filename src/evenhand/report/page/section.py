@@ -1,7 +1,7 @@
 """One measure on one dataset, of one or more runs: all that its section of the page shows."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
@@ -24,11 +24,13 @@ from evenhand.stats.verdict import TESTS
 
 ROWS = 400
 """Rows of a table; beyond, results.json has them."""
+TONES = ("leans", "undecided", "none", "level", "right")
+"""The order of verdicts in the summary."""
 
 
 @dataclass(frozen=True)
 class Headline:
-    """A line of the scorecard: one number for each run, on its scale, with what it says."""
+    """A line of the scorecard: one number for each run, on its scale, with its verdict."""
 
     label: str
     numbers: tuple[Number, ...]
@@ -60,30 +62,25 @@ class Table:
 
     @property
     def moved(self) -> bool:
-        """Is there a change in any row?"""
+        """Whether any row has a change."""
         return any(row.move for row in self.rows)
 
 
 class Measured:
-    """What one task of the runs gave; the runs have measured the same."""
+    """The results of one task in runs that have measured the same."""
 
     def __init__(
-        self,
-        runs: Sequence[Run],
-        names: Sequence[str],
-        task: TaskRecord,
-        moves: Mapping[tuple[str, ...], Move],
+        self, runs: Sequence[Run], names: Sequence[str], task: TaskRecord, moves: Mapping[tuple[str, ...], Move]
     ) -> None:
         self.runs, self.names, self.task, self._moves = runs, names, task, moves
         self.dataset, self.measure = task.name
-        self.key = (self.dataset, self.measure)
+        self.key = task.name
         self.by = list(task.by)
-        first = self.scores[0]
         has_partners = bool(self.by) and all({"gender", "slot"} <= set(scores) for scores in self.scores)
         self.paired = has_partners and all(pairs["difference"].notna().any() for pairs in self.pairs)
-        of_both = mixed(first, task)
+        of_both = mixed(self.scores[0], task)
         self.values = readings.reading(task.measure, asks=task.asks or task.reading, mixed=of_both)
-        self.reading: Reading = readings.difference() if self.paired else self.values
+        self.reading: Reading = readings.reading(DIFFERENCE) if self.paired else self.values
         self.language = task.language
 
     @cached_property
@@ -170,14 +167,9 @@ class Measured:
             for row in paired.compared(pairs, by=by, cluster=cluster, seed=run.record.seed).to_dict("records"):
                 label = str(row[by])
                 tests = {name: row[name] for name in ("low", "high", *TESTS)}
+                tests |= {"n": int(row["pairs"]), "unscored": int(unscored[row[by]])}
                 mine = found.setdefault(label, [Number(math.nan)] * len(self.runs))
-                mine[place] = Number(
-                    row["difference"],
-                    n=int(row["pairs"]),
-                    unscored=int(unscored[row[by]]),
-                    unfit=run.record.unfit,
-                    **tests,
-                )
+                mine[place] = Number(row["difference"], unfit=run.record.unfit, **tests)
         return [(label, tuple(numbers)) for label, numbers in found.items()]
 
     def _move(self, group: str) -> Move | None:
@@ -196,14 +188,13 @@ class Measured:
         whole = levels.pop((), [])
         groups = next((names for names in levels if within not in names or not within), tuple(self.by) or ("items",))
         first = [Row(("all",) * len(groups), row.numbers, row.move) for row in whole] + levels.pop(groups, [])
-        tables = [] if not self.paired else [self._women_minus_men()]
         caption = ("Values by group" if self.paired else "By group") if self.by else "All items"
-        tables.append(_table(caption, groups, first))
-        return tables + [_table(f"By {names[-1]}", names, rows) for names, rows in levels.items()]
-
-    def _women_minus_men(self) -> Table:
-        rows = tuple(Row((label,), numbers, self._move(label)) for label, numbers in self._differences)
-        return Table("Women minus men, partner by partner", (self.by[0],), rows)
+        values = [_table(caption, groups, first)]
+        values += [_table(f"By {names[-1]}", names, rows) for names, rows in levels.items()]
+        if not self.paired:
+            return values
+        pairs = tuple(Row((label,), numbers, self._move(label)) for label, numbers in self._differences)
+        return [Table("Women minus men, partner by partner", (self.by[0],), pairs), *values]
 
     @property
     def values_by_group(self) -> Table:
@@ -213,11 +204,11 @@ class Measured:
     @cached_property
     def strongest(self) -> list[tuple[str, list[examples.Shown], list[examples.Shown]]]:
         """For each run: its name, and its strongest items below and above neutral."""
-        found = []
-        for name, rows in zip(self.names, self._items, strict=True):
-            below, above = examples.strongest(rows, 0.0 if self.paired else self.neutral, self.reading, self.by)
-            found.append((name, below, above))
-        return found
+        neutral = 0.0 if self.paired else self.neutral
+        return [
+            (name, *examples.strongest(rows, neutral, self.reading, self.by))
+            for name, rows in zip(self.names, self._items, strict=True)
+        ]
 
     @cached_property
     def example(self) -> examples.Shown | None:
@@ -232,22 +223,22 @@ class Measured:
 
     @property
     def caveat(self) -> str:
-        """What a reader must know before the verdicts."""
+        """A warning that comes before the verdicts."""
         return paired.AGREEING if self.paired and paired.agreeing(self.scores[0]) else ""
 
     @property
     def item_groups(self) -> list[str]:
-        """The groups that an item, or a pair of partners, is of."""
+        """The names of the groups that an item, or a pair of partners, belongs to."""
         return [name for name in self.by if name in self._items[0]]
 
     @property
     def signed(self) -> bool:
-        """Can a score be of either sign?"""
+        """Whether scores can be negative."""
         return any(len(rows) and rows["score"].min() < 0 for rows in self._items)
 
     @property
     def has_texts(self) -> bool:
-        """Does the first run have how its items read?"""
+        """Whether the first run has the texts of its items."""
         return bool((self.runs[0].items["dataset"] == self.dataset).any())
 
     @property
@@ -257,7 +248,7 @@ class Measured:
         return [
             (name, reason, n)
             for name, run in zip(self.names, self.runs, strict=True)
-            for reason, n in (run.record.unscored or {}).get(key, {}).items()
+            for reason, n in run.record.unscored.get(key, {}).items()
         ]
 
     @property
@@ -265,12 +256,8 @@ class Measured:
         """The groups of the last run that lean, where all items together do not."""
         if self.paired or self.values.kind != "lean" or self._all[-1].verdict.side != 0:
             return []
-        return list(self._leaning())
-
-    def _leaning(self) -> Iterator[str]:
-        for row in self.values_by_group.rows[1:]:
-            if side := row.numbers[-1].verdict.side:
-                yield f"{', '.join(filter(None, row.labels))}: {self.values.leans[(side + 1) // 2]}"
+        sides = [(row.labels, row.numbers[-1].verdict.side) for row in self.values_by_group.rows[1:]]
+        return [f"{', '.join(filter(None, s))}: {self.values.leans[side > 0]}" for s, side in sides if side]
 
 
 def _table(caption: str, groups: Sequence[str], rows: Sequence[Row]) -> Table:
@@ -291,13 +278,8 @@ def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Headline]]:
         if mine is None or _rank(section) < _rank(mine):
             chosen[section.dataset] = section
     lines = [(section, line) for section in chosen.values() for line in section.headlines]
-    return sorted(lines, key=lambda found: _order(found[1]))
+    return sorted(lines, key=lambda found: TONES.index(found[1].verdicts[-1].tone))
 
 
 def _rank(section: Measured) -> int:
     return LAST if section.values.kind == "mixed" else section.task.rank
-
-
-def _order(line: Headline) -> int:
-    tones = ("leans", "undecided", "none", "level", "right")
-    return tones.index(line.verdicts[-1].tone)

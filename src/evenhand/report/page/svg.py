@@ -1,4 +1,4 @@
-"""Charts as SVG that stands in the page: in its colours, by day and night, with nothing in it but drawing."""
+"""Charts as SVG inside the page: in its colours, light or dark, with nothing but drawing."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import altair as alt
 from markupsafe import Markup, escape
 
 INK, FAINT, QUIET, ACCENT = "#0a0b0c", "#d0d1d2", "#999999", "#0b6074"
-"""Colours that stand for the page's own, whatever they are by day and night."""
+"""Colours that stand for the page's own, light or dark."""
 COLOURS = {
     INK: "currentColor",
     "black": "currentColor",
@@ -55,26 +55,22 @@ class Drawing:
 
 
 def colours(series: int) -> list[str]:
-    """One for each run, as style.css has them: before is quiet, after stands out; of more, each its own."""
+    """A colour for each run, as in style.css: before is quiet, after stands out; three or more differ."""
     several = (ACCENT, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#0072B2", "#F0E442", "#555555")
     return [QUIET, ACCENT] if series == 2 else [several[i % len(several)] for i in range(series)]
 
 
 def drawing(chart: alt.TopLevelMixin, caption: str) -> Drawing:
-    """The chart drawn; `caption` says what is to be seen, also to those who do not see it."""
+    """The chart as SVG; `caption` says what it shows, also to screen readers."""
     import vl_convert
 
     spec = chart.to_dict(validate=False)  # the charts are ours; checking them takes as long as drawing
-    return Drawing(_cleaned(vl_convert.vegalite_to_svg({**spec, "config": LOOK}), caption), caption)
-
-
-def _cleaned(svg: str, caption: str) -> Markup:
-    root = ElementTree.fromstring(svg)
-    return Markup("").join(_element(root, Markup(' role="img" aria-label="{}"').format(caption)))
+    root = ElementTree.fromstring(vl_convert.vegalite_to_svg({**spec, "config": LOOK}))
+    return Drawing(Markup("").join(_element(root, Markup(' role="img" aria-label="{}"').format(caption))), caption)
 
 
 def _element(element: ElementTree.Element, more: str = "") -> Iterator[Markup]:
-    """The element as markup, everything in it escaped once more; what is no drawing is left out."""
+    """The element as markup, everything in it escaped once more; all but drawing is left out."""
     name = element.tag.rpartition("}")[2]
     if name not in SHAPES or element.get("display") == "none":
         return

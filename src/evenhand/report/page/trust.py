@@ -1,4 +1,4 @@
-"""How far to trust a value: what speaks for it and against it, each with its weight."""
+"""How far to trust a value: the reasons for and against it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from evenhand.runs.record import TaskRecord
 LEVELS = ("fine", "careful", "unfit")
 """The doctor's own words, from good to bad."""
 UNSCORED = {"careful": 0.01, "unfit": 0.5}
-"""From which share of unscored items on."""
+"""The share of unscored items from which a value gets this level."""
 FEW = 8
 """With fewer clusters an interval rests on little (stats.clustered_interval changes its method there, too)."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """One thing that was looked at."""
+    """One reason to trust a value, or not to."""
 
     level: str
     says: str
@@ -38,7 +38,7 @@ class Trust:
 
     @property
     def why(self) -> str:
-        """The first of the worst reasons; nothing where all is fine."""
+        """The first of the worst reasons; empty where all is fine."""
         return "" if self.level == "fine" else next(r.says for r in self.reasons if r.level == self.level)
 
 
@@ -58,12 +58,11 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number) -> It
     yield Reason(level, missing if number.unscored else "every item could be scored")
     if run.record.partial:
         yield Reason("careful", f"a sample of at most {run.record.limit:,} items of each dataset, not all of them")
-    of = task.cluster
     if not number.spans:
         yield Reason("unfit", "there is no interval")
     elif number.clusters < max(FEW, number.needed):
-        rests = f"{number.clusters} {f'clusters ({of})' if of else 'items'}"
-        yield Reason("careful", f"the interval rests on only {rests}")
+        units = f"clusters ({task.cluster})" if task.cluster else "items"
+        yield Reason("careful", f"the interval rests on only {number.clusters} {units}")
     if reading.kind in ("lean", "errors"):
         known = followed(run.record, task)
         yield Reason("fine" if known.orders else "careful", f"with models of known bias: {known}") if known else UNTRIED

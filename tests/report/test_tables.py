@@ -1,0 +1,34 @@
+"""Tables for the terminal: words to the left, numbers to the right, and every cell as it is written."""
+
+import io
+
+from rich.console import Console, RenderableType
+
+from evenhand.report.tables import estimate, table
+
+NAN = float("nan")
+
+
+def printed(shown: RenderableType) -> list[str]:
+    console = Console(width=80, file=io.StringIO(), record=True)
+    console.print(shown)
+    return console.export_text().splitlines()
+
+
+def test_names_that_look_like_markup_are_shown_as_they_are() -> None:
+    lines = "\n".join(printed(table(["[red]model", "n"], [["[/bold] :smile:", "[1, 2]"]], left=["[red]model"])))
+    for text in ("[red]model", "[/bold] :smile:", "[1, 2]"):
+        assert text in lines
+
+
+def test_words_are_to_the_left_and_numbers_to_the_right() -> None:
+    row = printed(table(["a long head", "another head"], [["word", "1"]], left=["a long head"]))[3]
+    assert row.startswith(" word ")
+    assert row.rstrip().endswith(" 1")
+    assert len(row.rstrip()) > len("a long head  another hea")
+
+
+def test_the_estimate_of_a_row_has_the_interval_next_to_its_value() -> None:
+    row = {"slope": 1.0, "slope_low": 0.5, "slope_high": NAN, "value": 2.0, "low": 1.0, "high": 3.0}
+    assert estimate(row).brief(".1f") == "2.0 [1.0, 3.0]"
+    assert estimate(row, "slope", "slope_").brief(".1f") == "1.0"
