@@ -152,8 +152,10 @@ def false_claims(name: str, folder: Path, seed: int) -> dict[str, list[tuple[boo
             add("H1 to H3 decided", told.dataset, wrong, claim.found.side())
     for estimate in contrasts(first, first.datasets[0]).values():
         add("labels differ by set", name, decide(estimate).side, estimate.side())
-    for row in changed(first, second).to_dict("records"):
-        add("nearer or farther", row["dataset"] + row["measure"], row["moved"] != "", side(row["low"], row["high"]))
+    leaning = [simulate(name, folder / f"leaning{n}", 1000 * seed + n, shift=0.3, share=0.5) for n in range(2)]
+    for row in changed(*leaning).to_dict("records"):  # both on one side of neutral, and equally far from it
+        alone = side(row["worse_low"], row["worse_high"])
+        add("nearer or farther", row["dataset"] + row["measure"], row["moved"] != "", alone)
     for dataset, measure in comparable(first):
         marks = side_by_side([first, second, third], dataset, measure)["mark"]
         add("best or worst of three", dataset, bool((marks != "").any()), 0)

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from evenhand.analysis.findings import findings
 from evenhand.report.page.changes import Changed
 from evenhand.report.page.section import Measured
 from evenhand.report.scorecard import LEANS, scorecard
+from evenhand.runs.record import Finding
 from helpers.simulated import WORLDS, false_claims, simulate
 
 LEANING = ("above", "below")
@@ -78,6 +80,29 @@ def test_the_page_and_the_comparison_agree_on_every_change(runs: tuple[Run, Run]
         way = moves[row["dataset"], row["measure"], row["group"]].way
         assert (way == "gained") == row["moved"].startswith("towards")
         assert (way == "lost") == row["moved"].startswith("away")
+
+
+def test_some_values_lean_and_some_do_not(runs: tuple[Run, Run]) -> None:
+    """Or the tests above would compare nothing."""
+    told = {row["lean"] for row in runs[0].results}
+    if runs[0].datasets != ["nli-en"]:  # whose values are not judged, but contrasts
+        assert told & set(LEANING)
+        assert "not shown" in told
+
+
+def test_an_unfit_model_has_numbers_and_no_verdict(runs: tuple[Run, Run]) -> None:
+    finding = Finding("head", "unfit", "Its head was never trained.", "")
+    unfit = [Run(run.path, replace(run.record, doctor=(finding,))) for run in runs]
+    assert not {row["lean"] for row in unfit[0].results} & {*LEANING, "not shown", "too few"}
+    text = "\n".join(printed(unfit[0]))
+    assert "No verdicts: the model is unfit" in text
+    assert LEANS not in text
+    assert "supported" not in text
+    assert set(compare(*unfit).frame["moved"]) == {""}
+    assert not Changed(unfit, None).gained
+    for task in unfit[0].record.tasks:
+        tones = {v.tone for line in Measured(unfit[:1], [""], task, {}).headlines for v in line.verdicts}
+        assert tones <= {"none", "level"}
 
 
 @pytest.mark.parametrize("name", WORLDS)

@@ -65,6 +65,5 @@ def contrasts(run: Run, dataset: str) -> dict[str, Estimate]:
         crossed = both[task.crossed].astype(str).tolist() if task.crossed else None
         rng = generator(run.record.seed, {"contrast": name})
         low, high, p = mean_test(values, clusters, rng, crossed=crossed, sets=[name] * len(values))
-        g = fewest(clusters, crossed)
-        found[name] = Estimate(float(values.mean()), low, high, len(both), p=p, clusters=g)
+        found[name] = Estimate(float(values.mean()), low, high, len(both), p=p, clusters=fewest(clusters, crossed))
     return dict(zip(found, adjust(list(found.values()), crossed=True), strict=True))

@@ -1,19 +1,14 @@
 """The values of a run with everything that an export must state about them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
-from evenhand.errors import BadInput
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import decide
-
-SAME = ("dataset_builder", "dataset_version", "dataset_options", "measure_version", "measure_options")
-"""Fields of a task that must be equal in runs that share a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +44,6 @@ def headlines(run: Run, task: TaskRecord | None = None) -> list[Fact]:
     """The values over all items and by group, without the parts within groups: of one task, or of all."""
     found = [fact for fact in facts(run) if not fact.part]
     return found if task is None else [fact for fact in found if (fact.dataset, fact.measure) == task.name]
-
-
-def check_same_tasks(runs: Sequence[Run]) -> None:
-    """Raise an error if runs that are to share a table measured different things under the same name."""
-    first: dict[tuple[str, str], tuple[Run, Any]] = {}
-    for run in runs:
-        sample = (run.record.limit, run.record.seed) if run.record.partial else None
-        for task in run.record.tasks:
-            mine = {key: getattr(task, key) for key in SAME} | {"sample": sample}
-            earlier, theirs = first.setdefault(task.name, (run, mine))
-            if mine != theirs:
-                other = ", ".join(key for key in mine if mine[key] != theirs[key])
-                where = f"{task.measure} on {task.dataset}"
-                raise BadInput(
-                    f"'{earlier.path}' and '{run.path}' were not measured in the same way by {where}: "
-                    f"{other} differ. Audit them with the same command, or export them one by one."
-                )
 
 
 def short(value: float) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import slug
-from evenhand.formats.facts import Fact, check_same_tasks, headlines
-from evenhand.runs.comparable import distinct_names
+from evenhand.formats.facts import Fact, headlines
+from evenhand.runs.comparable import distinct_names, measured, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.verdict import RULE
@@ -22,8 +22,9 @@ def latex(runs: Sequence[Run]) -> str:
     No value is bold: whether a difference is more than chance takes a paired test (`evenhand compare`). Runs in one
     table must have been measured in the same way.
     """
-    check_same_tasks(runs)
     tasks = {task.name: task for run in runs for task in run.record.tasks}
+    for name in tasks:
+        same_task([run for run in runs if name in measured(run)], *name)
     return "\n".join([HEAD, *("\n".join(_table(runs, task)) for task in tasks.values())]) + "\n"
 
 

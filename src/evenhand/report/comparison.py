@@ -105,8 +105,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield f"Before is {first}, after is {after}; change = after - before, item by item."
     yield f"p_holm: {FAMILY}."
     yield "Detectable: the smallest change that such data would show four times in five."
-    distance = "the interval of the change in distance from neutral leaves out 0 and its p, adjusted in the same way,"
-    yield f"Moved: where {distance} is below .05."
+    yield "Moved: the interval of the change in distance from neutral leaves out 0, and its adjusted p is below .05."
     if comparison.of_another_kind:
         which = ", ".join(comparison.of_another_kind)
         yield f"Careful: {which} is causal, the others are not. Values of causal and masked models are not comparable."

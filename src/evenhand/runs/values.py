@@ -75,10 +75,9 @@ def record_of(result: Result, value: Value) -> ValueRecord:
     return ValueRecord(*task, groups=groups, neutral=_number(result.neutral), **numbers)
 
 
-def values_from(
-    scores: pd.DataFrame, task: TaskRecord, seed: int, *, within: str = "", tests: bool = False
-) -> list[Value]:
-    """The values of these scores, as an audit computes them: of all items, then of each group, then of parts within."""
+def values_from(scores: pd.DataFrame, task: TaskRecord, seed: int, *, tests: bool = False) -> list[Value]:
+    """The values of all items and of each group, as an audit computes them; with `tests`, of parts within too."""
+    within = task.within if tests else ""
     groups = list(dict.fromkeys(group for group in (*task.by, within, task.cluster, task.crossed) if group))
     rows = [
         Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})
@@ -86,19 +85,10 @@ def values_from(
     ]
     how = MEASURES[task.measure]
     summarise: Summarise = how.summarise  # type: ignore[assignment]
-    found = summarised(
-        rows,
-        summarise,
-        by=task.by,
-        within=within,
-        cluster=task.cluster,
-        crossed=task.crossed,
-        bounds=Traits.of(how).bounds,
-        neutral=how.neutral if tests else math.nan,
-        mixed=mixed(scores, task),
-        seed=seed,
-    )
-    return list(found)
+    design: dict[str, Any] = {"by": task.by, "within": within, "cluster": task.cluster, "crossed": task.crossed}
+    bounds, neutral = Traits.of(how).bounds, how.neutral if tests else math.nan
+    whole = mixed(scores, task)
+    return list(summarised(rows, summarise, bounds=bounds, neutral=neutral, mixed=whole, seed=seed, **design))
 
 
 def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:
@@ -111,9 +101,7 @@ def with_tests(values: Sequence[ValueRecord], scores: pd.DataFrame, task: TaskRe
     known = MEASURES.get(task.measure)
     if known is None or known.version != task.measure_version:
         return list(values)
-    again = {
-        tuple(sorted(v.groups.items())): v for v in values_from(scores, task, seed, within=task.within, tests=True)
-    }
+    again = {tuple(sorted(v.groups.items())): v for v in values_from(scores, task, seed, tests=True)}
     return [
         replace(value, **{name: _number(getattr(found, name)) for name in ("low", "high", *TESTS)})
         if (found := again.get(tuple(sorted(value.groups.items()))))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -11,31 +12,9 @@ from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered
 from evenhand.stats.significance import interval_test, sign_flip_test
 
 
-def mean_interval(
-    values: Floats,
-    clusters: Sequence[str],
-    rng: np.random.Generator,
-    *,
-    crossed: Sequence[str] | None = None,
-    sets: Sequence[str] | None = None,
-    unit: bool = False,
-) -> tuple[float, float]:
-    """The interval of the mean of `values`, or, with `sets`, of the mean over sets of each set's mean.
-
-    With neither `crossed` nor `sets`, `intervals.clustered_interval`. Otherwise value +- t standard errors, where the
-    error comes from what each item adds to the value, (x - mean of its set) / (items of its set x number of sets),
-    summed by cluster. `crossed` is a second way to cluster the same items (each profession in each template), and both
-    are samples: the variance is V(clusters) + V(crossed) - V(both at once), and at least either of the first two
-    (Cameron, Gelbach and Miller 2011, Journal of Business & Economic Statistics 29:238-249). t has Satterthwaite's
-    (1946) degrees of freedom; with two clusters on a side, one. Clusters that are in the same sets are a stratum, whose
-    size was chosen: variances are within strata.
-
-    `unit` values lie between 0 and 1: the interval is computed for the logit, and stays in between. A set whose values
-    are all 0, or all 1 (or all -1, without `unit`), has no spread: Wilson's interval over its clusters stands in for
-    it, joined to the rest as root of the sum of squares. NaN where a stratum of `clusters` is a single one.
-    """
-    low, high, _, _ = _interval(values, clusters, rng, crossed, sets, unit)
-    return low, high
+def mean_interval(values: Floats, clusters: Sequence[str], rng: np.random.Generator, **how: Any) -> tuple[float, float]:
+    """The interval of `mean_test` alone."""
+    return mean_test(values, clusters, rng, neutral=math.nan, **how)[:2]
 
 
 def mean_test(
@@ -48,25 +27,20 @@ def mean_test(
     unit: bool = False,
     neutral: float = 0.0,
 ) -> tuple[float, float, float]:
-    """The interval of `mean_interval`, and p against `neutral`: by flipping signs, or t with the interval's error."""
-    low, high, freedom, units = _interval(values, clusters, rng, crossed, sets, unit)
-    if math.isnan(neutral):
-        return low, high, math.nan
-    if freedom is None:
-        return low, high, sign_flip_test(values - neutral, units, rng)
-    value = _contributions(values, _sets(values, sets))[0]
-    return low, high, interval_test(value - neutral, low - neutral, high - neutral, freedom)
+    """Interval and p of the mean of `values`, or, with `sets`, of the mean over sets of each set's mean.
 
+    With neither `crossed` nor `sets`: `intervals.clustered_interval`, and a sign-flip test. Otherwise value +- t
+    standard errors, where the error comes from what each item adds to the value, (x - mean of its set) / (items of its
+    set x number of sets), summed by cluster. `crossed` is a second way to cluster the same items (each profession in
+    each template), and both are samples: the variance is V(clusters) + V(crossed) - V(both at once), and at least
+    either of the first two (Cameron, Gelbach and Miller 2011, Journal of Business & Economic Statistics 29:238-249). t
+    has Satterthwaite's (1946) degrees of freedom; with two clusters on a side, one. Clusters that are in the same sets
+    are a stratum, whose size was chosen: variances are within strata.
 
-def _interval(
-    values: Floats,
-    clusters: Sequence[str],
-    rng: np.random.Generator,
-    crossed: Sequence[str] | None,
-    sets: Sequence[str] | None,
-    unit: bool,
-) -> tuple[float, float, float | None, Sequence[str]]:
-    """Low, high, degrees of freedom (None where the interval is a bootstrap's over clusters), and the clusters used."""
+    `unit` values lie between 0 and 1: the interval is computed for the logit, and stays in between. A set whose values
+    are all 0, or all 1 (or all -1, without `unit`), has no spread: Wilson's interval over its clusters stands in for
+    it, joined to the rest as root of the sum of squares. NaN where a stratum of `clusters` is a single one.
+    """
     g, index = numbered(clusters)
     if crossed is not None:
         h, other = numbered(crossed)
@@ -76,23 +50,18 @@ def _interval(
         elif g < 2 and sets is None:
             clusters, crossed = crossed, None
     if crossed is None and sets is None:
-        return *clustered_interval(values, clusters, rng), None, clusters
-    which = _sets(values, sets)
+        return *clustered_interval(values, clusters, rng), sign_flip_test(values - neutral, clusters, rng)
+    _, which = numbered(sets if sets is not None else [""] * len(values))
     value, parts = _contributions(values, which)
     error = _error(parts, which, clusters, crossed)
     none = error.variance <= (1e-12 * np.abs(values).max()) ** 2  # but for rounding
     if math.isnan(error.variance) or (none and sets is None):  # a few that agree do not prove it of all
-        return math.nan, math.nan, error.freedom, clusters
+        return math.nan, math.nan, math.nan
     half = 0.0 if none else float(stats.t.ppf(0.975, error.freedom)) * math.sqrt(error.variance)
     low, high = _logit_ends(value, half) if unit and 0 < value < 1 else (value - half, value + half)
     if sets is not None:
         low, high = _widened(values, which, index, (value, low, high), unit)
-    return low, high, error.freedom, clusters
-
-
-def _sets(values: Floats, sets: Sequence[str] | None) -> Indices:
-    """The number of each item's set."""
-    return numbered(sets if sets is not None else [""] * len(values))[1]
+    return low, high, interval_test(value - neutral, low - neutral, high - neutral, error.freedom)
 
 
 def fewest(clusters: Sequence[str], crossed: Sequence[str] | None) -> int:
