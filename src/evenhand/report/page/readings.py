@@ -130,7 +130,9 @@ def verdict(number: Number, reading: Reading) -> Verdict:
     if found.side == 0:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
         seen = number.detectable > abs(number.value - number.neutral)
-        because = f"one of about {number.detectable:.2f} would probably have been seen" if seen else tested
+        because = tested if number.side(number.neutral) else f"the interval includes {number.neutral:g}"
+        if seen:
+            because = f"one of about {number.detectable:.2f} would probably have been seen"
         return Verdict("undecided", nothing, because, much)
     tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
     return Verdict(tone, reading.leans[found.side > 0], tested, much)
