@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.comparison import Comparison
 from evenhand.report.plots import GREY, PALETTE, intervals, numbers, rule_at
-from evenhand.report.tables import cell, estimate, line, markdown_table, table
+from evenhand.report.tables import P, cell, estimate, line, markdown_table, table
 from evenhand.stats.verdict import FAMILY
 
 WORDS = ("dataset", "measure", "run", "group", "moved")
@@ -85,7 +85,7 @@ def _cells(comparison: Comparison, row: dict[Any, Any]) -> dict[str, str]:
         **{name: cell(row[name], "+.3f" if signed else ".3f") for name in ("before", "after")},
         "change": cell(row["change"], "+.3f"),
         "95 % interval": estimate(row, "change").interval(),
-        "p_holm": "<0.0001" if row["p_holm"] < 0.0001 else cell(row["p_holm"], ".4f"),
+        "p_holm": cell(row["p_holm"], P),
         "detectable": cell(row["detectable"], ".3f"),
         "n": f"{row['n']:,}",
         "left out": f"{row['left_out']:,}",

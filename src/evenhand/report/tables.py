@@ -39,8 +39,14 @@ def framed(frame: pd.DataFrame, formats: Mapping[str, str]) -> Table:
     return table(list(formats), rows, left=[column for column, form in formats.items() if not form])
 
 
+P = ".4f"
+"""The format of a p."""
+
+
 def cell(value: Any, form: str) -> str:
     """The value in its format; a dash where there is none."""
+    if form == P and value < 0.0001:
+        return "<0.0001"
     return "–" if pd.isna(value) else format(value, form)
 
 
