@@ -51,17 +51,6 @@ def test_the_readme_names_every_command() -> None:
         assert f"evenhand {group.name}" in readme
 
 
-@pytest.mark.usefixtures("without_pages")
-def test_the_readme_shows_what_an_audit_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from evenhand.cli.app import app
-    from evenhand.cli.terminal import run
-
-    block = re.findall(r"```\n(mini-en · .*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)[0]
-    assert run(app, ["audit", "mini-en", "--suite", "becpro", "--out", str(tmp_path)]) == 0
-    printed = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
-    assert printed.startswith(block.rstrip())
-
-
 def pins() -> list[Requirement]:
     """The lines of constraints.txt, in their order."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()

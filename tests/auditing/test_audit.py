@@ -61,7 +61,7 @@ def test_one_mask_for_each_word_costs_960(mini_en: MaskedLM) -> None:
 def test_the_scorecard_in_the_readme_is_real(whole: evenhand.Run) -> None:
     number = r"[+-]\d\.\d{3}"
     printed = re.findall(
-        rf"^ (\w+) +(\w+) +({number}) +\[({number}), ({number})\] +([\d,]+) +(\d+)", README.read_text(), re.M
+        rf"^ (\w+) +(\w+) +({number}) +\[({number}), ({number})\] *●? +([\d,]+) +(\d+)", README.read_text(), re.M
     )
     assert len(whole.results) == 7
     for row, (prof_gender, gender, value, low, high, n, unscored) in zip(whole.results, printed[:7], strict=True):

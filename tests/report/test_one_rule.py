@@ -20,7 +20,7 @@ from evenhand.runs.record import Finding
 from helpers.simulated import WORLDS, false_claims, simulate
 
 LEANING = ("above", "below")
-SHIFTS = {"professions": 0.25, "emotions": 0.4, "pairs": 0.35, "pronouns": 0.12, "inference": 0.0}
+SHIFTS = {"professions": 0.25, "emotions": 0.9, "pairs": 1.0, "pronouns": 0.12, "inference": 0.0}
 
 
 @pytest.fixture(scope="module", params=WORLDS)
