@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 
 from evenhand.stats.intervals import Floats, clustered_interval
-from evenhand.stats.mean_intervals import fewest, mean_interval
+from evenhand.stats.mean_intervals import fewest, mean_estimate, mean_interval
+from evenhand.stats.significance import sign_flip_test
 
 
 def rng() -> np.random.Generator:
@@ -107,6 +108,15 @@ def test_the_fewest_clusters_are_those_of_the_smaller_side() -> None:
     assert fewest(one, other) == 4
     assert fewest(one, ["same"] * 60) == 15
     assert fewest(["same"], None) == 1
+
+
+def test_a_mean_estimate_has_the_interval_and_the_p_of_its_clusters() -> None:
+    values, clusters = np.array([0.5, 0.25, 1.0, 0.75, -0.5, 0.5]), list("aabbcd")
+    found, draws = mean_estimate(values, clusters, rng()), rng()
+    assert (found.value, found.n, found.clusters) == (values.mean(), 6, 4)
+    assert (found.low, found.high) == clustered_interval(values, clusters, draws)
+    assert found.p == sign_flip_test(values, clusters, draws)
+    assert not mean_estimate(np.array([]), [], rng()).known
 
 
 class Items(NamedTuple):

@@ -7,12 +7,10 @@ import pytest
 from scipy import stats
 
 from evenhand.stats import significance
-from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import (
     detectable,
     holm,
     interval_test,
-    mean_with_test,
     sign_flip_test,
     signed_rank,
     signed_rank_z,
@@ -27,15 +25,6 @@ def t_interval(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[fl
     """Student's, at 95 %."""
     found = stats.ttest_1samp(values, 0).confidence_interval(0.95)
     return float(found.low), float(found.high)
-
-
-def test_a_mean_with_test_has_the_interval_and_the_p_of_its_clusters() -> None:
-    values, clusters = np.array([0.5, 0.25, 1.0, 0.75, -0.5, 0.5]), list("aabbcd")
-    found, draws = mean_with_test(values, clusters, rng()), rng()
-    assert (found.value, found.n, found.clusters) == (values.mean(), 6, 4)
-    assert (found.low, found.high) == clustered_interval(values, clusters, draws)
-    assert found.p == sign_flip_test(values, clusters, draws)
-    assert not mean_with_test(np.array([]), [], rng()).known
 
 
 def test_signed_rank_is_rs() -> None:

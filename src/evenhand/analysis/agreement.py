@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
-from evenhand.stats.significance import mean_with_test
+from evenhand.stats.mean_intervals import mean_estimate
 from evenhand.stats.verdict import adjust
 
 EFFECTS = ("social", "agreement", "form", "level")
@@ -44,6 +44,6 @@ def summary(effects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
             known = part.dropna(subset=effect)
             rng = generator(seed, {"prof_gender": str(label), "effect": effect})
             labels.append({"prof_gender": label, "effect": effect})
-            found.append(mean_with_test(known[effect].to_numpy(), known["profession"].tolist(), rng))
+            found.append(mean_estimate(known[effect].to_numpy(), known["profession"].tolist(), rng))
     numbers = pd.DataFrame(adjust(found), columns=["value", "low", "high", "p", "p_holm", "clusters", "needed"])
     return pd.DataFrame(labels).join(numbers)

@@ -92,10 +92,7 @@ class PairedScores:
             ends = agreed_interval(float(values[0]), n, signed=signed)
             return *ends, sign_flip_test(values - neutral, self.clusters, rng)
         unit = self.unit and not signed
-        found = mean_test(values, self.clusters, rng, crossed=self.crossed, sets=self.sets, unit=unit, neutral=neutral)
-        if self.sets is not None and self.crossed is None:
-            return *found[:2], sign_flip_test((values - neutral) * self._weights(), self.clusters, rng)
-        return found
+        return mean_test(values, self.clusters, rng, crossed=self.crossed, sets=self.sets, unit=unit, neutral=neutral)
 
     def _worse(
         self, ends: tuple[float, float], change: tuple[float, float, float], rng: np.random.Generator

@@ -11,7 +11,8 @@ from evenhand.analysis.paired import changes
 from evenhand.core.scores import generator
 from evenhand.stats.correlation import Line, fitted, ratio_of_spreads
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import clustered_interval
+from evenhand.stats.mean_intervals import mean_estimate
+from evenhand.stats.verdict import adjust, decide
 
 FEWEST = 3
 
@@ -33,14 +34,14 @@ class Equalising:
 
     @property
     def verdict(self) -> str:
-        """Whether pronouns are merely being equalised, as far as the intervals decide it."""
+        """Whether pronouns are merely being equalised: both halves must be shown, the second by stats.verdict."""
         if self.spread.side(1) >= 0:
             return "undecided: it is not certain that the professions' differences shrank"
         if self.agreement is None:
             return "the professions' differences shrank; there are no words that call for one gender to compare with"
         words = "words that call for one gender"
         says = {-1: f"yes: {words} lost some of it,", 0: f"not shown: {words} changed by", 1: f"no: {words} gained,"}
-        return f"{says[self.agreement.side()]} {self.agreement.shown('+.2f')}"
+        return f"{says[decide(self.agreement).side]} {self.agreement.shown('+.2f')}"
 
 
 def appd(scores: pd.DataFrame) -> pd.DataFrame:
@@ -70,9 +71,10 @@ def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising | None:
         return Equalising(line, None, spread, None)
     x, y = (gendered[name].to_numpy(dtype=float) for name in ("before", "after"))
     moved = np.where(gendered["better"] == "above 0", 1.0, -1.0) * (y - x)
-    low, high = clustered_interval(moved, gendered["profession"].tolist(), generator(seed, {"words": "agreement"}))
+    rng = generator(seed, {"words": "agreement"})
+    (agreement,) = adjust([mean_estimate(moved, gendered["profession"].tolist(), rng)])
     other = fitted(x, y, generator(seed, {"words": "gendered"}))
-    return Equalising(line, other, spread, Estimate(float(moved.mean()), low, high))
+    return Equalising(line, other, spread, agreement)
 
 
 def seen(professions: Iterable[str], texts: Iterable[str]) -> set[str]:

@@ -8,7 +8,7 @@ import pandas as pd
 from evenhand.analysis.paired import changes, pairs
 from evenhand.core.scores import generator
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.significance import mean_with_test
+from evenhand.stats.mean_intervals import mean_estimate
 from evenhand.stats.verdict import adjust, decide
 
 TYPICAL = (("female", "female"), ("male", "male"))
@@ -87,4 +87,4 @@ def _cell(scores: pd.DataFrame, gender: str, jobs: str, seed: int) -> Estimate:
 def _estimate(part: pd.DataFrame, jobs: str, gender: str, seed: int) -> Estimate:
     part = part.dropna(subset="score")
     rng = generator(seed, {"prof_gender": jobs, "gender": gender})
-    return mean_with_test(part["score"].to_numpy(), part["profession"].tolist(), rng)
+    return mean_estimate(part["score"].to_numpy(), part["profession"].tolist(), rng)

@@ -9,7 +9,7 @@ from evenhand.core.scores import generator
 from evenhand.runs.folder import Run
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.mean_intervals import fewest, mean_test
+from evenhand.stats.mean_intervals import mean_estimate
 from evenhand.stats.verdict import adjust
 
 SETS = ("pro", "anti", "non")
@@ -64,6 +64,5 @@ def contrasts(run: Run, dataset: str) -> dict[str, Estimate]:
         clusters = both[task.cluster].astype(str).tolist()
         crossed = both[task.crossed].astype(str).tolist() if task.crossed else None
         rng = generator(run.record.seed, {"contrast": name})
-        low, high, p = mean_test(values, clusters, rng, crossed=crossed, sets=[name] * len(values))
-        found[name] = Estimate(float(values.mean()), low, high, len(both), p=p, clusters=fewest(clusters, crossed))
+        found[name] = mean_estimate(values, clusters, rng, crossed=crossed, sets=[name] * len(values))
     return dict(zip(found, adjust(list(found.values()), crossed=True), strict=True))

@@ -8,7 +8,8 @@ import pandas as pd
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.significance import mean_with_test, signed_rank
+from evenhand.stats.mean_intervals import mean_estimate
+from evenhand.stats.significance import signed_rank
 from evenhand.stats.verdict import adjust
 
 AGREEING = (
@@ -65,7 +66,7 @@ def compared(
     for label, part in paired.dropna(subset="difference").groupby(by):
         differences, clusters = part["difference"].to_numpy(), part[cluster or "id_female"].tolist()
         rng = generator(seed, {by: str(label), "gender": "female - male"})
-        found.append(mean_with_test(differences, clusters, rng))
+        found.append(mean_estimate(differences, clusters, rng))
         ranked = signed_rank(differences)
         printed = {"w": ranked.w, "r": ranked.r, "r_printed": ranked.r_as_printed, "p_printed": ranked.p}
         rows.append({by: label, "pairs": len(part), **printed})

@@ -1,24 +1,29 @@
 """Several models trained on several draws: one value, with an interval over the draws and the items together."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
-from evenhand.stats.mean_intervals import mean_interval
+from evenhand.stats.estimate import Estimate
+from evenhand.stats.mean_intervals import mean_estimate
+from evenhand.stats.verdict import adjust, decide
 
 COMBINED = "combined"
-COLUMNS = ["group", "value", "low", "high", "draws", "n"]
+COLUMNS = ["group", "value", "low", "high", "draws", "n", "p_holm", "lean"]
 
 
 def replicate_means(
     scores: pd.DataFrame, *, by: str = "category", cluster: str = "id", size: bool = False, seed: int = 0
 ) -> pd.DataFrame:
-    """The mean score of each group, then of all together, over draws: group, value, low, high, draws, n.
+    """The mean score of each group, then of all together, over draws: group, value, low, high, draws, n, p_holm, lean.
 
     `scores` has columns id, score, `by`, and draw where there are several. With `size`, of the absolute scores (ASLD).
     Items, or the clusters of items that `cluster` names, and draws are both treated as samples, so the interval covers
-    what another training on other sentences would give (stats.mean_interval, crossed); with one draw, only the items.
+    what another training on other sentences would give (stats.mean_test, crossed); with one draw, only the items.
+    `lean` is the verdict of stats.verdict against 0, with p adjusted over these rows.
     """
     return _table(scores.assign(score=scores["score"].abs()) if size else scores, by, cluster, seed)
 
@@ -47,11 +52,16 @@ def replicate_changes(
 
 def _table(scores: pd.DataFrame, by: str, cluster: str, seed: int) -> pd.DataFrame:
     scores = scores.dropna(subset=["score"])
-    rows = []
+    rows: list[tuple[str, int]] = []
+    found: list[Estimate] = []
     for label, part in (*scores.groupby(by, sort=False), *([(COMBINED, scores)] if len(scores) else [])):
         values, clusters = part["score"].to_numpy(dtype=np.float64), part[cluster].astype(str).tolist()
         draws = part["draw"].astype(str).tolist() if "draw" in part else [""]
         crossed = draws if len(set(draws)) > 1 else None
-        low, high = mean_interval(values, clusters, generator(seed, {"group": str(label)}), crossed=crossed)
-        rows.append((str(label), float(values.mean()), low, high, len(set(draws)), part["id"].nunique()))
-    return pd.DataFrame(rows, columns=COLUMNS)
+        estimate = mean_estimate(values, clusters, generator(seed, {"group": str(label)}), crossed=crossed)
+        found.append(replace(estimate, n=part["id"].nunique()))
+        rows.append((str(label), len(set(draws))))
+    several = max((draws for _, draws in rows), default=1) > 1
+    tested = zip(rows, adjust(found, crossed=several), strict=True)
+    told = [(label, e.value, e.low, e.high, draws, e.n, e.p_holm, decide(e).word) for (label, draws), e in tested]
+    return pd.DataFrame(told, columns=COLUMNS)

@@ -144,8 +144,9 @@ def summarised(
             families.append([])
         for labels, part in _parts(scores, level).items():
             families[-1].append(_value(dict(zip(level, labels, strict=True)), part, inside))
-    for family in families:
-        yield from family if math.isnan(at) else adjust(family, crossed=bool(crossed))
+    for number, family in enumerate(families):
+        one_way = not crossed or (number > 0 and within == crossed)  # a single profession has templates alone
+        yield from family if math.isnan(at) else adjust(family, crossed=not one_way)
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ def learned_table(
         rows = [[str(group), *_by_model(part, names)] for group, part in frame.groupby("group", sort=False)]
         parts += [line(title, "dim"), table(["pairs", *names], rows, left=["pairs"])]
     for row in changes[changes["group"] == changes["group"].iloc[-1]].to_dict("records"):
-        told = "more" if row["low"] > 0 else "less" if row["high"] < 0 else "as much, as far as can be told"
+        told = {"above": "more", "below": "less"}.get(row["lean"], "no difference shown")
         parts.append(line(f"{row['of']} against {row['against']}: {estimate(row).shown('+.2f')}, {told}", ""))
     if asld["draws"].max() == 1:
         one = "One draw each: intervals are over pairs alone. Another sample may differ: draw several."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered_interval, numbered
 from evenhand.stats.significance import interval_test, sign_flip_test
 
@@ -62,6 +63,15 @@ def mean_test(
     if sets is not None:
         low, high = _widened(values, which, index, (value, low, high), unit)
     return low, high, interval_test(value - neutral, low - neutral, high - neutral, error.freedom)
+
+
+def mean_estimate(values: Floats, clusters: Sequence[str], rng: np.random.Generator, **how: Any) -> Estimate:
+    """The mean with the interval and p of `mean_test`, not yet adjusted; without a value where there are none."""
+    if not len(values):
+        return Estimate(math.nan)
+    low, high, p = mean_test(values, clusters, rng, **how)
+    g = fewest(clusters, how.get("crossed"))
+    return Estimate(float(values.mean()), low, high, len(values), p=p, clusters=g)
 
 
 def fewest(clusters: Sequence[str], crossed: Sequence[str] | None) -> int:

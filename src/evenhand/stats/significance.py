@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import Floats, clustered_interval, numbered
+from evenhand.stats.intervals import Floats, numbered
 
 MOST_COINS = 2**28
 """Coins to toss for one test: with very many clusters fewer draws do."""
@@ -95,15 +94,6 @@ def _coins(draws: int, n: int, rng: np.random.Generator) -> Iterator[Floats]:
         rows = min(at_once, draws - start)
         bits = np.frombuffer(rng.bytes(rows * -(-n // 8)), dtype=np.uint8).reshape(rows, -1)
         yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
-
-
-def mean_with_test(values: Floats, clusters: Sequence[str], rng: np.random.Generator) -> Estimate:
-    """The mean with its clustered interval and the p of `sign_flip_test`, not yet adjusted; NaN without values."""
-    if not len(values):
-        return Estimate(math.nan)
-    low, high = clustered_interval(values, clusters, rng)
-    p = sign_flip_test(values, clusters, rng)
-    return Estimate(float(values.mean()), low, high, len(values), p=p, clusters=len(set(clusters)))
 
 
 def detectable(low: float, high: float, g: int, *, rows: int = 1, power: float = 0.8) -> float:

@@ -68,8 +68,8 @@ def reproduce(
 
 
 def _verdict(steps: dict[int, pd.DataFrame]) -> str:
-    falls = [size for size, step in steps.items() if (step[step["group"] == COMBINED]["high"] < 0).all()]
+    falls = [size for size, step in steps.items() if (step[step["group"] == COMBINED]["lean"] == "below").all()]
     if not falls:
-        return "No step lowers the combined ASLD beyond its interval."
+        return "No step is shown to lower the combined ASLD."
     shown = ", ".join(f"{size:,}" for size in falls)
-    return f"The combined ASLD falls, beyond its interval, only with the step to {shown} sentences."
+    return f"The combined ASLD is shown to fall only with the step to {shown} sentences."
