@@ -12,10 +12,11 @@ __version__ = "0.2.0.dev0"
 if TYPE_CHECKING:
     from evenhand.analysis.comparison import compare as compare
     from evenhand.auditing.audit import audit as audit
-    from evenhand.auditing.audit import rescore as rescore
+    from evenhand.auditing.rescoring import rescore as rescore
     from evenhand.auditing.sweep import sweep as sweep
     from evenhand.checks.doctor import doctor as doctor
     from evenhand.checks.lint import lint as lint
+    from evenhand.core.contrasts import Partners as Partners
     from evenhand.core.dataset import Dataset as Dataset
     from evenhand.core.items import Blank as Blank
     from evenhand.core.items import NliPair as NliPair
@@ -52,10 +53,12 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "analysis.comparison": "compare",
-    "auditing.audit": "audit rescore",
+    "auditing.audit": "audit",
+    "auditing.rescoring": "rescore",
     "auditing.sweep": "sweep",
     "checks.doctor": "doctor",
     "checks.lint": "lint",
+    "core.contrasts": "Partners",
     "core.dataset": "Dataset",
     "core.items": "Blank NliPair Pair Sentence",
     "core.loop": "measure measure_all",

@@ -1,16 +1,17 @@
 """Which datasets and measures an audit runs."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand import datasets, measures
-from evenhand.core.dataset import Dataset
+from evenhand.core.dataset import Dataset, base_name
 from evenhand.core.items import NliPair
 from evenhand.core.loop import Task
-from evenhand.core.measure import Traits
+from evenhand.core.measure import Measure, Traits
 from evenhand.errors import BadInput, UnknownName
-from evenhand.runs.record import TaskRecord, traits
+from evenhand.runs.record import TaskRecord
 
 OF_PAIRS = ("likelihood-difference", "likelihood-lean", "stereotype-share", "crows-pairs")
 OF_INFERENCE = (
@@ -54,16 +55,27 @@ CAUSAL_INFERENCE = [
 
 
 def tasks(
-    suite: str = "all", language: str = "en", options: Mapping[str, Any] | None = None, kind: str = "masked"
+    suite: str | Sequence[str] = "all",
+    language: str | Sequence[str] = "en",
+    options: Mapping[str, Any] | None = None,
+    kind: str = "masked",
 ) -> list[Task]:
-    """The tasks of a suite, or of all suites for that kind of model."""
-    if suite != "all" and suite not in SUITES:
-        raise UnknownName("suite", suite, ["all", *SUITES])
-    chosen = [SUITES[name] for name in (ALL[kind] if suite == "all" else (suite,))]
-    pairs = [pair for by_language in chosen for pair in by_language.get(language, [])]
-    if not pairs:
-        raise UnknownName("language", language, {known for by_language in chosen for known in by_language})
-    return chosen_tasks(pairs, options, kind)
+    """The tasks of suites, or of all suites for that kind of model, in one language or several."""
+    named = [suite] if isinstance(suite, str) else list(dict.fromkeys(suite))
+    languages = [language] if isinstance(language, str) else list(dict.fromkeys(language))
+    for name in named:
+        if name != "all" and name not in SUITES:
+            raise UnknownName("suite", name, ["all", *SUITES])
+    chosen = {name: SUITES[name] for one in named for name in (ALL[kind] if one == "all" else (one,))}
+    known = {known for by_language in chosen.values() for known in by_language}
+    for one in languages:
+        if one not in known:
+            raise UnknownName("language", one, known)
+    for name, by_language in chosen.items():
+        if name in named and not set(languages) & set(by_language):
+            raise UnknownName(f"language of suite '{name}'", languages[0], by_language)
+    pairs = [pair for one in languages for by_language in chosen.values() for pair in by_language.get(one, [])]
+    return chosen_tasks(list(dict.fromkeys(pairs)), options, kind)
 
 
 def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
@@ -80,14 +92,36 @@ def chosen_tasks(
     """The tasks for these (dataset, measure) pairs. An option goes to every dataset and measure that has it."""
     options = _checked(options or {}, pairs, kind)
     built = {name: _built(name, options) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
-    return [_task(built[dataset], measure, options) for dataset, measure in pairs]
+    return [_task(built[dataset], measure, options, kind) for dataset, measure in pairs]
+
+
+Source = tuple[str, Mapping[str, Any]]
+"""A dataset by name, and options of its own: the file of `templates` or `pairs`."""
 
 
 def tasks_on(
-    dataset: str, which: Sequence[str] = (), options: Mapping[str, Any] | None = None, kind: str = "masked"
+    datasets: str | Sequence[Source],
+    which: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    kind: str = "masked",
 ) -> list[Task]:
-    """The tasks for one dataset: with the named measures, or with all that suit its items."""
-    built = _built(dataset, options or {})
+    """The tasks for these datasets: with the named measures, or with all that suit their items."""
+    sources: Sequence[Source] = [(datasets, {})] if isinstance(datasets, str) else datasets
+    found: list[tuple[str, Dataset, str]] = []
+    for name, own in sources:
+        built = _built(name, {**(options or {}), **own})
+        found += [(name, built, measure) for measure in _fitting(name, built, which)]
+    given = dict(options or {}) | {option: value for _, own in sources for option, value in own.items()}
+    taken = _checked(given, [(name, measure) for name, _, measure in found], kind)
+    chosen = [_task(built, measure, taken, kind) for _, built, measure in found]
+    for one, count in Counter((task.dataset.name, task.measure.name) for task in chosen).items():
+        if count > 1:
+            raise BadInput(f"Two of the datasets are called '{one[0]}'. Rename one, or measure it in a run of its own.")
+    return chosen
+
+
+def _fitting(name: str, built: Dataset, which: Sequence[str]) -> list[str]:
+    """The named measures, or all that suit the dataset; an error if a named one does not."""
     sort = type(built.items[0])
     fitting = {name: Traits.of(how) for name, how in measures.MEASURES.items() if Traits.of(how).items is sort}
     chosen = list(dict.fromkeys(which)) or [name for name, how in fitting.items() if _unasked(how, built)]
@@ -96,11 +130,10 @@ def tasks_on(
             raise UnknownName("measure", measure, measures.MEASURES)
         if measure not in fitting:
             raise BadInput(
-                f"'{measure}' cannot measure '{dataset}', whose items are of type {sort.__name__}. "
+                f"'{measure}' cannot measure '{name}', whose items are of type {sort.__name__}. "
                 f"Measures that can: {', '.join(fitting)}."
             )
-    taken = _checked(options or {}, [(dataset, measure) for measure in chosen], kind)
-    return [_task(built, measure, taken) for measure in chosen]
+    return chosen
 
 
 def _checked(options: Mapping[str, Any], pairs: Sequence[tuple[str, str]], kind: str) -> dict[str, Any]:
@@ -122,36 +155,60 @@ def _built(dataset: str, options: Mapping[str, Any]) -> Dataset:
     return datasets.load(dataset, **{k: v for k, v in options.items() if k in datasets.options_of(dataset)})
 
 
-def _task(dataset: Dataset, measure: str, options: Mapping[str, Any]) -> Task:
+def _task(dataset: Dataset, measure: str, options: Mapping[str, Any], kind: str) -> Task:
     taken = {k: v for k, v in options.items() if k in measures.options_of(measure)}
-    return Task(dataset, measures.load(measure, **taken))
+    return _named(dataset, measures.load(measure, **taken), kind)
 
 
-def record(task: Task, *, partial: bool = False) -> TaskRecord:
+def _named(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
+    """The task, with options that are not the default in the name of the dataset, so that results stay apart.
+
+    The file of a user's dataset is not in its name: edited, it is still the same dataset.
+    """
+    changed: dict[str, Any] = {}
+    if not dataset.builder:
+        changed |= {k: v for k, v in dataset.options.items() if v != datasets.defaults_of(dataset.name).get(k, v)}
+    usual = _options(type(measure)()) | DEFAULTS.get(kind, {})
+    changed |= {k: v for k, v in _options(measure).items() if v != usual[k]}
+    told = ", ".join(f"{name}={value}" for name, value in changed.items())
+    return Task(dataclasses.replace(dataset, name=f"{dataset.name} ({told})" if told else dataset.name), measure)
+
+
+def _options(measure: Any) -> dict[str, Any]:
+    return (
+        {field.name: getattr(measure, field.name) for field in dataclasses.fields(measure)}
+        if dataclasses.is_dataclass(measure)
+        else {}
+    )
+
+
+def record(task: Task, *, seed: int = 0, limit: int | None = None, partial: bool = False) -> TaskRecord:
     """The record of a task, from which its results can be read and the task rebuilt."""
     data, how = task.dataset, task.measure
-    same = ("within", "cluster", "crossed", "flaws", "about", "language", "source", "licence")
+    same = ("within", "cluster", "crossed", "partners", "flaws", "about", "language", "source", "licence")
     return TaskRecord(
         dataset=data.name,
-        dataset_builder=data.builder or data.name,
+        dataset_builder=data.builder or base_name(data.name),
         dataset_version=data.version,
         dataset_options=dict(data.options),
         by=tuple(data.by),
         **{name: getattr(data, name) for name in same},
         measure=how.name,
         measure_version=how.version,
-        measure_options=dataclasses.asdict(how) if dataclasses.is_dataclass(how) else {},
+        measure_options=_options(how),
         reading=how.reading,
         asks=(how.__doc__ or "").partition("\n")[0],
-        **traits(how),
+        **Traits.of(how).recorded,
+        seed=seed,
+        limit=limit,
         partial=partial,
     )
 
 
-def rebuild(recorded: Sequence[TaskRecord]) -> list[Task]:
-    """The tasks that were recorded; an error if a dataset has changed since."""
+def rebuild(recorded: Sequence[TaskRecord], kind: str) -> list[Task]:
+    """The tasks that were recorded for that kind of model; an error if a dataset has changed since."""
     built = {name: _rebuilt(task) for name, task in {task.dataset: task for task in recorded}.items()}
-    return [Task(built[t.dataset], measures.load(t.measure, **t.measure_options)) for t in recorded]
+    return [_named(built[t.dataset], measures.load(t.measure, **t.measure_options), kind) for t in recorded]
 
 
 def _rebuilt(recorded: TaskRecord) -> Dataset:

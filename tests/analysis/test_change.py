@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from evenhand import BadInput, Run
 from evenhand.analysis.change import COLUMNS, PairedScores, _farther, adjusted, changed, differences
 from helpers.audited_runs import noise
 from helpers.made_scores import PAPER, associations, run, scores
-from helpers.written_runs import task
+from helpers.written_runs import task, with_fields
 
 NAN = math.nan
 
@@ -245,7 +244,7 @@ def test_runs_of_other_items_are_refused() -> None:
 
 def test_only_what_both_have_is_compared() -> None:
     (one, other), (more, _) = two(*SIX), two(*SIX, "singular-they")
-    both = Run(one.path, replace(one.record, tasks=(*more.record.tasks, *one.record.tasks)))
+    both = Run(one.path, with_fields(one.record, tasks=(*more.record.tasks, *one.record.tasks)))
     both.__dict__["scores"] = pd.concat([more.scores, one.scores], ignore_index=True)
     pd.testing.assert_frame_equal(changed(both, other), changed(one, other))
 

@@ -18,6 +18,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.report import comparison as shown
 from helpers.audited_runs import audited, noise, pairs
 from helpers.typed import only
+from helpers.written_runs import with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -60,7 +61,7 @@ def test_of_the_same_model_nothing_changed(compared: Comparison) -> None:
 
 
 def test_a_causal_model_among_others_is_named(runs: list[Run]) -> None:
-    causal = Run(runs[1].path, replace(runs[1].record, caveats=("A causal model.",)))
+    causal = Run(runs[1].path, with_fields(runs[1].record, caveats=("A causal model.",)))
     mixed = evenhand.compare(runs[0], causal)
     assert mixed.of_another_kind == ["better"]
     assert "Careful: better is causal" in shown.markdown(mixed)
@@ -105,7 +106,7 @@ def test_other_versions_and_contents_are_refused_but_not_another_place(tmp_path:
     assert len(evenhand.compare(runs[0], elsewhere).frame)
     newer = tuple(replace(task, dataset_version=7) for task in elsewhere.record.tasks)
     with pytest.raises(BadInput, match="version of the dataset 1 and 7"):
-        evenhand.compare(runs[0], Run(elsewhere.path, replace(elsewhere.record, tasks=newer)))
+        evenhand.compare(runs[0], Run(elsewhere.path, with_fields(elsewhere.record, tasks=newer)))
     other = audited(tmp_path, "other", 1.0, pairs(tmp_path, 62))
     with pytest.raises(BadInput, match=r"sha256 \w+ and \w+; samples of 60 items and 62 items"):
         evenhand.compare(runs[0], other)

@@ -3,7 +3,6 @@
 import csv
 import math
 import re
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -88,7 +87,7 @@ def test_where_it_was_not_tried_nothing_is_told(dataset: str, measure: str) -> N
 
 
 def test_of_causal_models_nothing_is_told() -> None:
-    causal = replace(record(), caveats=("causal",))
+    causal = record(caveats=("causal",))
     assert followed(causal, task("becpro-en", "association")) is None
 
 

@@ -46,7 +46,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_bundled_audit_costs_990_distinct_inputs(whole: evenhand.Run) -> None:
-    work = whole.record.work
+    work = whole.record.audits[-1].work
     assert (work.questions, work.inputs, work.kept) == (10_800, 990, 0)
 
 
@@ -109,8 +109,8 @@ def test_rescoring_needs_no_model_and_gives_the_same_bytes(whole: evenhand.Run) 
 def test_a_second_audit_asks_nothing_and_changes_nothing(whole: evenhand.Run, mini_en: MaskedLM) -> None:
     before = files(whole.path)
     again = evenhand.audit(mini_en, suite="becpro", out=whole.path.parent)
-    assert again.record.work.kept == 10_800
-    assert again.record.work.batches == 0
+    assert again.record.audits[-1].work.kept == 10_800
+    assert again.record.audits[-1].work.batches == 0
     assert files(whole.path) == before
 
 
@@ -143,7 +143,7 @@ def test_two_audits_at_once_are_refused(tmp_path: Path) -> None:
     (tmp_path / "table").mkdir()
     with locked(tmp_path / "table"), pytest.raises(RunError, match="Another audit is writing"):
         evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path)
-    assert evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path).record.limit == 5
+    assert evenhand.audit(Table(lambda q: (-1.0,)), limit=5, out=tmp_path).record.tasks[0].limit == 5
 
 
 def test_what_was_done_before_a_later_model_failed_is_printed(

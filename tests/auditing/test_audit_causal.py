@@ -52,7 +52,7 @@ def test_the_command_runs_what_suits_goes_on_and_scores_again(
     assert not any(reasons for reasons in run.record.unscored.values())
 
     assert run_command(app, asked) == 0  # again: all is kept
-    assert Run.load(tmp_path / "tiny-gpt2").record.work.batches == 0
+    assert Run.load(tmp_path / "tiny-gpt2").record.audits[-1].work.batches == 0
     assert run_command(app, ["rescore", str(tmp_path / "tiny-gpt2")]) == 0
     assert values(Run.load(tmp_path / "tiny-gpt2")) == values(run)
 

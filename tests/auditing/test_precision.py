@@ -87,14 +87,14 @@ def test_a_run_in_half_precision_says_so(tmp_path: Path, caplog: pytest.LogCaptu
     folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
     run = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "runs", dtype="bfloat16")
     assert torch.backends.mkldnn.enabled  # torch turns it off where bfloat16 fails in it
-    precision = evenhand.Run.load(run.path).record.precision
+    precision = evenhand.Run.load(run.path).record.audits[-1].precision
     assert precision is not None
     assert precision.asked == "bfloat16"
     again = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "runs", dtype="bfloat16")
-    assert again.record.precision == precision
+    assert again.record.audits[-1].precision == precision
     assert {d.dataset for d in precision.deviations} <= {"tgb", "tbd", "tbd-gendered"}
     exact = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "exact")
-    assert exact.record.precision is None
+    assert exact.record.audits[-1].precision is None
     both = run.scores.merge(exact.scores, on=["dataset", "measure", "id"])
     both["apart"] = (both["score_x"] - both["score_y"]).abs()
     largest = both.groupby(["dataset", "measure"])["apart"].max()
@@ -112,14 +112,14 @@ def test_a_model_that_fits_in_half_precision_only_is_measured(tmp_path: Path, mo
 
     monkeypatch.setattr(models, "load", small)
     run = evenhand.audit(folder, suite="gbef", limit=5, out=tmp_path / "runs", dtype="float16")
-    assert run.record.precision is not None
-    assert run.record.precision.deviations == ()
-    assert run.record.precision.why.startswith("Not compared with float32: Device 'nowhere' cannot be used")
+    assert run.record.audits[-1].precision is not None
+    assert run.record.audits[-1].precision.deviations == ()
+    assert run.record.audits[-1].precision.why.startswith("Not compared with float32: Device 'nowhere' cannot be used")
 
 
 def test_few_clusters_give_a_record_that_can_be_written(tmp_path: Path) -> None:
     folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
     run = evenhand.audit(folder, suite="gbef", limit=4, out=tmp_path / "runs", dtype="float16")
-    precision = evenhand.Run.load(run.path).record.precision
+    precision = evenhand.Run.load(run.path).record.audits[-1].precision
     assert precision is not None
     assert precision.asked == "float16"

@@ -100,7 +100,7 @@ def test_an_audit_carries_the_findings_and_keeps_its_answers_clean(make: Make, t
     with sqlite3.connect(run.path / "answers.sqlite") as store:
         (kept,) = store.execute("SELECT count(*) FROM answers").fetchone()
     store.close()
-    assert kept == run.record.work.questions
+    assert kept == run.record.audits[-1].work.questions
     card = scorecard(run)
     assert isinstance(card, Group)
     printed = [str(part) for part in card.renderables]
@@ -149,7 +149,7 @@ def test_an_audit_of_a_plain_object_asks_nothing_more(tmp_path: Path) -> None:
     table = Table(lambda q: (-1.0,))
     run = evenhand.audit(table, suite="becpro", limit=10, out=tmp_path)
     assert run.record.doctor == ()
-    assert len(table.asked) == run.record.work.questions
+    assert len(table.asked) == run.record.audits[-1].work.questions
 
 
 def test_the_command_prints_a_table_and_ends_with_1_where_something_is_unfit(

@@ -60,7 +60,7 @@ def test_models_side_by_side_leave_the_bytes_of_local_runs(tmp_path: Path) -> No
     there = list(sweep(models, out=tmp_path / "there", engine="ray", workers=2, **how))
     for one, other in zip(here, there, strict=True):
         assert contents(one) == contents(other)
-        assert one.record.work == other.record.work
+        assert one.record.audits[-1].work == other.record.audits[-1].work
         assert one.record.tokens == other.record.tokens
         assert {**one.record.loaded, "workers": 2} == other.record.loaded
 
@@ -169,5 +169,5 @@ def test_a_node_killed_in_the_middle_costs_nothing_and_doubles_nothing(cluster: 
     here = evenhand.audit(Letters(), out=tmp_path / "here", **how)
     with Disturbed(partial(Letters, seconds=0.01), WorkerPool(2), name="letters") as model:
         there = evenhand.audit(model, out=tmp_path / "there", **how)
-    assert sorted(finished) == list(range(there.record.work.batches))
+    assert sorted(finished) == list(range(there.record.audits[-1].work.batches))
     assert contents(here) == contents(there)

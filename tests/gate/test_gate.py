@@ -3,7 +3,6 @@
 import json
 import math
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -25,7 +24,7 @@ from helpers.audited_runs import audited, pairs
 from helpers.made_scores import PAPER, scores
 from helpers.made_scores import run as made_run
 from helpers.typed import only
-from helpers.written_runs import record, task
+from helpers.written_runs import record, task, with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -63,7 +62,7 @@ def test_the_verdict_says_where_the_doctor_calls_the_model_unfit(runs: list[Run]
     found = (Finding("head", "unfit", "head is unfit."), Finding("length", "fine", "length is fine."))
     gate = Gate([Rule(measure="likelihood-lean", within=5)])
     assert gate.judge(runs[0]).notes == ()
-    verdict = gate.judge(Run(runs[0].path, replace(runs[0].record, doctor=found)))
+    verdict = gate.judge(Run(runs[0].path, with_fields(runs[0].record, doctor=found)))
     assert verdict.notes == ("Careful: the doctor calls the model unfit. Head: head is unfit.",)
     assert verdict.verdict == "pass"
 

@@ -22,7 +22,7 @@ from evenhand.core.measure import Traits
 from evenhand.core.model import Work
 from evenhand.core.scores import Result, Score, summarised
 from evenhand.runs import folder
-from evenhand.runs.record import RunRecord
+from evenhand.runs.record import AuditRecord, RunRecord
 from evenhand.stats.estimate import Estimate, side
 from evenhand.stats.verdict import decide
 
@@ -81,20 +81,9 @@ def simulate(name: str, path: Path, seed: int, shift: float = 0.0, share: float 
             for item, value in zip(items, _scores(world, task, values), strict=True)
         )
         found.append(_result(task, scores, f"simulated-{seed}"))
-    records = tuple(suites.record(task, partial=False) for task in tasks(name))
-    record = RunRecord(
-        model=f"simulated-{seed}",
-        fingerprint=f"{seed:064d}",
-        seed=0,
-        limit=None,
-        partial=False,
-        tasks=records,
-        work=Work(),
-        tokens={},
-        warnings=(),
-        seconds=0.0,
-        sha256={},
-    )
+    records = tuple(suites.record(task) for task in tasks(name))
+    audited = AuditRecord(kind=world.kind, tasks=records, work=Work(), tokens={}, warnings=(), seconds=0.0)
+    record = RunRecord(model=f"simulated-{seed}", fingerprint=f"{seed:064d}", audits=(audited,), sha256={})
     path.mkdir(parents=True, exist_ok=True)
     return folder.write(path, record, found, {task.dataset.name: task.dataset.items for task in tasks(name)})
 

@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evenhand import Result, Run, Score
+from evenhand.core.measure import Traits
 from evenhand.core.model import Work
 from evenhand.core.scores import Value
 from evenhand.measures import MEASURES
 from evenhand.runs import folder
-from evenhand.runs.record import RunRecord, TaskRecord, traits
+from evenhand.runs.record import SAMPLE, AuditRecord, RunRecord, TaskRecord
 
 HOSTILE = 'a_b%$&#<x>|"{}\\^~`*[@]'
 NAN = math.nan
@@ -19,7 +21,7 @@ Made = Callable[..., Run]
 
 def task(dataset: str, measure: str, **more: Any) -> TaskRecord:
     """The record of a task, with the measure's traits if it is ours; `more` are other fields of it."""
-    known: dict[str, Any] = traits(MEASURES[measure]) if measure in MEASURES else {}
+    known: dict[str, Any] = Traits.of(MEASURES[measure]).recorded if measure in MEASURES else {}
     known |= {
         "dataset_version": 3,
         "measure_version": 2,
@@ -30,28 +32,34 @@ def task(dataset: str, measure: str, **more: Any) -> TaskRecord:
         "within": "profession",
         "flaws": "Two genders only.",
         "about": "Sentences.",
+        "seed": 0,
+        "limit": None,
     }
     return TaskRecord(dataset=dataset, measure=measure, **known | more)
 
 
 def record(*tasks: TaskRecord, **more: Any) -> RunRecord:
-    """The record of a run of these tasks; `more` are other fields of it."""
+    """The record of a run with one audit of these tasks; `more` are other fields of it, of the audit or the tasks."""
     known: dict[str, Any] = {
         "evenhand": "0.1.0",
-        "model": "mini",
-        "fingerprint": "f" * 32,
         "loaded": {"dtype": "float32", "transformers": "5.0", "revision": None},
-        "seed": 0,
-        "limit": None,
-        "partial": False,
         "work": Work(),
         "tokens": {},
         "warnings": (),
         "started": "2026-01-02T03:04:05+00:00",
         "seconds": 1.0,
-        "sha256": {},
     }
-    return RunRecord(tasks=tasks, **known | more)
+    whole: dict[str, Any] = {"model": "mini", "fingerprint": "f" * 32, "sha256": {}}
+    whole |= {name: more.pop(name) for name in tuple(whole) if name in more}
+    sample = {name: more.pop(name) for name in SAMPLE if name in more}
+    audited = AuditRecord(tasks=tuple(replace(task, **sample) for task in tasks), **known | more)
+    return RunRecord(audits=(audited,), **whole)
+
+
+def with_fields(record: RunRecord, **more: Any) -> RunRecord:
+    """The record with other fields of its only audit."""
+    (audited,) = record.audits
+    return replace(record, audits=(replace(audited, **more),))
 
 
 def make(

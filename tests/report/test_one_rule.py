@@ -3,7 +3,6 @@
 import csv
 import io
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from evenhand.report.page.section import Measured
 from evenhand.report.scorecard import LEANS, scorecard
 from evenhand.runs.record import Finding
 from helpers.simulated import WORLDS, false_claims, simulate
+from helpers.written_runs import with_fields
 
 LEANING = ("above", "below")
 SHIFTS = {"professions": 0.25, "emotions": 0.9, "pairs": 1.0, "pronouns": 0.12, "inference": 0.0}
@@ -92,7 +92,7 @@ def test_some_values_lean_and_some_do_not(runs: tuple[Run, Run]) -> None:
 
 def test_an_unfit_model_has_numbers_and_no_verdict(runs: tuple[Run, Run]) -> None:
     finding = Finding("head", "unfit", "Its head was never trained.", "")
-    unfit = [Run(run.path, replace(run.record, doctor=(finding,))) for run in runs]
+    unfit = [Run(run.path, with_fields(run.record, doctor=(finding,))) for run in runs]
     assert not {row["lean"] for row in unfit[0].results} & {*LEANING, "not shown", "too few"}
     text = "\n".join(printed(unfit[0]))
     assert "No verdicts: the model is unfit" in text

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import BadInput, Gate, Rule, Run, RunError
+from evenhand.core.measure import Traits
 from evenhand.errors import NewerRun
 from evenhand.measures import MEASURES
 from evenhand.report.page import page
-from evenhand.runs.record import SCHEMA, Deviation, Finding, Precision, RunRecord, as_plain, read_record, traits, valid
+from evenhand.runs.record import SCHEMA, Deviation, Finding, Precision, RunRecord, as_plain, read_record, valid
 from helpers.written_runs import make, record, task
 
 OLD = Path(__file__).parent / "made-by-0.1.0" / "all"
@@ -60,7 +61,9 @@ def test_a_run_of_schema_1_gets_what_it_did_not_say() -> None:
     found = Run.load(OLD)
     assert all(one.partial for one in found.record.tasks)
     for one in found.record.tasks:
-        assert {name: getattr(one, name) for name in traits(MEASURES[one.measure])} == traits(MEASURES[one.measure])
+        assert {name: getattr(one, name) for name in Traits.of(MEASURES[one.measure]).recorded} == Traits.of(
+            MEASURES[one.measure]
+        ).recorded
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:

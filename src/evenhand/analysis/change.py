@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.analysis.paired import first_group, pairs
+from evenhand.analysis.paired import first_group
+from evenhand.core.contrasts import pairs
 from evenhand.core.measure import Traits
 from evenhand.core.scores import FAST, MacroMean, Summarise, generator, share
 from evenhand.errors import UnknownName
@@ -186,11 +187,11 @@ def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator
     task = same_task([before, after], dataset, measure)
     if measure not in MEASURES:
         raise UnknownName("measure", measure, MEASURES)
-    seed, same = before.record.seed, before.record.fingerprint == after.record.fingerprint
+    same = before.record.fingerprint == after.record.fingerprint
     one, other = (run.scores_of(dataset, measure) for run in (before, after))
-    name, find = (measure + FEMALE_MALE, _pairs) if {"gender", "slot"} <= set(one) else (measure, _items)
-    unfit = of_two_kinds([before, after]) or any(run.record.unfit for run in (before, after))
-    for label, part, rng in find(one, other, task, seed):
+    name, find = (measure + FEMALE_MALE, _pairs) if task.genders else (measure, _items)
+    unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
+    for label, part, rng in find(one, other, task):
         found = part.row(rng, same) | {"crossed": part.crossed is not None, "unfit": unfit}
         yield {"dataset": dataset, "measure": name, "group": label} | found
 
@@ -198,25 +199,27 @@ def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator
 Found = Iterator[tuple[str, PairedScores, np.random.Generator]]
 
 
-def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, seed: int) -> Found:
+def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord) -> Found:
     """Female - male of each pair, by the first group."""
     one, by = first_group(one, task.by)
-    both = pairs(one).merge(pairs(other)[["id_female", "id_male", "difference"]], on=["id_female", "id_male"])
+    assert task.partners is not None
+    ids = ["id_female", "id_male"]
+    both = pairs(one, task.partners).merge(pairs(other, task.partners)[[*ids, "difference"]], on=ids)
     for label, part in both.groupby(by):
         before, after = (part[name].to_numpy(dtype=float) for name in ("difference_x", "difference_y"))
         clusters = part[task.cluster or "id_female"].astype(str).tolist()
         found = PairedScores(before, after, clusters, neutral=0.0, better=0.0)
-        yield str(label), found, generator(seed, {by: str(label), "gender": "female - male"})
+        yield str(label), found, generator(task.seed, {by: str(label), "gender": "female - male"})
 
 
-def _items(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, seed: int) -> Found:
+def _items(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord) -> Found:
     """The scores of all items, then of each group."""
     joined = joined_by_item(one, other)
     by = list(task.by)
-    yield "all", item_scores(joined, task), generator(seed, {"change": "all"})
+    yield "all", item_scores(joined, task), generator(task.seed, {"change": "all"})
     for labels, part in joined.groupby(by) if by else ():
         label = ", ".join(map(str, labels))
-        yield label, item_scores(part, task, by), generator(seed, {"change": label})
+        yield label, item_scores(part, task, by), generator(task.seed, {"change": label})
 
 
 def joined_by_item(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:

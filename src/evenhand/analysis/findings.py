@@ -42,35 +42,33 @@ def findings(run: Run, *, frequency: Mapping[str, float] | None = None) -> list[
     found = []
     for task in run.record.tasks:
         scores = run.scores_of(*task.name)
-        if {"gender", "slot"} <= set(scores.columns) and scores["score"].notna().any():
+        if task.genders and scores["score"].notna().any():
             scores, by = paired.first_group(scores, task.by)
             numbers = {"tokens": run.record.tokens.get(task.dataset), "frequency": frequency}
-            found.append(
-                _of(scores, by, task, {k: v for k, v in numbers.items() if v}, run.record.seed, run.record.unfit)
-            )
+            found.append(_of(scores, by, task, {k: v for k, v in numbers.items() if v}, run.record.unfit(task)))
     return found
 
 
 def _of(
-    scores: pd.DataFrame, by: str, task: TaskRecord, numbers: Mapping[str, Mapping[str, float]], seed: int, unfit: bool
+    scores: pd.DataFrame, by: str, task: TaskRecord, numbers: Mapping[str, Mapping[str, float]], unfit: bool
 ) -> Findings:
-    how: dict[str, Any] = {"by": by, "cluster": task.cluster, "seed": seed}
+    how: dict[str, Any] = {"by": by, "cluster": task.cluster, "seed": task.seed}
     differences = paired.compared(paired.pairs(scores), **how)
     confounds = {k: workforce.against(scores, v, **how) for k, v in numbers.items() if task.cluster}
     if by != "prof_gender":
         return Findings(task.dataset, by, differences, confounds=confounds)
     agreeing = paired.agreeing(scores)
     crossed = "form" in scores and not agreeing
-    shares = _shares(task.dataset)
+    shares = _shares(task.dataset_builder)
     return Findings(
         task.dataset,
         by,
         differences,
-        claims=[] if agreeing or unfit else hypotheses.evaluate(scores, seed=seed),
-        workforce={country: workforce.against(scores, share, seed=seed) for country, share in shares.items()},
+        claims=[] if agreeing or unfit else hypotheses.evaluate(scores, seed=task.seed),
+        workforce={country: workforce.against(scores, share, seed=task.seed) for country, share in shares.items()},
         confounds=confounds,
         agreeing=agreeing,
-        agreement=agreement.summary(agreement.decompose(scores), seed=seed) if crossed else pd.DataFrame(),
+        agreement=agreement.summary(agreement.decompose(scores), seed=task.seed) if crossed else pd.DataFrame(),
     )
 
 

@@ -1,16 +1,14 @@
 """Which labels an NLI classifier gives to the pairs of each set (Anantaprayoon et al. 2024, Table 3)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import pandas as pd
 
-from evenhand.core.scores import generator
 from evenhand.runs.folder import Run
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.mean_intervals import mean_estimate
-from evenhand.stats.verdict import adjust
 
 SETS = ("pro", "anti", "non")
 MEASURES = {label: f"fraction-{label}" for label in ("entailment", "contradiction", "neutral")}
@@ -34,10 +32,7 @@ def distribution(values: Sequence[ValueRecord]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-CONTRASTS = {
-    "entailment, pro - anti": ("entailment", "pro", "anti"),
-    "contradiction, anti - pro": ("contradiction", "anti", "pro"),
-}
+CONTRASTS = {"entailment, pro - anti": ("entailment", 1), "contradiction, anti - pro": ("contradiction", -1)}
 """Above 0 where a stereotype would give the label more often; an error that both sets share cancels out."""
 
 
@@ -45,24 +40,14 @@ def contrasts(run: Run, dataset: str) -> dict[str, Estimate]:
     """How much more often each label is given where a stereotype would give it than where it would not.
 
     e_pro - e_anti and c_anti - c_pro, from -1 to 1, neutral at 0. Each pair of the set pro has a partner in anti that
-    differs in the gender alone, so a classifier that is merely often wrong scores 0. Intervals over words and
-    templates; p adjusted over the two. Empty where the run lacks one of the labels or of the sets.
+    differs in the gender alone, so a classifier that is merely often wrong scores 0. They are the contrasts of the
+    run, the second with its sign changed. Empty where the run lacks one of the labels or of the sets.
     """
     found: dict[str, Estimate] = {}
-    tasks = {task.measure: task for task in run.tasks_on(dataset)}
-    for name, (label, one, other) in CONTRASTS.items():
-        task = tasks.get(MEASURES[label])
-        if task is None or task.by != ("set",) or not task.cluster:
+    for name, (label, sign) in CONTRASTS.items():
+        values = run.contrasts_of(dataset, MEASURES[label])
+        if len(values) != 1 or not values[0].n:
             return {}
-        scores = run.scores_of(*task.name).dropna(subset="score")
-        keys = [group for group in (task.cluster, task.crossed) if group]
-        sides = [scores[scores["set"] == side][[*keys, "score"]] for side in (one, other)]
-        both = sides[0].merge(sides[1], on=keys, suffixes=("", "_other"))
-        if both.empty:
-            return {}
-        values = (both["score"] - both["score_other"]).to_numpy(dtype=float)
-        clusters = both[task.cluster].astype(str).tolist()
-        crossed = both[task.crossed].astype(str).tolist() if task.crossed else None
-        rng = generator(run.record.seed, {"contrast": name})
-        found[name] = mean_estimate(values, clusters, rng, crossed=crossed, sets=[name] * len(values))
-    return dict(zip(found, adjust(list(found.values()), crossed=True), strict=True))
+        one = values[0].estimate
+        found[name] = one if sign > 0 else replace(one, value=-one.value, low=-one.high, high=-one.low)
+    return found

@@ -1,22 +1,21 @@
 """Female against male: each item with its partner, which differs only in gender."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from evenhand.core.scores import generator
+from evenhand.core import contrasts
+from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.errors import BadInput
-from evenhand.stats.estimate import Estimate
-from evenhand.stats.mean_intervals import mean_estimate
 from evenhand.stats.significance import signed_rank
-from evenhand.stats.verdict import adjust
+from evenhand.stats.verdict import TESTS
 
 AGREEING = (
     "Each profession agrees with its person word in gender here, so grammar alone can explain these differences. "
     "The option forms=crossed tells grammar and bias apart."
 )
-LEFT_OUT = ("gender", "person", "id", "score")
 COLUMNS = (
     *("pairs", "clusters", "needed", "difference", "low", "high", "p", "p_holm", "detectable"),
     *("w", "r", "r_printed", "p_printed"),
@@ -24,20 +23,14 @@ COLUMNS = (
 
 
 def pairs(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row for each female-male pair: their groups, both scores and `difference` = female - male.
+    """One row for each female-male pair of a frame of scores: core.contrasts.pairs.
 
-    Partners have all groups in common but gender and person word; `slot` says which person words are partners. A
-    form that agrees with the person (German) is part of the gender: partners differ in it. Items whose partner was not
-    measured are left out.
+    A form that agrees with the person (German) is part of the gender: partners differ in it.
     """
     if missing := {"gender", "slot"} - set(scores.columns):
         raise BadInput(f"Pairs need the groups gender and slot. Missing: {', '.join(sorted(missing))}.")
-    frame = scores.drop(columns="form") if agreeing(scores) else scores
-    on = [column for column in frame.columns if column not in LEFT_OUT]
-    sides = [frame[frame["gender"] == gender][[*on, "id", "score"]] for gender in ("female", "male")]
-    joined = sides[0].merge(sides[1], on=on, suffixes=("_female", "_male"), validate="one_to_one")
-    joined["difference"] = joined["score_female"] - joined["score_male"]
-    return joined
+    differ = ("person", "form") if agreeing(scores) else ("person",)
+    return contrasts.pairs(scores, replace(FEMALE_MALE, differ=differ))
 
 
 def agreeing(scores: pd.DataFrame) -> bool:
@@ -62,17 +55,11 @@ def compared(
     independent, which they are not: no verdict rests on it.
     """
     rows: list[dict[str, Any]] = []
-    found: list[Estimate] = []
-    for label, part in paired.dropna(subset="difference").groupby(by):
-        differences, clusters = part["difference"].to_numpy(), part[cluster or "id_female"].tolist()
-        rng = generator(seed, {by: str(label), "gender": "female - male"})
-        found.append(mean_estimate(differences, clusters, rng))
-        ranked = signed_rank(differences)
+    for value in contrasts.contrasts(paired, FEMALE_MALE, by=(by,), cluster=cluster, seed=seed):
+        ranked = signed_rank(paired[paired[by].astype(str) == value.groups[by]]["difference"].dropna().to_numpy())
         printed = {"w": ranked.w, "r": ranked.r, "r_printed": ranked.r_as_printed, "p_printed": ranked.p}
-        rows.append({by: label, "pairs": len(part), **printed})
-    for row, estimate in zip(rows, adjust(found), strict=True):
-        row["difference"] = estimate.value
-        row |= {name: getattr(estimate, name) for name in COLUMNS if name in Estimate.__slots__}
+        row = {by: value.groups[by], "pairs": value.n, "difference": value.value, **printed}
+        rows += [row | {name: getattr(value, name) for name in ("low", "high", *TESTS)}] if value.n else []
     return pd.DataFrame(rows, columns=[by, *COLUMNS])
 
 

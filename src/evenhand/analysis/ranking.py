@@ -39,13 +39,13 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
     by = task.by
     frames = _common([run.scores_of(dataset, measure) for run in runs])
     rows: list[dict[str, Any]] = []
-    values = [values_from(frame, task, run.record.seed) for frame, run in zip(frames, runs, strict=True)]
+    values = [values_from(frame, task) for frame in frames]
     for number, value in enumerate(values[0]):
         labels = dict(value.groups)
         marks = [""] * len(runs)
-        if not of_two_kinds(runs) and not any(run.record.unfit for run in runs):
+        if not of_two_kinds(runs) and not any(run.record.unfit(task) for run in runs):
             parts = [_part(frame, labels) for frame in frames]
-            marks = _marks(parts, labels, task, len(values[0]), runs[0].record.seed)
+            marks = _marks(parts, labels, task, len(values[0]))
         shown = {group: labels.get(group, "all") for group in by} or {"items": "all"}
         for name, mine, mark in zip(distinct_names(runs), values, marks, strict=True):
             found = {key: getattr(mine[number], key) for key in ("value", "low", "high", "n")}
@@ -59,7 +59,7 @@ def _common(frames: list[pd.DataFrame]) -> list[pd.DataFrame]:
     return [frame[frame["id"].isin(ids)] for frame in frames]
 
 
-def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: TaskRecord, rows: int, seed: int) -> list[str]:
+def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: TaskRecord, rows: int) -> list[str]:
     """Best and worst of these models, where each comparison with the others passes the test for the whole table."""
     marks = ["" for _ in parts]
     if parts[0].empty or mixed(parts[0], task):
@@ -69,7 +69,7 @@ def _marks(parts: list[pd.DataFrame], labels: dict[str, str], task: TaskRecord, 
     def farther(one: int, other: int) -> bool:
         """Whether the second model is shown to be farther from where it should be than the first."""
         both = item_scores(joined_by_item(parts[one], parts[other]), task, labels)
-        found = both.row(generator(seed, {"models": "side by side"}), same=False)
+        found = both.row(generator(task.seed, {"models": "side by side"}), same=False)
         p = found["worse_p"] * comparisons
         needed = FEWEST_CROSSED if task.crossed else enough(comparisons)
         return moved(found["worse_low"], found["worse_high"], p, found["clusters"], needed) > 0

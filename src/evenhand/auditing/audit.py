@@ -14,22 +14,24 @@ from platform import python_version
 from typing import Any
 
 from evenhand import models, suites
-from evenhand.auditing.precision import deviations, sampled_tasks, warning
+from evenhand.auditing import keeping
+from evenhand.auditing.precision import deviations, warning
+from evenhand.auditing.sampling import sampled_tasks
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
 from evenhand.core.files import prepare, slug
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.scores import Result
-from evenhand.errors import BadInput, EvenhandError, RunError
+from evenhand.errors import BadInput, EvenhandError
 from evenhand.gate.gate import Gate
 from evenhand.models.base import Elsewhere, Planned, overflowed
-from evenhand.models.cache import Kept, Remembering, fingerprints
+from evenhand.models.cache import Remembering
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.loading.names import kind as kind_found
 from evenhand.runs import folder
 from evenhand.runs.folder import Run
-from evenhand.runs.record import Precision, RunRecord, read_record, valid
+from evenhand.runs.record import AuditRecord, Precision, RunRecord, TaskRecord, read_record, valid
 
 log = logging.getLogger(__name__)
 
@@ -37,62 +39,76 @@ LOADING = tuple(signature(models.load).parameters)[1:]
 """The parameters of `evenhand.load` other than the name."""
 
 
+Named = str | Path | Sequence[str | Path] | None
+
+
 def audit(
     model: str | Path | Model = DEFAULT,
     *,
-    suite: str = "all",
-    lang: str = "en",
-    dataset: str | None = None,
+    suite: str | Sequence[str] = "all",
+    lang: str | Sequence[str] = "en",
+    dataset: str | Sequence[str] | None = None,
     measure: str | Sequence[str] = (),
-    templates: str | Path | None = None,
-    pairs: str | Path | None = None,
+    templates: Named = None,
+    pairs: Named = None,
     options: Mapping[str, Any] | None = None,
     limit: int | None = None,
     seed: int = 0,
     out: str | Path = "runs",
+    name: str | None = None,
+    fresh: bool = False,
     gate: Gate | str | Path | None = None,
     **loading: Any,
 ) -> Run:
-    """Measure a model and write the run to `out/<model>`; the same call again continues an interrupted one.
+    """Measure a model and add the results to its run in `out/<model>`, or `out/<name>`; then read the whole run.
 
     `model` is a bundled name, a folder, a Hub id, or any object with `name`, `fingerprint` and `answer`. What is
     measured: a `suite` in a language (`all` are those that suit the kind of model), or a `dataset` by name, or your own
-    file of `templates` or sentence `pairs`, with the measures that suit it or the `measure` named. `options` go to the
-    datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With `limit` each dataset
-    is a random sample of that size, and the run is marked partial. A `gate`, or policy file, judges it: gate.json.
+    file of `templates` or sentence `pairs`, with the measures that suit it or the `measure` named; each can be several.
+    `options` go to the datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With
+    `limit` each dataset is a random sample of at most that many items, and its results are marked partial.
+
+    The same call again continues an interrupted one. A dataset that was measured before, with the same options and
+    measure, is replaced, though a sample never replaces the whole; other results stay, unless the run is to start
+    `fresh`. A `gate`, or policy file, judges the run: gate.json.
     """
-    if not isinstance(suite, str):
-        raise BadInput(f"A suite is one name, or 'all'. Got {suite!r}.")
     if limit is not None and (not isinstance(limit, int) or limit < 1):
         raise BadInput(f"limit must be a whole number, at least 1. Got {limit!r}.")
     if isinstance(model, list | tuple):
         raise BadInput(f"An audit takes one model. Got {len(model)}: for several, use evenhand.sweep.")
     if seed < 0:
         raise BadInput(f"seed must not be negative. Got {seed}.")
-    options = dict(options or {})
-    named = (measure,) if isinstance(measure, str) else tuple(measure)
-    given = [name for name, value in (("dataset", dataset), ("templates", templates), ("pairs", pairs)) if value]
-    if len(given) > 1:
-        raise BadInput(f"Choose one of dataset, templates and pairs. Got {' and '.join(given)}.")
-    for builder, file in (("templates", templates), ("pairs", pairs)):
-        if file is not None:
-            dataset, options["file"] = builder, str(file)
-    if named and not dataset:
+    options, named = dict(options or {}), _several(measure)
+    sources: list[suites.Source] = [(one, {}) for one in _several(dataset)]
+    for builder, given in (("templates", templates), ("pairs", pairs)):
+        sources += [(builder, {"file": file}) for file in _several(given)]
+    if named and not sources:
         raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
     if isinstance(model, Path):
         model = str(model)
-    path = run_folder(model, out)
+    path = run_folder(model, out, name)
     gate = Gate.load(gate) if isinstance(gate, str | Path) else gate
+    whole: list[Task] = []
+    tasks: list[Task] = []
+    records: list[TaskRecord] = []
 
-    def chosen(kind: str) -> list[Task]:
-        tasks = suites.tasks_on(dataset, named, options, kind) if dataset else suites.tasks(suite, lang, options, kind)
+    def choose(kind: str) -> None:
+        nonlocal whole, tasks, records
+        whole = suites.tasks_on(sources, named, options, kind) if sources else suites.tasks(suite, lang, options, kind)
+        tasks = whole if limit is None else sampled_tasks(whole, limit, seed)
+        records = [
+            valid(suites.record(task, seed=seed, limit=limit, partial=task != all_of_it))
+            for task, all_of_it in zip(tasks, whole, strict=True)
+        ]
+        if not fresh:
+            keeping.check(path, records)
         if gate:
-            gate.check(tasks, path)
-        return tasks
+            gate.check(whole, path, None if fresh else read_record(path))
 
     # Checked before minutes are spent on loading, unless the kind of a Hub model is not known yet.
     kind = kind_found(find(model)) if isinstance(model, str) else kind_of(model)
-    whole = chosen(kind) if kind or dataset or suite != "all" else []
+    if kind or sources or suite != "all":
+        choose(kind or "masked")
     if unknown := set(loading) - set(LOADING if isinstance(model, str) else ()):
         raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
     prepare(path)
@@ -103,93 +119,115 @@ def audit(
         model = models.load(model, **loading) if isinstance(model, str) else model
         if not whole or kind != kind_of(model):
             kind = kind_of(model)
-            whole = chosen(kind)
-        tasks = whole if limit is None else sampled_tasks(whole, limit, seed)
+            choose(kind)
         if isinstance(model, Planned):
             for task in tasks:  # a question that it cannot answer is an error at once
                 model.plan(task.measure.ask(task.dataset.items[0]))
-        earlier = _earlier(path, model)
-        partial = tasks != whole
-        if partial and earlier and not earlier.partial:
-            raise RunError(f"'{path}' holds a full run, which a sample would replace. Choose another `out`.")
-        if partial:
-            log.warning(f"A sample of {limit} items: results are partial.")
-        records = tuple(valid(suites.record(task, partial=partial)) for task in tasks)
-        same = earlier is not None and [one.what for one in earlier.tasks] == [one.what for one in records]
-        if earlier and not same:
-            log.warning(f"Replacing the results in '{path}', which are of other datasets or options. Answers are kept.")
-        examined = _examined(model, tasks, earlier if same else None)
+        if not fresh:
+            keeping.of_model(path, model)
+        if any(record.partial for record in records):
+            log.warning(f"A sample of at most {limit} items of each dataset: results are partial.")
     except BaseException:
         with suppress(OSError):
             path.rmdir()  # fails unless it is empty
         raise
 
-    started, clock = datetime.now(UTC), time.monotonic()
     with folder.locked(path):
-        _earlier(path, model)  # once more: another process may have written since
-        remembering = Remembering(model, path / folder.ANSWERS)
-        before = overflowed(model) if hasattr(model, "overflowed") else None
-        results = measure_all(remembering, tasks, seed=seed)
-        # If all answers were kept, the model was loaded as in the earlier run.
-        loaded = earlier.loaded if earlier and not remembering.work.batches else about(model)
-        precision = None
-        if exact and loaded.get("dtype") != "float32":
-            precision = _precision(exact, model, remembering, tasks, results, seed, before, earlier)
-            for line in (line for found in precision.deviations for line in warning(found, str(loaded["dtype"]))):
-                log.warning(line)
-                examined["warnings"] += (line,)
-        record = RunRecord(
-            evenhand=version("evenhand"),
-            model=model.name,
-            fingerprint=model.fingerprint,
-            loaded=loaded,
-            languages=tuple(sorted({task.dataset.language for task in tasks})),
-            seed=seed,
-            limit=limit,
-            partial=partial,
-            tasks=records,
-            work=remembering.work,
-            suite=None if dataset else suite,
-            **examined,
-            caveats=tuple(suites.caveats(kind, tasks)),
-            started=started.isoformat(timespec="seconds"),
-            seconds=round(time.monotonic() - clock, 1),
-            precision=precision,
-            sha256={},
-        )
-        return _finish(path, record, tasks, results, gate)
+        if fresh:
+            folder.clear(path)
+        earlier = keeping.of_model(path, model)
+        before = Run.load(path) if earlier and (stays := keeping.kept(earlier, records)) else None
+        audits, results = list(stays) if before else [], []
+        for language in dict.fromkeys(task.dataset.language for task in tasks):  # the doctor looks at each by itself
+            here = [number for number, task in enumerate(tasks) if task.dataset.language == language]
+            asked = [tasks[number] for number in here]
+            about_it, found = _audited(
+                model, asked, [records[number] for number in here], seed, path, earlier, exact, name
+            )
+            audits.append(replace(about_it, suite=None if sources else ", ".join(_several(suite))))
+            results += found
+        record = RunRecord(model=name or model.name, fingerprint=model.fingerprint, audits=tuple(audits), sha256={})
+        return finish(path, record, tasks, results, before, gate)
 
 
-def rescore(path: str | Path) -> Run:
-    """Score a run again from its kept answers, without its model."""
-    run = Run.load(path, checked=False)
-    record = run.record
-    tasks = suites.rebuild(record.tasks)
-    if record.limit is not None:
-        tasks = sampled_tasks(tasks, record.limit, record.seed)
-    kept = Kept(run.path / folder.ANSWERS, record.model, record.fingerprint)
-    results = measure_all(kept, tasks, seed=record.seed)
-    records = tuple(suites.record(task, partial=record.partial) for task in tasks)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return _finish(run.path, replace(record, tasks=records, rescored=now), tasks, results)
+def _several(given: Named) -> list[str]:
+    """One name or several, as a list."""
+    if given is None:
+        return []
+    return [str(given)] if isinstance(given, str | Path) else list(dict.fromkeys(map(str, given)))
 
 
-def run_folder(model: str | Model, out: str | Path) -> Path:
-    """The folder of a model's run, `out/<model>`, with two dashes for the slash of a Hub id."""
-    name = find(model).name if isinstance(model, str) else model.name
-    return Path(out).expanduser() / slug(name)
+def _audited(
+    model: Model,
+    tasks: Sequence[Task],
+    records: Sequence[TaskRecord],
+    seed: int,
+    path: Path,
+    earlier: RunRecord | None,
+    exact: Callable[[], Model] | None,
+    name: str | None,
+) -> tuple[AuditRecord, list[Result]]:
+    """The record and the results of an audit of these tasks, which are in one language."""
+    wanted = [record.what for record in records]
+    of_same = (one for one in earlier.audits if [task.what for task in one.tasks] == wanted) if earlier else iter(())
+    same = next(of_same, None)
+    examined = _examined(model, tasks, same)
+    started, clock = datetime.now(UTC), time.monotonic()
+    remembering = Remembering(model, path / folder.ANSWERS)
+    remembering.name = name or model.name
+    before = overflowed(model) if hasattr(model, "overflowed") else None
+    results = measure_all(remembering, tasks, seed=seed)
+    # If all answers were kept, the model was loaded as in the earlier run.
+    loaded = earlier.loaded if earlier and not remembering.work.batches else about(model)
+    precision = None
+    if exact and loaded.get("dtype") != "float32":
+        precision = _precision(exact, model, remembering, tasks, results, seed, before, same)
+        for line in (line for found in precision.deviations for line in warning(found, str(loaded["dtype"]))):
+            log.warning(line)
+            examined["warnings"] += (line,)
+    kind = kind_of(model)
+    audited = AuditRecord(
+        evenhand=version("evenhand"),
+        kind=kind,
+        loaded=loaded,
+        tasks=tuple(records),
+        work=remembering.work,
+        **examined,
+        caveats=tuple(suites.caveats(kind, tasks)),
+        started=started.isoformat(timespec="seconds"),
+        seconds=round(time.monotonic() - clock, 1),
+        precision=precision,
+    )
+    return scored(audited, results), results
 
 
-def _finish(
-    path: Path, record: RunRecord, tasks: Sequence[Task], results: Sequence[Result], gate: Gate | None = None
-) -> Run:
-    """Write the run, then the gate's verdict, then the page."""
-    record = replace(
-        record,
+def scored(audited: AuditRecord, results: Sequence[Result]) -> AuditRecord:
+    """The record with what is known once the answers are scored."""
+    return replace(
+        audited,
         unscored={f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results},
         versions={"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")},
     )
-    run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks})
+
+
+def run_folder(model: str | Model, out: str | Path, name: str | None = None) -> Path:
+    """The folder of a model's run, `out/<model>` or `out/<name>`, with two dashes for the slash of a Hub id."""
+    name = name or (find(model).name if isinstance(model, str) else model.name)
+    if not (folder_name := slug(name).strip()) or folder_name.strip(".") == "":
+        raise BadInput(f"A run needs a name that can be a folder's. Got {name!r}: give `name`.")
+    return Path(out).expanduser() / folder_name
+
+
+def finish(
+    path: Path,
+    record: RunRecord,
+    tasks: Sequence[Task],
+    results: Sequence[Result],
+    kept: Run | None = None,
+    gate: Gate | None = None,
+) -> Run:
+    """Write the run, then the gate's verdict, then the page."""
+    run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, kept)
     if gate:
         gate.judge(run).save(run.path)
     from evenhand.report import page  # here, since drawing libraries take time to load
@@ -198,7 +236,7 @@ def _finish(
     return run
 
 
-def _examined(model: Model, tasks: Sequence[Task], earlier: RunRecord | None) -> dict[str, Any]:
+def _examined(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None) -> dict[str, Any]:
     """The fields of the record that are known before anything is measured; warnings are logged at once."""
     data = {task.dataset.name: task.dataset for task in tasks}
     fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, TokenCounter)}
@@ -222,7 +260,7 @@ def _precision(
     results: Sequence[Result],
     seed: int,
     before: int | None,
-    earlier: RunRecord | None,
+    earlier: AuditRecord | None,
 ) -> Precision:
     """How the run compares with float32, or why that is not known; `before` is the number of overflows before it."""
     if earlier and earlier.precision and not remembering.work.batches:
@@ -235,16 +273,3 @@ def _precision(
         why = f"Not compared with float32: {error}"
         log.warning(why)
         return Precision(asked, redone, why=why)
-
-
-def _earlier(path: Path, model: Model) -> RunRecord | None:
-    """The record of the run in this folder, if there is one; an error if it is of another model."""
-    record = read_record(path)
-    others = fingerprints(path / folder.ANSWERS) | ({record.fingerprint} if record else set())
-    if others - {model.fingerprint}:
-        whose = f"'{record.model}' ({record.fingerprint[:12]})" if record else "another model"
-        raise RunError(
-            f"'{path}' holds a run of {whose}; this is '{model.name}' ({model.fingerprint[:12]}), and other weights, "
-            "tokenizer or dtype make another model. Choose another `out`, or delete the folder."
-        )
-    return record

@@ -1,11 +1,10 @@
 """How far a run in half precision is from float32, on a sample of its items."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from evenhand.core.dataset import Dataset
+from evenhand.auditing.sampling import sampled_tasks
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model
 from evenhand.core.scores import FAST, Result, Score, generator
@@ -38,18 +37,6 @@ def deviations(
         for task, one, other, result in zip(tasks, *both, results, strict=True)
     )
     return [deviation for deviation in found if deviation is not None]
-
-
-def sampled_tasks(tasks: Sequence[Task], limit: int, seed: int) -> list[Task]:
-    """The tasks on a random sample of items, in their order: the first rows alone would be of one group."""
-    sampled: dict[str, Dataset] = {}
-    for dataset in {task.dataset.name: task.dataset for task in tasks}.values():
-        items = dataset.items
-        if limit < len(items):
-            chosen = sorted(np.random.default_rng(seed).choice(len(items), size=limit, replace=False))
-            dataset = replace(dataset, items=[items[i] for i in chosen])
-        sampled[dataset.name] = dataset
-    return [replace(task, dataset=sampled[task.dataset.name]) for task in tasks]
 
 
 def _deviation(

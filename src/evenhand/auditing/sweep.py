@@ -3,13 +3,14 @@
 import logging
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from evenhand.auditing.audit import LOADING, audit
 from evenhand.distributed.cluster import check_engine, connected, quieten
 from evenhand.errors import BadInput
-from evenhand.models.loading.names import find
+from evenhand.models.loading.names import Found, find, with_parent
 from evenhand.runs.folder import Run
 
 log = logging.getLogger(__name__)
@@ -31,16 +32,31 @@ def sweep(
     if isinstance(models, str):
         raise BadInput(f"A sweep takes a list of models. Got the name {models!r}: put it into a list.")
     check_engine(engine, address, workers)
-    for model in models:
-        if isinstance(model, str):
-            find(model)  # a wrong name is an error before anything is measured
+    names = run_names(models, how.pop("name", None))  # a wrong model is an error before anything is measured
     if engine == "local":
-        return (audit(model, **how) for model in models)
-    return _side_by_side(models, address, workers, how)
+        return (audit(model, name=name, **how) for model, name in zip(models, names, strict=True))
+    return _side_by_side(models, names, address, workers, how)
+
+
+def run_names(models: Sequence[str], name: str | None = None) -> list[str]:
+    """The name of each model's run: the one given, or the model's, with that of its parent folder if two are equal."""
+    if name is not None and len(models) > 1:
+        raise BadInput(f"`name` names the run of one model. Got {len(models)} models: audit them one by one.")
+    found = [find(model) if isinstance(model, str) else model for model in models]
+    names = [name or one.name for one in found]
+    names = [
+        with_parent(Path(one.source).resolve())
+        if isinstance(one, Found) and names.count(own) > 1 and not one.on_hub
+        else own
+        for one, own in zip(found, names, strict=True)
+    ]
+    if double := [own for own in names if names.count(own) > 1]:
+        raise BadInput(f"Two models would share the run '{double[0]}'. Audit them one by one, each with a `name`.")
+    return names
 
 
 def _side_by_side(
-    models: Sequence[str], address: str | None, workers: int | None, how: dict[str, Any]
+    models: Sequence[str], names: Sequence[str], address: str | None, workers: int | None, how: dict[str, Any]
 ) -> Iterator[Run]:
     quieten()
     from evenhand.distributed.actor import threads
@@ -55,19 +71,29 @@ def _side_by_side(
     with connected(address, cpus=workers and workers * threads()):
         ours = worker_pool(workers, loading.get("device"), len(models))
 
-        def one(model: str) -> Run:
+        def one(model: str, name: str) -> Run:
             with remote_model(model, ours, **loading) as there:
-                return audit(there, **how)
+                return audit(there, name=name, **how)
 
         if len(models) == 1:
-            yield one(models[0])
+            yield one(models[0], names[0])
             return
         # Twice as many as have workers: while one computes its statistics, the next one uses the workers.
         with ThreadPoolExecutor(min(len(models), 2 * ours.size)) as pool:
-            runs = [pool.submit(one, model) for model in models]
+            runs = [pool.submit(one, model, name) for model, name in zip(models, names, strict=True)]
             try:
-                yield from (run.result() for run in runs)
+                yield from _in_order(runs)
             except BaseException:
                 ours.stop()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+
+def _in_order(runs: Sequence[Future[Run]]) -> Iterator[Run]:
+    """The runs in order; where one fails, first those that are finished, then its error."""
+    for number, run in enumerate(runs):
+        try:
+            yield run.result()
+        except Exception:
+            yield from (other.result() for other in runs[number + 1 :] if other.done() and not other.exception())
+            raise

@@ -19,7 +19,7 @@ from evenhand.errors import BadInput, UnfitModel, UnknownName
 from evenhand.models.base import Elsewhere, Examined
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.loading.names import kind as kind_found
-from evenhand.runs.record import Finding, RunRecord
+from evenhand.runs.record import AuditRecord, Finding
 
 Check = Callable[[Case], Iterator[Finding]]
 LOOKING: tuple[Check, ...] = (mask_token, word_beginnings, casing, vocabulary, splitting, length)
@@ -100,10 +100,10 @@ def _name(check: Check) -> str:
 def look_over(
     model: Model,
     datasets: Sequence[Dataset],
-    earlier: RunRecord | None = None,
+    earlier: AuditRecord | None = None,
     fits: Mapping[str, Fit] | None = None,
 ) -> tuple[Finding, ...]:
-    """What an audit checks before it measures; the findings of an `earlier` run of the same tasks are kept.
+    """What an audit checks before it measures; the findings of an `earlier` audit of the same tasks are kept.
 
     A model that only answers questions is asked nothing beyond the audit's own: each may cost money.
     """

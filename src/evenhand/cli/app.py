@@ -22,6 +22,7 @@ from evenhand.cli.measures import measures
 from evenhand.cli.metaeval import metaeval
 from evenhand.cli.report import report
 from evenhand.cli.reproduce import reproduce
+from evenhand.cli.runs import runs
 from evenhand.cli.serve import serve
 from evenhand.cli.show import rescore, show
 from evenhand.cli.swap import swap
@@ -77,6 +78,7 @@ COMMANDS: list[tuple[str, Callable[..., None], str]] = [  # group, command, exam
     (MEASURE, doctor, "evenhand doctor ./my-checkpoint --lang de"),
     (MEASURE, rescore, "evenhand rescore runs/mini-en"),
     (MEASURE, measures, "evenhand measures"),
+    (UNDERSTAND, runs, "evenhand runs"),
     (UNDERSTAND, show, "evenhand show runs/mini-en"),
     (UNDERSTAND, report, "evenhand report runs/mini-en --out page.html"),
     (UNDERSTAND, figures, "evenhand figures runs/mini-en --format png"),

@@ -19,19 +19,29 @@ def audit(
         typer.Argument(metavar="MODEL", help="Bundled names, folders, .gguf files or Hub ids. Default: mini-en."),
     ] = None,
     suite: Annotated[
-        str, typer.Option(help="becpro, emotions, gbef, kinds, nli, or all that suit the model (without kinds).")
-    ] = "all",
-    lang: Annotated[str, typer.Option(help="Language of the suite: en or de; nli: en, ja or zh.")] = "en",
-    templates: Annotated[Path | None, typer.Option(help="Measure your own sentences: a template file (TOML).")] = None,
-    pairs: Annotated[Path | None, typer.Option(help="Measure your own pairs: csv, tsv, jsonl or parquet.")] = None,
-    dataset: Annotated[str | None, typer.Option(help="Measure one dataset, by name, instead of a suite.")] = None,
+        list[str] | None,
+        typer.Option(help="becpro, emotions, gbef, kinds, nli. Default: all that suit the model, without kinds. *"),
+    ] = None,
+    lang: Annotated[
+        list[str] | None, typer.Option(help="Language of the suite: en or de; nli: en, ja or zh. Default: en. *")
+    ] = None,
+    templates: Annotated[
+        list[Path] | None, typer.Option(help="Measure your own sentences: a template file (TOML). *")
+    ] = None,
+    pairs: Annotated[
+        list[Path] | None, typer.Option(help="Measure your own pairs: csv, tsv, jsonl or parquet. *")
+    ] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help="Measure a dataset, by name, instead of a suite. *")] = None,
     measure: Annotated[
-        list[str] | None, typer.Option(help="With a dataset: a measure. Default: all that suit it. Repeatable.")
+        list[str] | None, typer.Option(help="With a dataset: a measure. Default: all that suit it. *")
     ] = None,
     option: common.Options = None,
     limit: common.Limit = None,
     seed: common.Seed = 0,
     out: Annotated[Path, typer.Option(help="Runs go to OUT/<model>/.")] = Path("runs"),
+    name: Annotated[str | None, typer.Option(help="Name of the run and its folder. Default: the model's.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Delete the run's earlier results and start over.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --fresh: do not ask.")] = False,
     revision: common.Revision = None,
     dtype: common.Dtype = "float32",
     device: common.Device = None,
@@ -50,18 +60,15 @@ def audit(
 ) -> None:
     """Measure models and print their scorecards.
 
-    The same command resumes a run that was stopped.
+    Results are added to the model's run; what is measured again is replaced. The same command resumes a run that
+    was stopped. Options marked * can be repeated.
     """
-    from evenhand.auditing.audit import run_folder
     from evenhand.auditing.sweep import sweep
     from evenhand.models.loading.names import DEFAULT
 
     models = models or [DEFAULT]
-    folders = [run_folder(model, out) for model in models]
-    if len(set(folders)) < len(folders):
-        raise BadInput(
-            f"Two models would share a run folder: {', '.join(map(str, folders))}. Audit them in separate commands."
-        )
+    if fresh:
+        _confirm(models, name, out, yes)
     if batch_size != "auto" and not batch_size.isdecimal():
         raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{batch_size}'.")
     outlets = Outlets.of(gate, junit, github_summary)
@@ -72,8 +79,8 @@ def audit(
             engine=engine,
             address=address,
             workers=workers,
-            suite=suite,
-            lang=lang,
+            suite=suite or "all",
+            lang=lang or "en",
             templates=templates,
             pairs=pairs,
             dataset=dataset,
@@ -82,6 +89,8 @@ def audit(
             limit=limit,
             seed=seed,
             out=out,
+            name=name,
+            fresh=fresh,
             gate=gate,
             revision=revision,
             dtype=dtype,
@@ -102,6 +111,18 @@ def audit(
         from evenhand.gate.verdict import Verdict
 
         raise typer.Exit(outlets.give([Verdict.load(run.path) for run in runs], printed=not as_json))
+
+
+def _confirm(models: Sequence[str], name: str | None, out: Path, yes: bool) -> None:
+    """Ask before earlier results are deleted; elsewhere than on a terminal that needs --yes."""
+    from evenhand.auditing.audit import run_folder
+    from evenhand.auditing.sweep import run_names
+
+    names = run_names(models, name)
+    folders = [run_folder(model, out, own) for model, own in zip(models, names, strict=True)]
+    there = [str(folder) for folder in folders if (folder / "run.json").exists()]
+    if there:
+        terminal.confirm(f"Delete the results in {', '.join(there)} and start over?", yes=yes)
 
 
 def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:

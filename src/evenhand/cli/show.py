@@ -22,7 +22,7 @@ def show(
 
 def rescore(run: RunFolder, as_json: Json = False) -> None:
     """Score a run again from its kept answers, without the model."""
-    from evenhand.auditing.audit import rescore as rescore_run
+    from evenhand.auditing.rescoring import rescore as rescore_run
 
     scored = rescore_run(run)
     if as_json:

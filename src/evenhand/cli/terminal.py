@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from evenhand.errors import EvenhandError, RunError
+import typer
+
+from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.training.processes import is_worker_rank
 
 OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
@@ -81,6 +83,16 @@ def _width(console: Any, part: Any) -> int:
 
     unwrapped = all(getattr(column, "no_wrap", False) for column in getattr(part, "columns", ()))
     return Measurement.get(console, console.options.update(max_width=1000), part).maximum if unwrapped else 0
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask on a terminal, and end the command unless the answer is yes; without a terminal, `yes` must be given."""
+    if yes:
+        return
+    if not (sys.stdin and sys.stdin.isatty()):
+        raise BadInput(f"{question} There is no terminal to ask on. Add --yes.")
+    if not typer.confirm(question, err=True):
+        raise typer.Exit(1)
 
 
 def show(*things: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.core.contrasts import Partners
 from evenhand.core.items import Item
 
 
@@ -15,7 +16,8 @@ class Dataset:
 
     `by` names the groups a scorecard shows, `within` one that divides them further. `cluster` names the group whose
     members share words and hence errors: intervals resample it whole; if it is empty, items are resampled. `crossed`
-    names a second such group, whose members occur in all clusters. `options` are what it was built with.
+    names a second such group, whose members occur in all clusters. `partners` says which items differ in gender alone:
+    every measure then has their mean difference, too. `options` are what it was built with.
     """
 
     name: str
@@ -31,7 +33,13 @@ class Dataset:
     """The rows for export; for a released corpus, with the release's columns."""
     within: str = ""
     crossed: str = ""
+    partners: Partners | None = None
     flaws: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     builder: str = ""
     """The name to load it by, where that is not `name`: for a user's file."""
+
+
+def base_name(dataset: str) -> str:
+    """The name of a dataset without its options: "becpro-de (forms=crossed)" is becpro-de."""
+    return dataset.partition(" (")[0]

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
+from evenhand.core.contrasts import Partners, contrasts, has_contrast, pairs
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item
 from evenhand.core.measure import AnyItem, Measure, Traits
 from evenhand.core.model import Model
 from evenhand.core.questions import Answer, Question
-from evenhand.core.scores import Result, Score, summarised
+from evenhand.core.scores import Result, Score, Value, summarised
 from evenhand.errors import BadInput, ModelError
 
 CHUNK = 12_000
@@ -35,16 +38,18 @@ def measure(
     within: str = "",
     cluster: str = "",
     crossed: str = "",
+    partners: Partners | None = None,
     seed: int = 0,
 ) -> Result:
     """Score every item; the result has values for all items, then by the groups `by`, then by `within` in each.
 
     `cluster` names the group that intervals resample whole (items made from one word are not independent), `crossed`
-    a second one.
+    a second one. With `partners`, the result has the mean differences between them, too.
     """
     items = list(items)
     (scores,) = _scored(model, [(items, how)])
-    return _result(model, items, how, scores, by=by, within=within, cluster=cluster, crossed=crossed, seed=seed)
+    design: dict[str, Any] = {"by": by, "within": within, "cluster": cluster, "crossed": crossed, "seed": seed}
+    return _result(model, items, how, scores, partners=partners, **design)
 
 
 def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[Result]:
@@ -53,7 +58,7 @@ def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[R
     everything = _scored(model, [(task.dataset.items, task.measure) for task in tasks])
     for task, scores in zip(tasks, everything, strict=True):
         data = task.dataset
-        design = {"by": data.by, "within": data.within, "cluster": data.cluster, "crossed": data.crossed}
+        design = {name: getattr(data, name) for name in ("by", "within", "cluster", "crossed", "partners")}
         results.append(_result(model, data.items, task.measure, scores, data.name, seed=seed, **design))
     return results
 
@@ -64,13 +69,19 @@ def _result(
     how: Measure[Any],
     scores: tuple[Score, ...],
     dataset: str = "",
+    partners: Partners | None = None,
     **design: Any,
 ) -> Result:
     traits = Traits.of(how)
     # Where some words call for he and others for she, values have no direction.
     mixed = traits.better == "closer" and len({item.groups.get("calls_for") for item in items} - {None}) > 1
     values = summarised(scores, how.summarise, bounds=traits.bounds, neutral=how.neutral, mixed=mixed, **design)
-    return Result(model.name, model.fingerprint, dataset, how.name, how.version, how.neutral, scores, tuple(values))
+    found: list[Value] = []
+    if partners is not None and has_contrast(how.summarise, partners):
+        frame = pd.DataFrame({"id": s.id, "score": s.value, **s.groups} for s in scores)
+        found = contrasts(pairs(frame, partners), partners, **{k: v for k, v in design.items() if k != "within"})
+    whose = (model.name, model.fingerprint, dataset, how.name, how.version, how.neutral)
+    return Result(*whose, scores, tuple(values), tuple(found))
 
 
 def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) -> list[tuple[Score, ...]]:

@@ -65,3 +65,10 @@ class Traits:
         names = [f.name for f in fields(cls) if hasattr(owner, f.name) and f.name not in options]
         given = {name: getattr(owner, name) for name in names}
         return cls(**({"better": "none"} if math.isnan(measure.neutral) else {}) | given)
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The traits that the record of a task has; None for an end that is not bounded."""
+        low, high = (end if math.isfinite(end) else None for end in self.bounds)
+        same = {name: getattr(self, name) for name in ("unit", "better", "rank", "ranks_models")}
+        return {**same, "bounds": (low, high)}

@@ -29,9 +29,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Value(Estimate):
-    """The value of a set of scores; `groups` says which, {} means all."""
+    """The value of the scores of `groups` ({} means all), or, with `contrast`, of differences between partners."""
 
     groups: Groups = field(default_factory=dict)
+    contrast: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class Result:
     neutral: float
     scores: tuple[Score, ...]
     values: tuple[Value, ...]
+    contrasts: tuple[Value, ...] = ()
+    """The mean differences between partners, where the dataset has partners: core.contrasts."""
 
     @property
     def value(self) -> float:

@@ -49,7 +49,12 @@ def options_of(name: str) -> list[str]:
     return list(inspect.signature(BUILDERS[name]).parameters)
 
 
+def defaults_of(name: str) -> dict[str, Any]:
+    """The values of its options where they are not given."""
+    parameters = inspect.signature(BUILDERS[name]).parameters.values()
+    return {parameter.name: parameter.default for parameter in parameters if parameter.default is not parameter.empty}
+
+
 def needed_by(name: str) -> list[str]:
     """The names of its required options."""
-    parameters = inspect.signature(BUILDERS[name]).parameters.values()
-    return [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+    return [option for option in options_of(name) if option not in defaults_of(name)]

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
+from evenhand.core.contrasts import FEMALE_MALE, Partners
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
@@ -22,6 +23,8 @@ from evenhand.datasets.templates import agreeing, sentence
 GENDERS = ("male", "female")
 PROF_GENDERS = ("male", "female", "balanced")
 FORM_OF = {"male": "masculine", "female": "feminine"}
+AGREEING = Partners("gender", "female", "male", ("person", "form"))
+"""A form that agrees with the person is part of the gender: partners differ in it."""
 PAPER = "Bartl, Nissim and Gatt 2020, Unmasking Contextual Stereotypes (GeBNLP); Tables 1 and 6-8"
 LICENCE = "CC BY 4.0 (release); word lists from the paper"
 
@@ -71,6 +74,7 @@ def english(articles: Literal["release", "agree"] = "release") -> Dataset:
         items=[sentence for sentence, _ in rows],
         by=("prof_gender", "gender"),
         cluster="profession",
+        partners=FEMALE_MALE,
         table=partial(_table, rows),
         options={"articles": articles},
     )
@@ -115,6 +119,7 @@ def german(
         items=[sentence for sentence, _ in rows],
         by=("prof_gender", "gender", "form") if forms == "crossed" else ("prof_gender", "gender"),
         cluster="profession",
+        partners=FEMALE_MALE if forms == "crossed" else AGREEING,
         table=partial(_table, rows, german=True),
         options={"spelling": spelling, "forms": forms},
     )

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from evenhand.core.contrasts import Partners
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
 from evenhand.datasets.checking import check_choice, check_known, check_required
@@ -23,6 +24,8 @@ LANGUAGES = ("en", "ja", "zh")
 TYPES = ("female", "male", "neutral")
 GENDERS = ("female", "male")
 SETS = ("pro", "anti", "non")
+PARTNERS = Partners("set", "pro", "anti", ("gender",))
+"""Pairs with a woman and with a man, for one word in one caption."""
 KEYS = ("name", "language", "about", "source", "licence", "genders", "words", "captions")
 REQUIRED = ("name", "language", "genders", "words", "captions")
 
@@ -116,6 +119,7 @@ def _dataset(spec: Mapping[str, Any], *, flaws: str, options: Mapping[str, Any],
         by=("set",),
         cluster="word",
         crossed="template",
+        partners=PARTNERS,
         table=partial(table, items),
         options=dict(options),
         builder=builder,

@@ -10,7 +10,7 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.releases import RELEASES, released
-from evenhand.datasets.nli import Segmented, cut, set_of, words_and_captions
+from evenhand.datasets.nli import PARTNERS, Segmented, cut, set_of, words_and_captions
 from evenhand.datasets.nli_faults import clean
 from evenhand.datasets.pairs import indexed
 from evenhand.errors import BadInput
@@ -69,6 +69,7 @@ def _dataset(language: str, words: str, rows: str) -> Dataset:
         by=("set",),
         cluster="word",
         crossed="template",
+        partners=PARTNERS,
         table=partial(indexed, found, "id"),
         options={"words": words, "rows": rows},
     )

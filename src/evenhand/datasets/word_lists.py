@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Sentence
 from evenhand.datasets import blanks, nli
@@ -115,6 +116,7 @@ def _dataset(spec: _Spec, *, options: dict[str, Any], builder: str = "", version
         items=items,
         by=("kind", "gender"),
         cluster="attribute",
+        partners=FEMALE_MALE,
         table=partial(_table, items),
         builder=builder,
         options=options,

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from evenhand.formats.facts import facts
+from evenhand.formats.facts import Fact, facts
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
 
 VALUES = (
     *("model", "fingerprint", "dataset", "dataset_version", "measure", "measure_version"),
     *("value", "low", "high", "n", "unscored", "neutral", "note"),
-    *("p", "p_holm", "clusters", "needed", "detectable", "lean"),
+    *("p", "p_holm", "clusters", "needed", "detectable", "lean", "contrast", "kind", "doctor"),
 )
 COLUMNS = ("dataset", "id", "measure", "score")
 """Columns of the scores that are not groups."""
@@ -32,32 +33,35 @@ def csv(runs: Sequence[Run], *, scores: bool = False) -> str:
 def _values(run: Run) -> pd.DataFrame:
     return pd.DataFrame(
         {key: getattr(fact, key) for key in VALUES}
-        | _sample(run)
+        | _sample(fact)
         | {f"group_{group}": label for group, label in fact.groups.items()}
         for fact in facts(run)
     )
 
 
-def _sample(run: Run) -> dict[str, str]:
-    limit = run.record.limit
-    return {"partial": "yes" if run.record.partial else "no", "limit": "" if limit is None else str(limit)}
+def _sample(of: Fact | TaskRecord) -> dict[str, str]:
+    return {"partial": "yes" if of.partial else "no", "limit": "" if of.limit is None else str(of.limit)}
 
 
 def _scores(run: Run) -> pd.DataFrame:
-    versions = {task.name: (task.dataset_version, task.measure_version) for task in run.record.tasks}
+    tasks = {task.name: task for task in run.record.tasks}
+    audits = {name: run.record.audit_of(task) for name, task in tasks.items()}
     scores = run.scores
-    of = [versions[pair] for pair in zip(scores["dataset"], scores["measure"], strict=True)]
+    names = list(zip(scores["dataset"], scores["measure"], strict=True))
+    of = [tasks[name] for name in names]
     front = pd.DataFrame(
         {
             "model": run.record.model,
             "fingerprint": run.record.fingerprint,
             "dataset": scores["dataset"],
-            "dataset_version": [dataset for dataset, _ in of],
+            "dataset_version": [task.dataset_version for task in of],
             "measure": scores["measure"],
-            "measure_version": [measure for _, measure in of],
+            "measure_version": [task.measure_version for task in of],
             "id": scores["id"],
             "score": scores["score"],
-            **_sample(run),
+            "kind": [audits[name].kind for name in names],
+            "doctor": [audits[name].diagnosis for name in names],
+            **pd.DataFrame([_sample(task) for task in of], columns=["partial", "limit"]),
         }
     )
     groups = scores.drop(columns=list(COLUMNS)).add_prefix("group_")

@@ -54,13 +54,13 @@ def _dataset_ids(run: Run, hub: Mapping[str, str]) -> dict[str, str]:
 
 
 def _task_id(fact: Fact) -> str:
-    return "/".join([fact.measure, *(one_line(f"{group}={label}") for group, label in fact.groups.items())])
+    return "/".join([fact.measure, *(one_line(f"{group}={label}") for group, label in fact.key)])
 
 
 def _notes(run: Run, fact: Fact) -> str:
     """Everything that the format has no field for."""
     said = [
-        run.record.sample.rstrip("."),
+        f"partial: a sample of at most {fact.limit} items" if fact.partial else "",
         f"95 % interval [{fact.low:.6g}, {fact.high:.6g}]",
         f"n {fact.n}",
         f"unscored {fact.unscored}",
@@ -69,6 +69,8 @@ def _notes(run: Run, fact: Fact) -> str:
         f"{fact.dataset} version {fact.dataset_version}",
         f"of {fact.of}",
         f"model {fact.model}, fingerprint {fact.fingerprint}",
+        f"kind of model: {fact.kind}; fit to be measured: {fact.doctor}",
+        f"verdict: {fact.lean}",
         f"evenhand {run.record.evenhand}",
         f"how to read it: {run.task(fact.dataset, fact.measure).reading}",
     ]

@@ -8,7 +8,8 @@ from typing import Any
 from evenhand.errors import RunError, UnknownName
 from evenhand.formats.facts import Fact, facts, short
 from evenhand.runs.folder import Run
-from evenhand.runs.record import TaskRecord, rescore
+from evenhand.runs.json_files import rescore
+from evenhand.runs.record import TaskRecord
 
 SCHEMA = "0.3.0"
 RELATIONSHIPS = ("collaborative", "first_party", "other", "third_party")
@@ -44,9 +45,11 @@ def every_eval_ever(runs: Sequence[Run], *, organization: str = "unknown", relat
             "source_organization_name": organization,
             "evaluator_relationship": relationship,
             "additional_details": {
-                **_sample(run),
+                "partial": run.record.sample or "no",
                 "values_left_out": str(sum(not fact.known for fact in found)),
-                "seed": str(run.record.seed),
+                "seed": ", ".join(dict.fromkeys(str(task.seed) for task in run.record.tasks)),
+                "kind_of_model": ", ".join(dict.fromkeys(audit.kind for audit in run.record.audits)),
+                "doctor": "; ".join(dict.fromkeys(audit.diagnosis for audit in run.record.audits)),
             },
         },
         "eval_library": {"name": "evenhand", "version": str(run.record.evenhand)},
@@ -58,15 +61,11 @@ def every_eval_ever(runs: Sequence[Run], *, organization: str = "unknown", relat
 
 def _when(run: Run) -> str:
     """When the values were computed, in seconds since 1970."""
-    text = run.record.rescored or run.record.started
+    text = max(audit.rescored or audit.started for audit in run.record.audits)
     try:
         return str(datetime.fromisoformat(text).timestamp()) if text else "unknown"
     except (TypeError, ValueError) as error:
         raise RunError(f"'{run.path}' has the time '{text}', which is not a date. {rescore(run.path)}") from error
-
-
-def _sample(run: Run) -> dict[str, str]:
-    return {"partial": run.record.sample or "no"}
 
 
 def _model(run: Run) -> dict[str, Any]:
@@ -87,7 +86,7 @@ def _model(run: Run) -> dict[str, Any]:
 def _result(run: Run, fact: Fact) -> dict[str, Any]:
     task = run.task(fact.dataset, fact.measure)
     clusters = " and ".join(name for name in (task.cluster, task.crossed) if name)
-    whole = [fact.dataset, fact.measure, *(f"{group}={label}" for group, label in fact.groups.items())]
+    whole = [fact.dataset, fact.measure, *(f"{group}={label}" for group, label in fact.key)]
     return {
         "evaluation_result_id": "/".join(whole),
         "evaluation_name": fact.dataset,
@@ -101,7 +100,9 @@ def _result(run: Run, fact: Fact) -> dict[str, Any]:
                 "n": str(fact.n),
                 "unscored": str(fact.unscored),
                 "fingerprint": fact.fingerprint,
-                **_sample(run),
+                "partial": f"a sample of at most {fact.limit} items" if fact.partial else "no",
+                "verdict": fact.lean,
+                "doctor": fact.doctor,
             },
             "uncertainty": {
                 "confidence_interval": {
@@ -129,13 +130,18 @@ def _data(task: TaskRecord) -> dict[str, Any]:
 def _measure(fact: Fact, task: TaskRecord) -> dict[str, Any]:
     low, high = task.bounds
     direction: str = task.better
-    if direction == "closer":  # lower or higher, if all values are on one side of neutral
+    reading, name = task.reading, fact.measure
+    if fact.contrast:
+        low, high = (None, None) if low is None or high is None else (low - high, high - low)
+        direction, name = "closer", f"{fact.measure}, {fact.contrast}"
+        reading = f"the mean difference between partners, {fact.contrast}, neutral at 0; of scores {reading}"
+    elif direction == "closer":  # lower or higher, if all values are on one side of neutral
         direction = "lower" if fact.neutral == low else "higher" if fact.neutral == high else "closer"
     options = {k: v if isinstance(v, str | int | float | None) else str(v) for k, v in task.measure_options.items()}
     return {
-        "evaluation_description": task.reading,
+        "evaluation_description": reading,
         "metric_id": f"evenhand.{fact.measure}",
-        "metric_name": fact.measure,
+        "metric_name": name,
         **({"metric_unit": task.unit} if task.unit else {}),
         "metric_parameters": {"version": fact.measure_version} | options,
         "lower_is_better": direction == "lower",

@@ -29,7 +29,7 @@ def latex(runs: Sequence[Run]) -> str:
 
 
 def _table(runs: Sequence[Run], task: TaskRecord) -> Iterator[str]:
-    mine = [{tuple(fact.groups.items()): fact for fact in headlines(run, task)} for run in runs]
+    mine = [{fact.key: fact for fact in headlines(run, task)} for run in runs]
     by = list(task.by) or ["items"]
     names = map(escaped, distinct_names(runs))
     yield ""
@@ -41,10 +41,10 @@ def _table(runs: Sequence[Run], task: TaskRecord) -> Iterator[str]:
     yield r"\toprule"
     yield _row([*map(escaped, by), *names, "$n$", "unscored"])
     yield r"\midrule"
-    for groups in dict.fromkeys(groups for facts in mine for groups in facts):
-        cells = [facts.get(groups) for facts in mine]
-        labels = [escaped(dict(groups).get(group, "all")) for group in by]
-        yield _row([*labels, *map(_cell, cells), _shared(cells, "n"), _shared(cells, "unscored")])
+    for key in dict.fromkeys(key for facts in mine for key in facts):
+        cells = [facts.get(key) for facts in mine]
+        labels = next(fact.labels(task) for fact in cells if fact)
+        yield _row([*map(escaped, labels), *map(_cell, cells), _shared(cells, "n"), _shared(cells, "unscored")])
     yield r"\bottomrule"
     yield r"\end{tabular}"
     yield r"\end{table}"
@@ -67,6 +67,14 @@ def _shared(cells: Sequence[Fact | None], name: str) -> str:
     return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
 
 
+def _models(runs: Sequence[Run], task: TaskRecord) -> Iterator[str]:
+    """The kind of each model, and the doctor's verdict on it."""
+    for name, run in zip(distinct_names(runs), runs, strict=True):
+        if task.name in measured(run):
+            audit = run.record.audit_of(task)
+            yield f"{name} {audit.kind}, fit to be measured: {audit.diagnosis}"
+
+
 def _caption(runs: Sequence[Run], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Fact]], task: TaskRecord) -> str:
     prints = ", ".join(
         f"{name} {run.record.fingerprint[:12]}" for name, run in zip(distinct_names(runs), runs, strict=True)
@@ -76,8 +84,9 @@ def _caption(runs: Sequence[Run], mine: Sequence[Mapping[tuple[tuple[str, str], 
         f"{task.measure} (version {task.measure_version}) on {task.dataset} "
         f"(version {task.dataset_version}): value [95 % interval]; {task.reading}.",
         f"* leans: {RULE}." if any(f.lean in ("above", "below") for facts in mine for f in facts.values()) else "",
-        next((run.record.sample for run in runs if run.record.sample), ""),
+        f"Partial: a sample of at most {task.limit} items." if task.partial else "",
         f"No value: {'; '.join(notes)}." if notes else "",
         f"Fingerprints: {prints}.",
+        f"Models: {'; '.join(_models(runs, task))}.",
     ]
     return escaped(" ".join(sentence for sentence in sentences if sentence))

@@ -92,7 +92,8 @@ def _body(runs: Sequence[Run]) -> Iterator[str]:
             yield from _dataset(task)
         yield from _values(run, task)
     yield from ("", "What these numbers do not show:", "", *(f"- {line}" for line in LIMITS))
-    yield from ("", f"Model fingerprint: {markdown(run.record.fingerprint)}; seed {run.record.seed}.")
+    seeds = ", ".join(dict.fromkeys(str(task.seed) for task in run.record.tasks))
+    yield from ("", f"Model fingerprint: {markdown(run.record.fingerprint)}; seed {seeds}.")
 
 
 def _careful(run: Run) -> Iterator[str]:
@@ -117,7 +118,7 @@ def _values(run: Run, task: TaskRecord) -> Iterator[str]:
     yield _row([*map(markdown, by), "value", "95 % interval", "lean", "n", "unscored"])
     yield _row(["---"] * len(by) + ["---:", "---:", "---", "---:", "---:"])
     for fact in found:
-        labels = [markdown(fact.groups.get(group, "all")) for group in by]
+        labels = map(markdown, fact.labels(task))
         interval = markdown(fact.interval(".3f"))
         yield _row([*labels, fact.number(".3f"), interval, fact.lean, str(fact.n), str(fact.unscored)])
     for fact in found:

@@ -1,11 +1,10 @@
 """What rules are applied to: the values of a run, and how much worse they are than another run's."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from evenhand.analysis.change import FEMALE_MALE, differences
-from evenhand.analysis.paired import compared, first_group, pairs
 from evenhand.core.loop import Task
 from evenhand.runs.folder import Run
 from evenhand.stats.estimate import Estimate
@@ -29,8 +28,10 @@ NONE = Estimate(math.nan, note="no such items in this sample")
 def values(run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
     """The values of a measure, by group; for female - male, those of the pairs."""
     if measure.endswith(FEMALE_MALE):
-        return _of_pairs(run, dataset, measure.removesuffix(FEMALE_MALE))
-    return {_label(row.groups.values()): row.estimate for row in run.values_of(dataset, measure)}
+        rows = run.contrasts_of(dataset, measure.removesuffix(FEMALE_MALE))
+    else:
+        rows = run.values_of(dataset, measure)
+    return {_label(row.groups.values()): row.estimate for row in rows}
 
 
 def worse(baseline: Run, run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
@@ -52,9 +53,8 @@ def known_of_run(run: Run) -> Known:
         rows = [row.groups for row in run.values_of(*task.name)]
         each, within = ([_label(of.values()) for of in rows if len(of) == n] for n in (len(by), len(by) + 1))
         known[task.name] = Labels(True, each if by else [], within)
-        scores = run.scores_of(*task.name)
-        if {"gender", "slot"} <= set(scores):
-            labels = sorted(scores[by[0]].astype(str).unique()) if by else [ALL]
+        if task.genders:
+            labels = [_label(row.groups.values()) for row in run.contrasts_of(*task.name)]
             known[task.dataset, task.measure + FEMALE_MALE] = Labels(False, labels, [])
     return known
 
@@ -68,28 +68,11 @@ def known_of_tasks(tasks: Sequence[Task]) -> Known:
         levels = [data.by, (*data.by, data.within) if data.within else ()]
         each, within = (sorted({_label(of[g] for g in level) for of in items}) if level else [] for level in levels)
         known[data.name, measure] = Labels(True, each, within)
-        if all({"gender", "slot"} <= set(of) for of in items):
-            known[data.name, measure + FEMALE_MALE] = Labels(
-                False, sorted({of[data.by[0]] if data.by else ALL for of in items}), []
-            )
+        if data.partners is not None and data.partners.group == "gender":
+            level = next((group for group in data.by if group != "gender"), "")
+            labels = sorted({of[level] if level else ALL for of in items})
+            known[data.name, measure + FEMALE_MALE] = Labels(False, labels, [])
     return known
-
-
-def _of_pairs(run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
-    task = run.task(dataset, measure)
-    scores, by = first_group(run.scores_of(dataset, measure), task.by)
-    paired = pairs(scores)
-    rows: dict[str, Mapping[Any, Any]] = {
-        str(row[by]): row
-        for row in compared(paired, by=by, cluster=task.cluster, seed=run.record.seed).to_dict("records")
-    }
-    found = {}
-    for label, part in paired.groupby(by):
-        unscored = int(part["difference"].isna().sum())
-        row = rows.get(str(label), dict.fromkeys(("difference", "low", "high"), math.nan))
-        ends = (row["difference"], row["low"], row["high"])
-        found[str(label)] = Estimate(*ends, len(part) - unscored, unscored)
-    return found
 
 
 def _label(labels: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from evenhand.analysis.change import FEMALE_MALE
+from evenhand.core.dataset import base_name
 from evenhand.core.loop import Task
 from evenhand.errors import BadInput, UnknownName
 from evenhand.gate import evidence
@@ -16,6 +17,7 @@ from evenhand.gate.policy import EACH, MAX_UNSCORED, Rule, read
 from evenhand.gate.verdict import Judged, Verdict, decided
 from evenhand.runs.comparable import measured
 from evenhand.runs.folder import Run
+from evenhand.runs.record import RunRecord
 from evenhand.stats.estimate import Estimate
 
 SHOWN = 12
@@ -46,9 +48,10 @@ class Gate:
         baseline = None if policy.baseline is None else Run.load(policy.baseline)
         return cls(policy.rules, baseline, policy.max_unscored, str(path))
 
-    def check(self, tasks: Sequence[Task], path: Path) -> None:
-        """Raise an error if a run of these tasks in that folder could not be judged."""
-        self._check(evidence.known_of_tasks(tasks), path, self.baseline)
+    def check(self, tasks: Sequence[Task], path: Path, earlier: RunRecord | None = None) -> None:
+        """Raise an error if a run of these tasks in that folder could not be judged, with what it has `earlier`."""
+        known = evidence.known_of_run(Run(path, earlier)) if earlier else {}
+        self._check(known | evidence.known_of_tasks(tasks), path, self.baseline)
 
     def judge(self, run: Run | str | Path, baseline: Run | str | Path | None = None) -> Verdict:
         """Pass, fail or undecided for each rule; `baseline` replaces the policy's own.
@@ -100,6 +103,9 @@ class Gate:
         if rule.measure not in measures:
             self._fail(number, str(UnknownName("measure", rule.measure, measures)))
         datasets = sorted(dataset for dataset, measure in known if measure == rule.measure)
+        of_name = [dataset for dataset in datasets if base_name(dataset) == rule.dataset]
+        if rule.dataset not in datasets and len(of_name) == 1:  # with other options than the default
+            return of_name[0]
         if rule.dataset and rule.dataset not in datasets:
             self._fail(number, str(UnknownName(f"dataset with {rule.measure}", rule.dataset, datasets)))
         if not rule.dataset and len(datasets) > 1:

@@ -10,7 +10,7 @@ from typing import Any
 from evenhand.core.files import write_whole
 from evenhand.errors import RunError
 from evenhand.runs.folder import GATE
-from evenhand.runs.record import plain_json
+from evenhand.runs.json_files import plain_json
 
 CODES = {"fail": 1, "undecided": 3, "pass": 0}
 """Exit codes, the worst verdict first."""

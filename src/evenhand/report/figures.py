@@ -12,6 +12,7 @@ from evenhand.analysis.nli_labels import distribution
 from evenhand.analysis.ranking import side_by_side
 from evenhand.analysis.sample_size import by_size
 from evenhand.analysis.workforce import by_profession, shares
+from evenhand.core.dataset import base_name
 from evenhand.core.files import prepare
 from evenhand.errors import BadInput
 from evenhand.report import plots
@@ -62,18 +63,19 @@ def _written(found: Charts, out: Path, suffix: str) -> Iterator[Path]:
 
 
 def _becpro(run: Run, after: Run | None) -> Charts:
-    scores = _scores(run, "becpro", "association")
-    if scores.empty:
-        return {}
-    before = by_profession(scores)
-    changed = by_profession(_of_after(after, "becpro", "association")) if after else None
     found: Charts = {}
-    for group, part in before.groupby("prof_gender"):
-        later = changed[changed["prof_gender"] == group] if changed is not None else None
-        title = f"{_models(run, after)}: professions held by {HELD_BY[str(group)]}"
-        found[f"professions-{group}"] = plots.profession_bars(part, later, title=title)
-    title = f"{run.record.model}: association and the workforce (US)"
-    return found | {"workforce": plots.workforce_scatter(before, shares(), title=title)}
+    datasets = [task.dataset for task in run.record.tasks if task.dataset_builder.startswith("becpro")]
+    for dataset in datasets:
+        first, of = (_slug(f"{dataset}-"), f", {dataset}") if len(datasets) > 1 else ("", "")
+        before = by_profession(run.scores_of(dataset))
+        changed = by_profession(_of_after(after, dataset, "association")) if after else None
+        for group, part in before.groupby("prof_gender"):
+            later = changed[changed["prof_gender"] == group] if changed is not None else None
+            title = f"{_models(run, after)}{of}: professions held by {HELD_BY[str(group)]}"
+            found[f"{first}professions-{group}"] = plots.profession_bars(part, later, title=title)
+        title = f"{run.record.model}{of}: association and the workforce (US)"
+        found[f"{first}workforce"] = plots.workforce_scatter(before, shares(), title=title)
+    return found
 
 
 def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
@@ -88,7 +90,7 @@ def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
         better = "closer to 0" if set(part["better"]) == {"closer to 0"} else "farther from 0, on its side,"
         title = f"{_models(run, after)}: {category} ({better} is better)"
         found[f"pronoun-{_slug(str(category))}"] = plots.pronoun_bars(part, seen, title=title)
-    told = equalising(words, seed=run.record.seed) if after is not None else None
+    told = equalising(words, seed=run.record.tasks[0].seed) if after is not None else None
     if told is not None:
         lines = {"profession": told.professions} | ({plots.GENDERED: told.gendered} if told.gendered else {})
         note = [
@@ -104,12 +106,14 @@ def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
 
 
 def _pairs(run: Run) -> Charts:
-    scores = _scores(run, "", "likelihood-difference")
-    if scores.empty or "category" not in scores:
-        return {}
-    rows = by_size(scores, seed=run.record.seed)
-    title = f"{run.record.model}: ASLD on samples, 5 draws each"
-    return {"sample-size": plots.sample_sizes(rows, title=title)} if len(rows) else {}
+    found: Charts = {}
+    tasks = [task for task in run.record.tasks if task.measure == "likelihood-difference" and "category" in task.by]
+    for task in tasks:
+        first, of = (_slug(f"{task.dataset}-"), f" on {task.dataset}") if len(tasks) > 1 else ("", "")
+        rows = by_size(run.scores_of(*task.name), seed=task.seed)
+        title = f"{run.record.model}{of}: ASLD on samples, 5 draws each"
+        found |= {f"{first}sample-size": plots.sample_sizes(rows, title=title)} if len(rows) else {}
+    return found
 
 
 def _labels(run: Run, after: Run | None) -> Charts:
@@ -142,7 +146,7 @@ def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
 
 def _in_trade(scores: pd.DataFrame) -> pd.DataFrame:
     """The scores without the same professions in other kinds of templates."""
-    return scores[~scores["dataset"].isin(["tbd-simple", "tbd-becpro"])] if len(scores) else scores
+    return scores[~scores["dataset"].map(base_name).isin(["tbd-simple", "tbd-becpro"])] if len(scores) else scores
 
 
 def _slug(name: str) -> str:

@@ -1,5 +1,6 @@
 """The scorecard of a run, on a terminal."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
@@ -14,7 +15,7 @@ from evenhand.analysis.validity import followed
 from evenhand.core.measure import Better
 from evenhand.report.tables import VERDICTS, cell, claimed, estimate, form, framed, line, table
 from evenhand.runs.folder import Run
-from evenhand.runs.record import TaskRecord
+from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import RULE, decide
@@ -39,19 +40,20 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
         rows = run.values_of(dataset)
         labels = distribution(rows)
         shown = [task for task in tasks if labels.empty or task.measure not in IN_DISTRIBUTION]
-        parts += [_heading(run, tasks, rows), _values(shown, rows, run.record.unfit)]
+        unfit = run.record.unfit(tasks[0])
+        parts += [_heading(run, tasks, rows), _values(shown, rows, unfit)]
         for row in (row for row in rows if row.note):
             of = ", ".join(row.groups.values()) or "all items"
             parts.append(line(f"{row.measure} has no value of {of}: {row.note}", "yellow"))
         if len(labels):
             parts += list(_distribution(labels, rows))
-            parts += [_contrast(*each, run.record.unfit) for each in contrasts(run, dataset).items()]
+            parts += [_contrast(*each, unfit) for each in contrasts(run, dataset).items()]
         for task in tasks:
             for reason, n in run.record.unscored.get(f"{dataset}/{task.measure}", {}).items():
                 parts.append(line(f"{n:,} items unscored by {task.measure}: {reason}", "yellow"))
         if dataset in told:
             parts += [line(AGREEING, "yellow")] if told[dataset].agreeing else []
-            parts += list(_findings(told[dataset], run.record.unfit))
+            parts += list(_findings(told[dataset], unfit))
     return Group(*parts, *(line(text, "dim") for text in _footer(run)))
 
 
@@ -66,8 +68,8 @@ def _heading(run: Run, tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord])
     measured = ", ".join(dict.fromkeys(str(task.measure_version) for task in tasks))
     versions = f"{tasks[0].dataset_version} and {measured}"
     title.append(f"  (versions {versions}; {shown or 'no options'}; model {run.record.fingerprint[:8]})", "dim")
-    if run.record.partial:
-        title.append(f"  (partial: a sample of {run.record.limit} items)", "yellow")
+    if tasks[0].partial:
+        title.append(f"  (partial: a sample of at most {tasks[0].limit} items)", "yellow")
     for task in tasks:
         title.append(f"\n{task.measure}: {task.reading}" if len(tasks) > 1 else f"\n{task.reading}", "dim")
         if known := followed(run.record, task):
@@ -114,7 +116,7 @@ def dot(found: Estimate, neutral: float, unfit: bool, better: Better = "closer")
 
 
 def _contrast(name: str, found: Estimate, unfit: bool) -> Text:
-    p = f"p = {cell(found.p_holm, '.4f')}, adjusted over the two"
+    p = f"p = {cell(found.p_holm, '.4f')}"
     return line(f"{name}: {found.shown()} {dot(found, 0.0, unfit)} (above 0: as a stereotype would; {p})", "")
 
 
@@ -186,20 +188,35 @@ def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:
     return table(heads, lines, left=["with", "group"])
 
 
+def _datasets(audits: Sequence[AuditRecord]) -> str:
+    return ", ".join(dict.fromkeys(task.dataset for audit in audits for task in audit.tasks))
+
+
+def _cost(audit: AuditRecord, of: str) -> Iterator[str]:
+    if precision := audit.precision:
+        most = max((found.largest for found in precision.deviations), default=math.nan)
+        apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
+        compared = precision.why or (apart if precision.deviations else "no item has a score in both precisions")
+        redone = f"; {precision.overflowed:,} inputs redone in float32" if precision.overflowed else ""
+        yield f"{of}Computed in {audit.loaded['dtype']}: {compared}{redone}."
+    work = audit.work
+    kept = f", {work.kept:,} answers kept from before" if work.kept else ""
+    took = f"{work.inputs:,} distinct inputs{kept}" if work.inputs else "every answer kept from before"
+    yield f"{of}{work.questions:,} questions, {took}; {audit.seconds} s."
+
+
 def _footer(run: Run) -> Iterator[str]:
     names = {" and ".join(filter(None, (t.cluster, t.crossed))) for t in run.record.tasks}
     clusters = "; ".join(sorted(name or "each item on its own" for name in names))
     yield f"Intervals are over whole clusters ({clusters})."
-    yield "No verdicts: the model is unfit to be measured." if run.record.unfit else f"{LEANS} leans: {RULE}."
-    if precision := run.record.precision:
-        most = max((found.largest for found in precision.deviations), default=0.0)
-        apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
-        redone = f"; {precision.overflowed:,} inputs redone in float32" if precision.overflowed else ""
-        yield f"Computed in {run.record.loaded['dtype']}: {precision.why or apart}{redone}."
-    work = run.record.work
-    kept = f", {work.kept:,} answers kept from before" if work.kept else ""
-    took = f"{work.inputs:,} distinct inputs{kept}" if work.inputs else "every answer kept from before"
-    yield f"{work.questions:,} questions, {took}; {run.record.seconds} s."
+    unfit = [audit for audit in run.record.audits if audit.unfit]
+    if unfit:
+        of = "" if len(unfit) == len(run.record.audits) else f" on {_datasets(unfit)}"
+        yield f"No verdicts{of}: the model is unfit to be measured."
+    if len(unfit) < len(run.record.audits):
+        yield f"{LEANS} leans: {RULE}."
+    for audit in run.record.audits:
+        yield from _cost(audit, f"{_datasets([audit])}: " if len(run.record.audits) > 1 else "")
     yield f"Run folder: {run.path}"
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"

@@ -14,7 +14,7 @@ def same_task(runs: Sequence[Run], dataset: str, measure: str) -> TaskRecord:
     """The task, if it is the same in all runs; otherwise an error that says what differs."""
     tasks = [run.task(dataset, measure) for run in runs]
     for run, task in zip(runs[1:], tasks[1:], strict=True):
-        differences = [*_differences(tasks[0].what, task.what), *_samples(runs[0], run, dataset, measure)]
+        differences = [*_differences(tasks[0].what, task.what), *_samples((runs[0], tasks[0]), (run, task))]
         if differences:
             two_kinds = of_two_kinds([runs[0], run])
             why = "One is a causal model, the other is not." if two_kinds else "Audit them with the same command."
@@ -73,16 +73,15 @@ def _known_by_content(options: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in options.items() if k != "file" or "sha256" not in options}
 
 
-def _samples(one: Run, other: Run, dataset: str, measure: str) -> Iterator[str]:
-    ids = [set(run.scores_of(dataset, measure)["id"].astype(str)) for run in (one, other)]
+def _samples(*both: tuple[Run, TaskRecord]) -> Iterator[str]:
+    ids = [set(run.scores_of(*task.name)["id"].astype(str)) for run, task in both]
     if ids[0] != ids[1]:
-        told = [f"{len(found):,} items{_sampled(run)}" for run, found in zip((one, other), ids, strict=True)]
+        told = [f"{len(found):,} items{_sampled(task)}" for (_, task), found in zip(both, ids, strict=True)]
         yield f"samples of {' and '.join(told)}, {len(ids[0] & ids[1]):,} in common"
 
 
-def _sampled(run: Run) -> str:
-    limit = run.record.limit
-    return "" if limit is None else f" (limit {limit}, seed {run.record.seed})"
+def _sampled(task: TaskRecord) -> str:
+    return "" if task.limit is None else f" (limit {task.limit}, seed {task.seed})"
 
 
 def _shown(value: object) -> str:

@@ -27,17 +27,9 @@ from evenhand.core.files import write_whole
 from evenhand.core.items import Item, texts
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, RunError
-from evenhand.runs.record import (
-    RESTORE,
-    SCHEMA,
-    RunRecord,
-    TaskRecord,
-    as_plain,
-    plain_json,
-    read_record,
-    rescore,
-)
-from evenhand.runs.values import ValueRecord, read_values, record_of, with_tests
+from evenhand.runs.json_files import RESTORE, plain_json, rescore
+from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
+from evenhand.runs.values import ValueRecord, contrasts_from, read_values, recorded, records_of, with_tests
 from evenhand.stats.verdict import decide
 
 ANSWERS = "answers.sqlite"
@@ -76,7 +68,11 @@ class Run:
     def about(self) -> dict[str, Any]:
         """The record as plain data; deprecated, to be removed in 0.3.0."""
         warn("run.about is deprecated: use run.record, which is typed.", DeprecationWarning, stacklevel=2)
-        return {"schema": SCHEMA, **as_plain(self.record)}
+        plain = as_plain(self.record)
+        audits = plain.pop("audits")
+        sample = {name: getattr(self.record.tasks[-1], name) for name in ("seed", "limit")}
+        tasks = [task for audit in audits for task in audit["tasks"]]
+        return {"schema": SCHEMA, **plain, **audits[-1], **sample, "partial": self.record.partial, "tasks": tasks}
 
     def task(self, dataset: str, measure: str) -> TaskRecord:
         """The task of that dataset and measure; an error if the run does not have it."""
@@ -102,19 +98,30 @@ class Run:
 
     def values_of(self, dataset: str, measure: str = "") -> list[ValueRecord]:
         """The values of one dataset, by one measure or by all; first of all items, then by group."""
-        return [v for v in self._values if v.dataset == dataset and measure in ("", v.measure)]
+        return [v for v in self._values if v.dataset == dataset and measure in ("", v.measure) and not v.contrast]
+
+    def contrasts_of(self, dataset: str, measure: str) -> list[ValueRecord]:
+        """The mean differences between partners, by group; none where the dataset has no partners."""
+        return [v for v in self._values if (v.dataset, v.measure) == (dataset, measure) and v.contrast]
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:
         """The values as in results.json, and `lean`: on which side of neutral, by the rule of stats.verdict."""
-        unfit = self.record.unfit
-        return [{**v.row(), "lean": decide(v.estimate, v.at, unfit=unfit).word} for v in self._values]
+        unfit = {task.name: self.record.unfit(task) for task in self.record.tasks}
+        return [
+            {**v.row(), "lean": decide(v.estimate, v.at, unfit=unfit[v.dataset, v.measure]).word} for v in self._values
+        ]
 
     @cached_property
     def values(self) -> pd.DataFrame:
-        """One row for each value; a column for each group, empty in the row of all items."""
+        """One row for each value and contrast; a column for each group, empty in the row of all items."""
         rows = [{**{k: v for k, v in row.items() if k != "groups"}, **row["groups"]} for row in self.results]
         return pd.DataFrame(rows)
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """The rows of `values` that are contrasts: the mean differences between partners, such as female - male."""
+        return self.values[self.values["contrast"] != ""].dropna(axis="columns", how="all")
 
     @cached_property
     def scores(self) -> pd.DataFrame:
@@ -149,18 +156,18 @@ class Run:
             number, task = tasks[value.dataset, value.measure]
             if other := [group for group in value.groups if group not in (*task.by, task.within)]:
                 self._fail(f"tasks[{number}].by lacks the group '{other[0]}' of its values")
-        if all(value.clusters or value.value is None for value in found):
-            return found
-        return [  # a run of 0.1.0, whose values were not tested
-            value
-            for task in self.record.tasks
-            for value in with_tests(
-                [v for v in found if (v.dataset, v.measure) == task.name],
-                self.scores_of(*task.name),
-                task,
-                self.record.seed,
-            )
-        ]
+        by_task = {task.name: [v for v in found if (v.dataset, v.measure) == task.name] for task in self.record.tasks}
+        return [value for task in self.record.tasks for value in self._complete(by_task[task.name], task)]
+
+    def _complete(self, values: list[ValueRecord], task: TaskRecord) -> list[ValueRecord]:
+        """The values of a task, with the tests and contrasts that runs of older versions lack on disk."""
+        values = [replace(v, dataset_version=task.dataset_version, partial=task.partial) for v in values]
+        if any(not value.clusters and value.value is not None for value in values):
+            values = with_tests(values, self.scores_of(*task.name), task)
+        if task.partners and not any(value.contrast for value in values):
+            whose = (self.record.model, self.record.fingerprint)
+            values += [recorded(value, *whose, 0.0, task) for value in contrasts_from(self.scores_of(*task.name), task)]
+        return values
 
     def _fail(self, what: str) -> NoReturn:
         raise RunError(f"'{self.path / 'run.json'}' is damaged: {what}. {RESTORE}")
@@ -197,15 +204,43 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def write(path: Path, record: RunRecord, results: Sequence[Result], items: Mapping[str, Sequence[Item]]) -> Run:
-    """Save the results and, by dataset, the items; then the record with their hashes."""
-    rows = [record_of(result, value).row() for result in results for value in result.values]
+def clear(path: Path) -> None:
+    """Delete the files of the run in this folder; others stay."""
+    for name in (*VOUCHED, "run.json", ANSWERS, GATE, PAGE):
+        (path / name).unlink(missing_ok=True)
+
+
+def write(
+    path: Path,
+    record: RunRecord,
+    results: Sequence[Result],
+    items: Mapping[str, Sequence[Item]],
+    kept: Run | None = None,
+) -> Run:
+    """Save the results and, by dataset, the items; then the record with their hashes.
+
+    Tasks of the record without a result are those of the run `kept`, whose values, scores and items stay.
+    """
+    fresh = {(result.dataset, result.measure): result for result in results}
+    stay = {task.name for task in record.tasks if task.name not in fresh}
+    rows: list[ValueRecord] = []
+    for task in record.tasks:
+        if task.name in fresh:
+            rows += records_of(fresh[task.name], task)
+        elif kept is not None:
+            rows += [*kept.values_of(*task.name), *kept.contrasts_of(*task.name)]
+    frame = _frame(results)
+    read = pd.DataFrame([(name, i.id, *texts(i)) for name, of in items.items() for i in of], columns=list(ITEMS))
+    if kept is not None and stay:
+        before = kept.scores
+        old = [name in stay for name in zip(before["dataset"], before["measure"], strict=True)]
+        frame = pd.concat([before[old], frame], ignore_index=True)
+        texts_before = kept.items[kept.items["dataset"].isin([dataset for dataset, _ in stay])]
+        read = pd.concat([texts_before, read]).drop_duplicates(["dataset", "id"], keep="last", ignore_index=True)
     for stale in (GATE, PAGE):  # of the results before
         (path / stale).unlink(missing_ok=True)
-    write_whole(path / "results.json", lambda file: file.write(plain_json(rows)))
-    frame = _frame(results)
+    write_whole(path / "results.json", lambda file: file.write(plain_json([value.row() for value in rows])))
     write_whole(path / "scores.parquet", lambda file: frame.to_parquet(file, index=False))
-    read = pd.DataFrame([(name, i.id, *texts(i)) for name, of in items.items() for i in of], columns=list(ITEMS))
     write_whole(path / "items.parquet", lambda file: read.to_parquet(file, index=False))
     record = replace(record, sha256=_hashes(path, VOUCHED))
     record.write(path)

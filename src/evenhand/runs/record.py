@@ -1,7 +1,6 @@
 """The contents of run.json and results.json: typed, frozen, and checked when they are read."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -9,23 +8,25 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
+from evenhand.core.contrasts import Partners
 from evenhand.core.files import write_whole
-from evenhand.core.measure import LAST, Better, Traits
+from evenhand.core.measure import LAST, Better
 from evenhand.core.model import Work
 from evenhand.errors import BadInput, NewerRun, RunError
-from evenhand.measures import MEASURES
+from evenhand.runs.json_files import RESTORE, checked, plain_json, read_json, told
+from evenhand.runs.migration import migrated
 
 Kind = TypeVar("Kind")
 
-SCHEMA = 2
-"""Schema 1 has `partial` for the whole run alone; it is read as if each task had it."""
+SCHEMA = 3
+"""Until schema 2 a run was one audit, and seed and limit were the run's; until 1, whether it was partial, too."""
 DESCRIPTIVE = (
     *("about", "asks", "flaws", "language", "licence", "reading", "source"),
-    *("unit", "better", "bounds", "rank", "ranks_models"),
+    *("unit", "better", "bounds", "rank", "ranks_models", "partners"),
 )
 """Fields of a task that are for readers: runs that differ in them can still be compared."""
-RESULT = ("partial", "contrasts")
-"""Fields of a task that are about its results."""
+SAMPLE = ("seed", "limit", "partial")
+"""Fields of a task that are about the sample of items that was measured."""
 
 
 def _finite(data: Kind) -> Kind:
@@ -108,19 +109,26 @@ class TaskRecord:
     ranks_models: bool = False
     rank: int = LAST
     """This and the four fields above are those of core.measure.Traits."""
+    partners: Partners | None = None
+    seed: Annotated[int, Field(ge=0)] = field(kw_only=True)
+    limit: Annotated[int, Field(ge=1)] | None = field(kw_only=True)
     partial: bool = False
-    """Whether the results are of a sample of the items."""
-    contrasts: Annotated[tuple[Any, ...], AfterValidator(_finite)] = ()
+    """Whether the results are of a sample of at most `limit` items."""
 
     @property
     def what(self) -> dict[str, Any]:
         """The fields that must be equal for two runs to be compared."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*DESCRIPTIVE, *RESULT)}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*DESCRIPTIVE, *SAMPLE)}
 
     @property
     def signed(self) -> bool:
         """Whether values can be negative."""
         return self.bounds[0] is None or self.bounds[0] < 0
+
+    @property
+    def genders(self) -> bool:
+        """Whether items have partners who differ in gender: a woman and a man."""
+        return self.partners is not None and self.partners.group == "gender"
 
     @property
     def name(self) -> tuple[str, str]:
@@ -129,18 +137,14 @@ class TaskRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunRecord:
-    """The provenance of a run's numbers."""
+class AuditRecord:
+    """One audit of a model: its tasks, what was found before measuring, and what it took."""
 
     evenhand: str = "unknown"
-    model: str
-    fingerprint: str
+    kind: str = "masked"
+    """The kind of model: masked, causal or nli."""
     loaded: Options = field(default_factory=dict)
     """The model's description of itself: source, revision, dtype, device, ..."""
-    languages: tuple[str, ...] = ()
-    seed: Annotated[int, Field(ge=0)]
-    limit: Annotated[int, Field(ge=1)] | None
-    partial: bool
     tasks: tuple[TaskRecord, ...]
     work: Work
     suite: str | None = None
@@ -157,18 +161,79 @@ class RunRecord:
     """By "dataset/measure", the number of items without a score, by reason."""
     versions: Mapping[str, str] = field(default_factory=dict)
     precision: Precision | None = None
-    sha256: Mapping[str, str]
-    """The hashes of the result files."""
-
-    @property
-    def sample(self) -> str:
-        """A sentence that says that the results are of a sample; empty if they are of all items."""
-        return f"Partial: a sample of {self.limit} items of each dataset." if self.partial else ""
 
     @property
     def unfit(self) -> bool:
         """Whether the doctor found the model unfit to be measured: its numbers allow no verdict."""
         return any(finding.verdict == "unfit" for finding in self.doctor)
+
+    @property
+    def diagnosis(self) -> str:
+        """The doctor's worst verdict, and the checks that gave it: "fine", "careful: casing", "not checked"."""
+        for verdict in ("unfit", "careful"):
+            if checks := [found.check for found in self.doctor if found.verdict == verdict]:
+                return f"{verdict}: {', '.join(dict.fromkeys(checks))}"
+        return "fine" if self.doctor else "not checked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """The provenance of a run's numbers: the audits of one model whose results are in the folder."""
+
+    model: str
+    fingerprint: str
+    audits: Annotated[tuple[AuditRecord, ...], Field(min_length=1)]
+    """The latest is the last; a task that was measured again is only in the later one."""
+    sha256: Mapping[str, str]
+    """The hashes of the result files."""
+
+    @property
+    def tasks(self) -> tuple[TaskRecord, ...]:
+        """The tasks of all audits."""
+        return tuple(task for audit in self.audits for task in audit.tasks)
+
+    def audit_of(self, task: TaskRecord) -> AuditRecord:
+        """The audit that measured the task."""
+        return next(audit for audit in self.audits if any(one.name == task.name for one in audit.tasks))
+
+    def unfit(self, task: TaskRecord) -> bool:
+        """Whether the doctor found the model unfit for what the task's audit measured."""
+        return self.audit_of(task).unfit
+
+    @property
+    def loaded(self) -> Mapping[str, Any]:
+        """The model's description of itself in the latest audit."""
+        return self.audits[-1].loaded
+
+    @property
+    def evenhand(self) -> str:
+        """The versions of evenhand that measured."""
+        return ", ".join(dict.fromkeys(audit.evenhand for audit in self.audits))
+
+    @property
+    def started(self) -> str:
+        """When the latest audit began."""
+        return max(audit.started for audit in self.audits)
+
+    @property
+    def tokens(self) -> dict[str, Mapping[str, float]]:
+        """By dataset, the mean number of tokens of each attribute."""
+        return {dataset: found for audit in self.audits for dataset, found in audit.tokens.items()}
+
+    @property
+    def unscored(self) -> dict[str, Mapping[str, int]]:
+        """By "dataset/measure", the number of items without a score, by reason."""
+        return {task: found for audit in self.audits for task, found in audit.unscored.items()}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The warnings of all audits."""
+        return tuple(dict.fromkeys(line for audit in self.audits for line in audit.warnings))
+
+    @property
+    def doctor(self) -> tuple[Finding, ...]:
+        """The doctor's findings in all audits."""
+        return tuple(dict.fromkeys(found for audit in self.audits for found in audit.doctor))
 
     @property
     def concerns(self) -> list[Finding]:
@@ -177,9 +242,33 @@ class RunRecord:
         return [f for f in concerns if f.check != "vocabulary" or not f.says.startswith(self.warnings)]
 
     @property
+    def caveats(self) -> tuple[str, ...]:
+        """How a causal model's values must be read."""
+        return tuple(dict.fromkeys(line for audit in self.audits for line in audit.caveats))
+
+    @property
     def causal(self) -> bool:
         """Whether the model is causal: its values are not the same quantity as those of other models."""
         return bool(self.caveats)
+
+    @property
+    def partial(self) -> bool:
+        """Whether some results are of samples."""
+        return any(task.partial for task in self.tasks)
+
+    @property
+    def sample(self) -> str:
+        """A sentence that says which results are of samples; empty if they are all of all items."""
+        limits: dict[int | None, dict[str, None]] = {}
+        for task in self.tasks:
+            if task.partial:
+                limits.setdefault(task.limit, {})[task.dataset] = None
+        everything = len(limits) == 1 and all(task.partial for task in self.tasks)
+        told = [
+            f"at most {limit} items of {'each dataset' if everything else ', '.join(datasets)}"
+            for limit, datasets in limits.items()
+        ]
+        return f"Partial: a sample of {'; of '.join(told)}." if told else ""
 
     def write(self, path: Path) -> None:
         """Write run.json to the folder."""
@@ -188,14 +277,6 @@ class RunRecord:
 
 RUN = TypeAdapter(RunRecord)
 TASK = TypeAdapter(TaskRecord)
-WORDS = {
-    "Input should be": "should be",
-    "Field required": "is missing",
-    "Value error, ": "",
-    "Invalid JSON:": "cannot be read:",
-}
-"""Replacements that turn a message of Pydantic into a sentence that begins with the field's name."""
-RESTORE = "Restore the file, or delete it and run the audit again."
 
 
 def valid(task: TaskRecord) -> TaskRecord:
@@ -203,7 +284,7 @@ def valid(task: TaskRecord) -> TaskRecord:
     try:
         return TASK.validate_json(TASK.dump_json(task, warnings=False), strict=True)
     except ValidationError as error:
-        where, says = _told(error)
+        where, says = told(error)
         raise BadInput(
             f"{task.measure} on {task.dataset} cannot be recorded: its {where} {says}. Change the class."
         ) from error
@@ -231,61 +312,8 @@ def read_record(path: Path) -> RunRecord | None:
             f"The run in '{path}' has schema {schema}, this evenhand reads up to {SCHEMA}: "
             "a newer one wrote it. Upgrade evenhand."
         )
-    if schema == 1 and isinstance(tasks := data.get("tasks"), list):
-        data["tasks"] = [_migrated(task, data) if isinstance(task, dict) else task for task in tasks]
-    record = checked(RUN, data, file)
-    if record.partial and record.limit is None:
-        raise RunError(f"'{file}' is damaged: limit should be the size of the samples, got null. {RESTORE}")
+    record = checked(RUN, migrated(data) if schema < SCHEMA else data, file)
+    for task in record.tasks:
+        if task.partial and task.limit is None:
+            raise RunError(f"'{file}' is damaged: limit should be the size of the samples, got null. {RESTORE}")
     return record
-
-
-def _migrated(task: dict[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
-    """A task of schema 1 with the fields on its measure and its sample, which schema 1 lacks."""
-    known = MEASURES.get(str(task.get("measure")))
-    told = {"dataset_builder": task.get("dataset"), **(traits(known) if known else {})}
-    return {**told, **task, "partial": run.get("partial", False)}
-
-
-def traits(measure: Any) -> dict[str, Any]:
-    """The traits of a measure, for a task's record."""
-    found = Traits.of(measure)
-    low, high = (end if math.isfinite(end) else None for end in found.bounds)
-    return {name: getattr(found, name) for name in ("unit", "better", "rank", "ranks_models")} | {"bounds": (low, high)}
-
-
-def rescore(path: Path) -> str:
-    """What to do about results that are damaged or do not belong to the run."""
-    return f"Put it right with: evenhand rescore {path}"
-
-
-def checked(kind: TypeAdapter[Kind], data: object, file: Path, advice: str = RESTORE) -> Kind:
-    """The data as that kind of record; an error that names the first field that is wrong."""
-    try:
-        return kind.validate_json(json.dumps(data), strict=True)
-    except ValidationError as error:
-        where, says = _told(error)
-        raise RunError(f"'{file}' is damaged, or not evenhand's: {where or 'it'} {says}. {advice}") from error
-
-
-def _told(error: ValidationError) -> tuple[str, str]:
-    """The first invalid field, and what is wrong with it."""
-    first = error.errors(include_url=False)[0]
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
-    says = first["msg"]
-    for theirs, ours in WORDS.items():
-        says = says.replace(theirs, ours)
-    got = "" if first["type"] in ("missing", "json_invalid") else f", got {str(first['input'])[:60]!r}"
-    return where, says + got
-
-
-def read_json(file: Path, advice: str = RESTORE) -> Any:
-    """The contents of a JSON file."""
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"'{file}' cannot be read: {error}. {advice}") from error
-
-
-def plain_json(data: object) -> bytes:
-    """The data as JSON, for a file."""
-    return (json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()

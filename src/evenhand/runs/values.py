@@ -9,17 +9,22 @@ from typing import Any
 import pandas as pd
 from pydantic import TypeAdapter
 
+from evenhand.core.contrasts import contrasts, has_contrast, pairs
 from evenhand.core.measure import Traits
 from evenhand.core.scores import Result, Score, Summarise, Value, summarised
 from evenhand.measures import MEASURES
-from evenhand.runs.record import Finite, TaskRecord, checked, read_json, rescore
+from evenhand.runs.json_files import checked, read_json, rescore
+from evenhand.runs.record import Finite, TaskRecord
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import TESTS
 
 
 @dataclass(frozen=True, slots=True)
 class ValueRecord:
-    """A value of results.json: of all items, or of those with the labels `groups`. None means no number."""
+    """A value of results.json: of all items, or of those with the labels `groups`. None means no number.
+
+    With `contrast`, the mean difference between partners ("female - male"); n counts pairs, and neutral is 0.
+    """
 
     model: str
     fingerprint: str
@@ -40,6 +45,10 @@ class ValueRecord:
     needed: int = 0
     detectable: Finite | None = None
     """See stats.estimate.Estimate, as the four above; runs of 0.1.0 have none of them on disk."""
+    contrast: str = ""
+    dataset_version: int = 0
+    partial: bool = False
+    """Whether it is of a sample of the items."""
 
     @property
     def estimate(self) -> Estimate:
@@ -67,15 +76,22 @@ def read_values(path: Path) -> list[ValueRecord]:
     return checked(VALUES, read_json(file, advice), file, advice)
 
 
-def record_of(result: Result, value: Value) -> ValueRecord:
-    """A value of a result as results.json has it."""
-    numbers = {f.name: _number(getattr(value, f.name)) for f in fields(Estimate)}
-    groups = {name: str(label) for name, label in value.groups.items()}
-    task = (result.model, result.fingerprint, result.dataset, result.measure, result.version)
-    return ValueRecord(*task, groups=groups, neutral=_number(result.neutral), **numbers)
+def records_of(result: Result, task: TaskRecord) -> list[ValueRecord]:
+    """The values of a result as results.json has them: of all items, by group, then contrasts."""
+    values = (*result.values, *result.contrasts)
+    return [recorded(value, result.model, result.fingerprint, result.neutral, task) for value in values]
 
 
-def values_from(scores: pd.DataFrame, task: TaskRecord, seed: int, *, tests: bool = False) -> list[Value]:
+def recorded(value: Value, model: str, fingerprint: str, neutral: float, task: TaskRecord) -> ValueRecord:
+    """A value as results.json has it; `neutral` is that of the measure, a contrast's is 0."""
+    told: dict[str, Any] = {f.name: _number(getattr(value, f.name)) for f in fields(Estimate)}
+    told |= {"groups": {name: str(label) for name, label in value.groups.items()}, "contrast": value.contrast}
+    told |= {"dataset_version": task.dataset_version, "partial": task.partial}
+    told["neutral"] = 0.0 if value.contrast else _number(neutral)
+    return ValueRecord(model, fingerprint, *task.name, task.measure_version, **told)
+
+
+def values_from(scores: pd.DataFrame, task: TaskRecord, *, tests: bool = False) -> list[Value]:
     """The values of all items and of each group, as an audit computes them; with `tests`, of parts within too."""
     within = task.within if tests else ""
     groups = list(dict.fromkeys(group for group in (*task.by, within, task.cluster, task.crossed) if group))
@@ -88,7 +104,7 @@ def values_from(scores: pd.DataFrame, task: TaskRecord, seed: int, *, tests: boo
     design: dict[str, Any] = {"by": task.by, "within": within, "cluster": task.cluster, "crossed": task.crossed}
     bounds, neutral = Traits.of(how).bounds, how.neutral if tests else math.nan
     whole = mixed(scores, task)
-    return list(summarised(rows, summarise, bounds=bounds, neutral=neutral, mixed=whole, seed=seed, **design))
+    return list(summarised(rows, summarise, bounds=bounds, neutral=neutral, mixed=whole, seed=task.seed, **design))
 
 
 def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:
@@ -96,12 +112,21 @@ def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:
     return task.better == "closer" and "calls_for" in scores and bool(scores["calls_for"].nunique() > 1)
 
 
-def with_tests(values: Sequence[ValueRecord], scores: pd.DataFrame, task: TaskRecord, seed: int) -> list[ValueRecord]:
+def contrasts_from(scores: pd.DataFrame, task: TaskRecord) -> list[Value]:
+    """The contrasts of a task, as an audit computes them."""
+    known = MEASURES.get(task.measure)
+    if task.partners is None or known is None or not has_contrast(known.summarise, task.partners):
+        return []
+    design: dict[str, Any] = {"by": task.by, "cluster": task.cluster, "crossed": task.crossed, "seed": task.seed}
+    return contrasts(pairs(scores, task.partners), task.partners, **design)
+
+
+def with_tests(values: Sequence[ValueRecord], scores: pd.DataFrame, task: TaskRecord) -> list[ValueRecord]:
     """The values of a run made before values were tested, with the intervals and tests that its scores give."""
     known = MEASURES.get(task.measure)
     if known is None or known.version != task.measure_version:
         return list(values)
-    again = {tuple(sorted(v.groups.items())): v for v in values_from(scores, task, seed, tests=True)}
+    again = {tuple(sorted(v.groups.items())): v for v in values_from(scores, task, tests=True)}
     return [
         replace(value, **{name: _number(getattr(found, name)) for name in ("low", "high", *TESTS)})
         if (found := again.get(tuple(sorted(value.groups.items()))))

@@ -136,5 +136,5 @@ def _about(folder: Path) -> dict[str, Any]:
         "started": record.started[:25],
         "model": record.model,
         "datasets": tuple(dict.fromkeys(task.dataset for task in record.tasks)),
-        "sample": record.limit,
+        "sample": max((task.limit or 0 for task in record.tasks if task.partial), default=None),
     }

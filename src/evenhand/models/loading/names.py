@@ -16,6 +16,8 @@ ADAPTER = "adapter_config.json"
 """The file that marks a folder as an adapter (peft) to another model."""
 GGUF = ".gguf"
 """The ending of a file that is a whole causal model, with configuration and tokenizer."""
+CHECKPOINT = re.compile(r"(checkpoint|ckpt|step|epoch)[-_]?\d+|(final|best|last)([-_](checkpoint|model))?", re.I)
+"""Names of folders that many trainings have."""
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -51,7 +53,7 @@ def find(name: str) -> Found:
     except OSError as error:
         raise ModelNotFound(f"'{name}' cannot be looked at: {error.strerror}. Give a folder or a Hub id.") from error
     if is_folder:
-        return Found(folder.resolve().name, str(folder), on_hub=False)
+        return Found(_name(folder.resolve()), str(folder), on_hub=False)
     if is_file and folder.suffix.lower() == GGUF:
         return Found(folder.stem, str(folder.parent), on_hub=False, file=folder.name)
     if is_file:
@@ -64,6 +66,16 @@ def find(name: str) -> Found:
             f"Give a folder, a Hub id, or one of: {', '.join(named())}."
         )
     return Found(name, name, on_hub=True)
+
+
+def _name(folder: Path) -> str:
+    """The folder's name, after its parent's where it is a checkpoint: "run-7/checkpoint-500"."""
+    return with_parent(folder) if CHECKPOINT.fullmatch(folder.name) else folder.name
+
+
+def with_parent(folder: Path) -> str:
+    """The names of the folder's parent and of the folder."""
+    return "/".join(filter(None, (folder.parent.name, folder.name)))
 
 
 def named() -> dict[str, Path]:

@@ -147,7 +147,7 @@ def _words(m: Measured) -> Found:
     if len(m.runs) != 2 or m.measure != "pronoun" or not {"category", "better", "profession"} <= set(m.scores[0]):
         return
     words = before_after(*m.scores).dropna(subset=["before", "after"])
-    told = equalising(words, seed=m.runs[0].record.seed)
+    told = equalising(words, seed=m.task.seed)
     if told is None or len(set(words["better"])) > 1:
         return
     line = told.professions

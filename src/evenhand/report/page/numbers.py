@@ -42,7 +42,7 @@ class Number(Estimate):
 
 def number(row: ValueRecord, task: TaskRecord, run: RunRecord) -> Number:
     """A value of a run as a number, signed where it can be of either sign."""
-    return Number(**asdict(row.estimate), neutral=row.at, signed=row.at == 0 and task.signed, unfit=run.unfit)
+    return Number(**asdict(row.estimate), neutral=row.at, signed=row.at == 0 and task.signed, unfit=run.unfit(task))
 
 
 def probability(p: float) -> str:

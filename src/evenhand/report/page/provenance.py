@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.runs.folder import Run
-from evenhand.runs.record import TaskRecord
+from evenhand.runs.record import AuditRecord, TaskRecord
 
 
 def facts(run: Run) -> list[tuple[str, str]]:
@@ -24,17 +24,23 @@ def _facts(run: Run) -> Iterator[tuple[str, Any]]:
         yield name.replace("_", " "), loaded.get(name)
     if parameters := loaded.get("parameters"):  # of a model of one's own it may be anything
         yield "parameters", f"{parameters:,}" if isinstance(parameters, int) else parameters
-    yield "suite", about.suite
-    yield "items of each dataset", f"a sample of at most {about.limit:,}" if about.limit else "all"
-    yield "seed", about.seed
-    work = about.work
-    yield "questions", f"{work.questions:,}, {work.inputs:,} distinct inputs"
-    yield "measured", f"{about.started}, in {about.seconds} s"
-    yield "scored again", about.rescored
-    versions: dict[str, Any] = {"evenhand": about.evenhand, **about.versions}
-    versions |= {name: loaded.get(name) for name in ("torch", "transformers")}
-    yield "versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value)
+    for audit in about.audits:
+        of = f", {', '.join(dict.fromkeys(task.dataset for task in audit.tasks))}" if len(about.audits) > 1 else ""
+        yield from ((f"{name}{of}", value) for name, value in _audit(audit))
     yield "run folder", run.path
+
+
+def _audit(audit: AuditRecord) -> Iterator[tuple[str, Any]]:
+    task, work = audit.tasks[0], audit.work
+    yield "suite", audit.suite
+    yield "items of each dataset", f"a sample of at most {task.limit:,}" if task.limit else "all"
+    yield "seed", task.seed
+    yield "questions", f"{work.questions:,}, {work.inputs:,} distinct inputs"
+    yield "measured", f"{audit.started}, in {audit.seconds} s"
+    yield "scored again", audit.rescored
+    versions: dict[str, Any] = {"evenhand": audit.evenhand, **audit.versions}
+    versions |= {name: audit.loaded.get(name) for name in ("torch", "transformers")}
+    yield "versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value)
 
 
 def sources(tasks: Sequence[TaskRecord]) -> list[dict[str, str]]:

@@ -10,6 +10,7 @@ import pandas as pd
 from evenhand.analysis import paired
 from evenhand.analysis.nli_labels import CONTRASTS, contrasts
 from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.core.contrasts import pairs
 from evenhand.core.measure import LAST
 from evenhand.report.page import examples, readings
 from evenhand.report.page.changes import Move
@@ -20,7 +21,6 @@ from evenhand.report.page.trust import LEVELS, Trust, trust
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import mixed
-from evenhand.stats.verdict import TESTS
 
 ROWS = 400
 """Rows of a table; beyond, results.json has them."""
@@ -76,12 +76,14 @@ class Measured:
         self.dataset, self.measure = task.name
         self.key = task.name
         self.by = list(task.by)
-        has_partners = bool(self.by) and all({"gender", "slot"} <= set(scores) for scores in self.scores)
-        self.paired = has_partners and all(pairs["difference"].notna().any() for pairs in self.pairs)
+        self.paired = bool(self.by) and task.genders and all(self._has_pairs(run) for run in runs)
         of_both = mixed(self.scores[0], task)
         self.values = readings.reading(task.measure, asks=task.asks or task.reading, mixed=of_both)
         self.reading: Reading = readings.reading(DIFFERENCE) if self.paired else self.values
         self.language = task.language
+
+    def _has_pairs(self, run: Run) -> bool:
+        return any(row.n for row in run.contrasts_of(*self.key))
 
     @cached_property
     def scores(self) -> list[pd.DataFrame]:
@@ -91,7 +93,8 @@ class Measured:
     @cached_property
     def pairs(self) -> list[pd.DataFrame]:
         """Partners, female and male, of each run."""
-        return [paired.pairs(scores) for scores in self.scores]
+        assert self.task.partners is not None
+        return [pairs(scores, self.task.partners) for scores in self.scores]
 
     @cached_property
     def _results(self) -> list[dict[tuple[tuple[str, str], ...], Number]]:
@@ -127,7 +130,7 @@ class Measured:
             reading = readings.reading(LABELS)
             for name in CONTRASTS if all(found) else ():
                 numbers = tuple(
-                    Number(**asdict(labels[name]), unfit=run.record.unfit)
+                    Number(**asdict(labels[name]), unfit=run.record.unfit(self.task))
                     for run, labels in zip(self.runs, found, strict=True)
                 )
                 lines.append(self._headline(name, numbers, reading, domain(numbers, reading.scale, 0.0)))
@@ -160,16 +163,12 @@ class Measured:
     @cached_property
     def _differences(self) -> list[tuple[str, tuple[Number, ...]]]:
         """Female minus male by the first group: label, and a number for each run."""
-        by, cluster = self.by[0], self.task.cluster or "id_female"
         found: dict[str, list[Number]] = {}
-        for place, (run, pairs) in enumerate(zip(self.runs, self.pairs, strict=True)):
-            unscored = pairs.groupby(by)["difference"].agg(lambda d: int(d.isna().sum()))
-            for row in paired.compared(pairs, by=by, cluster=cluster, seed=run.record.seed).to_dict("records"):
-                label = str(row[by])
-                tests = {name: row[name] for name in ("low", "high", *TESTS)}
-                tests |= {"n": int(row["pairs"]), "unscored": int(unscored[row[by]])}
+        for place, run in enumerate(self.runs):
+            for row in run.contrasts_of(*self.key):
+                label = ", ".join(row.groups.values()) or "all"
                 mine = found.setdefault(label, [Number(math.nan)] * len(self.runs))
-                mine[place] = Number(row["difference"], unfit=run.record.unfit, **tests)
+                mine[place] = Number(**asdict(row.estimate), unfit=run.record.unfit(self.task))
         return [(label, tuple(numbers)) for label, numbers in found.items()]
 
     def _move(self, group: str) -> Move | None:
@@ -193,8 +192,8 @@ class Measured:
         values += [_table(f"By {names[-1]}", names, rows) for names, rows in levels.items()]
         if not self.paired:
             return values
-        pairs = tuple(Row((label,), numbers, self._move(label)) for label, numbers in self._differences)
-        return [Table("Women minus men, partner by partner", (self.by[0],), pairs), *values]
+        rows = tuple(Row((label,), numbers, self._move(label)) for label, numbers in self._differences)
+        return [Table("Women minus men, partner by partner", (self.by[0],), rows), *values]
 
     @property
     def values_by_group(self) -> Table:
@@ -218,8 +217,8 @@ class Measured:
 
     @cached_property
     def _items(self) -> list[pd.DataFrame]:
-        pairs = self.pairs if self.paired else [None] * len(self.runs)
-        return [examples.scored(run, self.task, self.reading, p) for run, p in zip(self.runs, pairs, strict=True)]
+        both = self.pairs if self.paired else [None] * len(self.runs)
+        return [examples.scored(run, self.task, self.reading, p) for run, p in zip(self.runs, both, strict=True)]
 
     @property
     def caveat(self) -> str:

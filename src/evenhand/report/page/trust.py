@@ -56,8 +56,8 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number) -> It
     level = "unfit" if share >= UNSCORED["unfit"] else "careful" if share >= UNSCORED["careful"] else "fine"
     missing = f"{number.unscored:,} of {items:,} items ({share:.0%}) could not be scored"
     yield Reason(level, missing if number.unscored else "every item could be scored")
-    if run.record.partial:
-        yield Reason("careful", f"a sample of at most {run.record.limit:,} items of each dataset, not all of them")
+    if task.partial:
+        yield Reason("careful", f"a sample of at most {task.limit:,} items, not all of them")
     if not number.spans:
         yield Reason("unfit", "there is no interval")
     elif number.clusters < max(FEW, number.needed):
@@ -67,7 +67,7 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number) -> It
         known = followed(run.record, task)
         yield Reason("fine" if known.orders else "careful", f"with models of known bias: {known}") if known else UNTRIED
     yield from _rounded(run, task)
-    for finding in run.record.doctor:
+    for finding in run.record.audit_of(task).doctor:
         if finding.verdict in LEVELS[1:]:
             yield Reason(finding.verdict, f"doctor, {finding.check}: {finding.says}")
     if task.flaws:
@@ -76,9 +76,10 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number) -> It
 
 def _rounded(run: Run, task: TaskRecord) -> Iterator[Reason]:
     """Half precision, where the run was measured in it."""
-    for found in run.record.precision.deviations if run.record.precision else ():
+    audit = run.record.audit_of(task)
+    for found in audit.precision.deviations if audit.precision else ():
         if (found.dataset, found.measure) == task.name:
-            dtype = run.record.loaded["dtype"]
+            dtype = audit.loaded["dtype"]
             said = f"computed in {dtype}: on {found.items} items the mean is {found.shift:+.4f} from float32"
             doubtful = ", ".join(found.doubtful)
             yield Reason("careful", f"{said}, which may decide for: {doubtful}") if doubtful else Reason("fine", said)

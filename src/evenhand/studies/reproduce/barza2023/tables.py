@@ -140,7 +140,7 @@ def _settled(cells: list[dict[str, Any]]) -> str:
 
 def _sizes(run: Run) -> Iterator[dict[str, Any]]:
     """Figure 6, which prints no numbers: the mean of five draws of each size."""
-    rows = by_size(run.scores_of(*ASLD), seed=run.record.seed)
+    rows = by_size(run.scores_of(*ASLD), seed=run.task(*ASLD).seed)
     for (category, size), part in rows.groupby(["category", "size"]):
         yield cell("Fig. 6", str(category), f"{size} pairs", "ASLD", None, float(part["value"].mean()))
 
@@ -151,7 +151,7 @@ def _kinds(run: Run) -> Iterator[dict[str, Any]]:
         means = {kind: run.scores_of(name, how).groupby("profession")["score"].mean() for kind, name in KINDS.items()}
         for one, other in combinations(KINDS, 2):
             joined = pd.concat([means[one], means[other]], axis=1, join="inner").dropna().to_numpy(dtype=float)
-            rng = generator(run.record.seed, {"one": one, "other": other, "measure": how})
+            rng = generator(run.task(KINDS[one], how).seed, {"one": one, "other": other, "measure": how})
             found = correlation(joined[:, 0], joined[:, 1], rng, kind="pearson")
             yield cell("2", how, f"{one} and {other}", "r", None, asdict(found))
 
