@@ -8,6 +8,7 @@ from typing import Any
 
 from evenhand import Result, Run, Score
 from evenhand.core.measure import Traits
+from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.core.model import Work
 from evenhand.core.scores import Value
 from evenhand.measures import MEASURES
@@ -34,6 +35,7 @@ def task(dataset: str, measure: str, **more: Any) -> TaskRecord:
         "about": "Sentences.",
         "seed": 0,
         "limit": None,
+        "partners": FEMALE_MALE if measure == "association" else None,
     }
     return TaskRecord(dataset=dataset, measure=measure, **known | more)
 

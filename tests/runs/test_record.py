@@ -50,10 +50,12 @@ def test_it_comes_back_as_it_was_written(tmp_path: Path) -> None:
 def test_on_disk_the_names_are_those_that_older_versions_know(tmp_path: Path) -> None:
     record(task("tgb", "pronoun"), caveats=("A causal model.",)).write(tmp_path)
     plain = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
-    assert plain["schema"] == SCHEMA == 2
-    assert plain["apart"] == ["A causal model."]
-    assert set(plain) >= {"pieces", "work", "tasks", "sha256"}
-    assert not set(plain) & {"caveats", "tokens"}
+    assert plain["schema"] == SCHEMA == 3
+    assert set(plain) == {"schema", "model", "fingerprint", "audits", "sha256"}
+    (audited,) = plain["audits"]
+    assert audited["apart"] == ["A causal model."]
+    assert set(audited) >= {"pieces", "work", "tasks"}
+    assert not set(audited) & {"caveats", "tokens"}
 
 
 def test_a_run_of_schema_1_gets_what_it_did_not_say() -> None:
@@ -61,9 +63,8 @@ def test_a_run_of_schema_1_gets_what_it_did_not_say() -> None:
     found = Run.load(OLD)
     assert all(one.partial for one in found.record.tasks)
     for one in found.record.tasks:
-        assert {name: getattr(one, name) for name in Traits.of(MEASURES[one.measure]).recorded} == Traits.of(
-            MEASURES[one.measure]
-        ).recorded
+        expected = Traits.of(MEASURES[one.measure]).recorded
+        assert {name: getattr(one, name) for name in expected} == expected
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ def migrated(run: Mapping[str, Any]) -> dict[str, Any]:
     audit = {name: value for name, value in run.items() if name not in (*whole, *sample, "schema", "languages")}
     if isinstance(tasks := run.get("tasks"), list):
         audit["tasks"] = [_migrated_task(task, sample) if isinstance(task, dict) else task for task in tasks]
-    of_inference = [task for task in audit.get("tasks") or () if isinstance(task, dict) and task.get("by") == ["set"]]
-    audit["kind"] = "causal" if run.get("apart") else "nli" if of_inference else "masked"
+        of_inference = any(isinstance(task, dict) and task.get("by") == ["set"] for task in tasks)
+        audit["kind"] = "causal" if run.get("apart") else "nli" if of_inference else "masked"
     return {**whole, "audits": [audit]}
 
 
