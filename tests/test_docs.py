@@ -1,5 +1,6 @@
 """What the docs show is true."""
 
+import json
 import re
 import subprocess
 import sys
@@ -49,6 +50,14 @@ def test_the_readme_names_every_command() -> None:
         assert f"evenhand {command.name or command.callback.__name__}" in readme
     for group in app.registered_groups:
         assert f"evenhand {group.name}" in readme
+
+
+def test_every_python_of_the_classifiers_is_tested_with_the_cpu_build_of_torch() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [line.rpartition(" ")[2] for line in project["classifiers"] if "Python :: 3." in line]
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert f"python: {json.dumps(named)}\n" in workflow
+    assert re.search(r"^  PIP_EXTRA_INDEX_URL: \S+/whl/cpu$", workflow, re.M)
 
 
 def pins() -> list[Requirement]:
