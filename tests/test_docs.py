@@ -5,9 +5,12 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -15,6 +18,10 @@ from packaging.utils import canonicalize_name
 import evenhand
 
 ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT))
+
+from tools import printed
+
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -58,6 +65,81 @@ def test_every_python_of_the_classifiers_is_tested_with_the_cpu_build_of_torch()
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     assert f"python: {json.dumps(named)}\n" in workflow
     assert re.search(r"^  PIP_EXTRA_INDEX_URL: \S+/whl/cpu$", workflow, re.M)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What an audit printed, and its numbers: values with their intervals."""
+
+    printed: str
+
+    def has(self, value: float, low: float, high: float) -> bool:
+        """Whether it printed these, up to their two decimals."""
+        return any(np.allclose((value, low, high), found, rtol=0, atol=0.0076) for found in estimates(self.printed))
+
+
+def estimates(text: str) -> list[tuple[float, ...]]:
+    """Every value that stands before an interval, "-0.26 [-0.53, -0.04]", or before both ends in columns of their own."""
+    number = r"([+-]\d+\.\d+)"
+    found = re.findall(rf"{number}\s+\[{number}, {number}\]|{number} +{number} +{number}\b", text)
+    return [tuple(float(part) for part in parts if part) for parts in found]
+
+
+@pytest.fixture(scope="module")
+def becpro(tmp_path_factory: pytest.TempPathFactory) -> Audited:
+    return Audited(printed.printed("evenhand audit mini-en --suite becpro", tmp_path_factory.mktemp("audited")))
+
+
+def test_the_readme_shows_what_an_audit_prints(becpro: Audited) -> None:
+    """Numbers may differ in their last digit: between processors, and with the number of threads."""
+    block = printed.BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert block is not None
+    assert block["command"] == "evenhand audit mini-en --suite becpro"
+    shown, now = block["text"].split(), printed.part(becpro.printed, block["text"]).split()
+    assert [re.sub(r"\d", "0", word) for word in shown] == [re.sub(r"\d", "0", word) for word in now]
+    for word, other in zip(shown, now, strict=True):
+        if word != other:
+            one, two = (float(re.sub(r"[^\d.+-]", "", text)) for text in (word, other))
+            assert one == pytest.approx(two, rel=1e-4, abs=2.1e-3), f"{word}, but an audit prints {other}"
+
+
+@pytest.mark.parametrize(
+    ("page", "begin", "end", "n"),
+    [
+        ("talking-about-scores.md", "Say the interval", "Say the version", 1),
+        ("reproduce.md", "### Before fine-tuning", "### After fine-tuning", 9),
+    ],
+)
+def test_what_docs_say_of_the_bundled_model_is_what_an_audit_prints(
+    becpro: Audited, page: str, begin: str, end: str, n: int
+) -> None:
+    said = estimates(section(page, begin, end))
+    assert len(said) == n
+    assert [found for found in said if not becpro.has(*found)] == []
+
+
+def section(page: str, begin: str, end: str) -> str:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return text[text.index(begin) : text.index(end)]
+
+
+def test_what_docs_say_of_german_is_what_an_audit_prints(models: Path, tmp_path: Path) -> None:
+    text = section("reproduce.md", "    evenhand audit mini-de", "### Known departures")
+    command = text.splitlines()[0].strip().replace("mini-de", str(models / "mini-de"))
+    audited = Audited(printed.printed(command, tmp_path))
+    said = estimates(text)
+    assert len(said) == 14
+    assert [found for found in said if not audited.has(*found)] == []
+
+
+def test_the_table_of_the_meta_evaluation_is_what_scorecards_say_of_measures() -> None:
+    lines = (ROOT / "docs" / "metaeval.md").read_text(encoding="utf-8").splitlines()
+    kept = ROOT / "src" / "evenhand" / "analysis" / "data" / "followed.tsv"
+    for row in pd.read_csv(kept, sep="\t", comment="#").itertuples():
+        (line,) = [line for line in lines if re.match(rf"\| {row.measure}( \||, towards| \(mean| \(ASLD)", line)]
+        pearson, spearman = line.split(" | ")[1:3]
+        assert estimates(pearson) == [(row.pearson, row.pearson_low, row.pearson_high)]
+        assert float(spearman.split()[0]) == row.spearman
 
 
 def pins() -> list[Requirement]:
