@@ -43,7 +43,7 @@ def main() -> None:
     for name in arguments.groups or here:
         keep(name, arguments.threads, arguments.clock)
     page.write()
-    print(f"{time.perf_counter() - start:.0f} s in all. Written: benchmarks/results/, docs/performance.md, docs/mitigation.md")
+    print(f"{time.perf_counter() - start:.0f} s in all. Written: benchmarks/results/ and its numbers in docs/")
 
 
 def keep(name: str, threads: int, clock: str) -> None:

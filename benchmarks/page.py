@@ -57,7 +57,8 @@ def _rows(group: dict[str, Any]) -> list[Row]:
 
 def _swapping(group: dict[str, Any]) -> str:
     words, named = (
-        next(row for row in _rows(group) if row.name == f"swap, {name}, 1 core") for name in ("words only", "with names")
+        next(row for row in _rows(group) if row.name == f"swap, {name}, 1 core")
+        for name in ("words only", "with names")
     )
     told = (
         f"Speed on one core of {group['machine']['cpu']}, by processor time ({group['date']}): "

@@ -16,12 +16,14 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import evenhand
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run
 
-ROOT = Path(__file__).parent.parent
-sys.path.append(str(ROOT))
+sys.path.append(str(Path(__file__).parent.parent))
 
 from tools import printed
 
+ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -49,8 +51,6 @@ def test_the_example_in_the_docs_is_the_file_and_prints_what_it_says(tmp_path: P
 
 
 def test_the_readme_names_every_command() -> None:
-    from evenhand.cli.app import app
-
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for command in app.registered_commands:
         assert command.callback
@@ -79,7 +79,7 @@ class Audited:
 
 
 def estimates(text: str) -> list[tuple[float, ...]]:
-    """Every value that stands before an interval, "-0.26 [-0.53, -0.04]", or before both ends in columns of their own."""
+    """Every value that stands before its interval, "-0.26 [-0.53, -0.04]", or before the ends of it in columns."""
     number = r"([+-]\d+\.\d+)"
     found = re.findall(rf"{number}\s+\[{number}, {number}\]|{number} +{number} +{number}\b", text)
     return [tuple(float(part) for part in parts if part) for parts in found]
@@ -130,6 +130,28 @@ def test_what_docs_say_of_german_is_what_an_audit_prints(models: Path, tmp_path:
     said = estimates(text)
     assert len(said) == 14
     assert [found for found in said if not audited.has(*found)] == []
+
+
+def test_the_lines_that_docs_show_of_the_doctor_are_printed_by_it(
+    models: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(app, ["doctor", str(models / "mini-de"), "--lang", "en"]) == 1
+    told = {line.strip() for line in capsys.readouterr().out.splitlines()}
+    shown = section("doctor.md", " check  ", "```\n\n(a part").splitlines()
+    assert [line for line in shown if line.strip() not in told] == []
+
+
+OLD_WORDS = re.compile(r"\b(alike|pieces?|portions?|trail)\b", re.I)
+"""Words of ours where the field has others: equal or the same, token, chunk, edit log."""
+QUOTED = re.compile(r"```.*?```|<!-- written by .*?<!-- to here -->|^    .*?$|`[^`\n]*`", re.S | re.M)
+"""Code, and what a benchmark wrote at its time."""
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=lambda page: page.name)
+def test_docs_use_the_words_of_the_field(page: Path) -> None:
+    prose = QUOTED.sub("", page.read_text(encoding="utf-8"))
+    assert OLD_WORDS.findall(prose) == []
 
 
 def test_the_table_of_the_meta_evaluation_is_what_scorecards_say_of_measures() -> None:
