@@ -142,6 +142,29 @@ def test_the_lines_that_docs_show_of_the_doctor_are_printed_by_it(
     assert [line for line in shown if line.strip() not in told] == []
 
 
+def test_two_pages_tell_of_the_same_debiasing() -> None:
+    block = printed.BLOCK.search((ROOT / "docs" / "compare.md").read_text(encoding="utf-8"))
+    assert block is not None
+    table = (ROOT / "docs" / "mitigation.md").read_text(encoding="utf-8")
+    for kind in ("occupation", "hostile", "benevolent"):
+        numbers = re.findall(rf"^ {kind} +(\S+) +(\S+) +(\S+) +\[(\S+), (\S+)\]", block["text"], re.M)[0]
+        row = re.findall(rf"^\| ASLD, {kind} \| (\S+) \| (\S+) \| (\S+) \[(\S+), (\S+)\]", table, re.M)[0]
+        assert [float(shown) for shown in row] == pytest.approx([float(number) for number in numbers], abs=0.0051)
+
+
+def test_a_block_is_written_again_with_what_its_command_prints_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Before.\n\n<!-- printed by: evenhand x -->\n```\na b c 1\n\nd 1\n```\n\nAfter, a b c 1.\n")
+    monkeypatch.setattr(sys, "argv", ["printed.py", str(page)])
+    monkeypatch.setattr(printed, "printed", lambda command, folder: f"{command}\n\na b c 2  \n   \nd 2\n\ne 2\n")
+    printed.main()
+    assert page.read_text() == (
+        "Before.\n\n<!-- printed by: evenhand x -->\n```\na b c 2\n\nd 2\n```\n\nAfter, a b c 1.\n"
+    )
+
+
 OLD_WORDS = re.compile(r"\b(alike|pieces?|portions?|trail)\b", re.I)
 """Words of ours where the field has others: equal or the same, token, chunk, edit log."""
 QUOTED = re.compile(r"```.*?```|<!-- written by .*?<!-- to here -->|^    .*?$|`[^`\n]*`", re.S | re.M)
