@@ -1,5 +1,6 @@
 """The benchmarks compare like with like; what they take is no matter for a test."""
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -55,6 +56,17 @@ def test_answers_that_differ_stop_the_run() -> None:
 def test_the_docs_say_what_the_kept_results_say(docs: Path) -> None:
     """Written by `make bench`, and again by `python -m benchmarks.page`."""
     assert page.blocks()[docs] in docs.read_text(encoding="utf-8")
+
+
+def test_the_page_on_swapping_has_the_counts_that_were_measured() -> None:
+    text = page.SWAPPING.read_text(encoding="utf-8").partition("## Debias")[0]
+    rows = json.loads((page.RESULTS / "swap.json").read_text(encoding="utf-8"))["rows"]
+    counts = [re.match(r"(\d+) of (\d+):", row["note"]) for row in rows if row["unit"] == "%"]
+    assert len(counts) == 7
+    numbers = set(re.findall(r"\d+(?:,\d{3})*", text))
+    for count in counts:
+        assert count is not None
+        assert {f"{int(number):,}" for number in count.groups()} <= numbers
 
 
 def test_without_the_tagger_and_gap_our_own_speed_is_told_and_what_is_missing(

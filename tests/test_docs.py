@@ -19,7 +19,7 @@ import evenhand
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run
 
-sys.path.append(str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tools import printed
 
@@ -59,11 +59,12 @@ def test_the_readme_names_every_command() -> None:
         assert f"evenhand {group.name}" in readme
 
 
-def test_every_python_of_the_classifiers_is_tested_with_the_cpu_build_of_torch() -> None:
+def test_every_python_of_the_classifiers_is_checked_and_tested_with_the_cpu_build_of_torch() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = [line.rpartition(" ")[2] for line in project["classifiers"] if "Python :: 3." in line]
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
-    assert f"python: {json.dumps(named)}\n" in workflow
+    assert re.findall(r"python: (\[.*\])", workflow) == [json.dumps(named)]
+    assert re.findall(r"- run: make (\w+)", workflow) == ["check", "browser", "test"]
     assert re.search(r"^  PIP_EXTRA_INDEX_URL: \S+/whl/cpu$", workflow, re.M)
 
 
