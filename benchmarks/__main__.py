@@ -1,4 +1,4 @@
-"""Run the benchmarks: `python -m benchmarks [GROUP ...]`, all of them by default; then write docs/performance.md."""
+"""Run the benchmarks: `python -m benchmarks [GROUP ...]`, all of them by default; then write their pages."""
 
 import argparse
 import json
@@ -13,7 +13,6 @@ from datetime import date
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the Hub's client
@@ -21,10 +20,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the Hub's client
 import torch
 
 from benchmarks import page, timing
+from benchmarks.page import GROUPS, RESULTS
 from benchmarks.rows import Row
 
-GROUPS = ("becpro", "likelihood", "causal", "pronouns", "memory", "growth", "startup", "swap", "workers")
-RESULTS = Path(__file__).parent / "results"
 PEERS = ("torch", "transformers", "minicons", "HanTa", "numpy", "ray")
 
 
@@ -44,8 +42,8 @@ def main() -> None:
     start = time.perf_counter()
     for name in arguments.groups or here:
         keep(name, arguments.threads, arguments.clock)
-    page.write(RESULTS, GROUPS)
-    print(f"{time.perf_counter() - start:.0f} s in all. Written: benchmarks/results/, docs/performance.md")
+    page.write()
+    print(f"{time.perf_counter() - start:.0f} s in all. Written: benchmarks/results/ and its numbers in docs/")
 
 
 def keep(name: str, threads: int, clock: str) -> None:

@@ -87,7 +87,7 @@ def released(network: Any, tokenizer: Any, rows: Sequence[tuple[str, str, str]])
     """The association as the released code of Bartl et al. (2020) computes it, in its batches, at its length.
 
     Every masked sentence goes through the network, however often it occurs, and the softmax is taken over the whole
-    vocabulary at every position. Inputs are cut or padded, with [MASK], to 16 pieces; all of them are attended to.
+    vocabulary at every position. Inputs are cut or padded, with [MASK], to 16 tokens; all of them are attended to.
     """
     found = []
     for start in range(0, len(rows), BATCH):

@@ -21,14 +21,14 @@ AGAIN = 2
 def points() -> Iterator[dict[str, object]]:
     """Seconds for each setting: the least of two, as what disturbs can only add."""
     model = load_masked()
-    yield from _all("distinct inputs of 16 pieces, mini-en", {n: (model, fills(n, 16)) for n in INPUTS})
-    yield from _all("pieces in each of 50 inputs, mini-en", {n: (model, fills(50, n)) for n in LENGTHS})
+    yield from _all("distinct inputs of 16 tokens, mini-en", {n: (model, fills(n, 16)) for n in INPUTS})
+    yield from _all("tokens in each of 50 inputs, mini-en", {n: (model, fills(50, n)) for n in LENGTHS})
     with TemporaryDirectory() as folder:
         models = {
             n: load_masked(str(shapes.bert(Path(folder) / str(n), width=n, layers=2, vocabulary=16_384)))
             for n in WIDTHS
         }
-    what = "width of a model of two layers, 200 inputs of 16 pieces"
+    what = "width of a model of two layers, 200 inputs of 16 tokens"
     yield from _all(what, {n: (model, fills(200, 16)) for n, model in models.items()})
 
 
@@ -43,10 +43,10 @@ def _all(what: str, settings: dict[int, tuple[MaskedLM, Sequence[Fill]]]) -> Ite
         yield {"what": what, "n": n, "seconds": seconds}
 
 
-def fills(n: int, pieces: int) -> list[Fill]:
-    """n questions about different sentences of so many pieces, [CLS] and [SEP] counted."""
+def fills(n: int, tokens: int) -> list[Fill]:
+    """n questions about different sentences of that many tokens, [CLS] and [SEP] counted."""
     rng = random.Random(0)
     texts: dict[str, None] = {}
     while len(texts) < n:
-        texts[" ".join(rng.choice(WORDS) for _ in range(pieces - 2))] = None
+        texts[" ".join(rng.choice(WORDS) for _ in range(tokens - 2))] = None
     return [Fill(text, Span(0, text.index(" ")), text.partition(" ")[0]) for text in texts]

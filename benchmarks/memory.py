@@ -30,7 +30,7 @@ def rows() -> Iterator[Row]:
         ours=above,
         unit="GB",
         goal=2,
-        note=f"{inputs:.0f} inputs of {length:.0f} pieces in {seconds:.0f} s; width {SHAPE['width']}. minicons would "
+        note=f"{inputs:.0f} inputs of {length:.0f} tokens in {seconds:.0f} s; width {SHAPE['width']}. minicons would "
         f"hold logits of {theirs:.0f} GB (computed)",
     )
 

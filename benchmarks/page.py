@@ -1,9 +1,11 @@
-"""The results as a table and charts in docs/performance.md, between two marks; the rest of it is written by hand."""
+"""The results in docs: a table and charts in performance.md, the speed of swapping in mitigation.md.
+
+They stand between two marks, the rest of these pages is written by hand. `python -m benchmarks.page` writes them again.
+"""
 
 import json
 import math
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,31 +15,61 @@ import pandas as pd
 from benchmarks.rows import Row
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGE = DOCS / "performance.md"
+PAGE, SWAPPING = DOCS / "performance.md", DOCS / "mitigation.md"
+RESULTS = Path(__file__).parent / "results"
+GROUPS = ("becpro", "likelihood", "causal", "pronouns", "memory", "growth", "startup", "swap", "workers")
 START, STOP = "<!-- written by make bench -->", "<!-- to here -->"
 MET = {True: "met", False: "**not met**", None: ""}
 CLOCK = {"wall": "wall time", "cpu": "CPU time"}
 BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
-def write(results: Path, order: Sequence[str]) -> None:
-    """Table and charts from whatever results of these groups are there."""
-    kept = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob("*.json"))}
-    groups = [kept[name] for name in order if "rows" in kept.get(name, {})]
-    rows = [Row(**_read(row)) for group in groups for row in group["rows"]]
-    made = [_table(rows), _machines([*groups, *([kept["growth"]] if "growth" in kept else [])])]
-    ratios(rows).save(str(DOCS / "figures" / "performance-ratios.svg"))
-    made.append("![How many times faster, and the goals](figures/performance-ratios.svg)")
-    if "growth" in kept:
-        growth(pd.DataFrame(kept["growth"]["points"])).save(str(DOCS / "figures" / "performance-growth.svg"))
-        made.append("![Time against inputs, length and width](figures/performance-growth.svg)")
-    text = PAGE.read_text(encoding="utf-8")
-    before, after = text.split(START)[0], text.split(STOP)[1]
-    PAGE.write_text(before + "\n\n".join([START, *made, STOP]) + after, encoding="utf-8")
+def write() -> None:
+    """Draw the charts, and put what the results say into the pages."""
+    kept = _kept()
+    ratios([row for group in kept.values() for row in _rows(group)]).save(str(DOCS / "figures/performance-ratios.svg"))
+    growth(pd.DataFrame(kept["growth"]["points"])).save(str(DOCS / "figures/performance-growth.svg"))
+    for page, block in blocks().items():
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.split(START)[0] + block + text.split(STOP)[1], encoding="utf-8")
 
 
-def _read(row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"ours": math.nan if row["ours"] is None else row["ours"]}
+def blocks() -> dict[Path, str]:
+    """What the kept results say, by the page that has it: both marks, and all between them."""
+    kept = _kept()
+    performance = [
+        _table([row for group in kept.values() for row in _rows(group)]),
+        _machines(sorted(kept.values(), key=lambda group: "points" in group)),
+        "![How many times faster, and the goals](figures/performance-ratios.svg)",
+        "![Time against inputs, length and width](figures/performance-growth.svg)",
+    ]
+    made = {PAGE: performance, SWAPPING: [_swapping(kept["swap"])]}
+    return {page: "\n\n".join([START, *parts, STOP]) for page, parts in made.items()}
+
+
+def _kept() -> dict[str, dict[str, Any]]:
+    return {name: json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in GROUPS}
+
+
+def _rows(group: dict[str, Any]) -> list[Row]:
+    return [Row(**row | {"ours": math.nan if row["ours"] is None else row["ours"]}) for row in group.get("rows", ())]
+
+
+def _swapping(group: dict[str, Any]) -> str:
+    words, named = (
+        next(row for row in _rows(group) if row.name == f"swap, {name}, 1 core")
+        for name in ("words only", "with names")
+    )
+    told = (
+        f"Speed on one core of {group['machine']['cpu']}, by processor time ({group['date']}): "
+        f"{_number(words.ours, words.unit)} for words, {_number(named.ours, named.unit)} with names."
+    )
+    if named.peer is None or named.ratio is None:
+        return told
+    return (
+        f"{told} HanTa, a light tagger, tags the same text at {_number(named.peer, named.unit)}: it takes "
+        f"{named.ratio:.0f} times as long as the swap with names."
+    )
 
 
 def line(row: Row) -> str:
@@ -85,16 +117,16 @@ def _table(rows: list[Row]) -> str:
 
 
 def _machines(groups: list[dict[str, Any]]) -> str:
-    """Date and machine of each group; those alike in one sentence."""
-    alike: dict[str, list[str]] = {}
+    """Date and machine of each group; one sentence for all groups of the same."""
+    same: dict[str, list[str]] = {}
     for group in groups:
         machine = dict(group["machine"])
         before = machine.pop("load_before")
         versions = ", ".join(f"{name} {machine[name]}" for name in list(machine)[4:])
         cores = f"{machine['threads']} of {machine['cores']} cores, {CLOCK[machine['clock']]}"
         told = f"{group['date']}, {machine['cpu']}, {cores}; {versions}"
-        alike.setdefault(told, []).append(f"{group['group']} ({group['seconds']} s, load {before})")
-    return "\n\n".join(f"Measured {told}: {', '.join(names)}." for told, names in alike.items())
+        same.setdefault(told, []).append(f"{group['group']} ({group['seconds']} s, load {before})")
+    return "\n\n".join(f"Measured {told}: {', '.join(names)}." for told, names in same.items())
 
 
 def ratios(rows: list[Row]) -> alt.TopLevelMixin:
@@ -147,3 +179,7 @@ def growth(points: pd.DataFrame) -> alt.TopLevelMixin:
             )
         )
     return alt.hconcat(*panels).properties(title="Time as the work grows")
+
+
+if __name__ == "__main__":
+    write()

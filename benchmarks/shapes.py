@@ -14,7 +14,7 @@ LARGE = {"width": 1024, "layers": 24}
 
 
 def bert(folder: Path, *, width: int, layers: int, vocabulary: int = 30_522, longest: int = 512) -> Path:
-    """A BERT with heads of 64 and the bundled tokenizer, its vocabulary filled up to size with pieces of no text."""
+    """A BERT with heads of 64 and the bundled tokenizer, its vocabulary filled up to size with unused tokens."""
     torch.manual_seed(0)
     network = BertForMaskedLM(
         BertConfig(

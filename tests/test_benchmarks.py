@@ -1,6 +1,9 @@
 """The benchmarks compare like with like; what they take is no matter for a test."""
 
+import json
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from helpers.typed import all_of
 
 sys.path.append(str(Path(__file__).parent.parent))
 
-from benchmarks import becpro, causal, gpu, page, shapes, timing, workers
+from benchmarks import becpro, causal, gpu, page, shapes, swap, timing, workers
 from benchmarks.rows import Row
 
 
@@ -47,6 +50,52 @@ def test_answers_that_differ_stop_the_run() -> None:
         row.check()
     assert not Row("memory", ours=3.0, unit="GB", goal=2).met
     assert "3.0x; largest difference 5.0e-01; goal 2x: met" in page.line(row)
+
+
+@pytest.mark.parametrize("docs", page.blocks(), ids=lambda docs: docs.name)
+def test_the_docs_say_what_the_kept_results_say(docs: Path) -> None:
+    """Written by `make bench`, and again by `python -m benchmarks.page`."""
+    assert page.blocks()[docs] in docs.read_text(encoding="utf-8")
+
+
+def test_the_page_on_swapping_has_the_counts_that_were_measured() -> None:
+    text = page.SWAPPING.read_text(encoding="utf-8").partition("## Debias")[0]
+    rows = json.loads((page.RESULTS / "swap.json").read_text(encoding="utf-8"))["rows"]
+    counts = [re.match(r"(\d+) of (\d+):", row["note"]) for row in rows if row["unit"] == "%"]
+    assert len(counts) == 7
+    numbers = set(re.findall(r"\d+(?:,\d{3})*", text))
+    for count in counts:
+        assert count is not None
+        assert {f"{int(number):,}" for number in count.groups()} <= numbers
+
+
+def test_without_the_tagger_and_gap_our_own_speed_is_told_and_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    monkeypatch.setattr(swap, "find_spec", lambda name: None)
+    monkeypatch.setattr(swap, "rate", lambda work, texts, jobs: 2.5)
+    swap.main()
+    told = capsys.readouterr()
+    rows = told.out.splitlines()[1:]
+    assert [row.split()[0] for row in rows] == ["swap,"] * 4
+    for row in rows:
+        assert re.search(r" 2\.50 +MB/s +our balanced corpus with names; no peer: HanTa is not installed$", row)
+    assert "GAP is not under EVENHAND_DATA" in told.err
+    assert "pip install hanta" in told.err
+
+
+def test_a_row_of_the_swap_is_there_before_the_next_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = []
+
+    def rate(work: Callable[[str], None], texts: list[str], jobs: int) -> float:
+        measured.append(work)
+        return 2.5
+
+    monkeypatch.setattr(swap, "find_spec", lambda name: None)
+    monkeypatch.setattr(swap, "rate", rate)
+    next(swap.speed(["He left."], "a text"))
+    assert measured == [swap.swap_words]
 
 
 def test_a_causal_model_and_its_peer_agree(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,17 +1,27 @@
 """What the docs show is true."""
 
+import json
 import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import evenhand
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tools import printed
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -41,14 +51,141 @@ def test_the_example_in_the_docs_is_the_file_and_prints_what_it_says(tmp_path: P
 
 
 def test_the_readme_names_every_command() -> None:
-    from evenhand.cli.app import app
-
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for command in app.registered_commands:
         assert command.callback
         assert f"evenhand {command.name or command.callback.__name__}" in readme
     for group in app.registered_groups:
         assert f"evenhand {group.name}" in readme
+
+
+def test_every_python_of_the_classifiers_is_checked_and_tested_with_the_cpu_build_of_torch() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [line.rpartition(" ")[2] for line in project["classifiers"] if "Python :: 3." in line]
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert re.findall(r"python: (\[.*\])", workflow) == [json.dumps(named)]
+    assert re.findall(r"- run: make (\w+)", workflow) == ["check", "browser", "test"]
+    assert re.search(r"^  PIP_EXTRA_INDEX_URL: \S+/whl/cpu$", workflow, re.M)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What an audit printed, and its numbers: values with their intervals."""
+
+    printed: str
+
+    def has(self, value: float, low: float, high: float) -> bool:
+        """Whether it printed these, up to their two decimals."""
+        return any(np.allclose((value, low, high), found, rtol=0, atol=0.0076) for found in estimates(self.printed))
+
+
+def estimates(text: str) -> list[tuple[float, ...]]:
+    """Every value that stands before its interval, "-0.26 [-0.53, -0.04]", or before the ends of it in columns."""
+    number = r"([+-]\d+\.\d+)"
+    found = re.findall(rf"{number}\s+\[{number}, {number}\]|{number} +{number} +{number}\b", text)
+    return [tuple(float(part) for part in parts if part) for parts in found]
+
+
+@pytest.fixture(scope="module")
+def becpro(tmp_path_factory: pytest.TempPathFactory) -> Audited:
+    return Audited(printed.printed("evenhand audit mini-en --suite becpro", tmp_path_factory.mktemp("audited")))
+
+
+def test_the_readme_shows_what_an_audit_prints(becpro: Audited) -> None:
+    """Numbers may differ in their last digit: between processors, and with the number of threads."""
+    block = printed.BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert block is not None
+    assert block["command"] == "evenhand audit mini-en --suite becpro"
+    shown, now = block["text"].split(), printed.part(becpro.printed, block["text"]).split()
+    assert [re.sub(r"\d", "0", word) for word in shown] == [re.sub(r"\d", "0", word) for word in now]
+    for word, other in zip(shown, now, strict=True):
+        if word != other:
+            one, two = (float(re.sub(r"[^\d.+-]", "", text)) for text in (word, other))
+            assert one == pytest.approx(two, rel=1e-4, abs=2.1e-3), f"{word}, but an audit prints {other}"
+
+
+@pytest.mark.parametrize(
+    ("page", "begin", "end", "n"),
+    [
+        ("talking-about-scores.md", "Say the interval", "Say the version", 1),
+        ("reproduce.md", "### Before fine-tuning", "### After fine-tuning", 9),
+    ],
+)
+def test_what_docs_say_of_the_bundled_model_is_what_an_audit_prints(
+    becpro: Audited, page: str, begin: str, end: str, n: int
+) -> None:
+    said = estimates(section(page, begin, end))
+    assert len(said) == n
+    assert [found for found in said if not becpro.has(*found)] == []
+
+
+def section(page: str, begin: str, end: str) -> str:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return text[text.index(begin) : text.index(end)]
+
+
+def test_what_docs_say_of_german_is_what_an_audit_prints(models: Path, tmp_path: Path) -> None:
+    text = section("reproduce.md", "    evenhand audit mini-de", "### Known departures")
+    command = text.splitlines()[0].strip().replace("mini-de", str(models / "mini-de"))
+    audited = Audited(printed.printed(command, tmp_path))
+    said = estimates(text)
+    assert len(said) == 14
+    assert [found for found in said if not audited.has(*found)] == []
+
+
+def test_the_lines_that_docs_show_of_the_doctor_are_printed_by_it(
+    models: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(app, ["doctor", str(models / "mini-de"), "--lang", "en"]) == 1
+    told = {line.strip() for line in capsys.readouterr().out.splitlines()}
+    shown = section("doctor.md", " check  ", "```\n\n(a part").splitlines()
+    assert [line for line in shown if line.strip() not in told] == []
+
+
+def test_two_pages_tell_of_the_same_debiasing() -> None:
+    block = printed.BLOCK.search((ROOT / "docs" / "compare.md").read_text(encoding="utf-8"))
+    assert block is not None
+    table = (ROOT / "docs" / "mitigation.md").read_text(encoding="utf-8")
+    for kind in ("occupation", "hostile", "benevolent"):
+        numbers = re.findall(rf"^ {kind} +(\S+) +(\S+) +(\S+) +\[(\S+), (\S+)\]", block["text"], re.M)[0]
+        row = re.findall(rf"^\| ASLD, {kind} \| (\S+) \| (\S+) \| (\S+) \[(\S+), (\S+)\]", table, re.M)[0]
+        assert [float(shown) for shown in row] == pytest.approx([float(number) for number in numbers], abs=0.0051)
+
+
+def test_a_block_is_written_again_with_what_its_command_prints_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Before.\n\n<!-- printed by: evenhand x -->\n```\na b c 1\n\nd 1\n```\n\nAfter, a b c 1.\n")
+    monkeypatch.setattr(sys, "argv", ["printed.py", str(page)])
+    monkeypatch.setattr(printed, "printed", lambda command, folder: f"{command}\n\na b c 2  \n   \nd 2\n\ne 2\n")
+    printed.main()
+    assert page.read_text() == (
+        "Before.\n\n<!-- printed by: evenhand x -->\n```\na b c 2\n\nd 2\n```\n\nAfter, a b c 1.\n"
+    )
+
+
+OLD_WORDS = re.compile(r"\b(alike|pieces?|portions?|trail)\b", re.I)
+"""Words of ours where the field has others: equal or the same, token, chunk, edit log."""
+QUOTED = re.compile(r"```.*?```|<!-- written by .*?<!-- to here -->|^    .*?$|`[^`\n]*`", re.S | re.M)
+"""Code, and what a benchmark wrote at its time."""
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=lambda page: page.name)
+def test_docs_use_the_words_of_the_field(page: Path) -> None:
+    prose = QUOTED.sub("", page.read_text(encoding="utf-8"))
+    assert OLD_WORDS.findall(prose) == []
+
+
+def test_the_table_of_the_meta_evaluation_is_what_scorecards_say_of_measures() -> None:
+    lines = (ROOT / "docs" / "metaeval.md").read_text(encoding="utf-8").splitlines()
+    kept = ROOT / "src" / "evenhand" / "analysis" / "data" / "followed.tsv"
+    for row in pd.read_csv(kept, sep="\t", comment="#").itertuples():
+        (line,) = [line for line in lines if re.match(rf"\| {row.measure}( \||, towards| \(mean| \(ASLD)", line)]
+        pearson, spearman = line.split(" | ")[1:3]
+        assert estimates(pearson) == [(row.pearson, row.pearson_low, row.pearson_high)]
+        assert float(spearman.split()[0]) == row.spearman
 
 
 def pins() -> list[Requirement]:

@@ -113,6 +113,13 @@ def test_the_design_has_a_row_for_each_folder_with_its_rank() -> None:
     assert rows == {name: rank for name, rank in RANK.items() if name != "__main__"}
 
 
+def test_the_idea_and_the_tree_fit_on_a_screen() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "design.md").read_text(encoding="utf-8")
+    screen = page.partition("### Where new things go")[0].splitlines()
+    assert len(screen) <= 60
+    assert max(map(len, screen)) <= 150
+
+
 @pytest.mark.parametrize("name", sorted(RANK))
 def test_imports_go_down_only(name: str) -> None:
     for other in children(())[name]:

@@ -26,8 +26,13 @@ def test_no_module_has_the_name_of_a_public_function() -> None:
     assert not modules & set(evenhand.__all__)
 
 
-def test_there_are_not_many() -> None:
-    assert len(evenhand.__all__) <= 40
+@pytest.mark.parametrize("page", SHOWN, ids=lambda page: page.name)
+def test_what_docs_and_examples_use_is_public(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    imported = re.findall(r"from evenhand import (\w+(?:, \w+)*)", text)
+    called = re.findall(r"\bevenhand\.([a-z]\w*)(?=[\w.]*\()", text)
+    used = {*called, *", ".join(imported).split(", ")} - {""}
+    assert used <= {*evenhand.__all__, *evenhand._WITHIN}
 
 
 @pytest.mark.parametrize("name", evenhand.__all__)

@@ -60,6 +60,8 @@ def test_a_run_is_drawn_in_every_format(tmp_path: Path, suffix: str, capsys: pyt
         text = male.decode()
         assert "mining machine operator" in text
         assert "before" in text
+        balanced = (tmp_path / "f" / f"professions-balanced.{suffix}").read_text(encoding="utf-8")
+        assert re.search(r"professions held by women and men(?! alike)", balanced)
         if suffix == "html":
             assert not re.search(r"<script[^>]+src=", text)  # nothing is fetched
 

@@ -19,7 +19,7 @@ from evenhand.report import plots
 from evenhand.runs.comparable import before_and_after
 from evenhand.runs.folder import Run
 
-HELD_BY = {"female": "women", "male": "men", "balanced": "women and men alike"}
+HELD_BY = {"female": "women", "male": "men", "balanced": "women and men"}
 Charts = dict[str, alt.TopLevelMixin]
 
 

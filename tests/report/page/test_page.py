@@ -463,4 +463,6 @@ def test_the_scale_holds_every_interval_and_what_is_neutral() -> None:
 
 def test_a_share_alone_has_its_page_without_the_finer_measure_that_ranks_its_items(tmp_path: Path) -> None:
     run = evenhand.audit(Table(lambda q: (-1.0,)), dataset="tgb", measure="stereotype-share", limit=9, out=tmp_path)
-    assert "stereotype-share" in page([run])
+    (article,) = parsed(page([run])).one("section#measures").all("article")
+    assert article.all("p.small")[0].text.startswith("stereotype-share on tgb")
+    assert len(article.all("table.items")) == 2  # towards either side

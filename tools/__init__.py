@@ -1,0 +1,1 @@
+"""Scripts that make data files and parts of the docs."""
