@@ -89,9 +89,7 @@ def test_a_share_is_seeded_and_the_rest_is_untouched(tmp_path: Path) -> None:
     assert all(line.endswith("\r\n") for line in lines)
 
 
-def test_a_file_that_exists_is_never_replaced_unless_forced(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_exists_is_never_replaced_unless_forced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, kept = write(tmp_path / "a.txt"), tmp_path / "keep.txt"
     kept.write_text("My thesis.")
     with pytest.raises(SystemExit, match="2"):
@@ -119,9 +117,10 @@ def test_a_swap_that_was_stopped_after_its_edit_log_goes_on(tmp_path: Path, monk
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         patched.setattr(swap_file, "write_texts", killed)
-        swap(file, trail=True, jobs=1)
+        with pytest.raises(KeyboardInterrupt):
+            swap(file, trail=True, jobs=1)
     assert (tmp_path / "a.swapped.txt.trail.jsonl").exists()
     assert texts(swap(file, trail=True, jobs=1).out) == SWAPPED
 

@@ -89,7 +89,7 @@ def swap(
     edit_log = target.with_name(f"{target.name}.trail.jsonl")
     check_new(target, force)
     check_new(edit_log, force or (trail and part.exists()))  # a stopped swap may have written it
-    check_language(map(" ".join, read_texts(source, columns)), lang)
+    check_language(map(" ".join, read_texts(source, columns)), lang, str(source))
     job = Job(names, own, share, seed)
     if engine == "ray":
         rewritten = partial(on_cluster, source, columns, job, address, workers)

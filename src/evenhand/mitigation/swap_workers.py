@@ -87,9 +87,7 @@ def _rewritten(chunk: Sequence[tuple[int, Texts]], *, job: Job) -> Edits:
     def edits(text: str) -> list[list[Any]]:
         return [[e.start, e.old, e.new, e.rule] for e in _edits(swapper, text)]
 
-    return [
-        [edits(text) if chosen(number, job.share, job.seed) else [] for text in texts] for number, texts in chunk
-    ]
+    return [[edits(text) if chosen(number, job.share, job.seed) else [] for text in texts] for number, texts in chunk]
 
 
 def _edits(swapper: Swapper, text: str) -> Iterator[Edit]:

@@ -192,8 +192,10 @@ def _footer(run: Run) -> Iterator[str]:
     yield f"Intervals are over whole clusters ({clusters})."
     yield "No verdicts: the model is unfit to be measured." if run.record.unfit else f"{LEANS} leans: {RULE}."
     if precision := run.record.precision:
-        most = max((found.largest for found in precision.deviations), default=0.0)
-        apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
+        apart = "not compared with float32, since no item of the sample has a score in both"
+        if precision.deviations:
+            most = max(found.largest for found in precision.deviations)
+            apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
         redone = f"; {precision.overflowed:,} inputs redone in float32" if precision.overflowed else ""
         yield f"Computed in {run.record.loaded['dtype']}: {precision.why or apart}{redone}."
     work = run.record.work
