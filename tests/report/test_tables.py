@@ -13,8 +13,8 @@ from helpers.written_runs import make
 NAN = float("nan")
 
 
-def printed(shown: RenderableType) -> list[str]:
-    console = Console(width=80, file=io.StringIO(), record=True)
+def printed(shown: RenderableType, width: int = 80) -> list[str]:
+    console = Console(width=width, file=io.StringIO(), record=True)
     console.print(shown)
     return console.export_text().splitlines()
 
@@ -44,6 +44,6 @@ def test_what_was_not_compared_is_not_called_close(tmp_path: Path) -> None:
     told = []
     for name, found in (("none", ()), ("some", (near,))):
         run = make(tmp_path / name, loaded=loaded, precision=Precision("auto", 0, found))
-        told.append(" ".join(" ".join(printed(scorecard(run))).split()))
+        told.append("\n".join(printed(scorecard(run), 200)))
     assert "bfloat16: not compared with float32, since no item of the sample has a score in both." in told[0]
     assert "no score of a sample of each dataset is more than 0.250 away from float32." in told[1]
