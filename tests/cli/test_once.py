@@ -9,7 +9,9 @@ from evenhand import BadInput
 from evenhand.cli.app import app, main
 
 ROOT: Any = typer.main.get_command(app)
-EVERY = {(name,): command for name, command in ROOT.commands.items() if not hasattr(command, "commands")}
+EVERY: dict[tuple[str, ...], Any] = {
+    (name,): command for name, command in ROOT.commands.items() if not hasattr(command, "commands")
+}
 EVERY |= {
     (group, name): command
     for group, found in ROOT.commands.items()

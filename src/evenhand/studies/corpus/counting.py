@@ -229,9 +229,9 @@ def _by_profession(found: dict[str, list[tuple[int, int, int]]], lean: float, rn
             continue
         by_document = pd.DataFrame(places).groupby(0, sort=False).sum()
         table = by_document.to_numpy(dtype=np.float64)
-        found = _ratio(table, rng)
-        beyond = {"ratio": found.log.value - lean, "low": found.log.low - lean, "high": found.log.high - lean}
-        rows.append({"profession": word, "female": found.female, "male": found.male, **beyond})
+        here = _ratio(table, rng)
+        beyond = {"ratio": here.log.value - lean, "low": here.log.low - lean, "high": here.log.high - lean}
+        rows.append({"profession": word, "female": here.female, "male": here.male, **beyond})
     return pd.DataFrame(rows, columns=["profession", "female", "male", "ratio", "low", "high"])
 
 
