@@ -171,6 +171,13 @@ def test_the_command_prints_a_table_and_writes_the_rest(
     assert run_command(app, ["compare", *folders, "--out", str(tmp_path / "c.md")]) == 0
     assert "| pairs | likelihood-lean | better | all |" in (tmp_path / "c.md").read_text()
     assert capsys.readouterr().out == ""
+    for option, name in (("--chart", "c.svg"), ("--out", "c.md")):
+        (tmp_path / name).write_text("mine")
+        assert run_command(app, ["compare", *folders, option, str(tmp_path / name)]) == 2
+        assert (tmp_path / name).read_text() == "mine"
+        assert "exists already" in capsys.readouterr().err
+        assert run_command(app, ["compare", *folders, option, str(tmp_path / name), "--force"]) == 0
+        assert (tmp_path / name).read_text() != "mine"
     for wrong in (["--chart", "c.pdf"], ["--json", "--markdown"], ["--out", "c.txt"]):
         assert run_command(app, ["compare", *folders, *wrong]) == 2
     assert run_command(app, ["compare", folders[0]]) == 2

@@ -180,8 +180,9 @@ def test_a_gate_knows_what_the_run_had_before(tmp_path: Path) -> None:
 
 def test_a_run_of_two_audits_is_compared_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for fingerprint in ("a", "b"):
-        for what in ({"templates": own(tmp_path)}, {"pairs": pairs(tmp_path)}):
-            evenhand.audit(model(fingerprint, fingerprint), out=tmp_path / "runs", **what)
+        for file in ({"templates": own(tmp_path)}, {"pairs": pairs(tmp_path)}):
+            asked: dict[str, Any] = {"out": tmp_path / "runs", **file}
+            evenhand.audit(model(fingerprint, fingerprint), **asked)
     frame = evenhand.compare(tmp_path / "runs/a", tmp_path / "runs/b").frame
     assert {*frame["dataset"]} == {"mine", "pairs"}
     assert run_command(app, ["show", str(tmp_path / "runs/a")]) == 0

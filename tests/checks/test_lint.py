@@ -59,6 +59,12 @@ def test_the_command_ends_with_1_where_there_are_faults(tmp_path: Path, capsys: 
     assert run_command(app, ["datasets", "lint", str(file), *columns, "--out", str(tmp_path / "faults.tsv")]) == 1
     assert "1 of 2 pairs are clean" in capsys.readouterr().out
     assert "spacing" in (tmp_path / "faults.tsv").read_text()
+    (tmp_path / "faults.tsv").write_text("mine")
+    again = ["datasets", "lint", str(file), *columns, "--out", str(tmp_path / "faults.tsv")]
+    assert run_command(app, again) == 2
+    assert (tmp_path / "faults.tsv").read_text() == "mine"
+    assert run_command(app, [*again, "--force"]) == 1
+    capsys.readouterr()
     assert run_command(app, ["datasets", "lint", str(file), *columns, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["failing"]["spacing"] == 1
     file.write_text('a,b\n"He left.","She left."\n')

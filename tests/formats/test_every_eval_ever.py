@@ -13,7 +13,7 @@ from evenhand.measures import MEASURES
 from helpers.written_runs import HOSTILE, Made, task
 
 
-def record(run: evenhand.Run, **options: str) -> dict[str, Any]:
+def record(run: evenhand.Run, **options: Any) -> dict[str, Any]:
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
 

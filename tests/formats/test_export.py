@@ -8,7 +8,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput, RunError
-from evenhand.cli.app import app
+from evenhand.cli.app import app, main
 from evenhand.cli.terminal import run as run_command
 from evenhand.formats import FORMATS
 from helpers.written_runs import HOSTILE, Made
@@ -94,6 +94,21 @@ def test_a_file_that_is_in_the_way_stays(made: Made, tmp_path: Path) -> None:
     with pytest.raises(RunError, match="must be a folder"):
         evenhand.export(made(), "eval-results", out=file)
     assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("to", sorted(FORMATS))
+def test_a_file_that_exists_is_replaced_only_if_forced(
+    made: Made, to: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, file = made(), tmp_path / FORMATS[to].file
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("mine")
+    with pytest.raises(SystemExit, match="2"):
+        main(["export", str(run.path), "--as", to, "--out", str(tmp_path)])
+    assert "exists already. Choose another --out, or replace it: --force." in capsys.readouterr().err
+    assert file.read_text() == "mine"
+    assert run_command(app, ["export", str(run.path), "--as", to, "--out", str(tmp_path), "--force"]) == 0
+    assert file.read_text() == evenhand.export(run, to)
 
 
 @pytest.mark.parametrize("to", sorted(FORMATS))

@@ -200,6 +200,19 @@ def test_the_gate_command_ends_with_the_verdict(
     assert json.loads(capsys.readouterr().out)[0] == kept
 
 
+def test_junit_xml_replaces_that_of_a_gate_and_nothing_else(
+    tmp_path: Path, runs: list[Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(runs[0].path, tmp_path / "run")
+    file = tmp_path / "j.xml"
+    command = ["gate", str(tmp_path / "run"), "--policy", policy(tmp_path, f"{LEAN}within = 9"), "--junit", str(file)]
+    assert [run_command(app, command), run_command(app, command)] == [0, 0]
+    file.write_text("<testsuites/>")
+    assert run_command(app, command) == 2
+    assert "is no verdict of a gate" in capsys.readouterr().err
+    assert file.read_text() == "<testsuites/>"
+
+
 def test_the_audit_judges_what_it_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -194,6 +194,10 @@ def test_first_names_are_told_from_other_words(text: str, found: set[str]) -> No
     assert {edit.old for edit in Naming()(text)} == found
 
 
+def test_a_word_before_i_is_no_name_with_a_surname() -> None:
+    assert [edit.old for edit in Naming()("May I ask? Will I see Mary I of England?")] == ["Mary"]
+
+
 def test_partners_are_one_to_one_and_of_the_other_gender() -> None:
     table = bundled()
     assert len(table) > 2000

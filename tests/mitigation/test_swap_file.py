@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput, RunError
-from evenhand.cli.app import app
+from evenhand.cli.app import app, main
 from evenhand.cli.terminal import run as run_command
 from evenhand.mitigation import swap_file, swap_workers
 from evenhand.mitigation.substitute import substituted
@@ -87,6 +87,116 @@ def test_a_share_is_seeded_and_the_rest_is_untouched(tmp_path: Path) -> None:
     lines = one.decode().splitlines(keepends=True)
     assert 150 < sum(line.startswith("She") for line in lines) < 250
     assert all(line.endswith("\r\n") for line in lines)
+
+
+def test_a_file_that_exists_is_never_replaced_unless_forced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, kept = write(tmp_path / "a.txt"), tmp_path / "keep.txt"
+    kept.write_text("My thesis.")
+    with pytest.raises(SystemExit, match="2"):
+        main(["swap", str(file), "--out", str(kept), "--jobs", "1"])
+    assert "exists already. Choose another --out, or replace it: --force." in capsys.readouterr().err
+    assert kept.read_text() == "My thesis."
+    assert swap(file, jobs=1).out == tmp_path / "a.swapped.txt"
+    with pytest.raises(BadInput, match="a.swapped.txt' exists already"):
+        swap(file, jobs=1)
+    assert swap(file, kept, jobs=1, force=True).out.read_text() == "\n".join(SWAPPED)
+
+
+@pytest.mark.parametrize("trail", [True, False])
+def test_a_file_that_has_the_name_of_the_edit_log_stays(tmp_path: Path, trail: bool) -> None:
+    log = tmp_path / "b.txt.trail.jsonl"
+    log.write_text("mine")
+    with pytest.raises(BadInput, match="trail.jsonl' exists already"):
+        swap(write(tmp_path / "a.txt"), tmp_path / "b.txt", trail=trail, jobs=1)
+    assert log.read_text() == "mine"
+
+
+def test_a_swap_that_was_stopped_after_its_edit_log_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write(tmp_path / "a.txt")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(swap_file, "write_texts", killed)
+        with pytest.raises(KeyboardInterrupt):
+            swap(file, trail=True, jobs=1)
+    assert (tmp_path / "a.swapped.txt.trail.jsonl").exists()
+    assert texts(swap(file, trail=True, jobs=1).out) == SWAPPED
+
+
+def write_columns(path: Path) -> Path:
+    frame = pd.DataFrame({"a": TEXTS, "n": [1, 2, 3], "b": [TEXTS[2], "He left.", None]})
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",", quoting=csv.QUOTE_MINIMAL)
+    return path
+
+
+def read_columns(path: Path) -> list[list[str | None]]:
+    if path.suffix == ".parquet":
+        frame = pd.read_parquet(path)
+    elif path.suffix == ".jsonl":
+        frame = pd.read_json(path, lines=True)
+    else:
+        frame = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",")
+    assert frame["n"].tolist() in ([1, 2, 3], [1, 1, 2, 2, 3, 3])
+    return [[None if pd.isna(value) else value for value in frame[name]] for name in ("a", "b")]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_every_column_that_is_named_is_swapped(tmp_path: Path, suffix: str) -> None:
+    file = write_columns(tmp_path / f"a{suffix}")
+    assert run_command(app, ["swap", str(file), "--column", "a", "--column", "b", "--trail", "--jobs", "1"]) == 0
+    assert read_columns(tmp_path / f"a.swapped{suffix}") == [SWAPPED, [SWAPPED[2], "She left.", None]]
+    log = [json.loads(line) for line in (tmp_path / f"a.swapped{suffix}.trail.jsonl").read_text().splitlines()]
+    assert [edit["column"] for edit in log[0]["edits"]] == ["a", "a", "b", "b"]
+    done = swap(file, tmp_path / f"both{suffix}", column=("a", "b"), augment=True, jobs=1)
+    assert (done.documents, done.rewritten) == (3, 3)
+    assert read_columns(done.out)[1] == [TEXTS[2], SWAPPED[2], "He left.", "She left.", None, None]
+
+
+def test_all_columns_of_a_row_are_swapped_or_none(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    pd.DataFrame({"a": ["He left."] * 200, "b": ["He came."] * 200}).to_csv(file, index=False)
+    found = pd.read_csv(swap(file, column=["a", "b"], share=0.5, jobs=1).out)
+    swapped = found["a"] == "She left."
+    assert 60 < swapped.sum() < 140
+    assert (swapped == (found["b"] == "She came.")).all()
+
+
+def test_columns_that_cannot_be_swapped_are_refused(tmp_path: Path) -> None:
+    file = write_columns(tmp_path / "a.csv")
+    for columns, says in ((("a", "a"), "each once. Got a, a"), ((), "Got none"), (("a", "c"), "no column 'c'")):
+        with pytest.raises(BadInput, match=says):
+            swap(file, column=columns, jobs=1)
+    with pytest.raises(BadInput, match="has no columns"):
+        swap(write(tmp_path / "a.txt"), column="a", jobs=1)
+
+
+@pytest.mark.parametrize(
+    "text", ["Die Ärztin sagt, dass sie müde ist.\nEr ist Pfleger und sie nicht.\n", "彼女は医者です。\n"]
+)
+def test_texts_in_another_language_are_refused(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(SystemExit, match="2"):
+        main(["swap", str(file), "--jobs", "1"])
+    assert "known in English alone. If these are English, give --lang en." in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    with pytest.raises(BadInput, match="in English, `lang='en'`, alone. Got 'de'"):
+        swap(file, lang="de", jobs=1)
+    assert swap(file, lang="en", jobs=1).rewritten == 0
+
+
+def test_a_swap_that_changes_nothing_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("It rains.\nThe door is open.\n")
+    assert run_command(app, ["swap", str(file), "--jobs", "1"]) == 0
+    assert "0 of 2 documents rewritten. None of the documents that were chosen has a" in capsys.readouterr().out
 
 
 def test_names_can_be_left_alone(tmp_path: Path) -> None:
@@ -245,7 +355,7 @@ def test_what_is_no_text_is_refused_or_kept(tmp_path: Path) -> None:
     assert swap(file, jobs=1).out.read_text() == '{"text": null, "n": 1.0}\n{"text": "She left.", "n": [1]}\n'
     file.write_text('{"text": 3}\n')
     with pytest.raises(BadInput, match="line 1: a text is needed. Got 3"):
-        swap(file, jobs=1)
+        swap(file, jobs=1, force=True)
     frame = pd.DataFrame({"text": ["He left.", None], "n": [1, 2]})
     frame.to_parquet(tmp_path / "b.parquet")
     found = pd.read_parquet(swap(tmp_path / "b.parquet", jobs=1).out)
@@ -272,7 +382,7 @@ def test_copies_never_run_together(tmp_path: Path) -> None:
 def test_an_old_trail_does_not_stay_beside_a_new_text(tmp_path: Path) -> None:
     file = write(tmp_path / "a.txt")
     assert swap(file, trail=True, jobs=1).trail is not None
-    swap(file, jobs=1)
+    swap(file, jobs=1, force=True)
     assert not list(tmp_path.glob("*.trail.jsonl"))
 
 

@@ -121,6 +121,13 @@ def test_professions_of_a_text_file_are_marked(gbef: tuple[Run, Run], tmp_path: 
     command = ["figures", str(gbef[0].path), "--seen", str(corpus), "--out", str(tmp_path / "out")]
     assert run_command(app, command) == 0
     assert "biologist \u25a0" in (tmp_path / "out" / "pronoun-science.svg").read_text()
+    for path in (tmp_path / "out").iterdir():
+        path.unlink() if path.stem == "pronoun-arts" else path.write_text("mine")
+    before = {path: path.read_text() for path in (tmp_path / "out").iterdir()}
+    assert run_command(app, command) == 2
+    assert {path: path.read_text() for path in (tmp_path / "out").iterdir()} == before  # nothing new either
+    assert run_command(app, [*command, "--force"]) == 0
+    assert "mine" not in {path.read_text() for path in (tmp_path / "out").iterdir()}
 
 
 def test_a_scorecard_of_many_measures_has_a_column_for_each(

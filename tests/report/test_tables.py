@@ -1,16 +1,20 @@
 """Tables for the terminal: words to the left, numbers to the right, and every cell as it is written."""
 
 import io
+from pathlib import Path
 
 from rich.console import Console, RenderableType
 
+from evenhand.report.scorecard import scorecard
 from evenhand.report.tables import estimate, table
+from evenhand.runs.record import Deviation, Precision
+from helpers.written_runs import make
 
 NAN = float("nan")
 
 
-def printed(shown: RenderableType) -> list[str]:
-    console = Console(width=80, file=io.StringIO(), record=True)
+def printed(shown: RenderableType, width: int = 80) -> list[str]:
+    console = Console(width=width, file=io.StringIO(), record=True)
     console.print(shown)
     return console.export_text().splitlines()
 
@@ -32,3 +36,14 @@ def test_the_estimate_of_a_row_has_the_interval_next_to_its_value() -> None:
     row = {"slope": 1.0, "slope_low": 0.5, "slope_high": NAN, "value": 2.0, "low": 1.0, "high": 3.0}
     assert estimate(row).brief(".1f") == "2.0 [1.0, 3.0]"
     assert estimate(row, "slope", "slope_").brief(".1f") == "1.0"
+
+
+def test_what_was_not_compared_is_not_called_close(tmp_path: Path) -> None:
+    loaded = {"dtype": "bfloat16", "transformers": "5.0", "revision": None}
+    near = Deviation("tgb", "likelihood-lean", 9, 0.1, 0.0, 0.2, 0.25, ())
+    told = []
+    for name, found in (("none", ()), ("some", (near,))):
+        run = make(tmp_path / name, loaded=loaded, precision=Precision("auto", 0, found))
+        told.append("\n".join(printed(scorecard(run), 200)))
+    assert "bfloat16: not compared with float32, since no item of the sample has a score in both." in told[0]
+    assert "no score of a sample of each dataset is more than 0.250 away from float32." in told[1]

@@ -1,11 +1,14 @@
 """Debiasing from text to tables, on tiny models; and the corpora it uses."""
 
+import io
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import evenhand
 from evenhand import BadInput
@@ -15,8 +18,10 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora.balanced_texts import generate
 from evenhand.datasets.corpora.texts import reminders, sentences
 from evenhand.datasets.gendered import gender
+from evenhand.mitigation.substitute import substituted
 from evenhand.mitigation.swap import Swapper
 from evenhand.report.page.provenance import debiasing
+from evenhand.report.tables import debiased
 from evenhand.studies.debias import Debiased, balance, debias
 from evenhand.training.checkpoint import CHECKPOINT
 from helpers import tiny
@@ -67,6 +72,23 @@ def test_the_balance_of_a_corpus_is_counted() -> None:
     found = balance(["He saw his wife."], ["She saw her husband."]).set_index("corpus")
     assert numbers(found, "before", ["female", "male"]) == [1, 2]
     assert numbers(found, "after", ["female", "male"]) == [2, 1]
+
+
+def test_a_corpus_without_gendered_words_has_no_share(done: Debiased) -> None:
+    found = balance(["It rains."], ["It rains."])
+    assert found["share"].isna().all()
+    assert "no gendered words, so there is no share" in replace(done, balance=found).alarms[0]
+    console = Console(file=io.StringIO(), width=120, record=True)
+    console.print(debiased(found, done.changes, {}, []))
+    assert re.search(r"before +0 +0 +–", console.export_text())
+
+
+def test_a_corpus_that_cannot_be_swapped_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "de.txt"
+    file.write_text("Die Ärztin sagt, dass sie müde ist.\n", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"cannot be swapped. The texts seem to be German: .* `share=0`"):
+        debias("mini-en", corpus=str(file), out=tmp_path / "out")
+    assert substituted(str(file), share=0.0).after == ["Die Ärztin sagt, dass sie müde ist.\n"]
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +220,16 @@ def test_a_model_is_never_lost(done: Debiased, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="holds a debiasing with another model"):
         debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=folder / "out", limit=25)
     assert evenhand.load(str(done.model)).fingerprint == before
+
+
+@pytest.mark.parametrize("name", ["report.html", "changes.json", "model/config.json"])
+def test_a_folder_with_files_of_others_is_refused(done: Debiased, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    folder = done.model.parent.parent
+    with pytest.raises(BadInput, match=f"{name}' is not of this debiasing"):
+        debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path, limit=25)
+    assert (tmp_path / name).read_text() == "mine"
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,10 @@ def test_a_stopped_training_goes_on_and_a_finished_one_is_not_done_again(
         finetune_nli(str(base), EXAMPLES[:3], SHORT, tmp_path / "out")
     with pytest.raises(BadInput, match="holds the model of another training"):
         finetune_nli(str(base), EXAMPLES, SHORT, base)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "README.md").write_text("mine")
+    with pytest.raises(BadInput, match="or another README.md. Choose another `out`"):
+        finetune_nli(str(base), EXAMPLES, SHORT, tmp_path / "mine")
 
 
 def test_a_training_that_diverges_stops(base: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from evenhand.cli.flags import as_flags
 from evenhand.cli.gate import gate
 from evenhand.cli.measures import measures
 from evenhand.cli.metaeval import metaeval
+from evenhand.cli.once import Once
 from evenhand.cli.report import report
 from evenhand.cli.reproduce import reproduce
 from evenhand.cli.runs import runs
@@ -96,6 +97,9 @@ for group, command, example in COMMANDS:
     app.command(rich_help_panel=group, epilog=f"Example: {example}")(command)
 app.add_typer(datasets.app, name="datasets", rich_help_panel=MEASURE)
 app.add_typer(nli.app, name="nli", rich_help_panel=CHANGE)
+for each in (app, datasets.app, nli.app):
+    for registered in each.registered_commands:
+        registered.cls = Once
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

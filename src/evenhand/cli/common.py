@@ -10,6 +10,10 @@ from evenhand.cli import terminal
 from evenhand.errors import BadInput
 
 RunFolder = Annotated[Path, typer.Argument(help="A run folder.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Lang = Annotated[
+    str | None, typer.Option(help="en, the one that is supported. Default: refuse texts that seem to be in another.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
 Limit = Annotated[int | None, typer.Option(help="Measure a random sample of N items per dataset.", metavar="N")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json
+from evenhand.cli.common import Force, Json
 from evenhand.errors import BadInput
 
 FORMS = {".json": "json", ".md": "markdown"}
@@ -18,19 +18,23 @@ def compare(
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     chart: Annotated[Path | None, typer.Option(help="Draw the changes: a .svg, .png or .html file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write to a .json or .md file instead of printing.")] = None,
+    force: Force = False,
 ) -> None:
     """Compare runs with a baseline, item by item.
 
     Shows what changed, by how much, and whether it could be chance. The first run is the baseline.
     """
     from evenhand.analysis.comparison import compare as compare_runs
-    from evenhand.core.files import write_whole
+    from evenhand.core.files import check_new, write_whole
     from evenhand.report import comparison as show
     from evenhand.report.plots import save, suited
 
     form = _form(as_json, as_markdown, out)
     if chart is not None:
         suited(chart)
+        check_new(chart, force, "chart")
+    if out is not None:
+        check_new(out, force)
     compared = compare_runs(*runs)
     if chart is not None:
         save(show.chart(compared), chart)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Address, Engine, Json, Seed, Workers, print_json
+from evenhand.cli.common import Address, Engine, Json, Lang, Seed, Workers, print_json
 
 
 def corpus(
@@ -22,26 +22,30 @@ def corpus(
     recipe: Annotated[str, typer.Option(help="With --train: default, bartl-paper or bartl-released.")] = "default",
     limit: Annotated[int | None, typer.Option(metavar="N", help="With --train: measure a sample of N pairs.")] = None,
     out: Annotated[Path, typer.Option(help="With --train: where models and runs are kept.")] = Path("runs/corpus"),
+    lang: Lang = None,
     seed: Seed = 0,
     engine: Engine = "local",
     address: Address = None,
     workers: Workers = None,
     as_json: Json = False,
 ) -> None:
-    """Measure how gendered text corpora are.
+    """Measure how gendered English text corpora are.
 
-    Counts women and men, the professions they occur with and the words around them. With --train, also
-    measures what a debiased model learns from each corpus.
+    Counts women and men (gendered words, first names), the professions they occur with and the words around them.
+    With --train, also measures what a debiased model learns from each corpus.
     """
     from evenhand.report.tables import counted, learned_table
     from evenhand.studies.corpus.counting import count_all
     from evenhand.studies.corpus.learning import learned, named
 
     corpora = named(files)
-    found = count_all(corpora, seed=seed, engine=engine, address=address, workers=workers)
+    counts = count_all(corpora, lang=lang, seed=seed, engine=engine, address=address, workers=workers)
     if not as_json:
-        for name, one in found.items():
-            terminal.show(counted(name, one.summary, one.beside, one.contexts))
+        for name, one in counts.items():
+            title = f"{name}: {one.documents:,} documents, {one.sentences:,} sentences"
+            kinds = {"gendered words": one.words, "first names": one.names}
+            ratios = {kind: (found.female, found.male, found.log) for kind, found in kinds.items()}
+            terminal.show(counted(title, ratios, one.score, one.beside, one.contexts))
     trained = None
     if train:
         trained = learned(
@@ -57,7 +61,7 @@ def corpus(
             seed=seed,
         )
     if as_json:
-        counts = {name: one.as_json() for name, one in found.items()}
-        print_json(counts if trained is None else {"counts": counts, "learned": trained.as_json()})
+        rows = {name: one.as_json() for name, one in counts.items()}
+        print_json(rows if trained is None else {"counts": rows, "learned": trained.as_json()})
     elif trained is not None:
         terminal.show(learned_table(trained.sentences, trained.asld, trained.lean, trained.changes))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, Options, parsed, print_json
+from evenhand.cli.common import Force, Json, Options, parsed, print_json
 from evenhand.errors import BadInput
 
 app = typer.Typer(help="List, show, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None)
@@ -45,16 +45,19 @@ def datasets_show(
 
 
 @app.command("export", epilog="Example: evenhand datasets export becpro-en --out becpro.tsv")
-def datasets_export(name: str, out: Annotated[Path, typer.Option(help="A .tsv file.")], option: Options = None) -> None:
+def datasets_export(
+    name: str, out: Annotated[Path, typer.Option(help="A .tsv file.")], option: Options = None, force: Force = False
+) -> None:
     """Write all rows of a dataset to a .tsv file.
 
     The columns have the release's names where there is a release.
     """
     from evenhand import datasets
-    from evenhand.core.files import write_whole
+    from evenhand.core.files import check_new, write_whole
 
     if out.suffix != ".tsv":
         raise BadInput(f"Datasets are exported as .tsv. Got '{out}'.")
+    check_new(out, force)
     table = datasets.load(name, **parsed(option)).table()
     write_whole(out, lambda file: table.to_csv(file, sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n"))
     terminal.show(f"{len(table):,} rows in {out}")
@@ -79,6 +82,7 @@ def datasets_lint(
     counterpart: Annotated[str, typer.Option(help="The column of the counterparts.")] = "counterpart",
     model: Annotated[str, typer.Option(help="Whose tokens to count; none: skip that rule.")] = "mini-en",
     out: Annotated[Path | None, typer.Option(help="Write all faults to this .tsv file.")] = None,
+    force: Force = False,
     shown: Annotated[int, typer.Option("--show", help="Faults to print per rule.", min=0)] = 3,
     as_json: Json = False,
 ) -> None:
@@ -88,9 +92,11 @@ def datasets_lint(
     there are any.
     """
     from evenhand.checks.lint import lint
-    from evenhand.core.files import write_whole
+    from evenhand.core.files import check_new, write_whole
     from evenhand.report.tables import linted
 
+    if out:
+        check_new(out, force)
     found = lint(file, stereotype=stereotype, counterpart=counterpart, model=None if model == "none" else model)
     if out:
         text = found.frame.to_csv(sep="\t", index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.cli import terminal
+from evenhand.cli.common import Force
 from evenhand.errors import BadInput
 
 
@@ -27,6 +28,7 @@ def export(
     relationship: Annotated[
         str | None, typer.Option(help="every-eval-ever: to the model's maker: first_party, third_party, collaborative.")
     ] = None,
+    force: Force = False,
 ) -> None:
     """Write runs as csv, LaTeX, BibTeX, a model card and more.
 
@@ -36,7 +38,8 @@ def export(
 
     given: dict[str, Any] = {"scores": scores, "cite": cite, "hub": dict(map(_pair, hub or []))}
     given |= {"organization": organization, "relationship": relationship}
-    text = export_runs(runs, to, out=out, into=into, **{name: value for name, value in given.items() if value})
+    given = {name: value for name, value in given.items() if value}
+    text = export_runs(runs, to, out=out, into=into, force=force, **given)
     if out is None and into is None:
         terminal.show(text.removesuffix("\n"))
 

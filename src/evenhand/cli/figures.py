@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import RunFolder
+from evenhand.cli.common import Force, RunFolder
 
 
 def figures(
@@ -15,6 +15,7 @@ def figures(
     out: Annotated[Path, typer.Option(help="Where the figures go.")] = Path("figures"),
     suffix: Annotated[str, typer.Option("--format", help="svg, png or html.")] = "svg",
     corpus: Annotated[str | None, typer.Option("--seen", help="A corpus or text file: mark its professions.")] = None,
+    force: Force = False,
 ) -> None:
     """Draw charts of a run.
 
@@ -29,5 +30,5 @@ def figures(
     if corpus is not None:
         words: list[str] = loaded.scores["profession"].dropna().tolist() if "profession" in loaded.scores else []
         known = seen(words, sentences(corpus))
-    for path in draw(loaded, Run.load(after) if after else None, out, suffix, known):
+    for path in draw(loaded, Run.load(after) if after else None, out, suffix, known, force=force):
         terminal.show(str(path))

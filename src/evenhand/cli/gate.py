@@ -33,6 +33,8 @@ class Outlets:
             raise BadInput(f"{'--junit' if junit else '--github-summary'} shows a verdict. Add --gate policy.toml.")
         if junit and not junit.absolute().parent.is_dir():
             raise BadInput(f"The folder of --junit '{junit}' does not exist. Make it, or choose another.")
+        if junit and junit.is_file() and not _is_ours(junit):
+            raise BadInput(f"--junit '{junit}' exists, and is no verdict of a gate. Choose another.")
         summary = os.environ.get("GITHUB_STEP_SUMMARY", "")
         if github_summary and not summary:
             raise BadInput("--github-summary needs $GITHUB_STEP_SUMMARY, which GitHub Actions sets. It is not set.")
@@ -59,6 +61,12 @@ class Outlets:
                 why = f"$GITHUB_STEP_SUMMARY, '{self.summary}', cannot be written: {error.strerror}."
                 raise BadInput(why) from error
         return CODES[worst(verdict.verdict for verdict in verdicts)]
+
+
+def _is_ours(junit: Path) -> bool:
+    """Whether a file is the JUnit XML of an earlier gate, which a later one replaces, as test runners do."""
+    with junit.open("rb") as file:
+        return b'<testsuites name="evenhand"' in file.read(200)
 
 
 def gate(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from evenhand.errors import RunError
+from evenhand.errors import BadInput, RunError
 
 
 def prepare(path: Path) -> None:
@@ -20,6 +20,12 @@ def prepare(path: Path) -> None:
         raise RunError(f"The output must be a folder. '{file}' is a file: choose another.") from error
     except OSError as error:
         raise RunError(f"The output folder '{path}' cannot be written: {error.strerror}. Choose another.") from error
+
+
+def check_new(path: Path, force: bool, option: str = "out") -> None:
+    """Raise an error if something is at `path` already, unless it may be replaced; `option` is what names the path."""
+    if path.exists() and not force:
+        raise BadInput(f"'{path}' exists already. Choose another `{option}`, or replace it: `force=True`.")
 
 
 def slug(model: str) -> str:

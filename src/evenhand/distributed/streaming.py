@@ -16,16 +16,20 @@ from ray.exceptions import RayTaskError
 
 from evenhand.errors import EvenhandError
 
-Chunk = list[tuple[int, str]]
-"""Texts with their numbers."""
 T = TypeVar("T")
+Text = TypeVar("Text")
+"""A text, or the texts of a row."""
 
 CHUNK = 500
 """Texts that a worker gets at a time."""
 
 
 def streamed(
-    texts: Callable[[], Iterator[str]], work: Callable[[Chunk], T], *, start: int = 0, workers: int | None = None
+    texts: Callable[[], Iterator[Text]],
+    work: Callable[[list[tuple[int, Text]]], T],
+    *,
+    start: int = 0,
+    workers: int | None = None,
 ) -> Iterator[T]:
     """The results of `work` on each chunk of the texts, numbered from 0; those before `start` are left out.
 

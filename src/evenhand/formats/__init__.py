@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.files import prepare, write_whole
+from evenhand.core.files import check_new, prepare, write_whole
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.bibtex import bibtex
 from evenhand.formats.csv import csv
@@ -52,13 +52,15 @@ def export(
     *,
     out: str | Path | None = None,
     into: str | Path | None = None,
+    force: bool = False,
     **options: Any,
 ) -> str:
     """The runs as text in the format `to`, also written to the file or folder `out` if that is given.
 
     `to` is bibtex, csv, eval-results, every-eval-ever, latex or model-card; bibtex, csv and latex take several runs.
     `out` of eval-results is a folder, such as a model's repository: the file goes to its .eval_results. `into` is a
-    model card whose section is written or replaced. `options` go to the format's function.
+    model card whose section is written or replaced. A file that exists is
+    replaced only with `force`. `options` go to the format's function.
     """
     if to not in FORMATS:
         raise UnknownName("format", to, FORMATS)
@@ -80,7 +82,9 @@ def export(
     text = how.write(loaded, **options)
     if out is not None:
         path = Path(out).expanduser()
-        _write(path / how.file if path.is_dir() or how.file == PLACE else path, text)
+        path = path / how.file if path.is_dir() or how.file == PLACE else path
+        check_new(path, force)
+        _write(path, text)
     return text
 
 

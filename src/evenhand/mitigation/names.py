@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.gendered import Gender, gender
 from evenhand.errors import BadInput
 from evenhand.mitigation.contexts import any_of, contexts
 from evenhand.mitigation.swap import Edit, Swapper, cased
@@ -55,10 +56,11 @@ BEFORE = re.compile(r"([^\W\d_]+)[,]?\s+$")
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name's partner, and whether the name is more often a surname."""
+    """A name's partner, the name's own gender, and whether it is more often a surname."""
 
     partner: str
-    surname: bool
+    gender: Gender
+    surname: bool = False
 
 
 @cache
@@ -66,8 +68,8 @@ def bundled() -> Mapping[str, Name]:
     """The pairs of data/names-en.tsv, both ways, by the name in lower case."""
     table: dict[str, Name] = {}
     for row in read_tsv("names-en.tsv", "evenhand.mitigation"):
-        table[row["male"]] = Name(row["female"], row["male_surname"] == "1")
-        table[row["female"]] = Name(row["male"], row["female_surname"] == "1")
+        table[row["male"]] = Name(row["female"], "male", row["male_surname"] == "1")
+        table[row["female"]] = Name(row["male"], "female", row["female_surname"] == "1")
     return table
 
 
@@ -84,10 +86,11 @@ def own(file: str) -> Mapping[str, Name]:
         fields = [field.strip().lower() for field in line.split("\t")]
         if len(fields) != 2 or not all(fields) or fields[0] == fields[1]:
             raise BadInput(f"{file}, line {number}: two different names with a tab between are needed. Got {line!r}.")
-        for one, other in (fields, fields[::-1]):
+        male, female = fields
+        for one, found in ((male, Name(female, "male")), (female, Name(male, "female"))):
             if one in table:
                 raise BadInput(f"{file}, line {number}: '{one}' has a partner already, '{table[one].partner}'.")
-            table[one] = Name(other, surname=False)
+            table[one] = found
     if not table:
         raise BadInput(f"The list of names '{file}' is empty.")
     return table
@@ -133,6 +136,8 @@ class Naming:
         while words and words[0][0] in context["ordinary"]:
             words = words[1:]
         words = words[self._person_at(words) :]
+        if len(words) == 2 and words[1][0] == "I" and words[0][0] in context["words"] | context["elsewhere"]:
+            words = words[:1] if words[0][0].lower() in self.table else []  # "May I ask?", unlike Mary I of England
         if len(words) == 2 and words[0][0].lower() not in self.table and words[1][0].lower() in self.table:
             role = words[0][0] in context["roles"] or words[0][0].endswith(("ly", "ing"))
             if role and STARTS.search(text[max(0, match.start() - 8) : match.start()]):
@@ -220,6 +225,15 @@ class Naming:
         if word in context["words"] and STARTS.search(before):
             return False
         return not PLACE_WORDS.search(before)
+
+
+def genders(text: str, naming: Naming) -> list[Gender]:
+    """The gender of every first name in a document, name by name; words that have a gender anyway are left out.
+
+    >>> genders("Mary Smith met Tom in May. Will they marry? Ruby said so. Mr King did not.", Naming())
+    ['female', 'male', 'female']
+    """
+    return [naming.table[edit.old.lower()].gender for edit in naming(text) if not gender(edit.old)]
 
 
 Names = tuple[tuple[str, Name], ...]

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from evenhand.datasets.corpora.language import not_english
 from evenhand.datasets.corpora.texts import BALANCED_ALREADY, documents, split
 from evenhand.errors import BadInput
 from evenhand.mitigation.names import swapper
@@ -51,11 +52,14 @@ class Substituted:
 def substituted(corpus: str, *, share: float | None = None, seed: int = 0) -> Substituted:
     """The corpus with words and names of a share of its documents swapped: by default half, or none if it is balanced.
 
-    `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file.
+    `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file. It must be English if anything is swapped.
     """
     share = (0.0 if corpus in BALANCED_ALREADY else 0.5) if share is None else share
     check_share(share)
     texts = list(documents(corpus))
+    if share and (why := not_english(texts)):
+        can = "swap it with evenhand swap, and train with `share=0`"
+        raise BadInput(f"'{corpus}' cannot be swapped. {why} Give an English corpus; if it is English, {can}.")
     after = substitute(texts, swapper() if share else str, share=share, seed=seed)
     both = [(old, new) for old, new in zip(texts, after, strict=True) if old.strip()]
     found = Substituted([old for old, _ in both], [new for _, new in both], share)

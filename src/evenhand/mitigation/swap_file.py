@@ -3,18 +3,19 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
-from evenhand.core.files import prepare, write_whole
+from evenhand.core.files import check_new, prepare, write_whole
+from evenhand.datasets.corpora.language import check_language
 from evenhand.datasets.files.rows import SUFFIXES, check_text
 from evenhand.distributed.cluster import check_engine
 from evenhand.errors import BadInput, RunError
@@ -22,7 +23,7 @@ from evenhand.mitigation import names as naming
 from evenhand.mitigation.substitute import check_share
 from evenhand.mitigation.swap import Edit, applied
 from evenhand.mitigation.swap_workers import Edits, Job, here, on_cluster
-from evenhand.mitigation.text_files import TEXT, write_texts
+from evenhand.mitigation.text_files import TEXT, Texts, read_texts, write_texts
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,25 @@ class Swapped:
     out: Path
     trail: Path | None
 
+    @property
+    def note(self) -> str:
+        """Why no document was rewritten; empty if one was."""
+        found = "a gendered English word, or a first name that is to be swapped"
+        return "" if self.rewritten else f"None of the documents that were chosen has {found}."
+
 
 def swap(
     file: str | Path,
     out: str | Path | None = None,
     *,
-    column: str = "text",
+    column: str | Sequence[str] = "text",
     share: float = 1.0,
     augment: bool = False,
     names: bool = True,
     name_list: str | None = None,
     trail: bool = False,
+    lang: str | None = None,
+    force: bool = False,
     seed: int = 0,
     jobs: int | None = None,
     engine: str = "local",
@@ -54,17 +63,20 @@ def swap(
 ) -> Swapped:
     """Write the texts of `file` with the other gender to `out` (FILE.swapped.EXT); everything else is unchanged.
 
-    A document is a line of a .txt file or a row of a csv, tsv, jsonl or parquet file, whose texts are in `column`.
-    A `share` of the documents is rewritten, chosen by `seed`; with `augment` the original is written as well. `trail`
-    writes the edit log, OUT.trail.jsonl. The same call resumes a swap that was stopped. With the engine `ray` the
-    workers of the cluster at `address`, or of this machine, do the work; the result is the same.
+    A document is a line of a .txt file or a row of a csv, tsv, jsonl or parquet file, whose texts are in `column`, or
+    in several. A `share` of the documents is rewritten, chosen by `seed`; with `augment` the original is written as
+    well. `trail` writes the edit log, OUT.trail.jsonl. Files that exist are replaced only with `force`; the same call
+    resumes a swap that was stopped. Texts that seem not to be English are refused, unless `lang="en"` says that they
+    are. With the engine `ray` the workers of the cluster at `address`, or of this machine, do the work; the result is
+    the same.
     """
     check_engine(engine, address, workers)
     if engine == "ray" and jobs is not None:
         raise BadInput("`jobs` are processes on this machine. With `engine='ray'` give `workers`.")
     source = Path(file).expanduser()
     target = Path(out).expanduser() if out else source.with_name(f"{source.stem}.swapped{source.suffix}")
-    _check(source, target, share, seed, jobs)
+    columns = (column,) if isinstance(column, str) else tuple(column)
+    _check(source, target, columns, share, seed, jobs)
     if name_list and not names:
         raise BadInput("`name_list` lists names to swap, but names are not swapped. Give `names`, or no `name_list`.")
     prepare(target.parent)
@@ -72,24 +84,30 @@ def swap(
     listed = Path(name_list).expanduser().read_bytes() if name_list else b""
     about = source.stat()
     size = [about.st_size, about.st_mtime_ns]
-    settings = [str(source.resolve()), size, column, share, names, listed, seed, version("evenhand")]
+    settings = [str(source.resolve()), size, columns, share, names, listed, seed, version("evenhand")]
     part = target.with_name(f".{target.name}.{hashlib.sha256(repr(settings).encode()).hexdigest()[:8]}.part")
+    edit_log = target.with_name(f"{target.name}.trail.jsonl")
+    check_new(target, force)
+    check_new(edit_log, force or (trail and part.exists()))  # a stopped swap may have written it
+    check_language(map(" ".join, read_texts(source, columns)), lang, str(source))
     job = Job(names, own, share, seed)
     if engine == "ray":
-        rewritten = partial(on_cluster, source, column, job, address, workers)
+        rewritten = partial(on_cluster, source, columns, job, address, workers)
     else:
-        rewritten = partial(here, source, column, job, jobs)
+        rewritten = partial(here, source, columns, job, jobs)
     with _alone(part):
         try:
             _find_edits(part, rewritten)
             if not _finished(part):
                 raise BadInput(f"'{source}' has no texts.")
-            swapped = _write(source, target, column, part, augment=augment, logged=trail)
+            if not trail:
+                edit_log.unlink(missing_ok=True)  # one of an earlier swap would not fit
+            done = _write(source, target, columns, part, augment=augment, edit_log=edit_log if trail else None)
         except BadInput:
             part.unlink(missing_ok=True)  # there is nothing to resume
             raise
         part.unlink()
-    return swapped
+    return done
 
 
 @contextmanager
@@ -118,7 +136,7 @@ def _find_edits(part: Path, rewritten: Callable[[int], Generator[Edits]]) -> Non
             bar.update(len(edits))
 
 
-def _check(source: Path, target: Path, share: float, seed: int, jobs: int | None) -> None:
+def _check(source: Path, target: Path, columns: Sequence[str], share: float, seed: int, jobs: int | None) -> None:
     if not source.is_file():
         raise BadInput(f"There is no file '{source}'.")
     if seed < 0 or (jobs is not None and jobs < 1):
@@ -129,6 +147,10 @@ def _check(source: Path, target: Path, share: float, seed: int, jobs: int | None
         raise BadInput(f"'{source}' must be one of {TEXT}, {', '.join(SUFFIXES)}.")
     if target.suffix != source.suffix:
         raise BadInput(f"`out` must have the suffix of the file, '{source.suffix}'. Got '{target}'.")
+    if not columns or len(set(columns)) < len(columns):
+        raise BadInput(f"`column` must name one or more columns, each once. Got {', '.join(columns) or 'none'}.")
+    if source.suffix == TEXT and columns != ("text",):
+        raise BadInput(f"A {TEXT} file has no columns: each line is a text. Got `column` {', '.join(columns)}.")
     if target.resolve() == source.resolve():
         raise BadInput(f"'{target}' would replace the original. Choose another `out`.")
     check_share(share)
@@ -149,41 +171,43 @@ def _finished(part: Path) -> int:
     return lines
 
 
-def _read_edits(part: Path) -> Iterator[list[Edit]]:
+def _read_edits(part: Path) -> Iterator[list[list[Edit]]]:
     with part.open(encoding="utf-8") as file:
         for line in file:
-            yield [Edit(*edit) for edit in json.loads(line)]
+            yield [[Edit(*edit) for edit in edits] for edits in json.loads(line)]
 
 
-def _write(source: Path, target: Path, column: str, part: Path, *, augment: bool, logged: bool) -> Swapped:
-    """Combine edits and texts, in the format of the source."""
+def _write(
+    source: Path, target: Path, columns: Sequence[str], part: Path, *, augment: bool, edit_log: Path | None
+) -> Swapped:
+    """Combine edits and texts, in the format of the source; the edit log first."""
     rules: Counter[str] = Counter()
     totals: Counter[str] = Counter()
 
-    def documents() -> Iterator[list[Edit]]:
+    def documents() -> Iterator[list[list[Edit]]]:
         for edits in _read_edits(part):
             totals["documents"] += 1
-            totals["rewritten"] += bool(edits)
-            rules.update(edit.rule for edit in edits)
+            totals["rewritten"] += any(edits)
+            rules.update(edit.rule for each in edits for edit in each)
             yield edits
 
-    def both(text: str, edits: list[Edit]) -> list[str]:
-        new = applied(text, edits)
-        if not (augment and edits):
+    def both(texts: Texts, edits: list[list[Edit]]) -> list[Texts]:
+        new = tuple(map(applied, texts, edits))
+        if not (augment and any(edits)):
             return [new]
-        return [text if source.suffix != TEXT or text.endswith("\n") else f"{text}\n", new]
+        ended = source.suffix != TEXT or texts[0].endswith("\n")
+        return [texts if ended else (f"{texts[0]}\n",), new]
 
-    edit_log = target.with_name(f"{target.name}.trail.jsonl")
-    if logged:
-        write_whole(edit_log, lambda file: _write_edit_log(file, part))
-    else:
-        edit_log.unlink(missing_ok=True)  # one of an earlier swap would not fit
-    write_whole(target, lambda file: write_texts(file, source, column, documents(), both))
-    edits = dict(sorted(rules.items()))
-    return Swapped(totals["documents"], totals["rewritten"], edits, target, edit_log if logged else None)
+    if edit_log:
+        write_whole(edit_log, lambda file: _write_edit_log(file, part, columns))
+    write_whole(target, lambda file: write_texts(file, source, columns, documents(), both))
+    return Swapped(totals["documents"], totals["rewritten"], dict(sorted(rules.items())), target, edit_log)
 
 
-def _write_edit_log(file: IO[bytes], part: Path) -> None:
+def _write_edit_log(file: IO[bytes], part: Path, columns: Sequence[str]) -> None:
+    """A line for each document; where several columns are swapped, each edit names its own."""
     for number, edits in enumerate(_read_edits(part)):
-        line = {"document": number, "edits": [asdict(edit) for edit in edits]}
-        file.write((json.dumps(line, ensure_ascii=False) + "\n").encode())
+        found: list[dict[str, Any]] = []
+        for column, each in zip(columns, edits, strict=True):
+            found += [({"column": column} if len(columns) > 1 else {}) | asdict(edit) for edit in each]
+        file.write((json.dumps({"document": number, "edits": found}, ensure_ascii=False) + "\n").encode())

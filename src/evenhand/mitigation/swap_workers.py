@@ -17,10 +17,10 @@ from evenhand.distributed.cluster import connected
 from evenhand.mitigation import names as naming
 from evenhand.mitigation.substitute import chosen
 from evenhand.mitigation.swap import Edit, Swapper
-from evenhand.mitigation.text_files import read_texts
+from evenhand.mitigation.text_files import Texts, read_texts
 
-Edits = list[list[list[Any]]]
-"""The edits of each document, as they are stored."""
+Edits = list[list[list[list[Any]]]]
+"""The edits of each document and each of its columns, as they are stored."""
 CHUNK = 200
 """Documents per task of a worker."""
 LONGEST = 2_000_000
@@ -38,9 +38,9 @@ class Job:
     seed: int
 
 
-def here(source: Path, column: str, job: Job, jobs: int | None, done: int) -> Generator[Edits]:
+def here(source: Path, columns: Sequence[str], job: Job, jobs: int | None, done: int) -> Generator[Edits]:
     """The edits of all documents but the first `done`, chunk by chunk, by processes of this machine."""
-    texts = islice(enumerate(read_texts(source, column)), done, None)
+    texts = islice(enumerate(read_texts(source, columns)), done, None)
     chunks = iter(lambda: list(islice(texts, CHUNK)), [])
     work = partial(_rewritten, job=job)
     if (jobs or _cores()) == 1:
@@ -59,13 +59,13 @@ def here(source: Path, column: str, job: Job, jobs: int | None, done: int) -> Ge
 
 
 def on_cluster(
-    source: Path, column: str, job: Job, address: str | None, workers: int | None, done: int
+    source: Path, columns: Sequence[str], job: Job, address: str | None, workers: int | None, done: int
 ) -> Generator[Edits]:
     """The same, by the workers of a Ray cluster."""
     with connected(address, workers):
         from evenhand.distributed.streaming import streamed
 
-        texts = partial(read_texts, source, column)
+        texts = partial(read_texts, source, columns)
         yield from streamed(texts, partial(_rewritten, job=job), start=done, workers=workers)
 
 
@@ -80,13 +80,14 @@ def _watch_parent() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _rewritten(chunk: Sequence[tuple[int, str]], *, job: Job) -> Edits:
+def _rewritten(chunk: Sequence[tuple[int, Texts]], *, job: Job) -> Edits:
     """The edits of each document, none for those that are not chosen. Runs in a worker."""
     swapper = naming.swapper(job.names, job.own)
-    return [
-        [[e.start, e.old, e.new, e.rule] for e in _edits(swapper, text)] if chosen(number, job.share, job.seed) else []
-        for number, text in chunk
-    ]
+
+    def edits(text: str) -> list[list[Any]]:
+        return [[e.start, e.old, e.new, e.rule] for e in _edits(swapper, text)]
+
+    return [[edits(text) if chosen(number, job.share, job.seed) else [] for text in texts] for number, texts in chunk]
 
 
 def _edits(swapper: Swapper, text: str) -> Iterator[Edit]:

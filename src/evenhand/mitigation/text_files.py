@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -15,30 +15,32 @@ from evenhand.mitigation import gap
 from evenhand.mitigation.swap import Edit
 
 TEXT = ".txt"
+Texts = tuple[str, ...]
+"""The texts of a document: one for each column that is swapped."""
 
 
-def read_texts(source: Path, column: str) -> Iterator[str]:
-    """The text of each document, empty if it has none."""
-    checked = rows(source, (column,), hint="Name it with `column`.")
+def read_texts(source: Path, columns: Sequence[str]) -> Iterator[Texts]:
+    """The texts of each document, empty where it has none."""
+    checked = rows(source, columns, hint="Name it with `column`.")
     if source.suffix == ".jsonl":  # parsed again: `rows` checks each line, but turns numbers into texts
         with source.open(encoding="utf-8") as file:
             objects = (json.loads(line) for line in file if line.strip())
             for (line, _), row in zip(checked, objects, strict=True):
-                yield _text(row.get(column), f"{source}, line {line}")
+                yield tuple(_text(row.get(column), f"{source}, line {line}") for column in columns)
     elif source.suffix == ".parquet":
         from pyarrow.parquet import ParquetFile
 
         next(checked, None)  # raises an error if the file cannot be used
         with ParquetFile(source) as table:
-            batches = (batch.column(0).to_pylist() for batch in table.iter_batches(columns=[column]))
-            for number, value in enumerate(chain.from_iterable(batches), start=1):
-                yield _text(value, f"{source}, row {number}")
+            batches = (batch.to_pylist() for batch in table.iter_batches(columns=list(columns)))
+            for number, row in enumerate(chain.from_iterable(batches), start=1):
+                yield tuple(_text(row[column], f"{source}, row {number}") for column in columns)
     elif source.suffix != TEXT:
-        yield from (row[column] for _, row in checked)
+        yield from (tuple(row[column] for column in columns) for _, row in checked)
     else:
         try:
             with source.open(encoding="utf-8", newline="") as file:
-                yield from file
+                yield from ((line,) for line in file)
         except UnicodeDecodeError as error:
             raise BadInput(f"'{source}' is not UTF-8: {error}. Convert it, as in: iconv -f latin1 -t utf-8.") from error
 
@@ -51,52 +53,51 @@ def _text(value: object, place: str) -> str:
     return value
 
 
-Both = Callable[[str, list[Edit]], list[str]]
-"""A text and its edits -> the texts to write."""
+Edits = list[list[Edit]]
+"""The edits of a document: a list for each of its texts."""
+Both = Callable[[Texts, Edits], list[Texts]]
+"""The texts of a document and their edits -> the texts of each document to write."""
 Record = tuple[str, dict[str, Any] | None, Callable[[dict[str, Any]], str]]
 """A row as it is in the file, its values (None for headers, comments and empty lines), and a function that writes other
 values in the same style, without the line end."""
 
 
-def write_texts(file: IO[bytes], source: Path, column: str, edits: Iterator[list[Edit]], both: Both) -> None:
-    """Write `source` with each text replaced by what `both` makes of it and its edits.
+def write_texts(file: IO[bytes], source: Path, columns: Sequence[str], edits: Iterator[Edits], both: Both) -> None:
+    """Write `source` with each document replaced by what `both` makes of it and its edits.
 
     Rows whose text is unchanged are copied to the byte; others keep their quoting, if it is one of the usual styles.
     """
     if source.suffix == ".parquet":
-        _write_parquet(file, source, column, edits, both)
+        _write_parquet(file, source, columns, edits, both)
     elif source.suffix == TEXT:
-        for text, document in zip(read_texts(source, column), edits, strict=True):
-            for one in both(text, document):
+        for texts, document in zip(read_texts(source, columns), edits, strict=True):
+            for (one,) in both(texts, document):
                 file.write(one.encode())
     else:
-        _write_records(file, _RECORDS[source.suffix](source), column, edits, both)
+        _write_records(file, _RECORDS[source.suffix](source), columns, edits, both)
 
 
 def _write_records(
-    file: IO[bytes], records: Iterator[Record], column: str, edits: Iterator[list[Edit]], both: Both
+    file: IO[bytes], records: Iterator[Record], columns: Sequence[str], edits: Iterator[Edits], both: Both
 ) -> None:
     ended = True
     for raw, row, written in records:
         lines, end = [raw], raw[len(raw.rstrip("\r\n")) :]
         if row is not None:
-            lines = [raw if new is row else written(new) + end for new in _rows(row, column, next(edits), both)]
+            lines = [raw if new is row else written(new) + end for new in _rows(row, columns, next(edits), both)]
         for line in lines:
             file.write((line if ended else f"\n{line}").encode())
             ended = line.endswith(("\n", "\r"))
 
 
-def _rows(row: dict[str, Any], column: str, edits: list[Edit], both: Both) -> Iterator[dict[str, Any]]:
-    """The row with each of the texts; the same object if its text is unchanged."""
-    text = row[column]
-    if text is None:
-        yield row
-        return
-    for new in both(text, edits):
-        if new == text:
-            yield row
-        else:
-            yield gap.followed(row, column, new, edits) if gap.is_annotated(row, column) else {**row, column: new}
+def _rows(row: dict[str, Any], columns: Sequence[str], edits: Edits, both: Both) -> Iterator[dict[str, Any]]:
+    """The row with each of the texts; the same object if its texts are unchanged."""
+    old = tuple(row[column] or "" for column in columns)
+    marked = next((column for column in columns if row[column] and gap.is_annotated(row, column)), "")
+    for new in both(old, edits):
+        changed = {column: new[i] for i, column in enumerate(columns) if new[i] != old[i]}
+        found = gap.followed(row, marked, changed[marked], edits[columns.index(marked)]) if marked in changed else row
+        yield {**found, **changed} if changed else row
 
 
 def _csv_records(source: Path) -> Iterator[Record]:
@@ -179,13 +180,15 @@ def _head(file: IO[str]) -> tuple[str, Iterator[str]]:
     return kept, iter(())
 
 
-def _write_parquet(file: IO[bytes], source: Path, column: str, documents: Iterator[list[Edit]], both: Both) -> None:
+def _write_parquet(
+    file: IO[bytes], source: Path, columns: Sequence[str], documents: Iterator[Edits], both: Both
+) -> None:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile, ParquetWriter
 
     with ParquetFile(source) as original, ParquetWriter(file, original.schema_arrow) as writer:
         for batch in original.iter_batches():
-            kept = [new for row in batch.to_pylist() for new in _rows(row, column, next(documents), both)]
+            kept = [new for row in batch.to_pylist() for new in _rows(row, columns, next(documents), both)]
             writer.write_table(pa.Table.from_pylist(kept, schema=original.schema_arrow))
 
 

@@ -13,7 +13,7 @@ from evenhand.analysis.ranking import side_by_side
 from evenhand.analysis.sample_size import by_size
 from evenhand.analysis.workforce import by_profession, shares
 from evenhand.core.dataset import base_name
-from evenhand.core.files import prepare
+from evenhand.core.files import check_new, prepare
 from evenhand.errors import BadInput
 from evenhand.report import plots
 from evenhand.runs.comparable import before_and_after
@@ -36,9 +36,14 @@ def charts(run: Run, after: Run | None = None, seen: set[str] | None = None) -> 
     return found
 
 
-def draw(run: Run, after: Run | None, out: Path, suffix: str, seen: set[str] | None = None) -> Iterator[Path]:
-    """Write the charts, and yield the path of each file."""
-    yield from _written(charts(run, after, seen), out, suffix)
+def draw(
+    run: Run, after: Run | None, out: Path, suffix: str, seen: set[str] | None = None, *, force: bool = True
+) -> Iterator[Path]:
+    """Write the charts, and yield the path of each file; without `force`, an error if one of them exists."""
+    found = charts(run, after, seen)
+    for name in found:
+        check_new(out / f"{name}.{suffix}", force)
+    yield from _written(found, out, suffix)
 
 
 def draw_models(

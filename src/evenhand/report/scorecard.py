@@ -1,6 +1,5 @@
 """The scorecard of a run, on a terminal."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
@@ -194,11 +193,12 @@ def _datasets(audits: Sequence[AuditRecord]) -> str:
 
 def _cost(audit: AuditRecord, of: str) -> Iterator[str]:
     if precision := audit.precision:
-        most = max((found.largest for found in precision.deviations), default=math.nan)
-        apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
-        compared = precision.why or (apart if precision.deviations else "no item has a score in both precisions")
+        apart = "not compared with float32, since no item of the sample has a score in both"
+        if precision.deviations:
+            most = max(found.largest for found in precision.deviations)
+            apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
         redone = f"; {precision.overflowed:,} inputs redone in float32" if precision.overflowed else ""
-        yield f"{of}Computed in {audit.loaded['dtype']}: {compared}{redone}."
+        yield f"{of}Computed in {audit.loaded['dtype']}: {precision.why or apart}{redone}."
     work = audit.work
     kept = f", {work.kept:,} answers kept from before" if work.kept else ""
     took = f"{work.inputs:,} distinct inputs{kept}" if work.inputs else "every answer kept from before"

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -38,7 +39,7 @@ from evenhand.training.processes import is_worker_rank
 
 log = logging.getLogger(__name__)
 
-RECORD = "debias.json"
+RECORD, CHANGES = "debias.json", "changes.json"
 HELD_OUT = 100
 """Pairs of tgb for the comparison of pseudo-perplexity: no corpus has these sentences."""
 
@@ -61,6 +62,8 @@ class Debiased:
     def alarms(self) -> list[str]:
         """Unwanted effects of the debiasing."""
         found = []
+        if self.balance["share"].isna().any():
+            found.append("The corpus has no gendered words, so there is no share of them.")
         agreement = self.changes[self.changes["measure"] == "gender-agreement"]
         for row in agreement[agreement["group"] == "all"].to_dict("records"):
             if row["moved"].startswith("away"):
@@ -126,7 +129,7 @@ def debias(
         language = _language([(before, base), (after, models.load(str(folder), **loading))], seed)
         done = Debiased(folder, before, after, balance(text.before, text.after), changed(before, after), language)
         rows = done.changes.to_json(orient="records", indent=1).encode()
-        write_whole(out / "changes.json", lambda file: file.write(rows))
+        write_whole(out / CHANGES, lambda file: file.write(rows))
         _record(out, done, corpus, text.share, extra)
         _complete_card(done, corpus, text.share, extra)
         page.write([before, after], out / page.FILE)
@@ -143,6 +146,9 @@ def _claim(out: Path, made_of: str) -> None:
         if known != made_of:
             raise BadInput(f"'{out}' holds a debiasing with another model, texts or settings. Choose another `out`.")
         return
+    for name in ("model/config.json", CHANGES, page.FILE):
+        if (out / name).exists():
+            raise BadInput(f"'{out / name}' is not of this debiasing, and would be replaced. Choose another `out`.")
     write_whole(path, lambda file: file.write(json.dumps({"sha256": made_of}).encode()))
 
 
@@ -155,7 +161,7 @@ def _record(out: Path, done: Debiased, corpus: str, share: float, extra: Sequenc
         "corpus": corpus,
         "share": share,
         "reminders": len(extra),
-        "balance": done.balance.to_dict("records"),
+        "balance": json.loads(done.balance.to_json(orient="records")),
         "language": done.language,
         "alarms": done.alarms,
     }
@@ -163,12 +169,13 @@ def _record(out: Path, done: Debiased, corpus: str, share: float, extra: Sequenc
 
 
 def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
-    """The female and male words of a corpus and their female share, before and after the swap."""
+    """The female and male words of a corpus and their female share (NaN without any), before and after the swap."""
     rows = []
     for name, texts in (("before", before), ("after", after)):
         found = Counter(gender(match[0]) for text in texts for match in WORD.finditer(text))
         female, male = found["female"], found["male"]
-        rows.append({"corpus": name, "female": female, "male": male, "share": female / max(female + male, 1)})
+        share = female / (female + male) if female + male else math.nan
+        rows.append({"corpus": name, "female": female, "male": male, "share": share})
     return pd.DataFrame(rows)
 
 

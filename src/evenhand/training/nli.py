@@ -27,7 +27,7 @@ from evenhand.models.loading.labels import LABELS
 from evenhand.models.loading.names import find
 from evenhand.models.networks.nli import NliModel, token_types
 from evenhand.stats.intervals import proportion_interval
-from evenhand.training.checkpoint import CHECKPOINT, is_finished, write_model
+from evenhand.training.checkpoint import CARD, CHECKPOINT, is_finished, write_model
 from evenhand.training.loop import EVERY, Recipe, Tensors, card, learn, padded, together
 
 log = logging.getLogger(__name__)
@@ -213,6 +213,6 @@ def _trained_before(out: Path, made_of: str) -> Trained | None:
             if record["made_of"] == made_of:
                 log.info(f"Trained before, from the same model, examples and recipe: {out}")
                 return Trained(out, Accuracy(**record["accuracy"] or {}))
-    if (out / "config.json").exists() and not (out / CHECKPOINT).exists():
-        raise BadInput(f"'{out}' holds the model of another training. Choose another `out`.")
+    if not (out / CHECKPOINT).exists() and any((out / name).exists() for name in ("config.json", CARD)):
+        raise BadInput(f"'{out}' holds the model of another training, or another {CARD}. Choose another `out`.")
     return None

@@ -387,6 +387,13 @@ def test_the_command_writes_a_file_or_says_what_is_wrong(
     assert run_command(app, ["report", str(small.path), str(small.path)]) == 0
     assert (tmp_path / "report.html").exists()
     assert run_command(app, ["report", str(small.path), "--out", "page.pdf"]) == 2
+    (tmp_path / "report.html").write_text("mine")
+    for several in ([str(small.path)] * 2, [str(small.path), "--out", "report.html"]):
+        assert run_command(app, ["report", *several]) == 2
+        assert (tmp_path / "report.html").read_text() == "mine"
+        assert "exists already" in capsys.readouterr().err
+    assert run_command(app, ["report", str(small.path), "--out", "report.html", "--force"]) == 0
+    assert run_command(app, ["report", str(small.path), "--out", str(small.path / "report.html")]) == 0  # its own
     (tmp_path / "crashed").mkdir()
     (tmp_path / "crashed" / "answers.sqlite").touch()
     assert run_command(app, ["report", str(tmp_path / "crashed")]) == 2

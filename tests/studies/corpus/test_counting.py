@@ -1,13 +1,17 @@
 """Corpus counts on texts whose answer is known."""
 
+import json
 import math
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evenhand import BadInput
-from evenhand.cli.app import app
+from evenhand.cli.app import app, main
 from evenhand.cli.terminal import run as run_command
+from evenhand.mitigation.names import Naming
 from evenhand.mitigation.swap import Swapper
 from evenhand.studies.corpus.counting import count
 from helpers.typed import numbers
@@ -22,7 +26,7 @@ TEXTS = (
 
 def test_words_and_sentences_are_counted() -> None:
     found = count(TEXTS)
-    assert (found.documents, found.sentences, found.female, found.male) == (57, 77, 25, 37)
+    assert (found.documents, found.sentences, found.words.female, found.words.male) == (57, 77, 25, 37)
     beside = found.beside.set_index("profession")
     assert numbers(beside, "secretary", ["female", "male"]) == [20, 2]  # a sentence with both says nothing
     assert numbers(beside, "engineer", ["female", "male"]) == [0, 30]
@@ -30,17 +34,18 @@ def test_words_and_sentences_are_counted() -> None:
 
 def test_the_ratio_is_that_of_the_formula() -> None:
     found = count(TEXTS)
-    assert found.lean == pytest.approx(math.log(37.5 / 25.5))
+    lean = found.words.log
+    assert lean.value == pytest.approx(math.log(37.5 / 25.5))
     secretary = found.beside.set_index("profession").loc["secretary"]
-    assert secretary["ratio"] == pytest.approx(math.log(2.5 / 20.5) - found.lean)
+    assert secretary["ratio"] == pytest.approx(math.log(2.5 / 20.5) - lean.value)
     assert secretary["low"] < secretary["ratio"] < secretary["high"] < 0
-    assert found.low < found.lean < found.high
+    assert lean.low < lean.value < lean.high
 
 
 def test_a_swapped_corpus_leans_the_other_way() -> None:
     swap = Swapper()
     here, there = count(TEXTS), count([swap(text) for text in TEXTS])
-    assert there.lean == pytest.approx(-here.lean)
+    assert there.words.log.value == pytest.approx(-here.words.log.value)
     ratios = [c.beside.set_index("profession")["ratio"] for c in (here, there)]
     assert ratios[1].to_dict() == pytest.approx({k: -v for k, v in ratios[0].to_dict().items()})
 
@@ -48,8 +53,8 @@ def test_a_swapped_corpus_leans_the_other_way() -> None:
 def test_a_corpus_with_both_copies_is_neutral() -> None:
     swap = Swapper()
     found = count([*TEXTS, *(swap(text) for text in TEXTS)])
-    assert found.lean == pytest.approx(0.0)
-    assert found.score == pytest.approx(0.0)
+    assert found.words.log.value == pytest.approx(0.0)
+    assert found.score.value == pytest.approx(0.0)
 
 
 def test_contexts_tell_the_sides_apart() -> None:
@@ -59,14 +64,12 @@ def test_contexts_tell_the_sides_apart() -> None:
 
 
 def test_intervals_cover_the_truth() -> None:
-    import numpy as np
-
     rng = np.random.default_rng(0)
     hits = 0
     for seed in range(40):
         texts = [f"The secretary lost {'her' if rng.random() < 0.6 else 'his'} keys." for _ in range(80)]
         found = count(texts, words=["secretary"], seed=seed)
-        hits += found.low <= math.log(0.4 / 0.6) <= found.high
+        hits += found.words.log.low <= math.log(0.4 / 0.6) <= found.words.log.high
     assert hits >= 35
 
 
@@ -87,6 +90,80 @@ def test_the_command_compares_files(tmp_path: Path, capsys: pytest.CaptureFixtur
     empty.write_text("")
     assert run_command(app, ["corpus", str(empty)]) == 2
     assert run_command(app, ["corpus", str(tmp_path / "none.txt")]) == 2
+
+
+NAMED = ["Mary Smith met Tom in May. Will they marry? Ruby said so.", "Anna and Tom left for Georgia.", "He left."]
+
+
+def test_first_names_are_counted_where_they_are_a_persons() -> None:
+    found = count(NAMED)
+    assert (found.names.female, found.names.male) == (3, 2)  # not May, Will and Georgia
+    assert found.names.log.value == pytest.approx(math.log(2.5 / 3.5))
+    assert found.names.log.low < found.names.log.value < found.names.log.high
+    assert (found.words.female, found.words.male) == (0, 1)
+    swap = Swapper(names=Naming())
+    there = count(map(swap, NAMED)).names
+    assert (there.female, there.male) == (2, 3)
+
+
+def test_names_say_nothing_about_a_sentence() -> None:
+    found = count(["Mary washed the secretary."] * 9)
+    assert found.beside.empty
+    assert (found.names.female, found.names.male) == (9, 0)
+
+
+def test_intervals_of_names_cover_the_truth() -> None:
+    rng = np.random.default_rng(0)
+    hits = 0
+    for seed in range(40):
+        log = count((f"We saw {'Mary' if rng.random() < 0.6 else 'Tom'}." for _ in range(80)), seed=seed).names.log
+        hits += log.low <= math.log(0.4 / 0.6) <= log.high
+    assert hits >= 35
+
+
+def test_what_is_not_there_has_no_number_but_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("It rains.\nThe door is open.\n")
+    assert run_command(app, ["corpus", str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"gendered words +0 +0 +– +–", printed)
+    assert re.search(r"first names +0 +0 +– +–", printed)
+    assert "No gendered words were found, so there is no value." in printed
+    assert "Mean size over professions: –, since no profession is in 5 sentences" in printed
+    assert "0.00" not in printed
+    assert run_command(app, ["corpus", str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["a.txt"]
+    for ratio, what in ((found, "gendered words"), (found["first_names"], "first names")):
+        assert (ratio["female"], ratio["male"]) == (0, 0)
+        assert (ratio["lean"], ratio["low"], ratio["high"]) == (None, None, None)
+        assert ratio["note"] == f"no {what} were found, so there is no value"
+    assert found["score"] is None
+    assert found["score_note"].startswith("no profession is in 5 sentences")
+
+
+def test_one_document_has_no_interval_and_says_so() -> None:
+    log = count(["She left.", "It rains."]).words.log
+    assert log.value < 0
+    assert not log.spans
+    assert log.note == "all gendered words are in one document, so there is no interval"
+
+
+def test_texts_in_another_language_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    english, german = tmp_path / "en.txt", tmp_path / "de.txt"
+    english.write_text("\n".join(TEXTS))
+    german.write_text("Die Ärztin sagt, dass man sie nicht kennt.\nEr ist Pfleger.\n", encoding="utf-8")
+    for options in ([], ["--json"]):
+        with pytest.raises(SystemExit, match="2"):
+            main(["corpus", str(english), str(german), *options])
+        told = capsys.readouterr()
+        assert "'de.txt': The texts seem to be German" in told.err
+        assert told.out == ""
+    with pytest.raises(SystemExit, match="2"):
+        main(["corpus", str(german), "--lang", "de"])
+    assert "in English, --lang en, alone. Got 'de'" in capsys.readouterr().err
+    with pytest.raises(BadInput, match="seem to be German"):
+        count(german.read_text(encoding="utf-8").splitlines())
+    assert run_command(app, ["corpus", str(german), "--lang", "en"]) == 0
 
 
 def test_nothing_gives_no_number() -> None:
