@@ -95,7 +95,7 @@ def test_runs_that_were_not_measured_alike_are_refused(tmp_path: Path) -> None:
     third = evenhand.audit(
         Table(lambda q: (-1.0,), name="third"), pairs=pairs(tmp_path), options={"total": "mean"}, out=tmp_path / "runs"
     )
-    with pytest.raises(BadInput, match="not measured in the same way"):
+    with pytest.raises(BadInput, match=r"has no likelihood-difference on pairs; it has pairs \(total=mean\)"):
         side_by_side([one, third], "pairs", "likelihood-difference")
 
 

@@ -107,7 +107,7 @@ def test_what_cannot_be_known_is_undecided_with_the_reason(tmp_path: Path, runs:
     few = audited(tmp_path / "few", "few", 0.0, pairs(tmp_path), limit=1)
     verdict = Gate([Rule(**rule)]).judge(few)  # type: ignore[arg-type]
     assert "no interval" in verdict.rules[0].says
-    assert verdict.notes == ("Partial: a sample of 1 items of each dataset.",)
+    assert verdict.notes == ("Partial: a sample of at most 1 items of each dataset.",)
     assert math.isnan(few.values["low"].iloc[0])
 
 
@@ -230,7 +230,7 @@ def test_the_audit_judges_what_it_measured(
     assert run_command(app, judged) == 1
     lines = capsys.readouterr().out.splitlines()[-4:]
     assert [line.split()[0] for line in lines[:2]] == ["fail", "pass"]
-    assert lines[2] == "Partial: a sample of 12 items of each dataset."
+    assert lines[2] == "Partial: a sample of at most 12 items of each dataset."
     assert Verdict.load(tmp_path / "runs" / "mini-en").verdict == "fail"
     assert "crows-pairs" in (tmp_path / "summary.md").read_text()
     assert run_command(app, [*judged, "--json"]) == 1
@@ -282,7 +282,7 @@ def test_hostile_labels_stay_text() -> None:
 
 def test_pairs_of_a_dataset_without_groups_are_judged_as_all() -> None:
     bare = made_run(scores(PAPER), [task("becpro-en", "association", by=(), cluster="", within="")])
-    bare.__dict__["_values"] = []
+    bare.__dict__["_values"] = bare._complete([], bare.record.tasks[0])
     rule = Rule(measure="association, female - male", within=9)
     (judged,) = Gate([rule]).judge(bare).rules
     assert (judged.rule.split(" · ")[2], judged.verdict) == ("all", "pass")
