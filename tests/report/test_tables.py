@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console, RenderableType
 
-from evenhand.report.tables import estimate, table
+from evenhand.report.tables import RANKS, cell, estimate, table
 
 NAN = float("nan")
 
@@ -32,3 +32,10 @@ def test_the_estimate_of_a_row_has_the_interval_next_to_its_value() -> None:
     row = {"slope": 1.0, "slope_low": 0.5, "slope_high": NAN, "value": 2.0, "low": 1.0, "high": 3.0}
     assert estimate(row).brief(".1f") == "2.0 [1.0, 3.0]"
     assert estimate(row, "slope", "slope_").brief(".1f") == "1.0"
+
+
+def test_a_sum_of_ranks_has_the_digits_that_do_not_depend_on_the_machine() -> None:
+    """mini-en's W among professions that women hold, as three machines and batch sizes give it."""
+    assert [cell(w, RANKS) for w in (195_985.0, 195_986.5, 195_987.0)] == ["196,000"] * 3
+    assert [cell(w, RANKS) for w in (27.5, 72_150.0, 49_752.0, 12_345_678.0)] == ["27.5", "72,150", "49,750", "12,350,000"]
+    assert cell(NAN, RANKS) == "–"
