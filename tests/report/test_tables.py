@@ -35,7 +35,7 @@ def test_the_estimate_of_a_row_has_the_interval_next_to_its_value() -> None:
 
 
 def test_a_sum_of_ranks_has_the_digits_that_do_not_depend_on_the_machine() -> None:
-    """mini-en's W among professions that women hold, as reported from another machine, here, and here in batches of 7."""
+    """mini-en's W among professions that women hold: from another machine, from here, from here in batches of 7."""
     assert [cell(w, RANKS) for w in (195_985.0, 195_986.5, 195_987.0)] == ["196,000"] * 3
     assert [cell(w, RANKS) for w in (27.5, 49_752.0, 12_345_678.0)] == ["27.5", "49,750", "12,350,000"]
     assert cell(NAN, RANKS) == "–"
