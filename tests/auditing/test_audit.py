@@ -27,8 +27,6 @@ from helpers.typed import all_of, only
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
-README = Path(__file__).parents[2] / "README.md"
-
 
 @pytest.fixture(scope="session")
 def whole(mini_en: MaskedLM, tmp_path_factory: pytest.TempPathFactory) -> evenhand.Run:
@@ -56,21 +54,6 @@ def test_one_mask_for_each_word_costs_960(mini_en: MaskedLM) -> None:
     how = evenhand.Association(masks="words")
     plan = mini_en.plan(list(dict.fromkeys(q for item in items for q in how.ask(item))))
     assert plan.inputs == 960
-
-
-def test_the_scorecard_in_the_readme_is_real(whole: evenhand.Run) -> None:
-    number = r"[+-]\d\.\d{3}"
-    printed = re.findall(
-        rf"^ (\w+) +(\w+) +({number}) +\[({number}), ({number})\] *●? +([\d,]+) +(\d+)", README.read_text(), re.M
-    )
-    values = [row for row in whole.results if not row["contrast"]]
-    assert len(values) == 7
-    for row, (prof_gender, gender, value, low, high, n, unscored) in zip(values, printed[:7], strict=True):
-        assert (prof_gender, gender) == (row["groups"].get("prof_gender", "all"), row["groups"].get("gender", "all"))
-        assert [float(value), float(low), float(high)] == pytest.approx(
-            [row["value"], row["low"], row["high"]], abs=2e-3
-        )
-        assert (int(n.replace(",", "")), int(unscored)) == (row["n"], row["unscored"])
 
 
 def test_the_bundled_model_associates_as_measured_before(whole: evenhand.Run) -> None:

@@ -133,7 +133,8 @@ def _side(parts: Floats, which: Indices, clusters: Sequence[str]) -> tuple[_Erro
 
 def _logit_ends(value: float, half: float) -> tuple[float, float]:
     middle, reach = math.log(value / (1 - value)), half / (value * (1 - value))
-    return float(1 / (1 + np.exp(reach - middle))), float(1 / (1 + np.exp(-reach - middle)))
+    with np.errstate(over="ignore"):  # with hardly any degrees of freedom, the end is 0
+        return float(1 / (1 + np.exp(reach - middle))), float(1 / (1 + np.exp(-reach - middle)))
 
 
 def _widened(
