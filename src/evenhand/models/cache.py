@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evenhand.core.model import Model, Work
+from evenhand.core.model import Model, Work, ask
 from evenhand.core.questions import Answer, Question, key
 from evenhand.errors import RunError
 from evenhand.models.base import Planned
@@ -52,7 +52,7 @@ class Remembering:
                     self._work_through(self.model, questions, answers, store)
                 else:
                     rest = [i for i in range(len(questions)) if i not in answers]
-                    fresh = zip(rest, self.model.answer([questions[i] for i in rest]), strict=True)
+                    fresh = zip(rest, ask(self.model, [questions[i] for i in rest]), strict=True)
                     self._keep(store, questions, answers, fresh)
         return [answers[i] for i in range(len(questions))]
 
