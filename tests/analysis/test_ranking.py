@@ -37,7 +37,7 @@ def audited(name: str, size: float, noise: float, tmp_path: Path, seed: int = 0)
     table: dict[Likelihood, tuple[float]] = {}
 
     def rule(q: Likelihood) -> tuple[float]:
-        return table.setdefault(q, ((size + noise * rng.gauss(0, 1)) if q.text.startswith("He") else 0.0,))
+        return table.setdefault(q, ((size + noise * rng.gauss(0, 1) if q.text.startswith("He") else 0.0) - 100,))
 
     model = Table(only(Likelihood, rule), name=name)
     return evenhand.audit(model, pairs=pairs(tmp_path), out=tmp_path / "runs")
@@ -160,7 +160,7 @@ def test_items_that_one_model_could_not_score_count_for_none(tmp_path: Path) -> 
             number = int(q.text.split()[2])
             if lost and number < 40:
                 return Answer.none("unknown word")
-            return Answer((float(number) if q.text.startswith("He") else 0.0,))
+            return Answer((float(number if q.text.startswith("He") else 0) - 100,))
 
         return Table(only(Likelihood, rule), name=name)
 
