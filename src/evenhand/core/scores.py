@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.core.items import Groups
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import Floats, Indices, clustered_interval, proportion_interval
+from evenhand.stats.intervals import Floats, Indices, clustered_interval, constant, proportion_interval
 from evenhand.stats.mean_intervals import fewest, mean_test
 from evenhand.stats.significance import interval_test, sign_flip_test
 from evenhand.stats.verdict import adjust
@@ -174,7 +174,10 @@ def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
     values = np.array([s.value for s in scored])
     clusters = [_label(s, design.cluster) if design.cluster else s.id for s in scored]
     crossed = [_label(s, design.crossed) for s in scored] if design.crossed else None
-    low, high, p = _tested(scored, values, clusters, crossed, design, generator(design.seed, groups))
+    low, high, p = math.nan, math.nan, math.nan
+    labels = design.summarise is share or isinstance(design.summarise, MacroMean)
+    if not constant(values) or (labels and values[0] in (0.0, 1.0)):  # labels may agree; likelihoods never do
+        low, high, p = _tested(scored, values, clusters, crossed, design, generator(design.seed, groups))
     least, most = design.bounds
     whole = design.summarise(scored)
     value, low, high = (min(max(number, least), most) for number in (whole, low, high))
