@@ -66,7 +66,7 @@ def test_pairing_sees_what_intervals_apart_do_not(tmp_path: Path) -> None:
     spread = {f"He has {i} hats.": i / 4 for i in range(80)}
 
     def giving(more: float) -> Table:
-        rule = only(Likelihood, lambda q: (spread.get(q.text, 0.0) + more * (q.text in spread),))
+        rule = only(Likelihood, lambda q: (spread.get(q.text, 0.0) + more * (q.text in spread) - 100,))
         return Table(rule, name=f"m{more}")
 
     runs = [evenhand.audit(giving(more), pairs=pairs(tmp_path), out=tmp_path / "runs") for more in (0.5, 1.0)]
