@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand import BadInput, Fill, Gate, Run
+from evenhand import BadInput, Fill, Gate, Likelihood, Run
 from evenhand.cli.app import app
 from evenhand.cli.gate import Outlets
 from evenhand.cli.terminal import run as run_command
@@ -20,7 +20,7 @@ from evenhand.gate.verdict import CODES, Judged, Verdict, decided
 from evenhand.report.gate import junit, summary
 from evenhand.runs.record import Finding
 from evenhand.testing import Undecided, assert_fair
-from helpers.audited_runs import audited, pairs
+from helpers.audited_runs import audited, noise, pairs
 from helpers.made_scores import PAPER, scores
 from helpers.made_scores import run as made_run
 from helpers.typed import only
@@ -265,7 +265,7 @@ def test_in_a_test_fail_and_undecided_raise(tmp_path: Path, runs: list[Run]) -> 
     assert assert_fair(runs[1], no_worse, baseline=runs[0]).verdict == "pass"
     with pytest.raises(BadInput, match="do not apply to a run"):
         assert_fair(runs[0], unsure, limit=3)
-    model = evenhand.Table(lambda q: (-1.0,), name="level")
+    model = evenhand.Table(only(Likelihood, lambda q: (noise(q.text) - 2,)), name="level")
     assert assert_fair(model, Gate([Rule(measure="likelihood-lean", within=1)]), pairs=pairs(tmp_path), out=tmp_path)
 
 
