@@ -139,8 +139,8 @@ def false_claims(name: str, folder: Path, seed: int) -> dict[str, list[tuple[boo
         for claim in told.claims:
             wrong = claim.verdict == "refuted" if claim.hypothesis == "H3" else claim.verdict != "undecided"
             add("H1 to H3 decided", told.dataset, wrong, claim.found.side())
-    for estimate in contrasts(first, first.datasets[0]).values():
-        add("labels differ by set", name, decide(estimate).side, estimate.side())
+    for label, estimate in contrasts(first, first.datasets[0]).items():
+        add("labels differ by set", label, decide(estimate).side, estimate.side())
     leaning = [simulate(name, folder / f"leaning{n}", 1000 * seed + n, shift=0.3, share=0.5) for n in range(2)]
     for row in changed(*leaning).to_dict("records"):  # both on one side of neutral, and equally far from it
         alone = side(row["worse_low"], row["worse_high"])

@@ -64,10 +64,12 @@ class Gate:
         known, partial = evidence.known_of_run(run), run.record.partial
         self._check(known, run.path, baseline, partial=partial)
         rules = [judged for number in range(len(self.rules)) for judged in self._judged(number, known, run, baseline)]
+        datasets = {self._dataset(number, known) for number in range(len(self.rules))}
+        audits = [audit for audit in run.record.audits if any(task.dataset in datasets for task in audit.tasks)]
         notes = [run.record.sample] if partial else []
         notes += [
             f"Careful: the doctor calls the model unfit. {found.check.capitalize()}: {found.says}"
-            for found in run.record.doctor
+            for found in dict.fromkeys(found for audit in audits for found in audit.doctor)
             if found.verdict == "unfit"
         ]
         return Verdict(run.record.model, self.name, tuple(rules), tuple(notes))

@@ -1,0 +1,51 @@
+"""Several models: their names, and what is kept when one fails."""
+
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from evenhand import BadInput, Run
+from evenhand.auditing.audit import run_folder
+from evenhand.auditing.sweep import _in_order, run_names
+from helpers.written_runs import record
+
+
+def folders(tmp_path: Path, *names: str) -> list[str]:
+    for name in names:
+        (tmp_path / name).mkdir(parents=True)
+    return [str(tmp_path / name) for name in names]
+
+
+def test_checkpoints_take_the_name_of_their_training(tmp_path: Path) -> None:
+    models = folders(tmp_path, "first/checkpoint-500", "second/checkpoint-500", "second/final", "third/bert")
+    assert run_names(models) == ["first/checkpoint-500", "second/checkpoint-500", "second/final", "bert"]
+    assert run_folder(models[0], "runs") == Path("runs/first--checkpoint-500")
+
+
+def test_two_models_of_one_name_take_that_of_their_parents(tmp_path: Path) -> None:
+    models = folders(tmp_path, "first/bert", "second/bert", "third/gpt")
+    assert run_names(models) == ["first/bert", "second/bert", "gpt"]
+    with pytest.raises(BadInput, match="Two models would share the run 'first/bert'"):
+        run_names([models[0], models[0]])
+
+
+def test_a_name_is_for_one_model(tmp_path: Path) -> None:
+    models = folders(tmp_path, "first", "second")
+    assert run_names(models[:1], "mine") == ["mine"]
+    with pytest.raises(BadInput, match="`name` names the run of one model. Got 2 models"):
+        run_names(models, "mine")
+
+
+def test_what_is_finished_is_kept_when_another_fails(tmp_path: Path) -> None:
+    futures = [Future[Run]() for _ in range(4)]
+    runs = [Run(tmp_path / str(n), record(model=str(n))) for n in range(4)]
+    futures[0].set_result(runs[0])
+    futures[1].set_exception(BadInput("no such model"))
+    futures[3].set_result(runs[3])  # the third is still running
+
+    in_order = _in_order(futures)
+    got = [next(in_order), next(in_order)]
+    assert [run.record.model for run in got] == ["0", "3"]
+    with pytest.raises(BadInput, match="no such model"):
+        next(in_order)

@@ -1,0 +1,69 @@
+"""`evenhand runs`: the list with headline numbers, and removal."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand import Fill, Table, audit
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from helpers.audited_runs import noise, pairs
+from helpers.typed import only
+
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A run of two audits, one of another model, and one that was stopped."""
+    out = tmp_path / "runs"
+    women = Table(only(Fill, lambda q: (-1 - noise(str(q)) / 9 - 2 * ("she" in q.text.lower()) * bool(q.hidden),)))
+    audit(women, suite="emotions", out=out, name="lean")
+    other = Table(lambda q: (-3.0 + noise(str(q)),), name="flat")
+    audit(other, pairs=pairs(tmp_path), out=out)
+    (out / "stopped").mkdir()
+    (out / "stopped" / "answers.sqlite").touch()
+    return out
+
+
+def listed(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capsys.readouterr()
+    assert run_command(app, ["runs", str(folder), "--json"]) == 0
+    return {Path(row["run"]).name: row for row in json.loads(capsys.readouterr().out)}
+
+
+def test_each_run_has_a_number_for_each_dataset(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = listed(folder, capsys)
+    assert set(found) == {"lean", "flat", "stopped"}
+    assert found["stopped"]["state"] == "unfinished"
+    (one,) = found["lean"]["results"]
+    assert (one["dataset"], one["contrast"], one["lean"]) == ("emotions-en", "female - male", "above")
+    (other,) = found["flat"]["results"]
+    assert (other["measure"], other["of"]) == ("stereotype-share", "all")
+    assert run_command(app, ["runs", str(folder)]) == 0
+    shown = capsys.readouterr().out
+    assert f"{one['value']:+.3f}" in shown
+    assert "unfinished" in shown
+
+
+def test_a_run_is_removed_and_nothing_else(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "flat" / "notes.txt").write_text("mine")
+    assert run_command(app, ["runs", str(folder), "--remove", "flat"]) == 2
+    assert "Add --yes" in capsys.readouterr().err
+    assert run_command(app, ["runs", str(folder), "--remove", "flat", "--yes"]) == 0
+    assert "notes.txt" in capsys.readouterr().out
+    assert [path.name for path in (folder / "flat").iterdir()] == ["notes.txt"]
+    assert run_command(app, ["runs", str(folder), "--remove", "lean", "--yes"]) == 0
+    assert not (folder / "lean").exists()
+    assert set(listed(folder, capsys)) == {"stopped"}
+
+
+def test_what_is_no_run_is_refused(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["runs", str(tmp_path / "none")], ["runs", str(folder), "--remove", "..", "--yes"]):
+        assert run_command(app, command) == 2
+    assert "is not a run in" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert run_command(app, ["runs", str(tmp_path / "empty")]) == 0
+    assert "There are no runs" in capsys.readouterr().out
