@@ -280,6 +280,7 @@ def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsy
         (["audit", "--option", "mask=words"], "Unknown option 'mask'. Did you mean 'masks'?"),
         (["audit", "--option", "masks=letters"], "masks must be 'pieces' or 'words'"),
         (["audit", "--option", "masks"], "An option is NAME=VALUE"),
+        (["audit", "--option", "masks=words", "--option", "masks=pieces"], "The option masks is given twice"),
         (["audit", "--limit", "0"], "limit must be a whole number, at least 1"),
         (["audit", "--seed", "-1"], "seed must not be negative"),
         (["audit", "--batch-size", "many"], "--batch-size must be auto or a whole number"),

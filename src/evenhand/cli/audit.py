@@ -20,20 +20,32 @@ def audit(
     ] = None,
     suite: Annotated[
         list[str] | None,
-        typer.Option(help="becpro, emotions, gbef, kinds, nli. Default: all that suit the model, without kinds. *"),
+        typer.Option(
+            metavar="NAME",
+            help="becpro, emotions, gbef, kinds, nli. Default: all that suit the model, without kinds. Repeatable.",
+        ),
     ] = None,
     lang: Annotated[
-        list[str] | None, typer.Option(help="Language of the suite: en or de; nli: en, ja or zh. Default: en. *")
+        list[str] | None,
+        typer.Option(
+            metavar="LANG", help="Language of the suite: en or de; nli: en, ja or zh. Default: en. Repeatable."
+        ),
     ] = None,
     templates: Annotated[
-        list[Path] | None, typer.Option(help="Measure your own sentences: a template file (TOML). *")
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Measure your own sentences: a template file (TOML). Repeatable."),
     ] = None,
     pairs: Annotated[
-        list[Path] | None, typer.Option(help="Measure your own pairs: csv, tsv, jsonl or parquet. *")
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Measure your own pairs: csv, tsv, jsonl or parquet. Repeatable."),
     ] = None,
-    dataset: Annotated[list[str] | None, typer.Option(help="Measure a dataset, by name, instead of a suite. *")] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Measure a dataset, by name, instead of a suite. Repeatable."),
+    ] = None,
     measure: Annotated[
-        list[str] | None, typer.Option(help="With a dataset: a measure. Default: all that suit it. *")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="With a dataset: a measure. Default: all that suit it. Repeatable."),
     ] = None,
     option: common.Options = None,
     limit: common.Limit = None,
@@ -61,7 +73,7 @@ def audit(
     """Measure models and print their scorecards.
 
     Results are added to the model's run; what is measured again is replaced. The same command resumes a run that
-    was stopped. Options marked * can be repeated.
+    was stopped.
     """
     from evenhand.auditing.sweep import sweep
     from evenhand.models.loading.names import DEFAULT

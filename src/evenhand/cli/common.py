@@ -15,7 +15,9 @@ Lang = Annotated[
     str | None, typer.Option(help="en, the one that is supported. Default: refuse texts that seem to be in another.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
-Limit = Annotated[int | None, typer.Option(help="Measure a random sample of N items per dataset.", metavar="N")]
+Limit = Annotated[
+    int | None, typer.Option(help="Measure a sample of at most N items per dataset, partners together.", metavar="N")
+]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")]
 Dtype = Annotated[str, typer.Option(help="float32, bfloat16, float16, or auto: bfloat16 where it is native.")]
@@ -41,10 +43,12 @@ def print_json(data: object) -> None:
 
 def parsed(options: list[str] | None) -> dict[str, str]:
     """The values of options, by name."""
-    found = {}
+    found: dict[str, str] = {}
     for option in options or []:
         name, sign, value = option.partition("=")
         if not (name and sign and value):
             raise BadInput(f"An option is NAME=VALUE, as in masks=words. Got '{option}'.")
+        if name in found:
+            raise BadInput(f"The option {name} is given twice. Got {name}={found[name]} and {option}: choose one.")
         found[name] = value
     return found
