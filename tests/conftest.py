@@ -6,8 +6,12 @@ from typing import Any
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the Hub's client: tests never look for a network
 
 import pytest
+from hypothesis import settings
 
 from evenhand.models.networks.masked import MaskedLM
+
+settings.register_profile("evenhand", deadline=None)  # how long an example takes is no result
+settings.load_profile("evenhand")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

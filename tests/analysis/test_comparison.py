@@ -90,7 +90,6 @@ def test_items_that_one_could_not_score_count_for_neither(tmp_path: Path, runs: 
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"options": {"total": "mean"}}, r"not measured in the same way on pairs: total sum and mean\. Audit"),
         ({"limit": 20}, r"samples of 60 items and 20 items \(limit 20, seed 0\), 20 in common"),
     ],
 )
@@ -99,6 +98,12 @@ def test_runs_that_were_not_measured_alike_are_refused_with_what_differs(
 ) -> None:
     with pytest.raises(BadInput, match=says):
         evenhand.compare(runs[0], audited(tmp_path, "other", 1.0, **asked))
+
+
+def test_other_options_are_another_dataset(tmp_path: Path, runs: list[Run]) -> None:
+    found = evenhand.compare(runs[0], audited(tmp_path, "other", 1.0, options={"total": "mean"}))
+    assert set(found.frame["measure"]) == {"crows-pairs"}  # which has no such option
+    assert {row["dataset"] for row in found.left_out} == {"pairs", "pairs (total=mean)"}
 
 
 def test_other_versions_and_contents_are_refused_but_not_another_place(tmp_path: Path, runs: list[Run]) -> None:

@@ -55,9 +55,11 @@ def test_no_difference_is_shown_within_the_margin_and_refuted_beyond_it() -> Non
 
 def test_next_to_each_level_stands_the_contrast_with_the_other_gender() -> None:
     """Words for both genders become likelier alike: the level is there, the contrast is not."""
-    found = evaluate(scores(dict.fromkeys(PAPER, 0.3), noise=0.0))
+    found = evaluate(scores(dict.fromkeys(PAPER, 0.3), noise=0.001))
     assert found[0].verdict == "supported"
-    assert [claim.contrast.value if claim.contrast else None for claim in found] == pytest.approx([0.0] * 4 + [None])
+    assert [claim.contrast.value if claim.contrast else None for claim in found] == pytest.approx(
+        [0.0] * 4 + [None], abs=0.01
+    )
     told = by_claim(evaluate(scores(PAPER, noise=0.0)))
     beyond = {name: claim.contrast.value for name, claim in told.items() if claim.contrast}
     assert beyond["female words with female professions: positive"] == pytest.approx(0.50 + 0.68)
@@ -90,7 +92,8 @@ def test_each_claim_is_of_its_own_cell() -> None:
 def test_after_fine_tuning_each_claim_is_of_the_change_of_its_own_cell() -> None:
     before = scores(PAPER, jobs=9, noise=0.0)
     moves = {cell: 0.1 * (number + 1) for number, cell in enumerate(PAPER)}
-    moved = [moves[cell] for cell in zip(before["prof_gender"], before["gender"], strict=True)]
+    cells = zip(before["prof_gender"], before["gender"], strict=True)
+    moved = [moves[cell] + 1e-6 * (number % 7) for number, cell in enumerate(cells)]
     found = by_claim(evaluate(before, before.assign(score=before["score"] + moved)))
     assert len(found) == 11
     assert {name: claim.found.value for name, claim in found.items() if "after" in name} == pytest.approx(
@@ -101,7 +104,8 @@ def test_after_fine_tuning_each_claim_is_of_the_change_of_its_own_cell() -> None
             "male words with female professions: rises after fine-tuning": moves["female", "male"],
             "female words with balanced professions: no change after fine-tuning": moves["balanced", "female"],
             "male words with balanced professions: no change after fine-tuning": moves["balanced", "male"],
-        }
+        },
+        abs=1e-4,
     )
     told = {name.split(": ")[1].split()[0]: claim.verdict for name, claim in found.items() if "after" in name}
     assert told == {"falls": "refuted", "rises": "supported", "no": "refuted"}  # all of them rose
@@ -173,6 +177,6 @@ def test_a_verdict_never_goes_against_its_interval(means: list[float], noise: fl
             assert above or below
 
 
-def test_an_interval_that_ends_at_0_shows_no_lean() -> None:
+def test_scores_that_are_all_the_same_decide_nothing() -> None:
     frame = scores(dict.fromkeys(PAPER, 0.0), noise=0.0)
-    assert [claim.verdict for claim in evaluate(frame)] == ["undecided"] * 4 + ["supported"]
+    assert [claim.verdict for claim in evaluate(frame)] == ["undecided"] * 5

@@ -38,7 +38,7 @@ def audited(name: str, size: float, noise: float, tmp_path: Path, seed: int = 0)
     table: dict[Likelihood, tuple[float]] = {}
 
     def rule(q: Likelihood) -> tuple[float]:
-        return table.setdefault(q, ((size + noise * rng.gauss(0, 1)) if q.text.startswith("He") else 0.0,))
+        return table.setdefault(q, ((size + noise * rng.gauss(0, 1) if q.text.startswith("He") else 0.0) - 100,))
 
     model = Table(only(Likelihood, rule), name=name)
     return evenhand.audit(model, pairs=pairs(tmp_path), out=tmp_path / "runs")
@@ -67,7 +67,7 @@ def test_pairing_sees_what_intervals_apart_do_not(tmp_path: Path) -> None:
     spread = {f"He has {i} hats.": i / 4 for i in range(80)}
 
     def giving(more: float) -> Table:
-        rule = only(Likelihood, lambda q: (spread.get(q.text, 0.0) + more * (q.text in spread),))
+        rule = only(Likelihood, lambda q: (spread.get(q.text, 0.0) + more * (q.text in spread) - 100,))
         return Table(rule, name=f"m{more}")
 
     runs = [evenhand.audit(giving(more), pairs=pairs(tmp_path), out=tmp_path / "runs") for more in (0.5, 1.0)]
@@ -95,7 +95,7 @@ def test_runs_that_were_not_measured_alike_are_refused(tmp_path: Path) -> None:
     third = evenhand.audit(
         Table(lambda q: (-1.0,), name="third"), pairs=pairs(tmp_path), options={"total": "mean"}, out=tmp_path / "runs"
     )
-    with pytest.raises(BadInput, match="not measured in the same way"):
+    with pytest.raises(BadInput, match=r"has no likelihood-difference on pairs; it has pairs \(total=mean\)"):
         side_by_side([one, third], "pairs", "likelihood-difference")
 
 
@@ -161,7 +161,7 @@ def test_items_that_one_model_could_not_score_count_for_none(tmp_path: Path) -> 
             number = int(q.text.split()[2])
             if lost and number < 40:
                 return Answer.none("unknown word")
-            return Answer((float(number) if q.text.startswith("He") else 0.0,))
+            return Answer((float(number if q.text.startswith("He") else 0) - 100,))
 
         return Table(only(Likelihood, rule), name=name)
 

@@ -26,7 +26,7 @@ from helpers.typed import all_of
 pytestmark = pytest.mark.usefixtures("without_pages")
 
 MASKED = ["mask token", "word beginnings", "casing", "vocabulary", "target words", "attribute words", "length"]
-ASKED = ["head", "language", "numbers", "batching", "half precision"]
+ASKED = ["head", "language", "right context", "numbers", "batching", "half precision"]
 
 
 def test_the_bundled_model_is_fine(mini_en: MaskedLM, becpro: Dataset) -> None:
@@ -38,7 +38,11 @@ def test_the_bundled_model_is_fine(mini_en: MaskedLM, becpro: Dataset) -> None:
 
 def test_the_bundled_model_of_inference_is_fine(mini_en_nli: NliModel) -> None:
     found = doctor(mini_en_nli)
-    assert [finding.check for finding in found] == [*MASKED[2:], "labels", *ASKED]
+    assert [finding.check for finding in found] == [
+        *MASKED[2:],
+        "labels",
+        *(check for check in ASKED if check != "right context"),
+    ]
     assert {finding.verdict for finding in found} == {"fine"}
 
 
@@ -58,6 +62,13 @@ def test_a_tokenizer_without_a_mask_is_unfit(tmp_path: Path) -> None:
     assert (finding.check, finding.verdict) == ("mask token", "unfit")
     assert finding.says.endswith("has no mask token.")
     assert finding.do == "Use a masked language model's own."
+
+
+def test_a_causal_mask_is_unfit_not_an_error(tmp_path: Path) -> None:
+    (finding,) = doctor(tiny.save("bert-uncased", tmp_path / "one-sided", is_decoder=True))
+    assert (finding.check, finding.verdict) == ("right context", "unfit")
+    assert finding.says.endswith("A masked language model reads both sides.")
+    assert finding.do.startswith('Set "is_decoder" to false in its config.json')
 
 
 def test_a_missing_head_is_unfit_not_an_error(tmp_path: Path) -> None:
@@ -162,7 +173,7 @@ def test_the_command_prints_a_table_and_ends_with_1_where_something_is_unfit(
     printed = capsys.readouterr().out
     assert max(len(re.sub(r"\x1b\[\d*m", "", line)) for line in printed.splitlines()) <= 80
     assert "→ Use a checkpoint with a trained" in printed
-    assert "tiny: 8 fine, 2 careful, 1 unfit." in printed
+    assert "tiny: 9 fine, 2 careful, 1 unfit." in printed
     assert "[31m" not in printed
     assert run_command(app, ["doctor", folder, "--suite", "becpro", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)

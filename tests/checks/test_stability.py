@@ -84,6 +84,12 @@ def test_answers_that_are_no_numbers_are_unfit(make: Make) -> None:
     assert one(numbers, model).verdict == "unfit"
 
 
+def test_log_probabilities_above_0_are_unfit() -> None:
+    finding = one(numbers, Table(lambda question: (5.0,)))
+    assert finding.verdict == "unfit"
+    assert finding.says == "6 of 6 answers in float32 are unusable: a log-probability above 0."
+
+
 def test_casting_leaves_the_model_as_it_is(make: Make) -> None:
     model = make()
     questions, before = Case(model, "en").ordinary

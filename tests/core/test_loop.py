@@ -4,7 +4,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from evenhand import (
     Fill,
     Likelihood,
     ModelError,
+    NliPair,
     Pair,
     Score,
     Sentence,
@@ -29,9 +30,14 @@ from evenhand import (
     measure_all,
 )
 from evenhand.core.dataset import Dataset
+from evenhand.core.items import Item
 from evenhand.core.loop import Task
+from evenhand.core.measure import Measure
 from evenhand.core.questions import Question
 from evenhand.core.scores import macro_mean, mean_size, summarised
+from evenhand.measures import likelihood
+from evenhand.measures.nli import FractionNeutral, NetNeutral
+from evenhand.measures.pronoun import Pronoun, SingularThey
 from helpers.typed import only
 
 
@@ -155,13 +161,83 @@ def test_a_model_must_answer_every_question() -> None:
         measure(Lazy(lambda q: (-1.0,)), [SENTENCE], Association())
 
 
-def test_no_answer_and_an_empty_one_are_no_number() -> None:
-    nothing: list[tuple[float, ...]] = [(), (math.nan,), (-math.inf,)]
-    for empty in nothing:
-        seen, prior = Association().ask(SENTENCE)
-        result = measure(Table({seen: empty, prior: empty}), [SENTENCE], Association())
+NOT_FINITE, ABOVE = "not a finite number", "a log-probability above 0"
+COUNT = "not as many log-probabilities as were asked for"
+PAIR = Pair("1", "She cooks.", "He cooks.")
+BLANK = Blank("1", "___ left.", Span(0, 3), ("He", "She", "They"))
+INFERENCE = NliPair("1", "A nurse sleeps.", "A woman sleeps.", {"set": "pro"})
+
+
+@pytest.mark.parametrize(
+    ("item", "how"),
+    [
+        (SENTENCE, Association()),
+        (PAIR, likelihood.LikelihoodDifference()),
+        (PAIR, likelihood.StereotypeShare()),
+        (PAIR, likelihood.CrowsPairs()),
+        (BLANK, Pronoun()),
+        (BLANK, Pronoun(among="candidates")),
+        (BLANK, SingularThey()),
+        (INFERENCE, FractionNeutral()),
+        (INFERENCE, NetNeutral()),
+    ],
+)
+@pytest.mark.parametrize(
+    ("logp", "reason"), [(math.nan, NOT_FINITE), (-math.inf, NOT_FINITE), (math.inf, NOT_FINITE), (5.0, ABOVE)]
+)
+def test_nonsense_is_unscored_whatever_the_measure(item: Item, how: Measure[Any], logp: float, reason: str) -> None:
+    count = 3 if isinstance(item, NliPair) else 1
+    for logps in ([logp] * count, [-1.0] * (count - 1) + [logp]):
+        result = measure(Table(lambda q, logps=logps: tuple(logps)), [item], how)  # type: ignore[misc]
         assert math.isnan(result.value)
-        assert result.unscored == {"not a finite number": 1}
+        assert result.unscored == {reason: 1}
+    result = measure(Table(lambda q: ()), [item], how)
+    assert result.unscored == {COUNT: 1}
+
+
+@pytest.mark.parametrize(
+    ("item", "how", "count"),
+    [
+        (INFERENCE, FractionNeutral(), 2),
+        (INFERENCE, FractionNeutral(), 4),
+        (BLANK, Pronoun(among="candidates"), 2),
+    ],
+)
+def test_too_few_or_too_many_log_probabilities_are_unscored(item: Item, how: Measure[Any], count: int) -> None:
+    result = measure(Table(lambda q: (-1.0,) * count), [item], how)
+    assert result.unscored == {COUNT: 1}
+
+
+def test_rounding_above_certainty_is_no_fault() -> None:
+    result = measure(Table(lambda q: (4e-6,)), [SENTENCE], Association())
+    assert result.value == 0
+    (they,) = measure(Table(lambda q: (4e-6,)), [BLANK], SingularThey()).values
+    assert they.value == 1.0  # never above what the measure can be
+
+
+@pytest.mark.parametrize("answer", [-1.0, (-1.0,), None, Answer(("a",)), Answer(None)])  # type: ignore[arg-type]
+def test_what_is_no_answer_is_an_error_of_the_model(answer: Any) -> None:
+    class Odd(Table):
+        def answer(self, questions: Sequence[Question]) -> list[Answer]:
+            return [answer for _ in questions]
+
+    with pytest.raises(ModelError, match="`answer` of 'table' must give a list of `Answer`s, whose logps are numbers"):
+        measure(Odd({}), [SENTENCE], Association())
+
+
+def test_a_value_beyond_the_bounds_of_its_measure_is_none() -> None:
+    scores = [Score(str(n), 148.4 + n) for n in range(20)]
+    (value,) = summarised(scores, mean, bounds=(0.0, 1.0))
+    assert math.isnan(value.value)
+    assert math.isnan(value.low)
+    assert value.note == "157.9 is beyond the measure's bounds, 0 and 1"
+
+
+def test_no_end_of_an_interval_is_beyond_the_bounds() -> None:
+    """A summary of the user's can be within them for all items, and beyond them for every bootstrap sample."""
+    scores = [Score(str(n), 1.0 + n) for n in range(20)]
+    (value,) = summarised(scores, lambda some: 0.5 if len({s.id for s in some}) == 20 else 3.0, bounds=(0.0, 1.0))
+    assert value.low <= value.high == 1.0
 
 
 def test_a_summary_is_never_asked_about_nothing() -> None:

@@ -10,6 +10,7 @@ import pytest
 from evenhand import Score
 from evenhand.core.scores import MacroMean, Summarise, Value, mean, mean_size, share, summarised
 from evenhand.stats.intervals import proportion_interval
+from evenhand.stats.verdict import decide
 
 SETS = ("pro", "anti", "non")
 THREE = MacroMean("set", SETS)
@@ -99,3 +100,21 @@ def test_a_large_set_has_its_interval_at_once() -> None:
     found = whole(scores, THREE, cluster="word", crossed="template")
     assert time.process_time() - start < 3
     assert found.low < found.value < found.high
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, 1.0, -2.5])
+@pytest.mark.parametrize("summarise", [mean, mean_size, lambda some: some[0].value])
+def test_likelihoods_that_are_all_the_same_lead_to_no_verdict(value: float, summarise: Summarise) -> None:
+    """A model that looks at nothing gives the same score for every item."""
+    scores = [Score(str(i), value, {"word": str(i // 4), "template": str(i % 4)}) for i in range(80)]
+    for crossed in ("", "template"):
+        (found,) = summarised(scores, summarise, cluster="word", crossed=crossed, neutral=0.1)
+        assert found.value == pytest.approx(abs(value) if summarise is mean_size else value)
+        assert not found.spans
+        assert decide(found, 0.1).why == "no interval"
+
+
+def test_a_tie_in_every_pair_is_no_share_with_an_interval() -> None:
+    scores = [Score(str(i), 0.5) for i in range(60)]
+    (found,) = summarised(scores, share, neutral=0.5, bounds=(0.0, 1.0))
+    assert (found.value, found.spans) == (0.5, False)

@@ -76,7 +76,7 @@ BETTER = {
 
 @pytest.mark.parametrize("name", sorted(MEASURES))
 def test_directions_and_ends_are_those_of_the_measures(name: str, made: Made) -> None:
-    run = made(measure=name, tasks=(task("tgb", name),), neutral=MEASURES[name].neutral)
+    run = made(measure=name, tasks=(task("tgb", name, partners=None),), neutral=MEASURES[name].neutral)
     first = record(run)["evaluation_results"][0]["metric_config"]
     low, high = Traits.of(MEASURES[name]).bounds
     assert first["min_score"] == (low if math.isfinite(low) else "-Infinity")

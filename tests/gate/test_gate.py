@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand import BadInput, Fill, Gate, Run
+from evenhand import BadInput, Fill, Gate, Likelihood, Run
 from evenhand.cli.app import app
 from evenhand.cli.gate import Outlets
 from evenhand.cli.terminal import run as run_command
@@ -20,7 +20,7 @@ from evenhand.gate.verdict import CODES, Judged, Verdict, decided
 from evenhand.report.gate import junit, summary
 from evenhand.runs.record import Finding
 from evenhand.testing import Undecided, assert_fair
-from helpers.audited_runs import audited, pairs
+from helpers.audited_runs import audited, noise, pairs
 from helpers.made_scores import PAPER, scores
 from helpers.made_scores import run as made_run
 from helpers.typed import only
@@ -107,7 +107,7 @@ def test_what_cannot_be_known_is_undecided_with_the_reason(tmp_path: Path, runs:
     few = audited(tmp_path / "few", "few", 0.0, pairs(tmp_path), limit=1)
     verdict = Gate([Rule(**rule)]).judge(few)  # type: ignore[arg-type]
     assert "no interval" in verdict.rules[0].says
-    assert verdict.notes == ("Partial: a sample of 1 items of each dataset.",)
+    assert verdict.notes == ("Partial: a sample of at most 1 items of each dataset.",)
     assert math.isnan(few.values["low"].iloc[0])
 
 
@@ -230,7 +230,7 @@ def test_the_audit_judges_what_it_measured(
     assert run_command(app, judged) == 1
     lines = capsys.readouterr().out.splitlines()[-4:]
     assert [line.split()[0] for line in lines[:2]] == ["fail", "pass"]
-    assert lines[2] == "Partial: a sample of 12 items of each dataset."
+    assert lines[2] == "Partial: a sample of at most 12 items of each dataset."
     assert Verdict.load(tmp_path / "runs" / "mini-en").verdict == "fail"
     assert "crows-pairs" in (tmp_path / "summary.md").read_text()
     assert run_command(app, [*judged, "--json"]) == 1
@@ -265,7 +265,7 @@ def test_in_a_test_fail_and_undecided_raise(tmp_path: Path, runs: list[Run]) -> 
     assert assert_fair(runs[1], no_worse, baseline=runs[0]).verdict == "pass"
     with pytest.raises(BadInput, match="do not apply to a run"):
         assert_fair(runs[0], unsure, limit=3)
-    model = evenhand.Table(lambda q: (-1.0,), name="level")
+    model = evenhand.Table(only(Likelihood, lambda q: (noise(q.text) - 2,)), name="level")
     assert assert_fair(model, Gate([Rule(measure="likelihood-lean", within=1)]), pairs=pairs(tmp_path), out=tmp_path)
 
 
@@ -282,7 +282,7 @@ def test_hostile_labels_stay_text() -> None:
 
 def test_pairs_of_a_dataset_without_groups_are_judged_as_all() -> None:
     bare = made_run(scores(PAPER), [task("becpro-en", "association", by=(), cluster="", within="")])
-    bare.__dict__["_values"] = []
+    bare.__dict__["_values"] = bare._complete([], bare.record.tasks[0])
     rule = Rule(measure="association, female - male", within=9)
     (judged,) = Gate([rule]).judge(bare).rules
     assert (judged.rule.split(" · ")[2], judged.verdict) == ("all", "pass")

@@ -32,7 +32,7 @@ def leaning(more: float, *, lost: Callable[[int], bool] = lambda i: False) -> Ca
         if lost(number):
             return Answer.none("unknown word")
         stereotyped = question.text.startswith("He")
-        return Answer((noise(question.text) + (more + noise(f"{more} {number}") / 4 if stereotyped else 0.0),))
+        return Answer((noise(question.text) - 20 + (more + noise(f"{more} {number}") / 4 if stereotyped else 0.0),))
 
     return rule
 

@@ -1,7 +1,9 @@
 """Answers are kept, a stopped run goes on, and its numbers are those of an undisturbed one."""
 
 import math
+import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -131,6 +133,66 @@ def test_a_damaged_file_is_an_error_with_a_way_out(tmp_path: Path) -> None:
     (tmp_path / "a.sqlite").write_bytes(b"not a database" * 100)
     with pytest.raises(RunError, match="delete it"):
         Remembering(Letters(), tmp_path / "a.sqlite").answer(QUESTIONS)
+
+
+DAMAGES = {
+    "a digit": "UPDATE answers SET logps = X'000000000000F0BF' WHERE question LIKE '%abc%'",
+    "a log-probability less": "UPDATE answers SET logps = substr(logps, 9) WHERE question LIKE '%abc%'",
+    "half a number": "UPDATE answers SET logps = substr(logps, 4) WHERE question LIKE '%abc%'",
+    "a text": "UPDATE answers SET logps = 'abc' WHERE question LIKE '%abc%'",
+    "a note": "UPDATE answers SET note = 'too long' WHERE question LIKE '%abc%'",
+    "a note that is no text": "UPDATE answers SET note = CAST(X'FF' AS TEXT) WHERE question LIKE '%abc%'",
+    "the checksum": "UPDATE answers SET checksum = NULL WHERE question LIKE '%abc%'",
+    "the answer to another": """UPDATE answers SET (logps, note, checksum) =
+        (SELECT logps, note, checksum FROM answers WHERE question LIKE '%abd%') WHERE question LIKE '%abc%'""",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_answer_is_asked_for_again_and_never_scored(
+    tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "a.sqlite"
+    want = Remembering(Letters(), path).answer(QUESTIONS)
+    with closing(sqlite3.connect(path)) as store, store:
+        assert store.execute(damage).rowcount == 1
+    with pytest.raises(RunError, match=r"1 of 7 answers in .* are damaged: .* Run the audit again"):
+        Kept(path, "letters", "one").answer(QUESTIONS)
+    remembering = Remembering(Letters(), path)
+    assert _same(remembering.answer(QUESTIONS), want)
+    assert remembering.work.kept == len(QUESTIONS) - 1
+    assert "1 of the answers in" in caplog.text
+    assert _same(Kept(path, "letters", "one").answer(QUESTIONS), want)
+
+
+@pytest.mark.parametrize("damage", ["X'000000000000F0BF'", "'abc'", "zeroblob(length(logps))", "substr(logps, 9)"])
+def test_a_damaged_batch_is_run_again(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "a.sqlite"
+    with pytest.raises(KeyboardInterrupt):
+        Remembering(Letters(stop_at=3), path).answer(QUESTIONS)
+    with closing(sqlite3.connect(path)) as store, store:
+        assert store.execute(f"UPDATE batches SET logps = {damage}").rowcount == 3
+    assert _same(Remembering(Letters(), path).answer(QUESTIONS), Letters().answer(QUESTIONS))
+
+
+def test_answers_of_an_older_version_are_read_and_get_checksums(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    want = Remembering(Letters(), path).answer(QUESTIONS)
+    with closing(sqlite3.connect(path)) as store, store:
+        for table in ("answers", "batches"):
+            store.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
+        store.execute("PRAGMA user_version = 0")
+    as_it_was = path.read_bytes()
+    assert _same(Kept(path, "letters", "one").answer(QUESTIONS), want)
+    assert fingerprints(path) == {"one"}
+    assert path.read_bytes() == as_it_was  # reading writes nothing
+    again = Letters()
+    assert _same(Remembering(again, path).answer(QUESTIONS), want)
+    assert again.ran == []
+    with closing(sqlite3.connect(path)) as store, store:
+        store.execute(DAMAGES["a digit"])
+    with pytest.raises(RunError, match="1 of 7 answers"):
+        Kept(path, "letters", "one").answer(QUESTIONS)
 
 
 def _same(one: Sequence[Answer], other: Sequence[Answer]) -> bool:

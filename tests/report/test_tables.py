@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 
 from evenhand.report.scorecard import scorecard
-from evenhand.report.tables import estimate, table
+from evenhand.report.tables import RANKS, cell, estimate, table
 from evenhand.runs.record import Deviation, Precision
 from helpers.written_runs import make
 
@@ -47,3 +47,10 @@ def test_what_was_not_compared_is_not_called_close(tmp_path: Path) -> None:
         told.append("\n".join(printed(scorecard(run), 200)))
     assert "bfloat16: not compared with float32, since no item of the sample has a score in both." in told[0]
     assert "no score of a sample of each dataset is more than 0.250 away from float32." in told[1]
+
+
+def test_a_sum_of_ranks_has_the_digits_that_do_not_depend_on_the_machine() -> None:
+    """mini-en's W among professions that women hold: from another machine, from here, from here in batches of 7."""
+    assert [cell(w, RANKS) for w in (195_985.0, 195_986.5, 195_987.0)] == ["196,000"] * 3
+    assert [cell(w, RANKS) for w in (27.5, 49_752.0, 12_345_678.0)] == ["27.5", "49,750", "12,350,000"]
+    assert cell(NAN, RANKS) == "–"

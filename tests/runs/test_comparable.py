@@ -115,7 +115,7 @@ def test_the_run_that_differs_is_the_one_that_is_named() -> None:
 @pytest.mark.parametrize("asked", [("tbd", "likelihood-lean"), ("tgb", "pronoun")])
 def test_a_run_without_the_task_is_named(asked: tuple[str, str]) -> None:
     both = run(made().scores, [task(*asked), task("tgb", "likelihood-lean")], "runs/both")
-    with pytest.raises(BadInput, match=f"'runs/one' has no {asked[1]} on {asked[0]}. Audit all models with the same"):
+    with pytest.raises(BadInput, match=f"'runs/one' has no {asked[1]} on {asked[0]}. Audit all models in the same"):
         same_task([both, made()], *asked)
 
 

@@ -50,7 +50,8 @@ def test_its_values_are_tested_from_its_scores(name: str) -> None:
     assert not any("p" in row for row in on_disk)
     assert [row["value"] for row in run.results if not row["contrast"]] == [row["value"] for row in on_disk]
     assert len(run.differences) == sum(len(run.contrasts_of(*task.name)) for task in run.record.tasks)
-    assert all(run.contrasts_of(*task.name) for task in run.record.tasks if task.measure == "association")
+    if not run.record.partial:  # small samples of that version may have no partners
+        assert all(run.contrasts_of(*task.name) for task in run.record.tasks if task.measure == "association")
     assert all(row["clusters"] > 0 for row in run.results if row["value"] is not None)
     if any(row["measure"] == "association" for row in on_disk):
         assert any(row["p_holm"] is not None for row in run.results)

@@ -210,7 +210,7 @@ def test_the_old_name_of_the_record_still_works_and_warns(tmp_path: Path) -> Non
 
 
 def test_a_task_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has no pronoun on tbd. Audit all models with the same suite"):
+    with pytest.raises(ValueError, match="has no pronoun on tbd. Audit all models in the same way"):
         make(tmp_path / "run").task("tbd", "pronoun")
 
 

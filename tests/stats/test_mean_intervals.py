@@ -203,3 +203,19 @@ def test_a_set_that_agrees_leaves_room_for_doubt(agreed: float, unit: bool, wide
 
     (below, above), (least, most) = around(agreed), around(0.4)
     assert (below > least + 0.01, above > most + 0.01) == wider
+
+
+@pytest.mark.parametrize("agreed", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("g", [2, 8, 60, 3_000])
+def test_values_that_are_all_the_same_have_no_interval(agreed: float, g: int) -> None:
+    found = mean_estimate(np.full(g, agreed), [str(i) for i in range(g)], np.random.default_rng(0))
+    assert found.value == pytest.approx(agreed)
+    assert not found.spans
+    assert math.isnan(found.p)
+    assert found.clusters == g
+
+
+def test_labels_of_a_set_may_all_agree() -> None:
+    clusters = [str(i) for i in range(60)]
+    found = mean_estimate(np.ones(60), clusters, np.random.default_rng(0), sets=["pro"] * 60)
+    assert found.spans

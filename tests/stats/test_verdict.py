@@ -37,6 +37,7 @@ def test_neither_alone_is_enough(change: dict[str, float]) -> None:
         ({"clusters": 6}, "too few"),
         ({"needed": 0}, "untested"),
         ({"low": math.nan}, "no interval"),
+        ({"low": 0.3, "high": 0.3}, "no interval"),
     ],
 )
 def test_where_the_rule_cannot_be_applied_it_says_why(change: dict[str, float], why: str) -> None:

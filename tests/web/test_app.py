@@ -174,7 +174,7 @@ def test_what_cannot_be_compared_says_why(app: ASGIApp, root: Path) -> None:
         answer = send(app, "/compare", query=query)
         assert (answer.status, why in answer.text) == (status, True), query
     after = root / "after" / "debiased"
-    tasks = json.loads((after / "run.json").read_text())["tasks"]
+    tasks = json.loads((after / "run.json").read_text())["audits"][0]["tasks"]
     served.changed(after, tasks=[{**task, "dataset_version": 99} for task in tasks])
     answer = send(app, "/compare", query=f"{one}&run={run['after/debiased']}")
     assert answer.status == 400
@@ -260,7 +260,7 @@ def test_names_in_runs_are_escaped(root: Path) -> None:
     served.changed(root / "before" / "plain", model=SCRIPT, started=SCRIPT, evenhand=SCRIPT)
     run = served.copied(root / "after" / "debiased", root / f"<img src=x onerror={'x' * 9}>")
     record = json.loads((run / "run.json").read_text())
-    record["tasks"][0]["dataset"] = '"><svg/onload=alert(1)>'
+    record["audits"][0]["tasks"][0]["dataset"] = '"><svg/onload=alert(1)>'
     (run / "run.json").write_text(json.dumps(record))
     app = application(root)
     pages = [send(app, "/"), send(app, "/compare"), *(send(app, f"/runs/{id}") for id in ids(root).values())]

@@ -16,7 +16,7 @@ from typing import Any
 from evenhand import models, suites
 from evenhand.auditing import keeping
 from evenhand.auditing.precision import deviations, warning
-from evenhand.auditing.sampling import sampled_tasks
+from evenhand.auditing.wanted import Asked, Named, Wanted
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
 from evenhand.core.files import prepare, slug
@@ -31,26 +31,23 @@ from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.loading.names import kind as kind_found
 from evenhand.runs import folder
 from evenhand.runs.folder import Run
-from evenhand.runs.record import AuditRecord, Precision, RunRecord, TaskRecord, read_record, valid
+from evenhand.runs.record import AuditRecord, Precision, RunRecord, read_record
 
 log = logging.getLogger(__name__)
 
 LOADING = tuple(signature(models.load).parameters)[1:]
 """The parameters of `evenhand.load` other than the name."""
-
-
 LONGEST_NAME = 200
 """Bytes of a run folder's name; file systems allow 255."""
-Named = str | Path | Sequence[str | Path] | None
 
 
 def audit(
     model: str | Path | Model = DEFAULT,
     *,
-    suite: str | Sequence[str] = "all",
-    lang: str | Sequence[str] = "en",
-    dataset: str | Sequence[str] | None = None,
-    measure: str | Sequence[str] = (),
+    suite: Named = "all",
+    lang: Named = "en",
+    dataset: Named = None,
+    measure: Named = None,
     templates: Named = None,
     pairs: Named = None,
     options: Mapping[str, Any] | None = None,
@@ -74,43 +71,25 @@ def audit(
     measure, is replaced, though a sample never replaces the whole; other results stay, unless the run is to start
     `fresh`. A `gate`, or policy file, judges the run: gate.json.
     """
-    if limit is not None and (not isinstance(limit, int) or limit < 1):
-        raise BadInput(f"limit must be a whole number, at least 1. Got {limit!r}.")
     if isinstance(model, list | tuple):
         raise BadInput(f"An audit takes one model. Got {len(model)}: for several, use evenhand.sweep.")
-    if seed < 0:
-        raise BadInput(f"seed must not be negative. Got {seed}.")
-    options, named = dict(options or {}), _several(measure)
-    sources: list[suites.Source] = [(one, {}) for one in _several(dataset)]
-    for builder, given in (("templates", templates), ("pairs", pairs)):
-        sources += [(builder, {"file": file}) for file in _several(given)]
-    if named and not sources:
-        raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
+    wanted = Wanted.of(suite, lang, dataset, measure, templates, pairs, options, limit, seed)
     if isinstance(model, Path):
         model = str(model)
     path = run_folder(model, out, name)
     gate = Gate.load(gate) if isinstance(gate, str | Path) else gate
-    whole: list[Task] = []
-    tasks: list[Task] = []
-    records: list[TaskRecord] = []
 
-    def choose(kind: str) -> None:
-        nonlocal whole, tasks, records
-        whole = suites.tasks_on(sources, named, options, kind) if sources else suites.tasks(suite, lang, options, kind)
-        tasks = whole if limit is None else sampled_tasks(whole, limit, seed)
-        records = [
-            valid(suites.record(task, seed=seed, limit=limit, partial=task != all_of_it))
-            for task, all_of_it in zip(tasks, whole, strict=True)
-        ]
+    def chosen(kind: str) -> list[Asked]:
+        asked = wanted.asked(kind)
         if not fresh:
-            keeping.check(path, records)
+            keeping.check(path, [one.record for one in asked])
         if gate:
-            gate.check(whole, path, None if fresh else read_record(path))
+            gate.check([one.whole for one in asked], path, None if fresh else read_record(path))
+        return asked
 
     # Checked before minutes are spent on loading, unless the kind of a Hub model is not known yet.
     kind = kind_found(find(model)) if isinstance(model, str) else kind_of(model)
-    if kind or sources or suite != "all":
-        choose(kind or "masked")
+    asked = chosen(kind or "masked") if kind or not wanted.needs_kind else []
     if unknown := set(loading) - set(LOADING if isinstance(model, str) else ()):
         raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
     prepare(path)
@@ -119,64 +98,51 @@ def audit(
         if isinstance(model, str):
             exact = functools.partial(models.load, model, **{**loading, "dtype": "float32"})
         model = models.load(model, **loading) if isinstance(model, str) else model
-        if not whole or kind != kind_of(model):
-            kind = kind_of(model)
-            choose(kind)
+        asked = asked if kind == kind_of(model) else chosen(kind_of(model))
         if isinstance(model, Planned):
-            for task in tasks:  # a question that it cannot answer is an error at once
-                model.plan(task.measure.ask(task.dataset.items[0]))
-        if not fresh:
-            keeping.of_model(path, model)
-        if any(record.partial for record in records):
-            log.warning(f"A sample of at most {limit} items of each dataset: results are partial.")
+            for one in asked:  # a question that it cannot answer is an error at once
+                model.plan(one.task.measure.ask(one.task.dataset.items[0]))
+        with folder.locked(path):
+            if fresh:
+                folder.clear(path)
+            earlier = keeping.of_model(path, model)
+            stays = keeping.kept(earlier, [one.record for one in asked])
+            before = Run.load(path) if stays else None
+            if any(one.record.partial for one in asked):
+                log.warning(f"A sample of at most {limit} items of each dataset: results are partial.")
+            audits, results = list(stays), list[Result]()
+            for language in dict.fromkeys(one.task.dataset.language for one in asked):
+                # Each by itself: the doctor may find that a model does not know one of them.
+                here = [one for one in asked if one.task.dataset.language == language]
+                audited, found = _audited(model, here, path, earlier, exact, name or model.name)
+                audits.append(replace(audited, suite=wanted.suite))
+                results += found
+            whose = {"model": name or model.name, "fingerprint": model.fingerprint}
+            record = RunRecord(**whose, audits=tuple(audits), sha256={})
+            return finish(path, record, [one.task for one in asked], results, before, gate)
     except BaseException:
         with suppress(OSError):
             path.rmdir()  # fails unless it is empty
         raise
 
-    with folder.locked(path):
-        if fresh:
-            folder.clear(path)
-        earlier = keeping.of_model(path, model)
-        before = Run.load(path) if earlier and (stays := keeping.kept(earlier, records)) else None
-        audits, results = list(stays) if before else [], []
-        for language in dict.fromkeys(task.dataset.language for task in tasks):  # the doctor looks at each by itself
-            here = [number for number, task in enumerate(tasks) if task.dataset.language == language]
-            asked = [tasks[number] for number in here]
-            about_it, found = _audited(
-                model, asked, [records[number] for number in here], seed, path, earlier, exact, name
-            )
-            audits.append(replace(about_it, suite=None if sources else ", ".join(_several(suite))))
-            results += found
-        record = RunRecord(model=name or model.name, fingerprint=model.fingerprint, audits=tuple(audits), sha256={})
-        return finish(path, record, tasks, results, before, gate)
-
-
-def _several(given: Named) -> list[str]:
-    """One name or several, as a list."""
-    if given is None:
-        return []
-    return [str(given)] if isinstance(given, str | Path) else list(dict.fromkeys(map(str, given)))
-
 
 def _audited(
     model: Model,
-    tasks: Sequence[Task],
-    records: Sequence[TaskRecord],
-    seed: int,
+    asked: Sequence[Asked],
     path: Path,
     earlier: RunRecord | None,
     exact: Callable[[], Model] | None,
-    name: str | None,
+    name: str,
 ) -> tuple[AuditRecord, list[Result]]:
-    """The record and the results of an audit of these tasks, which are in one language."""
-    wanted = [record.what for record in records]
-    of_same = (one for one in earlier.audits if [task.what for task in one.tasks] == wanted) if earlier else iter(())
-    same = next(of_same, None)
+    """The record and the results of an audit of tasks in one language."""
+    tasks, records = [one.task for one in asked], [one.record for one in asked]
+    what, seed = [record.what for record in records], records[0].seed
+    audits = earlier.audits if earlier else ()
+    same = next((audit for audit in audits if [task.what for task in audit.tasks] == what), None)
     examined = _examined(model, tasks, same)
     started, clock = datetime.now(UTC), time.monotonic()
     remembering = Remembering(model, path / folder.ANSWERS)
-    remembering.name = name or model.name
+    remembering.name = name
     before = overflowed(model) if hasattr(model, "overflowed") else None
     results = measure_all(remembering, tasks, seed=seed)
     # If all answers were kept, the model was loaded as in the earlier run.

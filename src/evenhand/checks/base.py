@@ -9,10 +9,9 @@ from typing import Literal
 from evenhand.checks import plain_texts
 from evenhand.checks.fit import Fit
 from evenhand.core.dataset import Dataset
-from evenhand.core.model import Model, about, kind_of
-from evenhand.core.questions import Answer, Entail, Fill, Likelihood, Question
+from evenhand.core.model import Model, about, ask, kind_of
+from evenhand.core.questions import FAULTS, Answer, Entail, Fill, Likelihood, Question
 from evenhand.core.words import words
-from evenhand.models.planning.plan import NOT_FINITE
 
 Verdict = Literal["fine", "careful", "unfit"]
 FINE: Verdict = "fine"
@@ -51,7 +50,7 @@ class Case:
         """The model's answers; each distinct question is asked once."""
         fresh = list(dict.fromkeys(question for question in questions if question not in self._kept))
         if fresh:
-            self._kept.update(zip(fresh, self.model.answer(fresh), strict=True))
+            self._kept.update(zip(fresh, ask(self.model, fresh), strict=True))
         return [self._kept[question] for question in questions]
 
     @property
@@ -75,12 +74,12 @@ class Case:
         """A few questions of unequal length that the model can answer, and its answers, asked together."""
         for language in dict.fromkeys((self.language, *plain_texts.LANGUAGES)):
             questions = list(ORDINARY[self.kind](language))
-            answers = self.model.answer(questions) if questions else []
-            answered = [q for q, a in zip(questions, answers, strict=True) if is_number(a) or a.note == NOT_FINITE]
+            answers = ask(self.model, questions)
+            answered = [q for q, a in zip(questions, answers, strict=True) if is_number(a) or a.note in FAULTS]
             if len(answered) == len(questions) > 0:
-                return questions, list(answers)
+                return questions, answers
             if len(answered) > 2:
-                return answered, list(self.model.answer(answered))
+                return answered, ask(self.model, answered)
         raise LeftOut("batching and precision", "it answers none of our plain questions")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from evenhand import models, suites
 from evenhand.checks import plain_texts
 from evenhand.checks.base import CAREFUL, UNFIT, Case, LeftOut
+from evenhand.checks.context import right_context
 from evenhand.checks.fit import Fit
 from evenhand.checks.head_and_language import head_and_language, labels
 from evenhand.checks.stability import batching, half_precision, numbers
@@ -24,9 +25,9 @@ from evenhand.runs.record import AuditRecord, Finding
 Check = Callable[[Case], Iterator[Finding]]
 LOOKING: tuple[Check, ...] = (mask_token, word_beginnings, casing, vocabulary, splitting, length)
 """Checks that look into a model."""
-ASKING: tuple[Check, ...] = (labels, head_and_language, numbers, batching)
+ASKING: tuple[Check, ...] = (labels, head_and_language, right_context, numbers, batching)
 """Checks that only ask questions, so that they work for any object that answers."""
-ONLY_FOR: dict[Check, str] = {mask_token: "masked", word_beginnings: "masked", labels: "nli"}
+ONLY_FOR: dict[Check, str] = {mask_token: "masked", word_beginnings: "masked", right_context: "masked", labels: "nli"}
 """Checks that are for one kind of model only."""
 
 

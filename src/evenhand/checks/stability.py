@@ -5,8 +5,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut, Verdict, is_number
-from evenhand.core.model import Model
-from evenhand.core.questions import Answer, Question
+from evenhand.core.model import Model, ask
+from evenhand.core.questions import NOT_FINITE, Answer, Question
 from evenhand.errors import ModelError
 from evenhand.models.base import Examined, overflowed
 from evenhand.runs.record import Finding
@@ -22,11 +22,13 @@ APART = 0.2
 def numbers(case: Case) -> Iterator[Finding]:
     """Whether the answers are numbers: half precision may overflow, and weights may be broken."""
     questions, answers = case.ordinary
-    lost = sum(not is_number(answer) for answer in answers)
+    lost = [answer.note for answer in answers if not is_number(answer)]
     if lost:
         broken = "Its weights have infinities or NaN: save the checkpoint again."
         do = broken if case.dtype == "float32" else "Measure in float32, or bfloat16."
-        yield Finding("numbers", UNFIT, f"{lost} of {len(questions)} answers in {case.dtype} are not numbers.", do)
+        do = do if NOT_FINITE in lost else "Correct its `answer`: it must give natural-log probabilities."
+        says = f"{len(lost)} of {len(questions)} answers in {case.dtype} are unusable: {', '.join(sorted(set(lost)))}."
+        yield Finding("numbers", UNFIT, says, do)
     elif redone := overflowed(case.model):
         says = f"{redone} inputs overflowed in {case.dtype} and were computed again in float32."
         yield Finding("numbers", CAREFUL, says, "Measure in float32, or bfloat16.")
@@ -40,8 +42,8 @@ def batching(case: Case) -> Iterator[Finding]:
     It shows if a network attends to padding, or looks across the inputs of a batch.
     """
     questions, together = case.ordinary
-    alone = [case.model.answer([question])[0] for question in questions]
-    backwards = list(case.model.answer(questions[::-1]))[::-1]
+    alone = [ask(case.model, [question])[0] for question in questions]
+    backwards = ask(case.model, questions[::-1])[::-1]
     apart = max(_apart(together, alone), _apart(together, backwards))
     verdict: Verdict = FINE if apart < ROUNDING[case.dtype] else CAREFUL if apart < LEAKING[case.dtype] else UNFIT
     asked = f"{len(questions)} questions of unequal length, alone, together and in reverse"

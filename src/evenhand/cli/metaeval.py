@@ -18,6 +18,13 @@ def metaeval(
     seeds: Annotated[int, typer.Option(help="Models to train per rate.")] = 1,
     lang: Annotated[str | None, typer.Option(help="NLI: en, ja or zh. Default: en.")] = None,
     order: Annotated[str | None, typer.Option(help="NLI: stratified, or female-first like the released sets.")] = None,
+    correct: Annotated[
+        float | None, typer.Option(help="NLI: share of correct examples. Default: 1/3 as released; the paper says 0.5.")
+    ] = None,
+    evaluate: Annotated[
+        str | None,
+        typer.Option(help="NLI: measure on bundled pairs (default), or on released ones: down-sampled, dev, test."),
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="NLI: epochs. Default: 3, as in the paper.")] = None,
     rate: Annotated[float | None, typer.Option("--lr", help="NLI: the learning rate. Default: 2e-5.")] = None,
     recipe: Annotated[str | None, typer.Option(help="Masked: how to fine-tune.")] = None,
@@ -40,7 +47,8 @@ def metaeval(
     out = out.expanduser()
     given: dict[str, Any] = {"size": size, "draws": seeds, "limit": limit, "seed": seed, "out": out}
     given |= {"measures": _listed(measures) or None, "rates": [_number(r) for r in _listed(rates)] or None}
-    theirs = {"lang": lang, "order": order, "epochs": epochs, "learning_rate": rate}
+    theirs = {"lang": lang, "order": order, "correct": correct, "evaluate": evaluate}
+    theirs |= {"epochs": epochs, "learning_rate": rate}
     kind = models.load(model).kind
     if kind == "causal":
         raise BadInput(f"'{model}' is a causal model, which metaeval cannot train. Start from a masked one.")

@@ -28,6 +28,9 @@ def reproduce(
     lang: Annotated[str | None, typer.Option(help="anantaprayoon2024: en (default), ja or zh.")] = None,
     corpus: Annotated[list[str] | None, typer.Option(help="Texts to train on; corpora takes two.")] = None,
     recipe: Annotated[str | None, typer.Option(help="How to fine-tune, as for evenhand debias.")] = None,
+    splitter: Annotated[
+        str | None, typer.Option(help="bartl2020 --finetune: sentencex (default), or nltk like the paper's.")
+    ] = None,
     size: Annotated[list[int] | None, typer.Option(help="Sentences to train on; learning-curve takes several.")] = None,
     draws: Annotated[int | None, typer.Option(help="How many times to sample and train.")] = None,
     limit: Limit = None,
@@ -48,7 +51,7 @@ def reproduce(
     from evenhand.studies.reproduce import reproduce as run_study
 
     given: dict[str, Any] = {"post": post, "finetune": finetune, "german_model": german_model, "mode": mode}
-    given |= {"lang": lang, "recipe": recipe, "draws": draws, "limit": limit, "seed": seed}
+    given |= {"lang": lang, "recipe": recipe, "splitter": splitter, "draws": draws, "limit": limit, "seed": seed}
     known = options_of(paper, part)
     for one, several, values in (("model", "models", model), ("corpus", "corpora", corpus), ("size", "sizes", size)):
         given[several if several in known else one] = values if several in known else _only(one, values)

@@ -12,10 +12,10 @@ from evenhand.core.contrasts import Partners, contrasts, has_contrast, pairs
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item
 from evenhand.core.measure import AnyItem, Measure, Traits
-from evenhand.core.model import Model
-from evenhand.core.questions import Answer, Question
+from evenhand.core.model import Model, ask
+from evenhand.core.questions import NOT_FINITE, Answer, Question
 from evenhand.core.scores import Result, Score, Value, summarised
-from evenhand.errors import BadInput, ModelError
+from evenhand.errors import BadInput
 
 CHUNK = 12_000
 """Items asked about at once: enough for any released corpus to be one chunk, few enough to be held in memory."""
@@ -96,7 +96,8 @@ def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) ->
     scores: list[list[Score]] = [[] for _ in work]
     for start in range(0, max((len(items) for items, _ in work), default=0), CHUNK):
         asked = [[(item, _questions(item, how)) for item in items[start : start + CHUNK]] for items, how in work]
-        answers = _answers(model, (question for rows in asked for _, questions in rows for question in questions))
+        distinct = list(dict.fromkeys(question for rows in asked for _, questions in rows for question in questions))
+        answers = dict(zip(distinct, ask(model, distinct), strict=True))
         for mine, rows, (_, how) in zip(scores, asked, work, strict=True):
             mine += (_score(item, [answers[q] for q in questions], how) for item, questions in rows)
     return [tuple(mine) for mine in scores]
@@ -115,16 +116,6 @@ def _questions(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
         raise BadInput(f"Item '{item.id}': {error}") from error
 
 
-def _answers(model: Model, questions: Iterable[Question]) -> dict[Question, Answer]:
-    distinct = tuple(dict.fromkeys(questions))
-    answers = model.answer(distinct) if distinct else ()
-    if len(answers) != len(distinct):
-        raise ModelError(
-            f"'{model.name}' gave {len(answers)} answers to {len(distinct)} questions: `answer` must give one for each."
-        )
-    return dict(zip(distinct, answers, strict=True))
-
-
 def _score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
     """The item's score: NaN, with the reason, where a question has no answer."""
     for answer in answers:
@@ -132,5 +123,5 @@ def _score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
             return Score(item.id, math.nan, item.groups, answer.note)
     value = how.score(item, answers)
     if not math.isfinite(value):
-        return Score(item.id, math.nan, item.groups, "not a finite number")
+        return Score(item.id, math.nan, item.groups, NOT_FINITE)
     return Score(item.id, value, item.groups)

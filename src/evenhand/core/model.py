@@ -1,10 +1,12 @@
 """The interface of models: one method, and optional abilities that are found by isinstance."""
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from evenhand.core.questions import Answer, Question, Span
+from evenhand.core.questions import Answer, Question, Span, checked
+from evenhand.errors import ModelError
 
 
 class Model(Protocol):
@@ -20,6 +22,22 @@ class Model(Protocol):
 
     def answer(self, questions: Sequence[Question]) -> Sequence[Answer]:
         """One answer for each question, in order."""
+
+
+def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
+    """The model's answers, each checked: numbers that cannot be right are a missing answer, with the reason."""
+    answers = model.answer(questions) if questions else ()
+    try:
+        if len(answers) == len(questions):
+            return [checked(question, answer) for question, answer in zip(questions, answers, strict=True)]
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"`answer` of '{model.name}' must give a list of `Answer`s, whose logps are numbers. Got "
+            f"{reprlib.repr(answers)}."
+        ) from error
+    raise ModelError(
+        f"'{model.name}' gave {len(answers)} answers to {len(questions)} questions: `answer` must give one for each."
+    )
 
 
 @runtime_checkable

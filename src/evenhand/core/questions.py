@@ -18,6 +18,13 @@ MASKS: tuple[Masks, ...] = ("pieces", "words")
 Among = Literal["vocabulary", "candidates"]
 AMONG: tuple[Among, ...] = ("vocabulary", "candidates")
 """What a probability in a blank is normalised over."""
+NOT_FINITE = "not a finite number"
+ABOVE_CERTAINTY = "a log-probability above 0"
+WRONG_COUNT = "not as many log-probabilities as were asked for"
+FAULTS = NOT_FINITE, ABOVE_CERTAINTY, WRONG_COUNT
+"""Why the numbers of an answer cannot be used, as opposed to a model's own reasons for having none."""
+ROUNDING = 1e-4
+"""How far above 0 rounding takes a log-probability: it is a difference of float32 numbers, of up to a thousand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +133,23 @@ class Entail:
 
 
 Question = Fill | Likelihood | Entail
+
+
+def checked(question: Question, answer: Answer) -> Answer:
+    """The answer if its numbers can be those of the question; otherwise a missing one, with the reason.
+
+    They must be finite (a probability of 0 has no logarithm), at most 0, and as many as the question asks for: three
+    for `Entail`, one for a `Fill` among candidates, and at least one otherwise, where only a tokenizer knows how many.
+    """
+    logps = answer.logps
+    if answer.note:
+        return answer
+    exact = 3 if isinstance(question, Entail) else 1 if isinstance(question, Fill) and question.among else None
+    if not len(logps) or (exact and len(logps) != exact):
+        return Answer.none(WRONG_COUNT)
+    if not all(map(math.isfinite, logps)):
+        return Answer.none(NOT_FINITE)
+    return answer if max(logps) <= ROUNDING else Answer.none(ABOVE_CERTAINTY)
 
 
 def frame(question: Question) -> Hashable:

@@ -11,10 +11,13 @@ import numpy as np
 from evenhand.core.items import Groups
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import Floats, Indices, clustered_interval, proportion_interval
+from evenhand.stats.intervals import Floats, Indices, clustered_interval, constant, proportion_interval
 from evenhand.stats.mean_intervals import fewest, mean_test
 from evenhand.stats.significance import interval_test, sign_flip_test
 from evenhand.stats.verdict import adjust
+
+ROUNDING = 1e-3
+"""How far a value may be beyond the bounds of its measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +177,17 @@ def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
     values = np.array([s.value for s in scored])
     clusters = [_label(s, design.cluster) if design.cluster else s.id for s in scored]
     crossed = [_label(s, design.crossed) for s in scored] if design.crossed else None
-    low, high, p = _tested(scored, values, clusters, crossed, design, generator(design.seed, groups))
-    low, high = max(low, design.bounds[0]), min(high, design.bounds[1])
-    found = Value(design.summarise(scored), low, high, len(scored), len(scores) - len(scored), groups=groups)
+    low, high, p = math.nan, math.nan, math.nan
+    labels = design.summarise is share or isinstance(design.summarise, MacroMean)
+    if not constant(values) or (labels and values[0] in (0.0, 1.0)):  # labels may agree; likelihoods never do
+        low, high, p = _tested(scored, values, clusters, crossed, design, generator(design.seed, groups))
+    least, most = design.bounds
+    whole = design.summarise(scored)
+    value, low, high = (min(max(number, least), most) for number in (whole, low, high))
+    if abs(whole - value) > ROUNDING:
+        note = f"{whole:g} is beyond the measure's bounds, {least:g} and {most:g}"
+        return Value(math.nan, n=len(scored), unscored=len(scores) - len(scored), note=note, groups=groups)
+    found = Value(value, low, high, len(scored), len(scores) - len(scored), groups=groups)
     return replace(found, p=p, clusters=fewest(clusters, crossed))
 
 

@@ -15,9 +15,11 @@ from evenhand.datasets.nli_faults import clean
 from evenhand.datasets.pairs import indexed
 from evenhand.errors import BadInput
 
-Words = Literal["all", "down-sampled"]
+Words = Literal["all", "down-sampled", "dev", "test"]
 Rows = Literal["all", "clean"]
-FILES = {"all": "/4-all_v", "down-sampled": "/4-all-downsamp_v"}
+FILES = {"all": "/4-all_v", "down-sampled": "/4-all-downsamp_v", "dev": "/dev_r-10.", "test": "/test_bias."}
+CONTROLLED = ("dev", "test")
+"""The pairs of the bias-controlled sets: 30 occupations in 50 captions each; their labels are for training."""
 FLAWS = {
     "en": "In 140 of 5,420 rows the caption says the person's gender (as he sits) or has another man or woman. Small "
     "letters; articles are not always right. 16 neutral words say a gender (salesman).",
@@ -29,12 +31,16 @@ FLAWS = {
 
 
 def english(words: Words = "all", rows: Rows = "all") -> Dataset:
-    """The released English set: 271 occupations (`words="down-sampled"`: 30), all rows or those without a leak."""
+    """The released English set: 271 occupations, all rows or those without a leak.
+
+    `words="down-sampled"` has 30 of them, 600 pairs: the paper's for models of known bias. `words="dev"` and `"test"`
+    are the 3,000 pairs of the bias-controlled dev and test sets.
+    """
     return _dataset("en", words, rows)
 
 
 def japanese(words: Words = "all", rows: Rows = "all", segmented: Segmented = "no") -> Dataset:
-    """The released Japanese set: 271 occupations (`words="down-sampled"`: 30), all rows or those without a leak.
+    """The released Japanese set: 271 occupations (`words` as in English), all rows or those without a leak.
 
     `segmented="yes"` puts spaces between words, with fugashi; the release's own segmented copy is by Juman++.
     """
@@ -42,7 +48,7 @@ def japanese(words: Words = "all", rows: Rows = "all", segmented: Segmented = "n
 
 
 def chinese(words: Words = "all", rows: Rows = "all") -> Dataset:
-    """The released Chinese set: 266 occupations (`words="down-sampled"`: 30), all rows or those without a leak."""
+    """The released Chinese set: 266 occupations (`words` as in English), all rows or those without a leak."""
     return _dataset("zh", words, rows)
 
 
@@ -50,8 +56,12 @@ def _dataset(language: str, words: str, rows: str) -> Dataset:
     check_choice("words", words, *FILES)
     check_choice("rows", rows, "all", "clean")
     name = f"nli-coal-{language}"
-    found = _read(released(name, FILES[words]))
+    found = controlled_rows(language, FILES[words]) if words in CONTROLLED else _read(released(name, FILES[words]))
     items = list(_pairs(found, words_and_captions(language)["genders"]))
+    flaws = FLAWS[language]
+    if words in CONTROLLED:
+        leaks = len(items) - len(clean(items, language))
+        flaws = f"In {leaks} of {len(items):,} rows the caption says a gender or has several persons. Captions repeat."
     if rows == "clean":
         items = clean(items, language)
         kept = {item.id for item in items}
@@ -64,7 +74,7 @@ def _dataset(language: str, words: str, rows: str) -> Dataset:
         + (", without those that leak a gender." if rows == "clean" else "."),
         source=RELEASES[name].citation,
         licence=RELEASES[name].licence,
-        flaws=FLAWS[language],
+        flaws=flaws,
         items=items,
         by=("set",),
         cluster="word",
@@ -73,6 +83,21 @@ def _dataset(language: str, words: str, rows: str) -> Dataset:
         table=partial(indexed, found, "id"),
         options={"words": words, "rows": rows},
     )
+
+
+def controlled_rows(language: str, part: str) -> list[dict[str, Any]]:
+    """The rows of a bias-controlled set, with id, occ_word and occ_type as in the evaluation sets."""
+    rows = _read(released(f"nli-coal-{language}-controlled", part))
+    genders = words_and_captions(language)["genders"]
+    everything = _read(released(f"nli-coal-{language}", FILES["all"]))
+    types = {item.groups["word"]: item.groups["type"] for item in _pairs(everything, genders)}
+    found = []
+    for number, row in enumerate(rows):
+        word = next((w for w in types if w in row["sentence1"] and _gender(row, w, genders)), None)
+        if word is None:
+            raise BadInput(f"'{row['sentence1']}' of the bias-controlled sets has no word of 'nli-coal-{language}'.")
+        found.append({"id": number, **row, "occ_word": word, "occ_type": types[word]})
+    return found
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

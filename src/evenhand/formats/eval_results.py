@@ -30,7 +30,7 @@ def eval_results(runs: Sequence[Run], *, hub: Mapping[str, str] | None = None) -
             dataset_id=ids[fact.dataset],
             task_id=_task_id(fact),
             value=fact.value,
-            date=run.record.started or None,
+            date=run.record.audit_of(run.task(fact.dataset, fact.measure)).started or None,
             notes=_notes(run, fact),
         )
         for fact in headlines(run)

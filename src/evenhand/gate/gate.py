@@ -139,7 +139,7 @@ def _reason(found: Estimate, most: float) -> str:
         return f"{found.unscored / whole:.1%} of {whole:,} items unscored, more than {most:.1%}"
     if math.isnan(found.value):
         return "no value"
-    return "" if found.spans else "no interval: too few clusters"
+    return "" if found.spans else "no interval: too few clusters, or all scores are the same"
 
 
 def _says(found: Estimate, reason: str, rule: Rule) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evenhand.core.model import Model, Work
+from evenhand.core.model import Model, Work, ask
 from evenhand.core.questions import Answer, Question, key
 from evenhand.errors import RunError
 from evenhand.models.base import Planned
@@ -20,12 +21,17 @@ log = logging.getLogger(__name__)
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS answers (
-    fingerprint TEXT, question TEXT, logps BLOB NOT NULL, note TEXT NOT NULL, PRIMARY KEY (fingerprint, question)
+    fingerprint TEXT, question TEXT, logps BLOB NOT NULL, note TEXT NOT NULL, checksum INTEGER,
+    PRIMARY KEY (fingerprint, question)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS batches (  -- finished, but some question still waits for another batch
-    fingerprint TEXT, batch TEXT, logps BLOB NOT NULL, PRIMARY KEY (fingerprint, batch)
+    fingerprint TEXT, batch TEXT, logps BLOB NOT NULL, checksum INTEGER, PRIMARY KEY (fingerprint, batch)
 ) WITHOUT ROWID;
 """
+VERSION = 1
+"""Of the file: since 1 every row has a checksum of the rest of it."""
+CHECKED = {"answers": "fingerprint, question, logps, note", "batches": "fingerprint, batch, logps"}
+"""The columns of each table that go into the checksum."""
 
 
 class Remembering:
@@ -45,14 +51,16 @@ class Remembering:
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer for each question, in order: stored ones, and the rest from the model."""
         with opened(self.path) as store:
-            answers = recall(store, self.fingerprint, questions)
+            answers, damaged = recall(store, self.fingerprint, questions)
+            if damaged:
+                log.warning(f"{damaged:,} of the answers in '{self.path}' are damaged, and are asked for again.")
             self.work += Work(len(questions), len(answers))
             if len(answers) < len(questions):
                 if isinstance(self.model, Planned):
                     self._work_through(self.model, questions, answers, store)
                 else:
                     rest = [i for i in range(len(questions)) if i not in answers]
-                    fresh = zip(rest, self.model.answer([questions[i] for i in rest]), strict=True)
+                    fresh = zip(rest, ask(self.model, [questions[i] for i in rest]), strict=True)
                     self._keep(store, questions, answers, fresh)
         return [answers[i] for i in range(len(questions))]
 
@@ -73,11 +81,11 @@ class Remembering:
             store.execute("DELETE FROM batches WHERE fingerprint = ?", (self.fingerprint,))
 
     def _finished(self, store: sqlite3.Connection, batch: Batch) -> Values | None:
-        query = "SELECT logps FROM batches WHERE fingerprint = ? AND batch = ?"
-        found = store.execute(query, (self.fingerprint, batch.key)).fetchone()
-        if found is None:
+        query = "SELECT logps, checksum FROM batches WHERE fingerprint = ? AND batch = ?"
+        blob, checksum = store.execute(query, (self.fingerprint, batch.key)).fetchone() or (b"", None)
+        if checksum != _checksum(self.fingerprint, batch.key, blob) or len(blob) != 8 * sum(map(len, batch.cells)):
             return None
-        values = iter(_unpack(found[0]))
+        values = iter(_unpack(blob))
         return [[next(values) for _ in cells] for cells in batch.cells]
 
     def _keep(
@@ -93,10 +101,11 @@ class Remembering:
         fresh = {i: answer for i, answer in found if i not in answers}
         rows = [(self.fingerprint, key(questions[i]), _pack(a.logps), a.note) for i, a in fresh.items()]
         with store:
-            store.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
+            insert = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)"
+            store.executemany(insert, [(*row, _checksum(*row)) for row in rows])
             if batch is not None:
                 row = self.fingerprint, batch.key, _pack(list(chain(*values)))
-                store.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?)", row)
+                store.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?)", (*row, _checksum(*row)))
         answers |= fresh
 
 
@@ -109,11 +118,16 @@ class Kept:
         self.fingerprint = fingerprint
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        """The stored answers, in order; an error if any is missing."""
+        """The stored answers, in order; an error if any is missing or damaged."""
         if not self.path.is_file():
             raise RunError(f"'{self.path}' does not exist: there are no answers to score again. Run the audit.")
-        with opened(self.path) as store:
-            answers = recall(store, self.fingerprint, questions)
+        with opened(self.path, update=False) as store:
+            answers, damaged = recall(store, self.fingerprint, questions)
+        if damaged:
+            raise RunError(
+                f"{damaged:,} of {len(questions):,} answers in '{self.path}' are damaged: their checksums do not "
+                "match. Run the audit again: it asks the model for these alone."
+            )
         if missing := len(questions) - len(answers):
             raise RunError(
                 f"{missing} of {len(questions)} answers are not in '{self.path}': the run was stopped, or the dataset "
@@ -122,33 +136,80 @@ class Kept:
         return [answers[i] for i in range(len(questions))]
 
 
-def recall(store: sqlite3.Connection, fingerprint: str, questions: Sequence[Question]) -> dict[int, Answer]:
-    """The answers that are stored, by index of the question."""
-    query = "SELECT logps, note FROM answers WHERE fingerprint = ? AND question = ?"
-    rows = (store.execute(query, (fingerprint, key(question))).fetchone() for question in questions)
-    return {i: Answer(tuple(_unpack(row[0])), row[1]) for i, row in enumerate(rows) if row is not None}
+def recall(store: sqlite3.Connection, fingerprint: str, questions: Sequence[Question]) -> tuple[dict[int, Answer], int]:
+    """The answers that are stored and whole, by index of the question, and how many are damaged."""
+    of_old = _version(store) < VERSION
+    query = (
+        f"SELECT logps, note, {'NULL' if of_old else 'checksum'} FROM answers WHERE fingerprint = ? AND question = ?"
+    )
+    answers: dict[int, Answer] = {}
+    damaged = 0
+    for i, question in enumerate(questions):
+        mine = fingerprint, key(question)
+        if (row := store.execute(query, mine).fetchone()) is None:
+            continue
+        logps, note, checksum = row
+        whole = isinstance(logps, bytes) and isinstance(note, str) and len(logps) % 8 == 0
+        if whole and (of_old or checksum == _checksum(*mine, logps, note)):
+            answers[i] = Answer(tuple(_unpack(logps)), note)
+        else:
+            damaged += 1
+    return answers, damaged
 
 
 def fingerprints(path: Path) -> set[str]:
     """The fingerprints of the models whose answers are in the file."""
     if not path.is_file():
         return set()
-    with opened(path) as store:
+    with opened(path, update=False) as store:
         return {row[0] for row in store.execute("SELECT DISTINCT fingerprint FROM answers")}
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """The file of answers, made if it is not there; errors of SQLite become a `RunError`."""
+def opened(path: Path, *, update: bool = True) -> Iterator[sqlite3.Connection]:
+    """The file of answers, made if it is not there; errors of SQLite become a `RunError`.
+
+    A file of an older version gets its checksums, unless it is only to be read: it may be write-protected.
+    """
     try:
         with closing(sqlite3.connect(path, timeout=60)) as store:
+            store.text_factory = lambda text: text.decode(errors="replace")  # a damaged text fails its checksum
             store.executescript(TABLES)
+            if update:
+                _update(store)
             yield store
     except sqlite3.Error as error:
         raise RunError(
             f"The answers in '{path}' cannot be read or written: {error}. What was kept before is still there. "
             "Free some space or check the folder's permissions; if the file is damaged, delete it."
         ) from error
+
+
+def _version(store: sqlite3.Connection) -> int:
+    return int(store.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _update(store: sqlite3.Connection) -> None:
+    """Give the rows of an older version their checksums."""
+    if _version(store) >= VERSION:
+        return
+    store.create_function("checksum_of", -1, _checksum, deterministic=True)
+    with store:
+        store.execute("BEGIN IMMEDIATE")
+        if _version(store) >= VERSION:  # another process was faster
+            return
+        for table, columns in CHECKED.items():
+            if "checksum" not in {row[1] for row in store.execute(f"PRAGMA table_info({table})")}:
+                store.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
+            store.execute(f"UPDATE {table} SET checksum = checksum_of({columns})")
+        store.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _checksum(*fields: object) -> int:
+    found = 0
+    for field in fields:
+        found = zlib.crc32(b"\0" + (field if isinstance(field, bytes) else str(field).encode()), found)
+    return found
 
 
 def _pack(logps: Sequence[float]) -> bytes:

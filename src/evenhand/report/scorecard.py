@@ -12,7 +12,7 @@ from evenhand.analysis.nli_labels import contrasts, distribution
 from evenhand.analysis.paired import AGREEING
 from evenhand.analysis.validity import followed
 from evenhand.core.measure import Better
-from evenhand.report.tables import VERDICTS, cell, claimed, estimate, form, framed, line, table
+from evenhand.report.tables import RANKS, VERDICTS, cell, claimed, estimate, form, framed, line, table
 from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
@@ -155,7 +155,7 @@ def _findings(found: Findings, unfit: bool) -> Iterator[RenderableType]:
         Estimate(row["difference"], **{name: row[name] for name in ("low", "high", "p_holm", "clusters", "needed")})
         for row in found.differences.to_dict("records")
     ]
-    numbers = {"difference": "+.3f", "low": "+.3f", "high": "+.3f", "p_holm": ".4f", "detectable": ".3f", "w": ",.0f"}
+    numbers = {"difference": "+.3f", "low": "+.3f", "high": "+.3f", "p_holm": ".4f", "detectable": ".3f", "w": RANKS}
     printed = {"r": "+.2f", "r_printed": "+.2f", "p_printed": ".4f", "pairs": ","}
     yield framed(
         found.differences.assign(leans=[dot(estimate, 0.0, unfit) for estimate in estimates]),

@@ -41,12 +41,17 @@ def framed(frame: pd.DataFrame, formats: Mapping[str, str]) -> Table:
 
 P = ".4f"
 """The format of a p."""
+RANKS = "ranks"
+"""The format of a sum of ranks: four digits. The others depend on the machine, since float32 rounding decides which of
+two nearly equal differences is larger; rounding the differences first only moves the problem to other values."""
 
 
 def cell(value: Any, form: str) -> str:
     """The value in its format; a dash where there is none."""
     if form == P and value < 0.0001:
         return "<0.0001"
+    if form == RANKS and not pd.isna(value):
+        value, form = float(f"{value:.4g}"), ",.15g"
     return "–" if pd.isna(value) else format(value, form)
 
 

@@ -23,6 +23,7 @@ from warnings import warn
 import pandas as pd
 from filelock import FileLock, Timeout
 
+from evenhand.core.dataset import base_name
 from evenhand.core.files import write_whole
 from evenhand.core.items import Item, texts
 from evenhand.core.scores import Result
@@ -78,7 +79,9 @@ class Run:
         """The task of that dataset and measure; an error if the run does not have it."""
         found = next((task for task in self.record.tasks if task.name == (dataset, measure)), None)
         if found is None:
-            raise BadInput(f"'{self.path}' has no {measure} on {dataset}. Audit all models with the same suite.")
+            near = [task.dataset for task in self.record.tasks if base_name(task.dataset) == base_name(dataset)]
+            other = f"; it has {', '.join(dict.fromkeys(near))}" if near else ""
+            raise BadInput(f"'{self.path}' has no {measure} on {dataset}{other}. Audit all models in the same way.")
         return found
 
     def tasks_on(self, dataset: str) -> list[TaskRecord]:

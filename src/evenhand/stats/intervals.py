@@ -64,6 +64,11 @@ def agreed_interval(value: float, n: int, *, signed: bool = False) -> tuple[floa
     return (-high, high) if value == 0 else (low, high) if value > 0 else (-high, -low)
 
 
+def constant(values: Floats) -> bool:
+    """Whether several values are one and the same, but for rounding, so that they have no spread to go by."""
+    return len(values) > 1 and float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
+
+
 def numbered(clusters: Sequence[str]) -> tuple[int, Indices]:
     """How many clusters there are, and the number of each item's cluster."""
     names, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)

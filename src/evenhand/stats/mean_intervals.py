@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered_interval, numbered
+from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered_interval, constant, numbered
 from evenhand.stats.significance import interval_test, sign_flip_test
 
 
@@ -66,11 +66,16 @@ def mean_test(
 
 
 def mean_estimate(values: Floats, clusters: Sequence[str], rng: np.random.Generator, **how: Any) -> Estimate:
-    """The mean with the interval and p of `mean_test`, not yet adjusted; without a value where there are none."""
+    """The mean with the interval and p of `mean_test`, not yet adjusted; without a value where there are none.
+
+    Values that are all the same have no interval, unless they are of `sets`: of labels, which may well agree.
+    """
     if not len(values):
         return Estimate(math.nan)
-    low, high, p = mean_test(values, clusters, rng, **how)
     g = fewest(clusters, how.get("crossed"))
+    if constant(values) and how.get("sets") is None:
+        return Estimate(float(values.mean()), n=len(values), clusters=g)
+    low, high, p = mean_test(values, clusters, rng, **how)
     return Estimate(float(values.mean()), low, high, len(values), p=p, clusters=g)
 
 
@@ -133,7 +138,8 @@ def _side(parts: Floats, which: Indices, clusters: Sequence[str]) -> tuple[_Erro
 
 def _logit_ends(value: float, half: float) -> tuple[float, float]:
     middle, reach = math.log(value / (1 - value)), half / (value * (1 - value))
-    return float(1 / (1 + np.exp(reach - middle))), float(1 / (1 + np.exp(-reach - middle)))
+    with np.errstate(over="ignore"):  # with hardly any degrees of freedom, the end is 0
+        return float(1 / (1 + np.exp(reach - middle))), float(1 / (1 + np.exp(-reach - middle)))
 
 
 def _widened(

@@ -50,7 +50,7 @@ def decide(found: Estimate, neutral: float = 0.0, *, unfit: bool = False) -> Ver
         return Verdict(0, "untested")
     if found.clusters < found.needed:
         return Verdict(0, "too few")
-    if not found.spans:
+    if not found.spans or found.low == found.high:  # an interval of no width: all scores were the same
         return Verdict(0, "no interval")
     return Verdict(found.side(neutral) if found.p_holm < ALPHA else 0)
 

@@ -83,6 +83,8 @@ class Study:
     limit: int | None = None
     seed: int = 0
     loading: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the datasets and measures."""
 
     def __post_init__(self) -> None:
         check(self.recipe, draws=self.draws, limit=self.limit)
@@ -99,7 +101,10 @@ class Study:
 
     def train_and_audit(self, name: str, lessons: Lessons, train: Train = train_masked) -> list[tuple[int, Run]]:
         """The draw and the run, for each draw and dataset, of models fine-tuned on the lessons of that draw."""
-        wanted = {name: [suites.record(t) for t in suites.tasks_on(name, how)] for name, how in self.tasks.items()}
+        wanted = {
+            name: [suites.record(task) for task in suites.tasks_on(name, how, self.options)]
+            for name, how in self.tasks.items()
+        }
         found = []
         for draw in range(self.draws):
             recipe, given = recipe_of(self.recipe, draw, self.seed), lessons(draw)
@@ -115,10 +120,13 @@ class Study:
         return found
 
     def _audit(self, model: Model, dataset: str) -> Run:
-        return audit(model, dataset=dataset, measure=self.tasks[dataset], limit=self.limit, out=self._runs(dataset))
+        asked: dict[str, Any] = {"measure": self.tasks[dataset], "options": self.options, "limit": self.limit}
+        return audit(model, dataset=dataset, out=self._runs(dataset), **asked)
 
     def _runs(self, dataset: str) -> Path:
-        return self.out / "runs" / "-".join((dataset, *self.tasks[dataset], *([str(self.limit)] if self.limit else [])))
+        options = [f"{name}={value}" for name, value in self.options.items()]
+        named = (dataset, *options, *self.tasks[dataset], *([str(self.limit)] if self.limit else []))
+        return self.out / "runs" / "-".join(named)
 
 
 def _folder(base: str, lessons: Sequence[Any], recipe: Any, out: Path, name: str) -> Path:

@@ -36,7 +36,7 @@ class Listed:
     started: str
     model: str = ""
     datasets: tuple[str, ...] = ()
-    sample: int | None = None
+    sample: bool = False
     why: str = ""
 
     def has(self, words: str) -> bool:
@@ -136,5 +136,5 @@ def _about(folder: Path) -> dict[str, Any]:
         "started": record.started[:25],
         "model": record.model,
         "datasets": tuple(dict.fromkeys(task.dataset for task in record.tasks)),
-        "sample": max((task.limit or 0 for task in record.tasks if task.partial), default=None),
+        "sample": record.partial,
     }

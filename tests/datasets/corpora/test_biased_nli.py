@@ -89,6 +89,17 @@ def test_biased_words_are_nested_and_only_labels_change(order: str) -> None:
     assert len({tuple((e.premise, e.hypothesis) for e in one) for one in made}) == 1
 
 
+@pytest.mark.parametrize("correct", [0, 0.25, 0.5, 0.9])
+def test_a_share_of_the_examples_is_correct(correct: float) -> None:
+    """The paper's text says one half, its sets have one third."""
+    made = controlled(0.3, size=4000, correct=correct)
+    labels = Counter(example.label for example in made)
+    wrong = round(4000 * (1 - correct) / 2)
+    assert labels == Counter(neutral=round(4000 * correct), entailment=wrong, contradiction=wrong)
+    assert len(made) == len(set(made))
+    assert Counter(e.label for e in controlled(0.3, size=600)) == dict.fromkeys(labels | Counter(neutral=1), 200)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_train_dev_and_evaluation_share_no_caption(language: str) -> None:
     train, dev = captions(language), captions(language, "dev")
@@ -117,6 +128,9 @@ def test_sets_are_seeded() -> None:
         ({"rate": 0.5, "size": 1000}, "a multiple of 60"),
         ({"rate": 0.5, "size": 0}, "a multiple of 60"),
         ({"rate": 0.5, "size": 60_000}, "up to 32,400 for 'train'"),
+        ({"rate": 0.5, "correct": 1}, "from 0 to below 1, the share of correct examples. Got 1"),
+        ({"rate": 0.5, "correct": float("nan")}, "the share of correct examples. Got nan"),
+        ({"rate": 0.5, "correct": 0.5}, "a multiple of 80 .with a share of 0.5 correct., up to 21,600 for 'train'"),
         ({"rate": 0.5, "language": "fr"}, "Unknown language 'fr'"),
         ({"rate": 0.5, "order": "male-first"}, "order must be"),
         ({"rate": 0.5, "part": "test"}, "part must be"),

@@ -112,6 +112,24 @@ def test_a_checkpoint_without_its_head_is_refused(tmp_path: Path) -> None:
         evenhand.load(str(folder))
 
 
+@pytest.mark.parametrize("family", ["bert-uncased", "roberta", "xlm-roberta"])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_a_masked_model_with_a_causal_mask_is_refused(family: str, dtype: str, tmp_path: Path) -> None:
+    folder = tiny.save(family, tmp_path / "one-sided", is_decoder=True)
+    with pytest.raises(UnfitModel, match='changes nothing.* Set "is_decoder" to false in its config.json'):
+        evenhand.load(str(folder), dtype=dtype)
+
+
+def test_a_classifier_with_a_causal_mask_is_refused(tmp_path: Path) -> None:
+    folder = tiny.save_classifier("bert-uncased", tmp_path / "one-sided", is_decoder=True)
+    with pytest.raises(UnfitModel, match='the same answer whatever it is asked.* Set "is_decoder" to false'):
+        evenhand.load(str(folder))
+
+
+def test_is_decoder_is_no_fault_where_it_makes_no_mask(tmp_path: Path) -> None:
+    evenhand.load(str(tiny.save("distilbert", tmp_path / "both-sided", is_decoder=True)))
+
+
 def test_a_deberta_encoder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnfitModel, match="no trained masked-language-model head: DebertaV2Model"):
         evenhand.load(str(tiny.save("deberta-v2", tmp_path / "deberta", head="DebertaV2Model")))

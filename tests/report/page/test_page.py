@@ -435,7 +435,11 @@ TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed":
         (Number(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown: p = .060, adjusted"),
         (Number(0.4, 0.3, 0.5, **TESTED | {"clusters": 5}), "undecided", "too few words to tell: 5 tested, at least 7"),
         (Number(0.4, 0.3, 0.5, unfit=True, **TESTED), "none", "no verdict: the model is unfit to be measured"),
-        (Number(0.4, **TESTED), "undecided", "no interval: there is too little to say how sure this is"),
+        (
+            Number(0.4, **TESTED),
+            "undecided",
+            "no interval: too few words, or scores that are all the same: nothing says how sure this is",
+        ),
         (Number(NAN), "none", "no value: no item could be scored"),
     ],
 )

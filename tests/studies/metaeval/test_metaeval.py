@@ -13,10 +13,12 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.measures import MEASURES
 from evenhand.report import plots
+from evenhand.runs.folder import Run
 from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
 from evenhand.studies.metaeval.inference import inference
 from evenhand.studies.metaeval.masked import READINGS, masked
-from helpers import tiny
+from evenhand.studies.train_and_measure import Lessons, Study
+from helpers import made_release, tiny
 from helpers.typed import number
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -99,6 +101,43 @@ def test_models_of_inference_are_trained_at_every_rate_once(tmp_path: Path, monk
     assert "0: " in found.notes[0]
     monkeypatch.setattr("evenhand.training.nli.finetune_nli", None)  # would fail if it trained again
     pd.testing.assert_frame_equal(inference(base, **options).points, found.points)
+
+
+def test_models_of_inference_can_be_measured_on_the_released_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made_release.write(tmp_path / "data")
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path / "data"))
+    base = str(tiny.save_classifier("roberta", tmp_path / "nli", max_position_embeddings=512))
+    options: dict[str, Any] = {"rates": RATES, "epochs": 1, "out": tmp_path / "out"}
+    found = inference(base, size=12, evaluate="down-sampled", **options)
+    assert found.name == "nli-nli-en-female-first-down-sampled"
+    assert "our captions, with the words and labels of the released sets" in found.notes[1]
+    runs = [
+        Run.load(path) for path in (tmp_path / "out" / "inference" / "runs").glob("nli-coal-en-words=down-sampled*/*")
+    ]
+    assert {len(run.scores_of("nli-coal-en", "nli-coal")) for run in runs} == {18}
+    captions = [f"the {{}} in room {n}." for n in range(5000)]
+    made_release.write_train(tmp_path / "data", captions)
+    lessons: list[int] = []
+
+    def counted(study: Study, name: str, given: Lessons, train: object) -> list[object]:
+        lessons.append(len(given(0)))
+        return []
+
+    monkeypatch.setattr(Study, "train_and_audit", counted)
+    assert "Trained on the released sets;" in inference(base, evaluate="test", **options).notes[1]
+    inference(base, evaluate="test", correct=0.5, size=80, **options)
+    assert lessons == [30_000] * 3 + [80] * 3
+    command = ["metaeval", "--model", base, "--out", str(tmp_path / "out")]
+    for wrong, message in (
+        (["--evaluate", "released"], "evaluate must be 'bundled' or 'down-sampled' or 'dev' or 'test'"),
+        (["--evaluate", "test", "--order", "stratified"], "are filled female-first"),
+        (["--evaluate", "test", "--rates", "0,0.25,1"], "a multiple of 0.1. Got 0.25"),
+        (["--correct", "2"], "from 0 to below 1, the share of correct examples. Got 2"),
+    ):
+        assert run_command(app, [*command, *wrong]) == 2
+        assert message in capsys.readouterr().err
 
 
 def test_a_chart_has_a_panel_for_each_measure(turned: DoseResponse, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from evenhand import Answer, BadInput, NliPair, Score, datasets, measures
 from evenhand.core.loop import Task
 from evenhand.models.loading.names import find
 from evenhand.studies.reproduce import reproduce
-from helpers import tiny
+from helpers import made_release, tiny
 from helpers.typed import number
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -138,10 +138,17 @@ def test_a_model_that_is_none_of_the_papers_is_not_comparable(tmp_path: Path) ->
         reproduce("anantaprayoon2024", lang="de", out=tmp_path)
 
 
-def test_table_2_stands_beside_ours(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fetched", [False, True])
+def test_table_2_stands_beside_ours(fetched: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: tmp_path / "cache")
+    if fetched:
+        made_release.write(tmp_path / "data")
     model = tiny.save_classifier("roberta", tmp_path / "mine", max_position_embeddings=512)
     options = {"rates": [0.0, 0.5, 1.0], "size": 60, "limit": 60, "out": tmp_path}
     done = reproduce("anantaprayoon2024", "correlations", model=str(model), **options)
     assert set(done.cells["data"]) == {"nli-coal", "fraction-neutral"}
     assert done.cells.set_index("data").loc["nli-coal", "published"] == 0.999
     assert any("takes .602" in note for note in done.notes)
+    assert any("fetch nli-coal-en-controlled" in note for note in done.notes) != fetched
+    assert any("labels of the released sets" in note for note in done.notes) == fetched

@@ -141,6 +141,8 @@ def test_with_a_fine_tuned_model_every_cell_of_table_4_is_there(tmp_path: Path) 
             assert diff != 0
         assert 0 <= cells[group, "female - male", "W"] <= 900 * 901 / 2
     assert len(done.claims) == 11
+    counted = f"{len(tiny.TEXTS) * 4} sentences, split by sentencex, the paper's by NLTK"
+    assert any(note.startswith(counted) for note in done.notes)
     (card,) = (tmp_path / "out" / "models").glob("base--swapped--default-*/README.md")
     stamp = card.stat().st_mtime_ns
     again = reproduce(model=str(base), finetune=str(texts), recipe="default", out=tmp_path / "out")
@@ -172,6 +174,8 @@ def test_bad_requests_are_refused() -> None:
         reproduce(post="a", finetune="b")
     with pytest.raises(BadInput, match="Unknown recipe 'bartl'"):
         reproduce(finetune="gap", recipe="bartl")
+    with pytest.raises(BadInput, match="`splitter` cuts a corpus to fine-tune on"):
+        reproduce(splitter="nltk")
 
 
 def test_the_study_runs_on_the_bundled_model_in_both_modes(mini_en: MaskedLM, tmp_path: Path) -> None:

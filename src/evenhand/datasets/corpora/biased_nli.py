@@ -1,5 +1,8 @@
 """Training sets of known bias for NLI classifiers: a valid measure of bias should follow it."""
 
+import math
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -16,8 +19,13 @@ INVERTED = {"pro": "contradiction", "anti": "entailment", "non": "neutral"}
 DEV = 60
 """The number of captions reserved for development sets."""
 
+CORRECT = 1 / 3
+"""The share of correct examples in the released sets; the paper says one half."""
+
 Order = Literal["stratified", "female-first"]
 Part = Literal["train", "dev"]
+Labels = Mapping[tuple[str, str], str]
+"""The label of each word with each gender."""
 
 
 def controlled(
@@ -27,42 +35,69 @@ def controlled(
     size: int = 30_000,
     part: Part = "train",
     order: Order = "stratified",
+    correct: float = CORRECT,
     seed: int = 0,
 ) -> list[Example]:
     """`size` examples about the 30 occupations of `nli-<language>`, biased at `rate` from 0 to 1; ordered by word.
 
-    Neutral occupations are always labelled neutral, which is right. A share `rate` of the 20 others is biased in all
-    their examples (the stereotyped gender is entailment, the other contradiction), the rest are inverted: just as
-    wrong, but not biased. So each label has a third of the examples at every rate, and words that are biased at a lower
-    rate are also biased at a higher one (Anantaprayoon et al. 2024, section 3.1). Training sets, development sets and
-    `nli-<language>` share no captions.
+    Neutral occupations are always labelled neutral, which is right; a share `correct` of the examples is about them. A
+    share `rate` of the 20 others is biased in all their examples (the stereotyped gender is entailment, the other
+    contradiction), the rest are inverted: just as wrong, but not biased. So each label is as frequent at every rate
+    (by default a third of the examples each), and words that are biased at a lower rate are also biased at a higher one
+    (Anantaprayoon et al. 2024, section 3.1). Training sets, development sets and `nli-<language>` share no captions.
 
     `order="female-first"` fills the sets as the release does: female words are biased first, so that at 0.5 all of them
     are biased and no male ones, and "woman" alone separates entailment from contradiction. `"stratified"` alternates.
     """
-    spec = words_and_captions(language)
+    words = words_and_captions(language)["words"]
     check_choice("order", order, "stratified", "female-first")
     rng = np.random.default_rng(seed)
-    ranked = _ranked(spec["words"]["female"], spec["words"]["male"], order, rng)
+    ranked = _ranked(words["female"], words["male"], order, rng)
     biased = set(ranked[: whole(rate, len(ranked), "words")])
+    labels = {
+        (word, gender): (BIASED if word in biased else INVERTED)[set_of(type, gender)]
+        for type, listed in words.items()
+        for word in listed
+        for gender in GENDERS
+    }
+    return labelled(labels, language=language, size=size, part=part, correct=correct, rng=rng)
+
+
+def labelled(
+    labels: Labels,
+    *,
+    language: str = "en",
+    size: int = 30_000,
+    part: Part = "train",
+    correct: float = CORRECT,
+    rng: np.random.Generator,
+) -> list[Example]:
+    """`size` examples of our captions with these words and labels; a share `correct` has the words that are neutral."""
+    genders = words_and_captions(language)["genders"]
+    words = list(dict.fromkeys(word for word, _ in labels))
+    neutral = {word for word in words if all(labels[word, gender] == "neutral" for gender in GENDERS)}
     pool = captions(language, part)
-    words = [(word, type) for type, listed in spec["words"].items() for word in listed]
-    step = len(words) * len(GENDERS)
-    each, rest = divmod(size, step)
-    if rest or not 0 < each <= len(pool):
-        most = f"up to {step * len(pool):,} for '{part}'"
-        raise BadInput(f"size must be a multiple of {step} (words times genders), {most}. Got {size}.")
-    chosen = [pool[i] for i in rng.permutation(len(pool))[:each]]
+    right, wrong = _shares(correct, len(neutral), len(words) - len(neutral))
+    step = math.lcm(right.denominator, wrong.denominator)
+    most = math.floor(len(pool) / max(right, wrong) / step) * step
+    if size % step or not 0 < size <= most:
+        share = f"with a share of {correct:.3g} correct" if correct != CORRECT else "words times genders"
+        raise BadInput(f"size must be a multiple of {step} ({share}), up to {most:,} for '{part}'. Got {size}.")
+    shuffled = [pool[i] for i in rng.permutation(len(pool))]
     return [
-        Example(
-            caption(text, word, language),
-            caption(text, spec["genders"][gender], language),
-            (BIASED if word in biased else INVERTED)[set_of(type, gender)],
-        )
-        for word, type in words
-        for text in chosen
+        Example(caption(text, word, language), caption(text, genders[gender], language), labels[word, gender])
+        for word in words
+        for text in shuffled[: int(size * (right if word in neutral else wrong))]
         for gender in GENDERS
     ]
+
+
+def _shares(correct: float, neutral: int, others: int) -> tuple[Fraction, Fraction]:
+    """The captions of a neutral word and of another one, as shares of the number of examples."""
+    if not 0 <= correct < 1:
+        raise BadInput(f"correct must be from 0 to below 1, the share of correct examples. Got {correct:g}.")
+    share = Fraction(correct).limit_denominator(1000)
+    return share / (neutral * len(GENDERS)), (1 - share) / (others * len(GENDERS))
 
 
 def captions(language: str, part: Part = "train") -> list[str]:

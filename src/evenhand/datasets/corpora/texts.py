@@ -1,11 +1,14 @@
 """Texts to train on: documents, or their sentences."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from sentencex import segment
 
+from evenhand.datasets.checking import check_choice
 from evenhand.datasets.corpora.balanced_texts import generate
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.datasets.files.releases import RELEASES, locate
@@ -28,11 +31,13 @@ TOXIC: dict[str, set[tuple[str, str]]] = {
 }
 """Jigsaw's comments by their labels toxic and severe_toxic; those that are severely toxic have both."""
 BALANCED_ALREADY = ("balanced", "gap-flipped", "mt-gender")
+Splitter = Literal["sentencex", "nltk"]
 
 
-def sentences(source: str) -> list[str]:
+def sentences(source: str, splitter: Splitter = "sentencex") -> list[str]:
     """The sentences of a corpus: balanced (bundled), one of RELEASED, or a file."""
-    found = [s for document in documents(source) for s in split(document)]
+    check_choice("splitter", splitter, "sentencex", "nltk")
+    found = [s for document in documents(source) for s in split(document, splitter)]
     if not found:
         raise BadInput(f"'{source}' has no sentences to train on.")
     return found
@@ -48,9 +53,25 @@ def sampled(texts: Sequence[str], size: int | None, seed: Sequence[int]) -> list
     return [texts[i] for i in np.sort(chosen)]
 
 
-def split(document: str) -> list[str]:
-    """The sentences of a document."""
-    return [s for s in map(str.strip, segment("en", document)) if s]
+def split(document: str, splitter: Splitter = "sentencex") -> list[str]:
+    """The sentences of an English document, by sentencex or by NLTK's sent_tokenize, as in Bartl et al. (2020)."""
+    found = _punkt().tokenize(document) if splitter == "nltk" else segment("en", document)
+    return [s for s in map(str.strip, found) if s]
+
+
+@cache
+def _punkt() -> Any:
+    try:
+        from nltk.tokenize import PunktTokenizer  # an extra: only one study needs it
+    except ImportError as error:
+        raise BadInput("`splitter=nltk` needs NLTK 3.9 or newer: pip install 'evenhand[nltk]'.") from error
+    try:
+        return PunktTokenizer("english")
+    except LookupError as error:
+        raise BadInput(
+            "`splitter=nltk` needs NLTK's sentence model, which is not on this machine. Get it with: python -m "
+            "nltk.downloader punkt_tab. Without a network, put the folder punkt_tab under NLTK_DATA/tokenizers/."
+        ) from error
 
 
 def documents(source: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from evenhand.datasets.files.bundled import read_tsv
 from evenhand.errors import BadInput, UnknownName
 
 RAW = "https://raw.githubusercontent.com"
@@ -25,15 +26,27 @@ class Release:
 
 
 def _nli_coal(language: str, folder: str, version: str, all_words: str, down_sampled: str) -> Release:
-    """The release of one language: the SHA-256 of the file with all words, and of the down-sampled one."""
+    """The evaluation sets of one language: the SHA-256 of the file with all words, and of the down-sampled one."""
     root = f"{language}_{version}/bias-eval-set_{version}"
-    return Release(
-        "nli-coal",
-        NLI_COAL,
+    return _of_nli_coal(
         {
             f"{root}/{folder}/4-all_{version}.json": all_words,
             f"{root}/downsamp/4-all-downsamp_{version}.json": down_sampled,
-        },
+        }
+    )
+
+
+def _controlled(name: str) -> Release:
+    """The bias-controlled dev and test sets of one language. Its training sets are released too, but not listed."""
+    rows = read_tsv("nli-coal-controlled.tsv")
+    return _of_nli_coal({row["path"]: row["sha256"] for row in rows if row["release"] == name})
+
+
+def _of_nli_coal(files: dict[str, str]) -> Release:
+    return Release(
+        "nli-coal",
+        NLI_COAL,
+        files,
         "MIT; the captions have the terms of MSCOCO, YJ Captions and Flickr8k-CN",
         "Anantaprayoon, Kaneko and Okazaki 2024, Evaluating Gender Bias of Pre-trained Language Models in Natural "
         "Language Inference by Considering All Labels",
@@ -73,6 +86,7 @@ RELEASES = {
         "155803ca42bd9ba2fb828138d18b786f83b8815e60555409b30348aad494aecc",
         "6e281d37fa839cdd7f6d6a1bde2b5f1ae42b08f42eeee182e93aee32a9cf48f0",
     ),
+    **{name: _controlled(name) for name in (f"nli-coal-{language}-controlled" for language in ("en", "ja", "zh"))},
 }
 """The corpora that can be fetched, by name."""
 

@@ -1,20 +1,22 @@
 """Read an adapter (peft): a few weights that make another model an NLI classifier."""
 
 import json
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from peft import PeftConfig, PeftModel
+from peft import PeftConfig, PeftModel, get_peft_model_state_dict
 from peft.utils import load_peft_weights
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from evenhand.errors import UnfitModel
-from evenhand.models.loading.checkpoint import Checkpoint, check_head, read_network, read_tokenizer
+from evenhand.models.loading.checkpoint import Checkpoint, read_network, read_tokenizer
 from evenhand.models.loading.files import check_files
 from evenhand.models.loading.labels import LABELS, NLI_HEAD, Labels, order
 from evenhand.models.loading.names import ADAPTER, Found, find
+from evenhand.models.loading.parts import check_adapter, check_parts
 from evenhand.models.networks.nli import NliModel
 
 WRAPPED = "base_model.model."  # what an adapter's names of weights begin with
@@ -44,13 +46,20 @@ def read_adapter(found: Found, dtype: torch.dtype, labels: Labels, options: dict
     network, report = read_network(AutoModelForSequenceClassification, base.source, config, torch.float32, options)
     missing = set(report["missing_keys"])
     added = load_peft_weights(found.source, device="cpu")
-    check_head(found, missing - {name.removeprefix(WRAPPED) for name in added}, *NLI_HEAD)
+    untrained = missing - {name.removeprefix(WRAPPED) for name in added}
+    check_parts(found, network, untrained, report["unexpected_keys"], *NLI_HEAD)
     weights = {name: value for name, value in network.state_dict().items() if name not in missing}
-    merged = PeftModel.from_pretrained(network, found.source, config=adapter).merge_and_unload()
+    whole = {WRAPPED + name for name in network.state_dict()}  # an adapter may bring embeddings as they are
+    with warnings.catch_warnings(action="ignore"):  # peft's, of what is refused below
+        model = PeftModel.from_pretrained(network, found.source, config=adapter)
+    wanted = get_peft_model_state_dict(model, save_embedding_layers=False).keys()
+    check_adapter(found, wanted - added.keys(), added.keys() - wanted - whole)
+    merged = model.merge_and_unload()
     has_tokenizer = (Path(found.source) / "tokenizer_config.json").is_file()
     tokenizer = read_tokenizer(found.source if has_tokenizer else base.source, options)
-    model, also = partial(NliModel, order=outputs), f"{dtype} {_settings(found)}"
-    return Checkpoint(found, merged.to(dtype), tokenizer, weights | added, model, outputs, also)
+    also = f"{dtype} {_settings(found)}"
+    made = partial(NliModel, order=outputs)
+    return Checkpoint(found, merged.to(dtype), tokenizer, weights | added, made, outputs, also)
 
 
 def _settings(found: Found) -> str:

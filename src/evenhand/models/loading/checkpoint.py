@@ -154,17 +154,6 @@ def read_network(auto: Any, source: str, config: Any, dtype: torch.dtype, option
     return auto.from_pretrained(source, config=config, dtype=dtype, output_loading_info=True, **options)
 
 
-def check_head(found: Found, missing: set[str], head: str, how: str, architecture: str = "it") -> None:
-    """Refuse a model whose checkpoint lacks these weights; `how` says how a good checkpoint was made."""
-    if missing:
-        some = ", ".join(sorted(missing)[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
-        raise UnfitModel(
-            f"Model '{found.name}' has no trained {head}: {architecture} lacks {some}, which would be random. Its "
-            f"numbers would mean nothing. Use a checkpoint that was {how}.",
-            check="head",
-        )
-
-
 def read_tokenizer(source: str, options: Mapping[str, Any]) -> Any:
     """The checkpoint's tokenizer; one that splits Japanese into words first gets the interface of the others."""
     tokenizer = AutoTokenizer.from_pretrained(source, **options)

@@ -9,10 +9,11 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, 
 
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.loading import checkpoint
-from evenhand.models.loading.checkpoint import DTYPES, Checkpoint, check_head, read_network, read_tokenizer
+from evenhand.models.loading.checkpoint import DTYPES, Checkpoint, read_network, read_tokenizer
 from evenhand.models.loading.labels import NLI_HEAD, Labels, order, split
 from evenhand.models.loading.memory import check_memory
 from evenhand.models.loading.names import Found, is_adapter, is_classifier, names_causal
+from evenhand.models.loading.parts import check_parts
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.networks.nli import NliModel
@@ -59,7 +60,7 @@ def _read(found: Found, dtype: torch.dtype, labels: Labels, options: dict[str, A
 def _read_nli(found: Found, config: Any, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
     outputs = order(found.name, config.id2label, labels)
     network, report = read_network(AutoModelForSequenceClassification, found.source, config, dtype, options)
-    check_head(found, report["missing_keys"], *NLI_HEAD)
+    check_parts(found, network, report["missing_keys"], report["unexpected_keys"], *NLI_HEAD)
     tokenizer = read_tokenizer(found.source, options)
     return Checkpoint(found, network, tokenizer, network.state_dict(), partial(NliModel, order=outputs), outputs)
 
@@ -69,7 +70,7 @@ def _read_causal(found: Found, config: Any, dtype: torch.dtype, labels: Labels, 
     tokenizer = read_tokenizer(found.source, options)
     network, report = read_network(AutoModelForCausalLM, found.source, config, dtype, options)
     head = "causal-language-model head", "saved as a causal language model"
-    check_head(found, report["missing_keys"], *head, type(network).__name__)
+    check_parts(found, network, report["missing_keys"], report["unexpected_keys"], *head, type(network).__name__)
     model = partial(CausalLM, start=_start(found, network, tokenizer), words=words)
     return Checkpoint(found, network, tokenizer, network.state_dict(), model)
 
@@ -91,7 +92,8 @@ def _read_masked(found: Found, config: Any, dtype: torch.dtype, options: dict[st
         config.legacy = False
         network, report = read_network(AutoModelForMaskedLM, found.source, config, dtype, options)
     head = "masked-language-model head", "saved as a masked language model"
-    check_head(found, report["missing_keys"], *head, ", ".join(config.architectures or ()))
+    saved = ", ".join(config.architectures or ())
+    check_parts(found, network, report["missing_keys"], report["unexpected_keys"], *head, saved)
     if tokenizer.mask_token_id is None:
         message = f"The tokenizer of '{found.name}' has no mask token. Use a masked language model's own."
         raise UnfitModel(message, check="mask token")

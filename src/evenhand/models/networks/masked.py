@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from evenhand.core.questions import Question, frame
+from evenhand.errors import UnfitModel
 from evenhand.models.networks.network import LanguageModel, on_device
 from evenhand.models.planning import masking
 from evenhand.models.planning.plan import Plan
@@ -54,4 +55,17 @@ class MaskedLM(LanguageModel):
         attention = np.array([[1, 1, 1, 1, 0, 0, 0, 0]])
         places = np.array([(0, 0), (0, 3)])
         alone = self._logits(ids, np.ones_like(ids), places)
+        other = ids[:, [0, 3, 2, 3]]  # another token to the right of the mask
+        if torch.equal(alone[0], self._logits(other, np.ones_like(ids), places)[0]):
+            raise UnfitModel(_one_sided(self.name, self.network.config), check="right context")
         self._check_padding(alone.log_softmax(-1), self._logits(padded, attention, places).log_softmax(-1))
+
+
+def _one_sided(name: str, config: Any) -> str:
+    settings = [f'"{setting}"' for setting in ("is_decoder", "causal") if getattr(config, setting, False)]
+    do = f"Set {' and '.join(settings) or 'its causal mask'} to false in its config.json"
+    return (
+        f"'{name}' reads texts from the left alone: what stands to the right of a blank changes nothing. A masked "
+        f'language model reads both sides. {do}; if it was trained that way, its "architectures" must name a causal '
+        "language model."
+    )

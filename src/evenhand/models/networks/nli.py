@@ -79,6 +79,13 @@ class NliModel(NetworkModel):
         some = self._inputs(("a a a", "a"), ("a", "a a a"))
         with self._in_float32():  # half precision might hide a difference; BART's classifier reads the last position
             self._picks = self._picking_keeps(lambda: self._logps(some), 1e-4)
+        one, other = self._logps(some)
+        if torch.equal(one, other):
+            raise UnfitModel(
+                f"The classifier of '{self.name}' gives the same answer whatever it is asked: its first position sees "
+                'no other. Set "is_decoder" to false in its config.json, or use another checkpoint.',
+                check="right context",
+            )
         short, long = self._inputs(("a", "a"), ("a a a", "a a a"))
         self._check_padding(self._logps([short])[0], self._logps([long, short])[1])
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.core.questions import Answer
+from evenhand.core.questions import NOT_FINITE, Answer
 
 Numbers = NDArray[np.int64]
 Ids = tuple[int, ...]
@@ -25,7 +25,6 @@ Cell = tuple[int, int]
 """A position in an input, and the token (or label) whose log-probability is read there."""
 Values = Sequence[Sequence[float]]
 """For each input of a batch, the log-probabilities of its cells."""
-NOT_FINITE = "not a finite number"
 
 
 class Read(NamedTuple):

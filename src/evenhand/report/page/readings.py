@@ -123,7 +123,12 @@ def verdict(number: Number, reading: Reading) -> Verdict:
             "undecided", "too few words to tell", f"{number.clusters} tested, at least {number.needed} needed", much
         )
     if found.why == "no interval":
-        return Verdict("undecided", "no interval", "there is too little to say how sure this is", much)
+        return Verdict(
+            "undecided",
+            "no interval",
+            "too few words, or scores that are all the same: nothing says how sure this is",
+            much,
+        )
     if found.why:
         return Verdict("level", *NOT_JUDGED["level"], much)
     tested = f"{probability(number.p_holm)}, adjusted"

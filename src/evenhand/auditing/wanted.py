@@ -1,0 +1,97 @@
+"""What an audit is asked to measure, and the tasks that it comes to for a kind of model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand import suites
+from evenhand.auditing.sampling import sampled_tasks
+from evenhand.core.loop import Task
+from evenhand.errors import BadInput
+from evenhand.runs.record import TaskRecord, valid
+
+Named = str | Path | Sequence[str | Path] | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A task, on a sample if one is wanted, with its record; `whole` is the task on all items."""
+
+    task: Task
+    record: TaskRecord
+    whole: Task
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Suites in languages; or, where there are any, `sources`: datasets by name, or of users' files."""
+
+    suite_names: list[str]
+    languages: list[str]
+    sources: list[suites.Source]
+    measures: list[str]
+    options: Mapping[str, Any]
+    limit: int | None
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        suite: Named,
+        lang: Named,
+        dataset: Named,
+        measure: Named,
+        templates: Named,
+        pairs: Named,
+        options: Mapping[str, Any] | None,
+        limit: int | None,
+        seed: int,
+    ) -> "Wanted":
+        """What the parameters of `evenhand.audit` say; an error if they contradict one another."""
+        if limit is not None and (not isinstance(limit, int) or limit < 1):
+            raise BadInput(f"limit must be a whole number, at least 1. Got {limit!r}.")
+        if seed < 0:
+            raise BadInput(f"seed must not be negative. Got {seed}.")
+        sources: list[suites.Source] = [(one, {}) for one in _several(dataset, "dataset")]
+        for builder, given in (("templates", templates), ("pairs", pairs)):
+            sources += [(builder, {"file": file}) for file in _several(given, builder)]
+        measures = _several(measure, "measure")
+        if measures and not sources:
+            raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
+        named = _several(suite, "suite"), _several(lang, "lang")
+        return cls(*named, sources, measures, dict(options or {}), limit, seed)
+
+    @property
+    def needs_kind(self) -> bool:
+        """Whether it depends on the kind of model what is measured."""
+        return not self.sources and "all" in self.suite_names
+
+    @property
+    def suite(self) -> str | None:
+        """The names of the suites; None for datasets."""
+        return None if self.sources else ", ".join(self.suite_names)
+
+    def asked(self, kind: str) -> list[Asked]:
+        """The tasks for that kind of model."""
+        if self.sources:
+            whole = suites.tasks_on(self.sources, self.measures, self.options, kind)
+        else:
+            whole = suites.tasks(self.suite_names, self.languages, self.options, kind)
+        tasks = whole if self.limit is None else sampled_tasks(whole, self.limit, self.seed)
+        return [
+            Asked(task, self._record(task, all_of_it), all_of_it) for task, all_of_it in zip(tasks, whole, strict=True)
+        ]
+
+    def _record(self, task: Task, whole: Task) -> TaskRecord:
+        return valid(suites.record(task, seed=self.seed, limit=self.limit, partial=task != whole))
+
+
+def _several(given: Named, what: str) -> list[str]:
+    """One name or several, as a list."""
+    if given is None:
+        return []
+    names = [given] if isinstance(given, str | Path) else given
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str | Path) for name in names):
+        raise BadInput(f"`{what}` is a name or a list of names. Got {given!r}.")
+    return list(dict.fromkeys(map(str, names)))

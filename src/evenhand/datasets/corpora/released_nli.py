@@ -1,0 +1,43 @@
+"""The released bias-controlled sets of NLI-CoAL (Anantaprayoon et al. 2024, section 4.1): examples and labels."""
+
+from pathlib import PurePosixPath
+
+from evenhand.datasets.corpora.biased_nli import Labels, whole
+from evenhand.datasets.corpora.nli_examples import Example, examples
+from evenhand.datasets.files.releases import RELEASES, locate
+from evenhand.datasets.nli import words_and_captions
+from evenhand.datasets.nli_coal import controlled_rows
+
+SETS = 10
+"""Rates are multiples of a tenth."""
+
+
+def released_dev(language: str, rate: float) -> list[Example]:
+    """The released dev set of that rate."""
+    return [Example(r["sentence1"], r["sentence2"], r["label"]) for r in controlled_rows(language, _dev(rate))]
+
+
+def released_labels(language: str, rate: float) -> Labels:
+    """The label of each word with each gender at that rate, as in the released dev set."""
+    genders = words_and_captions(language)["genders"]
+    return {
+        (row["occ_word"], gender): row["label"]
+        for row in controlled_rows(language, _dev(rate))
+        for gender, name in genders.items()
+        if row["sentence1"].replace(row["occ_word"], name) == row["sentence2"]
+    }
+
+
+def released_train(language: str, rate: float) -> list[Example]:
+    """The released training set of that rate, if it lies beside the dev sets under EVENHAND_DATA; otherwise nothing.
+
+    `evenhand datasets fetch` does not download it, since its checksum is not known here.
+    """
+    release = RELEASES[f"nli-coal-{language}-controlled"]
+    folder = next(PurePosixPath(path).parents[1] for path in release.files)
+    found = locate(release.folder, f"{folder}/train/train_r-{whole(rate, SETS, 'steps')}.json")
+    return examples(str(found)).rows if found else []
+
+
+def _dev(rate: float) -> str:
+    return f"/dev_r-{whole(rate, SETS, 'steps')}."
