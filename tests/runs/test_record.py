@@ -139,7 +139,6 @@ def test_damaged_values_are_an_error_that_names_the_field(tmp_path: Path, damage
         (set_to(["category"], "tasks", 0, "by"), r"tasks\[0\].by names 'category', which is not a group"),
         (set_to("nonsense", "tasks", 0, "cluster"), r"tasks\[0\].cluster names 'nonsense'"),
         (set_to("nonsense", "tasks", 0, "crossed"), r"tasks\[0\].crossed names 'nonsense'"),
-        (set_to("nonsense", "tasks", 0, "within"), r"tasks\[0\].within names 'nonsense'"),
     ],
 )
 def test_a_group_that_the_scores_lack_is_an_error_that_names_the_field(

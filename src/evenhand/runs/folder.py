@@ -132,8 +132,7 @@ class Run:
         scores = self._read("scores.parquet")
         labelled = scores.groupby(["dataset", "measure"]).count()
         for number, task in enumerate(self.record.tasks):
-            named = [*(("by", group) for group in task.by)]
-            named += [(key, getattr(task, key)) for key in ("within", "cluster", "crossed")]
+            named = [*(("by", group) for group in task.by), ("cluster", task.cluster), ("crossed", task.crossed)]
             for key, group in named if task.name in labelled.index else ():
                 if group and not (group in labelled and labelled[group][task.name]):
                     self._fail(f"tasks[{number}].{key} names '{group}', which is not a group of its scores")
