@@ -71,15 +71,15 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     name = None
     _remove_leftovers(path.parent)
     try:
-        with _unfinished(path) as file:
-            name = file.name
+        file, name = _unfinished(path)
+        with file:
             fill(file)
             file.flush()
             os.fsync(file.fileno())
-            Path(name).chmod(0o666 & ~_umask())
+            name.chmod(0o666 & ~_umask())
             if fcntl is None:
                 file.close()
-            Path(name).replace(path)  # while it is locked, or it could be taken for a leftover
+            name.replace(path)  # while it is locked, or it could be taken for a leftover
     except OSError as error:
         raise RunError(
             f"'{path}' cannot be written: {error.strerror or error}. What was there before still is. "
@@ -87,18 +87,19 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
         ) from error
     finally:
         if name is not None:
-            Path(name).unlink(missing_ok=True)
+            name.unlink(missing_ok=True)
 
 
-def _unfinished(path: Path) -> IO[bytes]:
-    """A new file in the folder of `path`, which is locked until it is closed."""
+def _unfinished(path: Path) -> tuple[IO[bytes], Path]:
+    """A new file in the folder of `path`, which is locked until it is closed, and its path."""
     while True:
-        file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED, delete=False)
+        number, name = tempfile.mkstemp(UNFINISHED, f".{path.name}.", path.parent)
+        file = os.fdopen(number, "w+b")
         if fcntl is not None:
             with suppress(OSError):  # a file system without locks, where nothing is removed either
                 fcntl.flock(file, fcntl.LOCK_EX)
-        if Path(file.name).exists():  # another process may have taken it for a leftover before it was locked
-            return file  # type: ignore[return-value]
+        if Path(name).exists():  # another process may have taken it for a leftover before it was locked
+            return file, Path(name)
         file.close()
 
 

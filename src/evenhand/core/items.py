@@ -98,8 +98,8 @@ def check_texts(*given: str) -> None:
     for text in given:
         if len(text) > LONGEST:
             raise BadInput(
-                f"A sentence has {len(text):,} characters, and at most {LONGEST:,} can be measured: {text[:40]!r}... Is "
-                "it a whole document, or is a quotation mark missing?"
+                f"A sentence has {len(text):,} characters, and at most {LONGEST:,} can be measured: {text[:40]!r}... "
+                "Is it a whole document, or is a quotation mark missing?"
             )
         if found := SURROGATE.search(text):
             raise BadInput(f"{found[0]!r} is half of a surrogate pair, not a character. Got it in {text!r}.")
