@@ -240,6 +240,9 @@ def places(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | 
         yield from places(value, (*path, key))
 
 
+WRONG: list[Any] = [None, [], {"a": [1]}, 10**40, "x", True]
+
+
 @pytest.mark.parametrize("schema", [1, 3])
 def test_whatever_a_field_holds_the_run_opens_or_an_error_says_why(tmp_path: Path, schema: int) -> None:
     folder = tmp_path / "run"
@@ -247,7 +250,7 @@ def test_whatever_a_field_holds_the_run_opens_or_an_error_says_why(tmp_path: Pat
     for name in ("run.json", "results.json"):
         text = (folder / name).read_text(encoding="utf-8")
         for place in places(json.loads(text)):
-            for value in (None, [], {"a": [1]}, 10**40, "x", True):
+            for value in WRONG:
                 data = json.loads(text)
                 set_to(value, *place)(data)
                 (folder / name).write_text(json.dumps(data))

@@ -64,7 +64,7 @@ def datasets_export(
     check_new(out, force)
     table = datasets.load(name, **parsed(option)).table()
     cells = table.reset_index().astype(str)
-    for column in cells:
+    for column in map(str, cells.columns):
         if (broken := cells[column].str.contains(BREAKS)).any():
             row = cells[broken].iloc[0, 0]
             raise BadInput(

@@ -4,15 +4,16 @@ import os
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
 from evenhand.errors import BadInput, RunError
 
 try:
-    import fcntl
+    fcntl: Any = import_module("fcntl")
 except ImportError:  # Windows, where a file cannot be deleted while it is open
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 Parsed = TypeVar("Parsed")
 

@@ -3,7 +3,7 @@
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from evenhand.core.files import LARGEST, read_parsed
 from evenhand.errors import ModelError
@@ -47,17 +47,17 @@ def _read(found: Found, name: str) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        data = read_parsed(path, json.loads)
+        data: Any = read_parsed(path, json.loads)
     except (OSError, ValueError) as error:
         _fail(found, f"{name} cannot be read: {error}")
     if not isinstance(data, dict):
         _fail(found, f"{name} must hold a JSON object. Got {str(data)[:40]!r}")
-    return data
+    return dict(data)
 
 
 def _is_length(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 1
 
 
-def _fail(found: Found, what: str) -> Any:
+def _fail(found: Found, what: str) -> NoReturn:
     raise ModelError(f"Model '{found.name}' in {found.source} cannot be loaded: {what}. {found.whole}")
