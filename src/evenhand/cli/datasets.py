@@ -66,7 +66,7 @@ def datasets_export(
     cells = table.reset_index().astype(str)
     for column in map(str, cells.columns):
         if (broken := cells[column].str.contains(BREAKS)).any():
-            row = cells[broken].iloc[0, 0]
+            row = str(cells[broken].iloc[0, 0])
             raise BadInput(
                 f"A .tsv file cannot have tabs or line breaks in its fields. There is one in the column '{column}' of "
                 f"the row '{row}': replace it by a space."
