@@ -11,12 +11,31 @@ EvenhandError
 └── ClusterError        a Ray cluster that is not there, or whose workers cannot be used
 """
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST, QUOTED = 500, 200
+"""Characters of a message, and of a text that is quoted in one: messages repeat what is in files, of any length."""
+QUOTES = re.compile(r"""(?<![\w'"])(['"])[^\n]*?\1(?=[\s.,:;!?)\]|]|$)""")
+"""What is between quotation marks; an apostrophe is none."""
+
+
+def shortened(text: str, most: int = QUOTED) -> str:
+    """The text, without its middle if it has more than `most` characters."""
+    start, end = most * 2 // 3, most - most * 2 // 3 - 1
+    return text if len(text) <= most else f"{text[:start]}…{text[-end:]}"
+
 
 class EvenhandError(Exception):
-    """The root: anything the person at the keyboard can put right."""
+    """The root: anything the person at the keyboard can put right.
+
+    A message has at most 500 characters, and what it quotes at most 200: the middle of what is longer is left out.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        short = QUOTES.sub(lambda quoted: shortened(quoted[0]), shortened(str(message), 10 * LONGEST))
+        super().__init__(shortened(short, LONGEST))
 
 
 class BadInput(EvenhandError, ValueError):
@@ -28,7 +47,7 @@ class UnknownName(BadInput):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
-        near = get_close_matches(name, known, n=1)
+        near = get_close_matches(name[:QUOTED], known, n=1)
         suggestion = f" Did you mean '{near[0]}'?" if near else ""
         super().__init__(f"Unknown {kind} '{name}'.{suggestion} Available: {', '.join(known) or 'none'}.")
 

@@ -1,19 +1,21 @@
 """A file is as it was or new and whole, whatever happens while it is written."""
 
+import json
 import os
 import signal
 import stat
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
 from evenhand import RunError
-from evenhand.core.files import prepare, write_whole
+from evenhand.core.files import LARGEST, UNFINISHED, parsed, prepare, read_parsed, write_whole
 
 
 def content(folder: Path) -> dict[str, str]:
@@ -136,6 +138,46 @@ def test_a_kill_leaves_the_old_file(old: Path, when: str) -> None:
     done = subprocess.run([sys.executable, "-c", KILLED, str(old), when], capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert old.read_text() == "old"
+    assert len(content(old.parent)) == 2  # there was no time to remove what was half written
+
+
+def test_what_a_killed_write_left_goes_with_the_next_write_in_the_folder(old: Path) -> None:
+    """Also if that is of another file; what a running process writes, and what others named alike, stays."""
+    subprocess.run([sys.executable, "-c", KILLED, str(old), "in the middle"], capture_output=True)
+    (old.parent / ".results.json.original").write_text("mine")
+
+    def fill(file: IO[bytes]) -> None:
+        write_whole(old.with_name("other.json"), lambda other: other.write(b"in between"))
+        assert len(list(old.parent.glob(f".run.json.*{UNFINISHED}"))) == 1
+        file.write(b"whole")
+
+    assert [path.suffix for path in old.parent.glob(".*.json.????????.*")] == [UNFINISHED]
+    write_whole(old.with_name("run.json"), fill)
+    expected = {"results.json": "old", ".results.json.original": "mine", "other.json": "in between"}
+    assert content(old.parent) == {**expected, "run.json": "whole"}
+
+
+def test_a_pipe_a_device_and_a_huge_file_are_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(LARGEST + 1)
+    for name, says in (("pipe", "not a regular file"), ("zero", "not a regular file"), ("huge", "bytes, and")):
+        with pytest.raises(OSError, match=says):
+            read_parsed(tmp_path / name, str)
+
+
+@pytest.mark.parametrize(
+    ("text", "parse"), [("[" * 3_000 + "]" * 3_000, json.loads), ("a = " + "[" * 3_000 + "]" * 3_000, tomllib.loads)]
+)
+def test_what_is_nested_too_deeply_is_an_error_of_the_file(text: str, parse: Any) -> None:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000)
+    try:
+        with pytest.raises(ValueError, match="nested too deeply"):
+            parsed(text, parse)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 FULL = """

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -409,3 +410,54 @@ def test_a_swap_and_a_debiasing_choose_the_same_documents(tmp_path: Path) -> Non
     trained_on = [text.rstrip("\n") for text in substituted(str(file), share=0.5, seed=3).after]
     assert [text for text in swapped if text.strip()] == trained_on
     assert 80 < sum("She" in text for text in swapped) < 180
+
+
+def test_damaged_parquet_is_a_sentence_wherever_the_damage_is(tmp_path: Path) -> None:
+    """Swapped all the same where nothing notices: parquet has no checksums unless its writer asks for them."""
+    whole = tmp_path / "whole.parquet"
+    texts = [f"He is number {number}." for number in range(12_000)]
+    pd.DataFrame({"id": range(len(texts)), "text": texts}).to_parquet(whole, row_group_size=1_000, compression=None)
+    content, chance = whole.read_bytes(), random.Random(0)
+    assert content.count(b"number 11500") == 1
+    late = tmp_path / "late.parquet"  # no UTF-8, long after the rows that are looked at first
+    late.write_bytes(content.replace(b"number 11500", b"number \xff\xfe\xff\xfe\xff"))
+    with pytest.raises(BadInput, match="late.parquet' cannot be read: 'utf-8' codec can't decode"):
+        swap(late, jobs=1, lang="en", share=0.01)
+    refused = 0
+    for number in range(15):
+        damaged = bytearray(content)
+        for _ in range(chance.choice((1, 3, 20))):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        source = tmp_path / f"{number}.parquet"
+        source.write_bytes(damaged)
+        try:
+            swap(source, tmp_path / f"out-{number}.parquet", jobs=1, lang="en", share=0.01)
+        except BadInput as error:
+            assert "cannot be read" in str(error)  # noqa: PT017
+            refused += 1
+    assert refused > 5
+    assert not list(tmp_path.glob(".*"))
+
+
+FULL = """
+import resource, sys
+from evenhand.cli.app import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))  # no file may grow beyond this
+main(["swap", sys.argv[1], "--jobs", "1", "--lang", "en"])
+"""
+
+
+def test_a_full_disk_is_a_sentence_and_the_swap_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    source = tmp_path / "texts.txt"
+    source.write_text("He is here.\n" * 1_000)
+    done = subprocess.run([sys.executable, "-c", FULL, str(source)], capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert "where the edits are kept, cannot be written: File too large. Free some space" in done.stderr
+    assert swap(source, jobs=1, lang="en").rewritten == 1_000
+
+
+def test_half_of_a_surrogate_pair_stays_as_it_is(tmp_path: Path) -> None:
+    source = tmp_path / "texts.jsonl"
+    source.write_text('{"text": "He is \\ud83d here."}\n{"text": "It is his."}\n')
+    swap(source, lang="en", jobs=1)
+    assert (tmp_path / "texts.swapped.jsonl").read_text().startswith('{"text": "She is \\ud83d here."}\n')

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from filelock import FileLock
 
 from evenhand import Run, RunError
+from evenhand.auditing.rescoring import rescore
 from evenhand.core.scores import Result, Score, Value
 from evenhand.runs.folder import write
 from helpers.made_scores import PAPER, run, scores
@@ -129,3 +131,13 @@ def test_a_full_disk_keeps_the_answers_that_were_there(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "What was kept before is still there" in done.stdout
+
+
+def test_a_disk_that_cannot_be_written_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(FileLock, "acquire", fails)
+    write(tmp_path, RECORD, [RESULT], {})
+    with pytest.raises(RunError, match="cannot be written: .*Read-only file system. Copy the folder to a place"):
+        rescore(tmp_path)

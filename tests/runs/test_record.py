@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,6 +92,8 @@ def set_to(value: object, *keys: str | int) -> Damage:
         (set_to(None, "model"), "model should be a valid string"),
         (set_to([], "sha256"), "sha256 should be an object"),
         (set_to(5, "tasks"), "tasks should be a valid array"),
+        (set_to(5, "tasks", 0, "by"), r"tasks\[0\].by should be a valid array"),
+        (set_to(5, "tasks", 0, "dataset_options"), r"tasks\[0\].dataset_options should be"),
         (set_to([None], "tasks"), r"tasks\[0\]"),
         (set_to("great", "doctor", 0, "verdict"), r"doctor\[0\].verdict should be 'fine', 'careful' or 'unfit'"),
         (set_to(-1, "seed"), "seed should be greater than or equal to 0"),
@@ -228,3 +230,34 @@ def test_a_measure_that_was_not_run_has_no_scores_and_keeps_the_columns() -> Non
     found = Run.load(OLD).scores_of("tgb", "pronoun")
     assert found.empty
     assert {"id", "score", "dataset"} <= set(found)
+
+
+def places(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The place of every value; of a list, of the first."""
+    inner = data.items() if isinstance(data, dict) else list(enumerate(data))[:1] if isinstance(data, list) else ()
+    for key, value in inner:
+        yield (*path, key)
+        yield from places(value, (*path, key))
+
+
+WRONG: list[Any] = [None, [], {"a": [1]}, 10**40, "x", True]
+
+
+@pytest.mark.parametrize("schema", [1, 3])
+def test_whatever_a_field_holds_the_run_opens_or_an_error_says_why(tmp_path: Path, schema: int) -> None:
+    folder = tmp_path / "run"
+    make(folder) if schema == 3 else shutil.copytree(OLD.with_name("hobbies"), folder)
+    for name in ("run.json", "results.json"):
+        text = (folder / name).read_text(encoding="utf-8")
+        for place in places(json.loads(text)):
+            for value in WRONG:
+                data = json.loads(text)
+                set_to(value, *place)(data)
+                (folder / name).write_text(json.dumps(data))
+                try:
+                    found = Run.load(folder, checked=False)
+                    assert isinstance(found.record, RunRecord)
+                    assert name == "run.json" or len(found.results)
+                except RunError as error:
+                    assert str(folder) in str(error)  # noqa: PT017
+        (folder / name).write_text(text)

@@ -135,3 +135,41 @@ def test_the_command_prints_the_accuracy(base: Path, tmp_path: Path, capsys: pyt
     assert "of 15 dev examples right" in printed
     assert "9 examples" in (tmp_path / "o" / "README.md").read_text()
     assert run_command(app, [*command, "--lr", "0"]) == 2
+
+
+def test_a_training_killed_at_any_write_goes_on_and_leaves_nothing_behind(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every file that is written, replaced or deleted is a place where the process may end."""
+
+    class Killed(BaseException):
+        pass
+
+    whole = evenhand.load(str(finetune_nli(str(base), EXAMPLES, SHORT, tmp_path / "whole").folder)).fingerprint
+    replace, unlink = Path.replace, Path.unlink
+    left = 0
+
+    def counted(method: Any) -> Any:
+        def step(path: Path, *given: Any, **named: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+            return method(path, *given, **named) if left > 0 else None  # the dead clean nothing up
+
+        return step
+
+    for moment in range(1, 40):
+        out, left = tmp_path / f"out-{moment}", moment
+        monkeypatch.setattr(Path, "replace", counted(replace))
+        monkeypatch.setattr(Path, "unlink", counted(unlink))
+        try:
+            finetune_nli(str(base), EXAMPLES, SHORT, out)
+            break
+        except Killed:
+            monkeypatch.setattr(Path, "replace", replace)
+            monkeypatch.setattr(Path, "unlink", unlink)
+        done = finetune_nli(str(base), EXAMPLES, SHORT, out)
+        assert evenhand.load(str(done.folder)).fingerprint == whole
+        assert not [path for path in out.iterdir() if path.name.startswith(".")]
+    assert moment > 4

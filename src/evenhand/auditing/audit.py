@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 
 LOADING = tuple(signature(models.load).parameters)[1:]
 """The parameters of `evenhand.load` other than the name."""
+LONGEST_NAME = 200
+"""Bytes of a run folder's name; file systems allow 255."""
 
 
 def audit(
@@ -179,7 +181,8 @@ def scored(audited: AuditRecord, results: Sequence[Result]) -> AuditRecord:
 def run_folder(model: str | Model, out: str | Path, name: str | None = None) -> Path:
     """The folder of a model's run, `out/<model>` or `out/<name>`, with two dashes for the slash of a Hub id."""
     name = name or (find(model).name if isinstance(model, str) else model.name)
-    if not (folder_name := slug(name).strip()) or folder_name.strip(".") == "":
+    folder_name = slug(name).strip()
+    if not folder_name.strip(".") or not folder_name.isprintable() or len(folder_name.encode()) > LONGEST_NAME:
         raise BadInput(f"A run needs a name that can be a folder's. Got {name!r}: give `name`.")
     return Path(out).expanduser() / folder_name
 

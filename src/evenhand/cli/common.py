@@ -37,8 +37,9 @@ Options = Annotated[
 
 
 def print_json(data: object) -> None:
-    """Print data as JSON."""
-    terminal.show(json.dumps(data, indent=1, ensure_ascii=False))
+    """Print data as JSON, with control characters escaped."""
+    text = json.dumps(data, indent=1, ensure_ascii=False)
+    terminal.show(terminal.UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def parsed(options: list[str] | None) -> dict[str, str]:

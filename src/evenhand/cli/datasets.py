@@ -10,6 +10,8 @@ from evenhand.cli import terminal
 from evenhand.cli.common import Force, Json, Options, parsed, print_json
 from evenhand.errors import BadInput
 
+BREAKS = r"[\t\r\n]"
+
 app = typer.Typer(help="List, show, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -41,7 +43,9 @@ def datasets_show(
     for label, text in (("Source", dataset.source), ("Licence", dataset.licence), ("Flaws", dataset.flaws)):
         if text:
             terminal.show(f"{label}: {text}")
-    terminal.show("", dataset.table().head(rows).to_csv(sep="\t", quoting=csv.QUOTE_NONE).rstrip("\n"))
+    table = dataset.table().head(rows).replace(BREAKS, " ", regex=True)
+    table.index = table.index.astype(str).str.replace(BREAKS, " ", regex=True)
+    terminal.show("", table.to_csv(sep="\t", quoting=csv.QUOTE_NONE).rstrip("\n"))
 
 
 @app.command("export", epilog="Example: evenhand datasets export becpro-en --out becpro.tsv")
@@ -59,6 +63,14 @@ def datasets_export(
         raise BadInput(f"Datasets are exported as .tsv. Got '{out}'.")
     check_new(out, force)
     table = datasets.load(name, **parsed(option)).table()
+    cells = table.reset_index().astype(str)
+    for column in map(str, cells.columns):
+        if (broken := cells[column].str.contains(BREAKS)).any():
+            row = str(cells[broken].iloc[0, 0])
+            raise BadInput(
+                f"A .tsv file cannot have tabs or line breaks in its fields. There is one in the column '{column}' of "
+                f"the row '{row}': replace it by a space."
+            )
     write_whole(out, lambda file: table.to_csv(file, sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n"))
     terminal.show(f"{len(table):,} rows in {out}")
 

@@ -7,6 +7,7 @@ import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.common import Json, RunFolder, print_json
+from evenhand.core.files import read_parsed
 from evenhand.errors import BadInput
 
 
@@ -42,7 +43,7 @@ def print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> None
 def _numbers(path: Path) -> dict[str, float]:
     """The numbers in a file with a word, a tab and a number on each line."""
     try:
-        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        rows = [line.split("\t") for line in read_parsed(path, str.splitlines) if line.strip()]
         return {word: float(number) for word, number in rows}
     except (OSError, ValueError) as error:
         raise BadInput(f"'{path}' must have a word, a tab and a number on each line. Got: {error}.") from error

@@ -3,6 +3,7 @@
 import io
 import logging
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -16,6 +17,13 @@ from evenhand.training.processes import is_worker_rank
 
 OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
 WIDTH = 120
+UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters, which could change what a terminal shows; line ends and tabs are none of them."""
+
+
+def harmless(text: str) -> str:
+    """The text with a replacement character for each control character: it may be from somebody else's file."""
+    return UNSEEN.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 def run(
@@ -52,7 +60,7 @@ def _interrupted(error: BaseException | None) -> bool:
 
 
 def _say(message: str, code: int) -> int:
-    print(f"evenhand: {message}", file=sys.stderr)
+    print(f"evenhand: {harmless(message)}", file=sys.stderr)
     return code
 
 
@@ -67,7 +75,7 @@ class _Handler(logging.Handler):
         from tqdm.auto import tqdm
 
         with suppress(BrokenPipeError):
-            tqdm.write(self.worded(self.format(record)), file=sys.stderr)
+            tqdm.write(harmless(self.worded(self.format(record))), file=sys.stderr)
 
 
 def _show_log(worded: Callable[[str], str]) -> None:
@@ -96,19 +104,25 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def show(*things: Any) -> None:
-    """Print to stdout at once; a closed pipe ends the command without a traceback."""
+    """Print to stdout at once, without control characters; a closed pipe ends the command without a traceback."""
     from rich.console import Console, Group
+    from rich.segment import Segment
     from rich.text import Text
+
+    class Harmless(Console):
+        def render(self, *what: Any, **how: Any) -> Any:
+            for piece in super().render(*what, **how):
+                yield piece if piece.control else Segment(harmless(piece.text), piece.style)
 
     if sys.stdout is None or is_worker_rank():  # stdout is closed, or another process prints
         return
-    console = Console(highlight=False, markup=False)
+    console = Harmless(highlight=False, markup=False)
     narrow = max(console.width, WIDTH)
     try:
         for thing in things:
             for part in thing.renderables if isinstance(thing, Group) else [thing]:
                 if isinstance(part, str):
-                    print(part)
+                    print(harmless(part))
                     continue
                 # A narrow terminal wraps lines itself; rich would cut the numbers.
                 console.width = narrow if isinstance(part, Text) else max(narrow, _width(console, part))

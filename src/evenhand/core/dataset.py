@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 
 from evenhand.core.contrasts import Partners
-from evenhand.core.items import Item
+from evenhand.core.items import Item, check_texts, texts
+from evenhand.errors import BadInput
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,17 @@ class Dataset:
     options: Mapping[str, Any] = field(default_factory=dict)
     builder: str = ""
     """The name to load it by, where that is not `name`: for a user's file."""
+
+    def __post_init__(self) -> None:
+        seen = set()
+        for item in self.items:
+            try:
+                check_texts(*map(str, (item.id, *texts(item), *item.groups, *item.groups.values())))
+            except BadInput as error:
+                raise BadInput(f"Item {item.id!r} of dataset '{self.name}': {error}") from error
+            if item.id in seen:
+                raise BadInput(f"Dataset '{self.name}' has two items with the id {item.id!r}. Each needs its own.")
+            seen.add(item.id)
 
 
 def base_name(dataset: str) -> str:

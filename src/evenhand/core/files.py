@@ -1,12 +1,46 @@
-"""Files that are replaced whole or not at all, even if the process is killed."""
+"""Files that are replaced whole or not at all, even if the process is killed; and reading files of any origin."""
 
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
 
 from evenhand.errors import BadInput, RunError
+
+try:
+    fcntl: Any = import_module("fcntl")
+except ImportError:  # Windows, where a file cannot be deleted while it is open
+    fcntl = None
+
+Parsed = TypeVar("Parsed")
+
+LARGEST = 2**28
+"""Bytes of a file of settings or results."""
+UNFINISHED = ".unfinished"
+"""The ending of files that are being written. One that a killed process left is removed by the next write there."""
+
+
+def read_parsed(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
+    """What `parse` makes of a file in UTF-8; an OSError or ValueError if it is no regular file, too large or damaged.
+
+    A pipe would be waited for, and a device such as /dev/zero never ends.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError("it is not a regular file")
+    if (size := path.stat().st_size) > LARGEST:
+        raise OSError(f"it has {size:,} bytes, and {LARGEST:,} are allowed")
+    return parsed(path.read_text(encoding="utf-8"), parse)
+
+
+def parsed(text: str, parse: Callable[[str], Parsed]) -> Parsed:
+    """What `parse` makes of a text; a ValueError if it is damaged or nested too deeply."""
+    try:
+        return parse(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def prepare(path: Path) -> None:
@@ -36,14 +70,17 @@ def slug(model: str) -> str:
 def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     """Replace a file by what `fill` writes, whole or not at all."""
     name = None
+    _remove_leftovers(path.parent)
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            name = file.name
+        file, name = _unfinished(path)
+        with file:
             fill(file)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(path)
+            name.chmod(0o666 & ~_umask())
+            if fcntl is None:
+                file.close()
+            name.replace(path)  # while it is locked, or it could be taken for a leftover
     except OSError as error:
         raise RunError(
             f"'{path}' cannot be written: {error.strerror or error}. What was there before still is. "
@@ -51,7 +88,32 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
         ) from error
     finally:
         if name is not None:
-            Path(name).unlink(missing_ok=True)
+            name.unlink(missing_ok=True)
+
+
+def _unfinished(path: Path) -> tuple[IO[bytes], Path]:
+    """A new file in the folder of `path`, which is locked until it is closed, and its path."""
+    while True:
+        number, name = tempfile.mkstemp(UNFINISHED, f".{path.name}.", path.parent)
+        file = os.fdopen(number, "w+b")
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks, where nothing is removed either
+                fcntl.flock(file, fcntl.LOCK_EX)
+        if Path(name).exists():  # another process may have taken it for a leftover before it was locked
+            return file, Path(name)
+        file.close()
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Delete the unfinished files in the folder that no process has locked."""
+    for path in folder.glob(f".*{UNFINISHED}"):
+        with suppress(OSError):
+            if fcntl is None:
+                path.unlink()
+            elif path.is_file():
+                with path.open("rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    path.unlink()
 
 
 def _umask() -> int:

@@ -1,5 +1,6 @@
 """Items, the rows of a dataset: each has a unique id and the groups it belongs to."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -9,6 +10,9 @@ from evenhand.core.words import changes
 from evenhand.errors import BadInput
 
 Groups = Mapping[str, str]
+LONGEST = 10_000
+"""Characters of a text."""
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Item(Protocol):
@@ -84,6 +88,21 @@ class NliPair:
     premise: str
     hypothesis: str
     groups: Groups = field(default_factory=dict)
+
+
+def check_texts(*given: str) -> None:
+    """Raise an error for a text that no model can read: of more than 10,000 characters, or not all of them Unicode's.
+
+    Ten thousand characters are a hundred times a sentence; comparing longer ones word by word would take hours.
+    """
+    for text in given:
+        if len(text) > LONGEST:
+            raise BadInput(
+                f"A sentence has {len(text):,} characters, and at most {LONGEST:,} can be measured: {text[:40]!r}... "
+                "Is it a whole document, or is a quotation mark missing?"
+            )
+        if found := SURROGATE.search(text):
+            raise BadInput(f"{found[0]!r} is half of a surrogate pair, not a character. Got it in {text!r}.")
 
 
 def texts(item: Item) -> tuple[str, str]:

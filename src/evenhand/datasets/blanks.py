@@ -88,8 +88,6 @@ def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Datas
     """The dataset of a user's file, as parsed; every error names file and place."""
     check_known(file, data, KEYS)
     check_required(file, data, ("name", "language", "category"))
-    if not isinstance(data["name"], str):
-        raise BadInput(f"{file}: name must be a text. Got {data['name']!r}.")
     if data["language"] != "en":
         raise BadInput(f"{file}: pronoun templates must be in English ('en'). Got {data['language']!r}.")
     if not isinstance(data["category"], list):
@@ -164,8 +162,9 @@ def _entry(entry: object, reading: str, place: str) -> dict[str, str]:
     if isinstance(entry, str) and entry.strip():
         return {"text": entry}
     if isinstance(entry, dict) and isinstance(printed := entry.get("verbatim", entry.get("text")), str):
-        text = entry.get("clean", printed) if reading == "clean" else printed
-        return {"text": text, "gender": entry.get("gender", "")}
+        text, gender = entry.get("clean", printed) if reading == "clean" else printed, entry.get("gender", "")
+        if isinstance(text, str) and isinstance(gender, str):
+            return {"text": text, "gender": gender}
     raise BadInput(f"{place}: a profession or template is a text. Got {entry!r}.")
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.core.dataset import Dataset
+from evenhand.core.files import parsed, read_parsed
 from evenhand.core.items import Sentence
 from evenhand.datasets import blanks, nli
 from evenhand.datasets.checking import check_required, check_unchanged
@@ -40,12 +41,16 @@ def own(file: str, sha256: str = "") -> Dataset:
     """
     path = Path(file).expanduser()
     try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{file}: not valid TOML: {error}.") from error
+        text = read_parsed(path, str)
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"The template file '{file}' cannot be read: {error}. Give a TOML file in UTF-8.") from error
+    try:
+        data = parsed(text, tomllib.loads)
+    except ValueError as error:
+        raise BadInput(f"{file}: not valid TOML: {error}.") from error
+    for key in ("name", "language", "about", "source", "licence"):
+        if not isinstance(data.get(key, ""), str):
+            raise BadInput(f"{file}: {key} must be a text, in quotes. Got {data[key]!r}.")
     digest = hashlib.sha256(text.encode()).hexdigest()
     check_unchanged(file, digest, sha256)
     options = {"file": str(path.resolve()), "sha256": digest}

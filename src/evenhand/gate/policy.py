@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.analysis.change import FEMALE_MALE
+from evenhand.core.files import read_parsed
 from evenhand.core.measure import Traits
 from evenhand.errors import BadInput, UnknownName
 from evenhand.gate.evidence import ALL
@@ -105,7 +106,7 @@ def read(path: str | Path) -> Policy:
     """The policy in a TOML file; the baseline's path is relative to it."""
     path = Path(path).expanduser()
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = read_parsed(path, tomllib.loads)
     except (OSError, ValueError) as error:
         raise BadInput(f"The policy '{path}' cannot be read: {error}. It must be a TOML file in UTF-8.") from error
     for key in data:

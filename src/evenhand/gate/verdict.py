@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.files import write_whole
+from evenhand.core.files import read_parsed, write_whole
 from evenhand.errors import RunError
 from evenhand.runs.folder import GATE
 from evenhand.runs.json_files import plain_json
@@ -65,7 +65,7 @@ class Verdict:
         """The verdict in a run folder."""
         path = Path(run) / GATE
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = read_parsed(path, json.loads)
             rules = tuple(Judged(row["rule"], row["verdict"], row["says"]) for row in data["rules"])
             return cls(data["model"], data["policy"], rules, tuple(data["notes"]))
         except (OSError, ValueError, KeyError, TypeError) as error:

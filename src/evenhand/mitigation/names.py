@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from evenhand.core.files import read_parsed
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.datasets.gendered import Gender, gender
 from evenhand.errors import BadInput
@@ -77,13 +78,13 @@ def own(file: str) -> Mapping[str, Name]:
     """A user's pairs: a male and a female name on each line, separated by a tab. A name may be in one pair only."""
     table: dict[str, Name] = {}
     try:
-        lines = Path(file).expanduser().read_text(encoding="utf-8-sig").splitlines()
+        lines = read_parsed(Path(file).expanduser(), str.splitlines)
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"The list of names '{file}' cannot be read: {error}. Give a UTF-8 text file.") from error
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
+        if not line.strip("\ufeff \t"):
             continue
-        fields = [field.strip().lower() for field in line.split("\t")]
+        fields = [field.strip().lower() for field in line.removeprefix("\ufeff").split("\t")]
         if len(fields) != 2 or not all(fields) or fields[0] == fields[1]:
             raise BadInput(f"{file}, line {number}: two different names with a tab between are needed. Got {line!r}.")
         male, female = fields

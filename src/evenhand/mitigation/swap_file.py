@@ -120,6 +120,11 @@ def _alone(part: Path) -> Iterator[None]:
         raise RunError("The same swap is running already. Wait for it, or choose another `out`.") from error
     try:
         yield
+    except OSError as error:
+        raise RunError(
+            f"'{part}', where the edits are kept, cannot be written: {error.strerror or error}. Free some space, or "
+            "choose another `out`, and run the same command again."
+        ) from error
     finally:
         part.with_suffix(".lock").unlink(missing_ok=True)
         lock.release()

@@ -9,32 +9,30 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from evenhand.datasets.files.rows import rows, unquoted
+from evenhand.datasets.files.rows import parquet_batches, rows, unquoted
 from evenhand.errors import BadInput
 from evenhand.mitigation import gap
 from evenhand.mitigation.swap import Edit
 
 TEXT = ".txt"
+ROW_GROUP = 65_536
+"""Rows that are written to a parquet file together."""
 Texts = tuple[str, ...]
 """The texts of a document: one for each column that is swapped."""
 
 
 def read_texts(source: Path, columns: Sequence[str]) -> Iterator[Texts]:
     """The texts of each document, empty where it has none."""
-    checked = rows(source, columns, hint="Name it with `column`.")
+    checked = rows(source, columns, hint="Name it with `column`.", surrogates=True)
     if source.suffix == ".jsonl":  # parsed again: `rows` checks each line, but turns numbers into texts
         with source.open(encoding="utf-8") as file:
             objects = (json.loads(line) for line in file if line.strip())
             for (line, _), row in zip(checked, objects, strict=True):
                 yield tuple(_text(row.get(column), f"{source}, line {line}") for column in columns)
     elif source.suffix == ".parquet":
-        from pyarrow.parquet import ParquetFile
-
         next(checked, None)  # raises an error if the file cannot be used
-        with ParquetFile(source) as table:
-            batches = (batch.to_pylist() for batch in table.iter_batches(columns=list(columns)))
-            for number, row in enumerate(chain.from_iterable(batches), start=1):
-                yield tuple(_text(row[column], f"{source}, row {number}") for column in columns)
+        for number, row in enumerate(chain.from_iterable(parquet_batches(source, columns, only=True)), start=1):
+            yield tuple(_text(row[column], f"{source}, row {number}") for column in columns)
     elif source.suffix != TEXT:
         yield from (tuple(row[column] for column in columns) for _, row in checked)
     else:
@@ -43,6 +41,8 @@ def read_texts(source: Path, columns: Sequence[str]) -> Iterator[Texts]:
                 yield from ((line,) for line in file)
         except UnicodeDecodeError as error:
             raise BadInput(f"'{source}' is not UTF-8: {error}. Convert it, as in: iconv -f latin1 -t utf-8.") from error
+        except OSError as error:
+            raise BadInput(f"'{source}' cannot be read: {error}.") from error
 
 
 def _text(value: object, place: str) -> str:
@@ -186,10 +186,15 @@ def _write_parquet(
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile, ParquetWriter
 
-    with ParquetFile(source) as original, ParquetWriter(file, original.schema_arrow) as writer:
-        for batch in original.iter_batches():
-            kept = [new for row in batch.to_pylist() for new in _rows(row, columns, next(documents), both)]
-            writer.write_table(pa.Table.from_pylist(kept, schema=original.schema_arrow))
+    with ParquetFile(source) as original:
+        schema = original.schema_arrow
+    try:
+        with ParquetWriter(file, schema) as writer:
+            for batch in parquet_batches(source, columns, size=ROW_GROUP):
+                kept = [new for row in batch for new in _rows(row, columns, next(documents), both)]
+                writer.write_table(pa.Table.from_pylist(kept, schema=schema))
+    except pa.ArrowException as error:
+        raise BadInput(f"'{source}' has a column that cannot be written again: {error}. Leave it out.") from error
 
 
 _RECORDS: dict[str, Callable[[Path], Iterator[Record]]] = {

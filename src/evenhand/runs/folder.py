@@ -200,6 +200,8 @@ def locked(path: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout as error:
         raise RunError(f"Another audit is writing to '{path}'. Wait for it, or choose another `out`.") from error
+    except (OSError, NotImplementedError) as error:  # a disk that is read-only, or knows no locks
+        raise RunError(f"'{path}' cannot be written: {error}. Copy the folder to a place where it can be.") from error
     try:
         yield
     finally:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from evenhand.core.files import read_parsed
 from evenhand.errors import RunError
 
 Kind = TypeVar("Kind")
@@ -48,8 +49,8 @@ def told(error: ValidationError) -> tuple[str, str]:
 def read_json(file: Path, advice: str = RESTORE) -> Any:
     """The contents of a JSON file."""
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        return read_parsed(file, json.loads)
+    except (OSError, ValueError) as error:
         raise RunError(f"'{file}' cannot be read: {error}. {advice}") from error
 
 

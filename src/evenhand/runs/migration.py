@@ -34,7 +34,9 @@ def _partners(task: Mapping[str, Any]) -> dict[str, Any] | None:
     """The partners of a dataset of ours, which were not recorded until schema 2."""
     if task.get("by") == ["set"]:
         return {"group": "set", "one": "pro", "other": "anti", "differ": ["gender"]}
-    if "gender" not in (task.get("by") or ()) or task.get("dataset") == "eec":
+    by, options = task.get("by"), task.get("dataset_options")
+    if not isinstance(by, list) or "gender" not in by or task.get("dataset") == "eec":
         return None
-    agreeing = task.get("dataset") == "becpro-de" and (task.get("dataset_options") or {}).get("forms") != "crossed"
+    crossed = isinstance(options, dict) and options.get("forms") == "crossed"
+    agreeing = task.get("dataset") == "becpro-de" and not crossed
     return {"group": "gender", "one": "female", "other": "male", "differ": ["person", *(["form"] if agreeing else [])]}

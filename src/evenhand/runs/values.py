@@ -93,7 +93,7 @@ def recorded(value: Value, model: str, fingerprint: str, neutral: float, task: T
 
 def values_from(scores: pd.DataFrame, task: TaskRecord, *, tests: bool = False) -> list[Value]:
     """The values of all items and of each group, as an audit computes them; with `tests`, of parts within too."""
-    within = task.within if tests else ""
+    within = task.within if tests and task.within in scores else ""
     groups = list(dict.fromkeys(group for group in (*task.by, within, task.cluster, task.crossed) if group))
     rows = [
         Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})

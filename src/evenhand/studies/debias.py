@@ -17,7 +17,7 @@ import pandas as pd
 from evenhand import models
 from evenhand.analysis.change import changed
 from evenhand.auditing.audit import audit
-from evenhand.core.files import prepare, write_whole
+from evenhand.core.files import prepare, read_parsed, write_whole
 from evenhand.core.items import Pair
 from evenhand.core.model import Model
 from evenhand.core.questions import Likelihood
@@ -141,8 +141,8 @@ def _claim(out: Path, made_of: str) -> None:
     path = out / RECORD
     if path.exists():
         known = ""
-        with suppress(OSError, ValueError, KeyError):
-            known = json.loads(path.read_text(encoding="utf-8"))["sha256"]
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            known = read_parsed(path, json.loads)["sha256"]
         if known != made_of:
             raise BadInput(f"'{out}' holds a debiasing with another model, texts or settings. Choose another `out`.")
         return

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import AutoModelForSequenceClassification
 
-from evenhand.core.files import write_whole
+from evenhand.core.files import read_parsed, write_whole
 from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.errors import BadInput
 from evenhand.models import load
@@ -209,7 +209,7 @@ def _trained_before(out: Path, made_of: str) -> Trained | None:
     """What the same training left here before; the model of another one is never overwritten."""
     if is_finished(out):
         with suppress(OSError, ValueError, KeyError, TypeError):
-            record = json.loads((out / RECORD).read_text(encoding="utf-8"))
+            record = read_parsed(out / RECORD, json.loads)
             if record["made_of"] == made_of:
                 log.info(f"Trained before, from the same model, examples and recipe: {out}")
                 return Trained(out, Accuracy(**record["accuracy"] or {}))

@@ -8,6 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from evenhand.core.files import parsed
+from evenhand.core.items import SURROGATE
 from evenhand.errors import BadInput
 
 
@@ -22,13 +24,14 @@ LONGEST = 2**31 - 1
 
 
 def rows(
-    path: Path, columns: Sequence[str], *, hint: str = "", suffix: str = ""
+    path: Path, columns: Sequence[str], *, hint: str = "", suffix: str = "", surrogates: bool = False
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Each row with its line (or row) number; every row has `columns`, and any others of the file.
 
     Lines that start with # at the top of a csv or tsv file are skipped. In a tsv, quotation marks are part of the text,
     unless they enclose a whole field. `hint` ends the error about a missing column; `suffix` is the format of a file
-    whose name has another one.
+    whose name has another one. Halves of surrogate pairs, which JSON can have, are no text: an error, unless
+    `surrogates` are wanted.
     """
     if not path.is_file():
         raise BadInput(f"There is no file '{path}'.")
@@ -36,7 +39,10 @@ def rows(
     if suffix not in SUFFIXES:
         raise BadInput(f"'{path}' must be one of {', '.join(SUFFIXES)}. Save it as one of these.")
     try:
-        yield from {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}[suffix](path, columns)
+        for line, row in {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}[suffix](path, columns):
+            if suffix == ".jsonl" and not surrogates and (found := SURROGATE.search("".join((*row, *row.values())))):
+                raise BadInput(f"{path}, line {line}: {found[0]!r} is half of a surrogate pair, not a character.")
+            yield line, row
     except _NoColumn as error:
         raise BadInput(f"{error} {hint}".strip()) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -80,7 +86,7 @@ def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, 
             if not text.strip():
                 continue
             try:
-                row = json.loads(text)
+                row = parsed(text, json.loads)
             except ValueError as error:
                 raise BadInput(f"{path}, line {line}: not JSON: {error}.") from error
             if not isinstance(row, dict):
@@ -90,17 +96,25 @@ def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, 
 
 
 def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    from pyarrow import ArrowInvalid
+    for number, row in enumerate(chain.from_iterable(parquet_batches(path, columns)), start=1):
+        yield number, _as_texts(row)
+
+
+def parquet_batches(
+    path: Path, columns: Sequence[str], *, only: bool = False, size: int = CHUNK
+) -> Iterator[list[dict[str, Any]]]:
+    """The rows of a parquet file that has `columns`, `size` at a time; with those columns `only`, or with all."""
     from pyarrow.parquet import ParquetFile
 
     try:
         with ParquetFile(path) as file:
             _check(path, file.schema_arrow.names, columns)
-            batches = (batch.to_pylist() for batch in file.iter_batches(batch_size=CHUNK))
-            for number, row in enumerate(chain.from_iterable(batches), start=1):
-                yield number, _as_texts(row)
-    except ArrowInvalid as error:
-        raise BadInput(f"'{path}' cannot be read: {error}. Is it a parquet file?") from error
+            for batch in file.iter_batches(batch_size=size, columns=list(columns) if only else None):
+                yield batch.to_pylist()
+    except BadInput:
+        raise
+    except Exception as error:  # a damaged file can raise anything
+        raise BadInput(f"'{path}' cannot be read: {error}. Is it a whole parquet file?") from error
 
 
 def _as_texts(row: dict[str, Any]) -> dict[str, str]:

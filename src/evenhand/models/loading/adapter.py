@@ -13,6 +13,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from evenhand.errors import UnfitModel
 from evenhand.models.loading.checkpoint import Checkpoint, read_network, read_tokenizer
+from evenhand.models.loading.files import check_files
 from evenhand.models.loading.labels import LABELS, NLI_HEAD, Labels, order
 from evenhand.models.loading.names import ADAPTER, Found, find
 from evenhand.models.loading.parts import check_adapter, check_parts
@@ -35,6 +36,7 @@ def read_adapter(found: Found, dtype: torch.dtype, labels: Labels, options: dict
             check="kind of model",
         )
     base = find(str(adapter.base_model_name_or_path))
+    check_files(base)
     own = (Path(found.source) / "config.json").is_file()
     config = AutoConfig.from_pretrained(found.source if own else base.source, **options)
     if not own:

@@ -14,6 +14,7 @@ from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from evenhand.errors import BadInput, EvenhandError, ModelError, ModelNotFound, UnfitModel
+from evenhand.models.loading.files import check_files
 from evenhand.models.loading.names import Found, out_of_reach
 from evenhand.models.networks import japanese
 from evenhand.models.networks.casting import computes, imitate
@@ -33,6 +34,12 @@ READING = (
 )
 LEAST = 0.75  # share of a model's embeddings that its tokenizer must use; some are padding
 PROJECTED = {"cpu": 2**26, "cuda": 2**28}  # numbers a batch may project onto the vocabulary: 256 MiB in float32, 1 GiB
+REWORDED = {
+    "weights_only": "Its weights are a pickle file that is damaged, or that has something other than weights in it, "
+    "which could be code that harms you. Get them as safetensors.",
+    "look at the above report": "The shapes of its weights are not those that config.json describes.",
+}
+"""What we say for messages with these words: one tells users to run the code in a file, one is about a silent log."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,7 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
         raise BadInput(
             f"A `revision` is one of a Hub model. '{found.name}' is in a folder, {found.source}: leave it out."
         )
+    check_files(found)
     options: dict[str, Any] = {"trust_remote_code": trust} | ({"gguf_file": found.file} if found.file else {})
     if found.on_hub:
         options |= {"revision": revision or "main", "local_files_only": not _hub_within_reach()}
@@ -263,6 +271,9 @@ def quiet() -> Iterator[None]:
 
 
 def _first(error: BaseException) -> str:
-    """The first line of another library's message, as a sentence."""
+    """The first line of another library's message, as a sentence; without advice that nobody should follow."""
+    for theirs, ours in REWORDED.items():
+        if theirs in str(error):
+            return ours
     line = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
     return f"{line}."

@@ -38,7 +38,7 @@ def load(
     with checkpoint.reading(found, revision, trust_remote_code) as options:
         check_memory(found, DTYPES[used])
         read = _read(found, DTYPES[used], labels, options)
-    model: MaskedLM | CausalLM | NliModel = read.placed(dtype, used, place, batch_size)
+        model: MaskedLM | CausalLM | NliModel = read.placed(dtype, used, place, batch_size)
     return model
 
 

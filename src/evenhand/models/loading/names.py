@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from evenhand.core.files import read_parsed
 from evenhand.errors import ModelNotFound, UnknownName
 
 BUNDLED = Path(__file__).parent.parent / "bundled"
@@ -99,14 +100,14 @@ def kind(found: Found) -> str:
     if is_adapter(found):
         return "nli"
     try:
-        config = json.loads((Path(found.source) / "config.json").read_text(encoding="utf-8"))
+        config = read_parsed(Path(found.source) / "config.json", json.loads)
         architectures = config.get("architectures")
         if is_classifier(architectures):
             return "nli"
         if names_causal(architectures):
             return "causal"
         return "masked" if any(name.endswith("ForMaskedLM") for name in architectures or ()) else ""
-    except (OSError, ValueError, AttributeError):  # broken: loading raises
+    except (OSError, ValueError, AttributeError, TypeError):  # broken: loading raises
         return ""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evenhand.core.files import read_parsed
 from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
 
@@ -93,7 +94,7 @@ def gate(run: Run) -> Mapping[str, Any] | None:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_parsed(path, json.loads)
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None

@@ -1,0 +1,52 @@
+"""What is printed: nothing that a terminal would obey."""
+
+import json
+import logging
+
+import pytest
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from evenhand import BadInput
+from evenhand.cli import terminal
+from evenhand.cli.common import print_json
+
+HOSTILE = "\x1b]0;mine\x07\x1b[2Jfine\x9b31m\x7f\b"
+
+
+def table(text: str) -> Table:
+    made = Table("head")
+    made.add_row(text)
+    return made
+
+
+@pytest.mark.parametrize("what", [HOSTILE, Text(HOSTILE), table(HOSTILE), Group(Text("a"), table(HOSTILE))])
+def test_control_characters_of_data_do_not_reach_the_terminal(what: object, capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.show(what)
+    said = capsys.readouterr().out
+    assert "fine" in said
+    assert not set(said) & set("\x1b\x07\x9b\x7f\b")
+
+
+def test_line_ends_and_tabs_stay(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.show("a\tb\r\nc")
+    assert capsys.readouterr().out == "a\tb\nc\n"
+
+
+def test_nor_those_of_errors_and_log_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    def fails(_: object) -> None:
+        logging.getLogger("evenhand").warning(f"careful {HOSTILE}")
+        raise BadInput(f"bad {HOSTILE}")
+
+    assert terminal.run(fails, []) == terminal.BAD_INPUT
+    said = capsys.readouterr().err
+    assert "bad" in said
+    assert not set(said) & set("\x1b\x07\x9b\x7f\b")
+
+
+def test_json_says_which_characters_there_were(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"text": HOSTILE})
+    said = capsys.readouterr().out
+    assert json.loads(said) == {"text": HOSTILE}
+    assert not set(said) & set("\x1b\x07\x9b\x7f\b")

@@ -1,0 +1,38 @@
+"""A dataset is checked before anything is measured with it."""
+
+import pandas as pd
+import pytest
+
+from evenhand import BadInput
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import LONGEST, Item, NliPair, Pair
+
+
+def made(*items: Item) -> Dataset:
+    return Dataset("made", 1, "en", "", "", "", items, (), "", table=pd.DataFrame)
+
+
+def test_two_items_with_one_id_are_refused() -> None:
+    with pytest.raises(BadInput, match="Dataset 'made' has two items with the id 'a'. Each needs its own"):
+        made(Pair("a", "He is.", "She is."), Pair("b", "He is.", "She is."), Pair("a", "He was.", "She was."))
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        Pair("\ud800", "He is.", "She is."),
+        Pair("a", "He is \udfff.", "She is."),
+        NliPair("a", "A man.", "\udc80"),
+        Pair("a", "He is.", "She is.", {"category": "\ud800"}),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_refused_wherever_it_is(item: Item) -> None:
+    with pytest.raises(BadInput, match="Item .* is half of a surrogate pair, not a character"):
+        made(item)
+
+
+def test_a_text_far_longer_than_a_sentence_is_refused() -> None:
+    longest = "x" * (LONGEST - 3)
+    assert len(made(Pair("a", f"He {longest}", "She")).items) == 1
+    with pytest.raises(BadInput, match="A sentence has 10,001 characters, and at most 10,000 can be measured: 'He xxx"):
+        made(Pair("a", f"He {longest}x", "She"))
