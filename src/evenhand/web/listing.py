@@ -112,7 +112,8 @@ class Runs:
         """Raise an error unless all files that a page may read are in the served folder: no links out, no pipes."""
         above = [path for path in folder.parents if path.is_relative_to(self.root)]
         for path in (*folder.iterdir(), *(path / RECORD for path in above if (path / RECORD).is_symlink())):
-            if path.is_symlink() and not path.resolve().is_relative_to(self.root):
+            # Path.resolve would fail at a link to itself, which is not a file.
+            if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(self.root):
                 raise RunError(f"{path.name} is a link to a place outside the served folder.")
             if not (path.is_file() or path.is_dir()) and os.path.lexists(path):  # a temporary file may be gone
                 raise RunError(f"{path.name} is not a file. An audit did not write it.")

@@ -14,6 +14,7 @@ import uvicorn
 
 from evenhand.errors import BadInput
 from evenhand.web.app import application
+from evenhand.web.connections import Connection
 from evenhand.web.guarding import LOOPBACK, Hosts, ip_address
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
@@ -49,7 +50,8 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
     taken = _bound(host, port)
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=Connection,
+        log_level="error",  # a warning for each malformed request would let visitors fill the terminal
         access_log=False,  # it would contain the token
         server_header=False,
         proxy_headers=False,
