@@ -78,8 +78,9 @@ class Site:
         words, chosen = request.query_params.get("q", ""), set(request.query_params.getlist("run"))
         runs = await run_in_threadpool(self.runs.all)
         shown = [run for run in runs if run.has(words) or run.id in chosen]
-        folder = str(self.runs.folder)
-        return self._soon(rendered("list.html", words=words, chosen=chosen, runs=runs, shown=shown, folder=folder))
+        return self._soon(
+            rendered("list.html", words=words, chosen=chosen, runs=runs, shown=shown, folder=self.runs.folder)
+        )
 
     async def run(self, request: Request) -> Response:
         """The page of one run, or of several, separated by commas."""

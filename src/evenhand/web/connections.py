@@ -53,7 +53,8 @@ class Connection(H11Protocol):
     def resume_writing(self) -> None:
         """Send on: the visitor has read."""
         super().resume_writing()
-        self.reading = _cancelled(self.reading)
+        _stop(self.reading)
+        self.reading = None
 
     def timeout_keep_alive_handler(self) -> None:
         """Close a connection that asks for nothing more, at last even one that does not read what was sent."""
@@ -62,12 +63,14 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the clocks."""
-        self.arriving, self.reading = _cancelled(self.arriving), _cancelled(self.reading)
+        _stop(self.arriving)
+        _stop(self.reading)
         super().connection_lost(exc)
 
     def _wait(self) -> None:
         if self.conn.their_state in ARRIVED or self.transport.is_closing():
-            self.arriving = _cancelled(self.arriving)
+            _stop(self.arriving)
+            self.arriving = None
         elif self.arriving is None:
             self.arriving = self.loop.call_later(ARRIVING, self._end, *LATE)
 
@@ -81,7 +84,7 @@ class Connection(H11Protocol):
 
     def _end(self, status: str, why: str) -> None:
         """Close the connection, with a sentence if it has had no answer."""
-        self.arriving = _cancelled(self.arriving)
+        _stop(self.arriving)
         self.connections.discard(self)
         if self.cycle is None or not self.cycle.response_started:
             head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
@@ -91,6 +94,6 @@ class Connection(H11Protocol):
         self.transport.close()
 
 
-def _cancelled(timer: TimerHandle | None) -> None:
+def _stop(timer: TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()

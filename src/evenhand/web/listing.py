@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from evenhand.core.files import public_path
 from evenhand.errors import NewerRun, RunError
 from evenhand.runs.folder import ANSWERS, VOUCHED, Run
 from evenhand.runs.record import read_record
@@ -49,7 +50,7 @@ class Runs:
     """The runs under `folder`; nothing outside it is read."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = public_path(folder)
         self.root = folder.resolve()
 
     def all(self) -> list[Listed]:
@@ -120,7 +121,7 @@ class Runs:
 
     def worded(self, error: Exception) -> str:
         """The message of an error, with paths as given to the server."""
-        return str(error).replace(str(self.root), str(self.folder))
+        return str(error).replace(str(self.root), self.folder)
 
 
 def _about(folder: Path) -> dict[str, Any]:
