@@ -1,6 +1,5 @@
 """What people publish does not name their home folder, wherever their files are and however they are given."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,7 +38,7 @@ POLICY = '[[rule]]\nmeasure = "association"\ndataset = "mine"\nwithin = 9.0\n'
 
 
 @pytest.fixture(params=["in the home folder", "elsewhere"])
-def here(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def here(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, and a home folder with data."""
     home = tmp_path / "homes" / USER
     folder = home / "project" if request.param == "in the home folder" else tmp_path / "work"
@@ -54,7 +53,7 @@ def here(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     (data / "policy.toml").write_text(POLICY)
     (data / "corpus.txt").write_text("".join(f"He told her that his {i} hats were old.\n" for i in range(20)))
     tiny.save("roberta", data / "tiny")
-    yield folder
+    return folder
 
 
 def leaks(folder: Path) -> list[str]:

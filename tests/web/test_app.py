@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from starlette.types import ASGIApp
 
+from evenhand.core.files import public_path
 from evenhand.core.questions import Answer, Fill, Question
 from evenhand.web import listing, probing
 from evenhand.web.app import application
@@ -92,7 +93,7 @@ def test_with_no_runs_it_says_how_to_make_one(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "not yet"):
         page = send(application(folder), "/")
         assert page.status == 200
-        assert f"evenhand audit --out {folder}" in page.text
+        assert f"evenhand audit --out {public_path(folder)}" in page.text
 
 
 def test_a_list_of_large_runs_reads_their_records_alone(
@@ -146,7 +147,7 @@ def test_a_run_with_cut_results_says_so_when_it_is_opened(app: ASGIApp, root: Pa
     os.truncate(root / "before" / "plain" / "scores.parquet", 500)
     answer = send(app, f"/runs/{ids(root)['before/plain']}")
     assert answer.status == 422
-    assert f"evenhand rescore {root}/before/plain" in answer.text
+    assert f"evenhand rescore {public_path(root)}/before/plain" in answer.text
 
 
 # Compare
