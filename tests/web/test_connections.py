@@ -1,6 +1,11 @@
 """Connections that ask for nothing, or slowly: they end, nobody waits for them, and the terminal stays quiet."""
 
+import re
+import shlex
+import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -106,6 +111,29 @@ def test_a_visitor_gets_in_while_others_hold_connections_open(
                 assert rest(visitor).startswith(b"HTTP/1.1 200")
         assert rest(held[0])[:12] in (b"HTTP/1.1 503", b"")
     assert capfd.readouterr().err == ""
+
+
+def test_three_hundred_connections_at_256_files_keep_nobody_out(tmp_path: Path) -> None:
+    served_by = (
+        f"ulimit -n 256; exec {shlex.quote(sys.executable)} -m evenhand serve {shlex.quote(str(tmp_path))} --port 0"
+    )
+    with subprocess.Popen(
+        ["sh", "-c", served_by], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        address = re.search(r":(\d+)/", process.stdout.readline())
+        assert address
+        place = ("127.0.0.1", int(address[1]))
+        with ExitStack() as stack:
+            for _ in range(300):
+                stack.enter_context(connected(place))
+            with connected(place) as visitor:
+                visitor.sendall(PAGE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+                assert rest(visitor).startswith(b"HTTP/1.1 200")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        assert process.stderr.read() == ""
 
 
 def test_a_visitor_who_reads_nothing_is_let_go(place: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,8 @@ from evenhand.web.guarding import LOOPBACK, Hosts, ip_address
 TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 PATIENCE = 3
 """Seconds for running requests after Ctrl-C."""
+BACKLOG = 64
+"""Connections taken at once, before any of them is counted: with those that are open, fewer than a process may have."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
     config = uvicorn.Config(
         app,
         http=Connection,
+        backlog=BACKLOG,
         log_level="error",  # a warning for each malformed request would let visitors fill the terminal
         access_log=False,  # it would contain the token
         server_header=False,
