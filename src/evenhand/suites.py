@@ -3,6 +3,7 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from evenhand import datasets, measures
@@ -205,17 +206,45 @@ def record(task: Task, *, seed: int = 0, limit: int | None = None, partial: bool
     )
 
 
-def rebuild(recorded: Sequence[TaskRecord], kind: str) -> list[Task]:
-    """The tasks that were recorded for that kind of model; an error if a dataset has changed since."""
-    built = {name: _rebuilt(task) for name, task in {task.dataset: task for task in recorded}.items()}
+def rebuild(recorded: Sequence[TaskRecord], kind: str, places: Sequence[Path] = ()) -> list[Task]:
+    """The tasks that were recorded for that kind of model; an error if a dataset has changed since.
+
+    A user's file is looked for where it was recorded to be, then in `places`: folders, or files themselves.
+    """
+    built = {name: _rebuilt(task, places) for name, task in {task.dataset: task for task in recorded}.items()}
     return [_named(built[t.dataset], measures.load(t.measure, **t.measure_options), kind) for t in recorded]
 
 
-def _rebuilt(recorded: TaskRecord) -> Dataset:
-    dataset = datasets.load(recorded.dataset_builder, **recorded.dataset_options)
+def _rebuilt(recorded: TaskRecord, places: Sequence[Path]) -> Dataset:
+    options = dict(recorded.dataset_options)
+    if "file" in options:
+        dataset = _found(recorded, Path(str(options["file"])), places)
+    else:
+        dataset = datasets.load(recorded.dataset_builder, **options)
     if dataset.version != recorded.dataset_version:
         raise BadInput(
             f"The run has version {recorded.dataset_version} of dataset '{dataset.name}', this evenhand has "
             f"version {dataset.version}. Run the audit again, or use the evenhand that made the run."
         )
     return dataset
+
+
+def _found(recorded: TaskRecord, file: Path, places: Sequence[Path]) -> Dataset:
+    """The dataset of a user's file; of several in question, the first with the content that was recorded."""
+    beside = [place / name for name in (file, file.name) for place in (Path(), *places)]
+    looked = [file.expanduser(), *(place for place in places if place.name == file.name), *beside]
+    there = [path for path in dict.fromkeys(looked) if path.is_file()]
+    if not there:
+        raise BadInput(
+            f"The run was made with a file '{file}', which is not there, neither from the current folder nor from the "
+            f"run's. Say where it is: `file`, with a path that ends in {file.name}."
+        )
+    for path in there:
+        try:
+            dataset = datasets.load(recorded.dataset_builder, **{**recorded.dataset_options, "file": str(path)})
+            break
+        except BadInput:
+            if path == there[-1]:
+                raise
+    named = {} if file.is_absolute() else {"file": str(file)}  # as recorded, wherever it is now
+    return dataclasses.replace(dataset, options={**dataset.options, **named})

@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 from starlette.types import ASGIApp
 
+from evenhand.core.files import public_path
 from evenhand.core.questions import Answer, Fill, Question
 from evenhand.web import listing, probing
-from evenhand.web.app import LARGEST_BODY, application
-from evenhand.web.guarding import COOKIE, Hosts
+from evenhand.web.app import application
+from evenhand.web.guarding import COOKIE, LARGEST_BODY, Hosts
 from evenhand.web.listing import Runs
 from helpers import served
 from helpers.served import FORM, HERE, HOST, Response, send
@@ -92,7 +93,7 @@ def test_with_no_runs_it_says_how_to_make_one(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "not yet"):
         page = send(application(folder), "/")
         assert page.status == 200
-        assert f"evenhand audit --out {folder}" in page.text
+        assert f"evenhand audit --out {public_path(folder)}" in page.text
 
 
 def test_a_list_of_large_runs_reads_their_records_alone(
@@ -123,7 +124,7 @@ def test_a_list_of_large_runs_reads_their_records_alone(
         (lambda run: (run / "run.json").write_text("[" * 10**5), "damaged", "recursion"),
         (lambda run: (run / "run.json").write_bytes(b"\xff\xfe"), "damaged", "cannot be read"),
         (lambda run: served.changed(run, schema=99), "of a newer version", "Upgrade evenhand"),
-        (lambda run: served.changed(run, tasks="all"), "damaged", "tasks should be a valid"),
+        (lambda run: served.changed(run, audits="all"), "damaged", "audits should be a valid"),
         (lambda run: served.changed(run, sha256=[]), "damaged", "sha256 should be an object"),
         (lambda run: os.truncate(run / "run.json", listing.LARGEST + 1), "damaged", "An audit did not write it"),
         (lambda run: (run / "scores.parquet").unlink(), "damaged", "evenhand rescore"),
@@ -146,7 +147,7 @@ def test_a_run_with_cut_results_says_so_when_it_is_opened(app: ASGIApp, root: Pa
     os.truncate(root / "before" / "plain" / "scores.parquet", 500)
     answer = send(app, f"/runs/{ids(root)['before/plain']}")
     assert answer.status == 422
-    assert f"evenhand rescore {root}/before/plain" in answer.text
+    assert f"evenhand rescore {public_path(root)}/before/plain" in answer.text
 
 
 # Compare
@@ -257,7 +258,9 @@ def test_every_rule_has_its_words() -> None:
 
 
 def test_names_in_runs_are_escaped(root: Path) -> None:
-    served.changed(root / "before" / "plain", model=SCRIPT, started=SCRIPT, evenhand=SCRIPT)
+    before = root / "before" / "plain"
+    (audit,) = json.loads((before / "run.json").read_text())["audits"]
+    served.changed(before, model=SCRIPT, audits=[audit | {"started": SCRIPT, "evenhand": SCRIPT}])
     run = served.copied(root / "after" / "debiased", root / f"<img src=x onerror={'x' * 9}>")
     record = json.loads((run / "run.json").read_text())
     record["audits"][0]["tasks"][0]["dataset"] = '"><svg/onload=alert(1)>'
@@ -349,6 +352,24 @@ def test_links_that_lead_out_are_not_followed(root: Path, tmp_path: Path) -> Non
 def test_the_record_above_a_run_may_not_be_a_link_out(root: Path, tmp_path: Path) -> None:
     (root / "debias.json").symlink_to(tmp_path / "secret.txt")
     assert send(application(root), "/").text.count("is a link to a place outside") == 2
+
+
+@pytest.mark.parametrize("name", ["run.json", "results.json", "gate.json", "notes"])
+def test_a_link_to_itself_damages_its_run_and_no_other(root: Path, name: str) -> None:
+    run = root / "before" / "plain"
+    (run / name).unlink(missing_ok=True)
+    (run / name).symlink_to(name)
+    app, found = application(root), ids(root)
+    page = send(app, "/")
+    assert (page.status, page.text.count("damaged")) == (200, 2)  # the row's class and its badge
+    assert f"{name} is not a file" in page.text
+    assert send(app, "/compare").status == 200
+    for path, query in (
+        (f"/runs/{found['before/plain']}", ""),
+        ("/compare", "&".join(f"run={i}" for i in found.values())),
+    ):
+        answer = send(app, path, query=query)
+        assert (answer.status in (400, 422), f"{name} is not a file" in answer.text) == (True, True)
 
 
 def test_a_link_that_stays_inside_is_fine(root: Path) -> None:

@@ -1,5 +1,6 @@
 """Score a run again, without its model."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,10 +17,16 @@ from evenhand.runs.folder import Run
 from evenhand.runs.record import SAMPLE, AuditRecord, TaskRecord
 
 
-def rescore(path: str | Path) -> Run:
-    """Score a run again from its kept answers, without its model."""
+def rescore(path: str | Path, *, file: str | Path | Sequence[str | Path] = ()) -> Run:
+    """Score a run again from its kept answers, without its model.
+
+    Of your own templates or pairs, the run knows the path as you gave it, or from the folder you were in. They are
+    looked for there, then from the run's folder and the two above. `file` says where they are if they have moved.
+    """
+    moved = [file] if isinstance(file, str | Path) else file
     run = Run.load(path, checked=False)
     with folder.locked(run.path):
+        places = [*(Path(one).expanduser() for one in moved), run.path, run.path / "..", run.path / "../.."]
         kept = Kept(run.path / folder.ANSWERS, run.record.model, run.record.fingerprint)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         audits: list[AuditRecord] = []
@@ -28,7 +35,7 @@ def rescore(path: str | Path) -> Run:
         for audited in run.record.audits:
             mine = [
                 _measured_items(run, *each)
-                for each in zip(suites.rebuild(audited.tasks, audited.kind), audited.tasks, strict=True)
+                for each in zip(suites.rebuild(audited.tasks, audited.kind, places), audited.tasks, strict=True)
             ]
             found = measure_all(kept, mine, seed=audited.tasks[0].seed)
             records = tuple(

@@ -21,11 +21,15 @@ def show(
     print_scorecard(Run.load(run), _numbers(frequency) if frequency else None)
 
 
-def rescore(run: RunFolder, as_json: Json = False) -> None:
+def rescore(
+    run: RunFolder,
+    file: Annotated[list[Path] | None, typer.Option(help="Where a file of your own data is now, if it moved.")] = None,
+    as_json: Json = False,
+) -> None:
     """Score a run again from its kept answers, without the model."""
     from evenhand.auditing.rescoring import rescore as rescore_run
 
-    scored = rescore_run(run)
+    scored = rescore_run(run, file=file or ())
     if as_json:
         print_json(scored.results)
     else:

@@ -67,6 +67,23 @@ def slug(model: str) -> str:
     return model.replace("/", "--")
 
 
+def public_path(path: str | Path) -> str:
+    """The path as results, pages and cards name it, since they are published: without the user's home folder.
+
+    A relative path stays as it is given; an absolute one becomes relative to the current folder. Where that would go
+    through the folder above the home folder, or through the root, it is the name alone.
+    """
+    path = Path(path).expanduser()
+    whole = os.path.abspath(path)  # noqa: PTH100 - links stay as they are
+    try:
+        common = Path(os.path.commonpath([whole, Path.cwd()]))
+    except ValueError:  # on two drives
+        return path.name
+    if common == common.parent or common in Path.home().parents:
+        return path.name
+    return str(path) if not path.is_absolute() else os.path.relpath(whole)
+
+
 def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     """Replace a file by what `fill` writes, whole or not at all."""
     name = None

@@ -6,6 +6,7 @@ if there are professions, {profession}.
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
@@ -98,7 +99,7 @@ def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Datas
         categories,
         agree=True,
         crossed="" if any(_gendered(category) for category in categories) else "profession",
-        about=data.get("about", f"Sentences with a blank for a pronoun, from {file}."),
+        about=data.get("about", f"Sentences with a blank for a pronoun, from {Path(file).name}."),
         source=data.get("source", ""),
         licence=data.get("licence", ""),
         options=options,

@@ -1,5 +1,6 @@
 """The Equity Evaluation Corpus (Kiritchenko and Mohammad 2018), from a user's own copy of the csv."""
 
+import hashlib
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -8,8 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from evenhand.core.dataset import Dataset
+from evenhand.core.files import public_path
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
+from evenhand.datasets.checking import check_unchanged
 from evenhand.datasets.files.rows import rows
 from evenhand.datasets.templates import last_word
 from evenhand.errors import BadInput
@@ -18,19 +21,23 @@ COLUMNS = ("ID", "Sentence", "Template", "Person", "Gender", "Race", "Emotion", 
 SLOT = re.compile(r"<(person|emotion)[^>]*>")
 
 
-def load(file: str) -> Dataset:
+def load(file: str, sha256: str = "") -> Dataset:
     """The sentences of the csv that have a target and an attribute.
 
     Sentences without an emotion word have no attribute, and "himself" or "herself" gives the masked person away: both
     are left out, and counted.
 
     Target and attribute are found by the row's own template, never searched for. First names are targets too, with
-    their race in the group `race`; person words have "none" there.
+    their race in the group `race`; person words have "none" there. A run records `sha256`, so that it is scored again
+    with the same file only.
     """
     hint = f"Give the csv of the EEC release, with columns {', '.join(COLUMNS)}."
-    found = list(rows(Path(file).expanduser(), COLUMNS, hint=hint, suffix=".csv"))
+    path = Path(file).expanduser()
+    found = list(rows(path, COLUMNS, hint=hint, suffix=".csv"))
     if not found:
         raise BadInput(f"'{file}' has no rows. {hint}")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    check_unchanged(file, digest, sha256)
     reflexive = sum("himself/herself" in row["Template"] for _, row in found)
     items = list(_sentences(file, found))
     return Dataset(
@@ -45,7 +52,8 @@ def load(file: str) -> Dataset:
         by=("emotion", "gender"),
         cluster="attribute",
         table=partial(pd.DataFrame, [row for _, row in found]),
-        options={"file": str(Path(file).expanduser().resolve())},
+        builder="eec",
+        options={"file": public_path(path), "sha256": digest},
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.core.dataset import Dataset
+from evenhand.core.files import public_path
 from evenhand.core.items import Pair, check_texts
 from evenhand.core.words import words
 from evenhand.datasets.checking import check_unchanged
@@ -109,14 +110,14 @@ def own(
         version=1,
         language=language,
         about=f"{len(items):,} sentence pairs of {path.name}.",
-        source=str(path),
+        source=path.name,
         licence="",
         items=items,
         by=("category",) if divided else (),
         cluster="",
         table=partial(_table, items),
         builder="pairs",
-        options={"file": str(path.resolve()), **columns, "language": language, "sha256": digest},
+        options={"file": public_path(path), **columns, "language": language, "sha256": digest},
     )
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.core.dataset import Dataset
-from evenhand.core.files import parsed, read_parsed
+from evenhand.core.files import parsed, public_path, read_parsed
 from evenhand.core.items import Sentence
 from evenhand.datasets import blanks, nli
 from evenhand.datasets.checking import check_required, check_unchanged
@@ -53,7 +53,7 @@ def own(file: str, sha256: str = "") -> Dataset:
             raise BadInput(f"{file}: {key} must be a text, in quotes. Got {data[key]!r}.")
     digest = hashlib.sha256(text.encode()).hexdigest()
     check_unchanged(file, digest, sha256)
-    options = {"file": str(path.resolve()), "sha256": digest}
+    options = {"file": public_path(path), "sha256": digest}
     if "category" in data:
         return blanks.own(file, data, options)
     if "captions" in data:
@@ -115,7 +115,7 @@ def _dataset(spec: _Spec, *, options: dict[str, Any], builder: str = "", version
         name=spec.data["name"],
         version=version,
         language=spec.data["language"],
-        about=spec.data.get("about", f"Sentences from the templates of {spec.file}."),
+        about=spec.data.get("about", f"Sentences from the templates of {Path(spec.file).name}."),
         source=spec.data.get("source", ""),
         licence=spec.data.get("licence", ""),
         items=items,

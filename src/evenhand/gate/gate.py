@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.core.dataset import base_name
+from evenhand.core.files import public_path
 from evenhand.core.loop import Task
 from evenhand.errors import BadInput, UnknownName
 from evenhand.gate import evidence
@@ -46,7 +47,7 @@ class Gate:
         """The gate of a policy file, with the baseline run that it names."""
         policy = read(path)
         baseline = None if policy.baseline is None else Run.load(policy.baseline)
-        return cls(policy.rules, baseline, policy.max_unscored, str(path))
+        return cls(policy.rules, baseline, policy.max_unscored, public_path(path))
 
     def check(self, tasks: Sequence[Task], path: Path, earlier: RunRecord | None = None) -> None:
         """Raise an error if a run of these tasks in that folder could not be judged, with what it has `earlier`."""

@@ -14,9 +14,9 @@ from evenhand.mitigation.swap import Rewrite
 
 
 def check_share(share: float) -> None:
-    """Raise an error unless it is from 0 to 1."""
-    if not 0 <= share <= 1:
-        raise BadInput(f"share must be between 0 and 1. Got {share}.")
+    """Raise an error unless it is a number from 0 to 1."""
+    if not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise BadInput(f"share must be between 0 and 1. Got {str(share)[:200]}.")
 
 
 def chosen(number: int, share: float, seed: int) -> bool:

@@ -144,8 +144,10 @@ def _find_edits(part: Path, rewritten: Callable[[int], Generator[Edits]]) -> Non
 def _check(source: Path, target: Path, columns: Sequence[str], share: float, seed: int, jobs: int | None) -> None:
     if not source.is_file():
         raise BadInput(f"There is no file '{source}'.")
-    if seed < 0 or (jobs is not None and jobs < 1):
-        raise BadInput(f"`seed` must be at least 0, and `jobs` at least 1. Got {seed} and {jobs}.")
+    if not isinstance(seed, int) or seed < 0 or (jobs is not None and jobs < 1):
+        raise BadInput(
+            f"`seed` must be a whole number, at least 0, and `jobs` at least 1. Got {str(seed)[:200]} and {jobs}."
+        )
     if target.is_dir():
         raise BadInput(f"'{target}' is a folder. Give a file.")
     if source.suffix not in (TEXT, *SUFFIXES):

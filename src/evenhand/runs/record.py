@@ -145,7 +145,7 @@ class AuditRecord:
     """The kind of model: masked, causal or nli."""
     loaded: Options = field(default_factory=dict)
     """The model's description of itself: source, revision, dtype, device, ..."""
-    tasks: tuple[TaskRecord, ...]
+    tasks: Annotated[tuple[TaskRecord, ...], Field(min_length=1)]
     work: Work
     suite: str | None = None
     tokens: Annotated[Mapping[str, Mapping[str, Finite]], Field(alias="pieces")]

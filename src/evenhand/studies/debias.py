@@ -17,7 +17,7 @@ import pandas as pd
 from evenhand import models
 from evenhand.analysis.change import changed
 from evenhand.auditing.audit import audit
-from evenhand.core.files import prepare, read_parsed, write_whole
+from evenhand.core.files import prepare, public_path, read_parsed, write_whole
 from evenhand.core.items import Pair
 from evenhand.core.model import Model
 from evenhand.core.questions import Likelihood
@@ -158,7 +158,7 @@ def _record(out: Path, done: Debiased, corpus: str, share: float, extra: Sequenc
     record = json.loads(path.read_text(encoding="utf-8")) | {
         "before": done.before.record.fingerprint,
         "after": done.after.record.fingerprint,
-        "corpus": corpus,
+        "corpus": public_path(corpus),
         "share": share,
         "reminders": len(extra),
         "balance": json.loads(done.balance.to_json(orient="records")),
@@ -212,7 +212,7 @@ def _complete_card(done: Debiased, corpus: str, share: float, extra: Sequence[st
     card = done.model / "README.md"
     text = card.read_text(encoding="utf-8").split("\n## Debiased")[0].rstrip()
     lines = [
-        f"## Debiased\n\nCorpus: {corpus}, a share of {share:g} of its documents with the other gender; "
+        f"## Debiased\n\nCorpus: {public_path(corpus)}, a share of {share:g} of its documents with the other gender; "
         f"{len(extra)} reminders.\n",
         "| dataset | measure | group | before | after | change | 95 % interval |",
         "|---|---|---|---|---|---|---|",

@@ -20,6 +20,7 @@ from transformers import get_linear_schedule_with_warmup
 
 from evenhand.core.files import prepare
 from evenhand.errors import BadInput, ModelError
+from evenhand.models.loading.names import find
 from evenhand.training.checkpoint import CHECKPOINT, Saved
 from evenhand.training.gelu import quicken
 from evenhand.training.processes import processes
@@ -166,7 +167,7 @@ def recent(losses: Sequence[float]) -> float:
 def card(base: str, what: str, recipe: Recipe, losses: Sequence[float]) -> str:
     """The model card: what was trained on what, by which recipe, and how the loss changed."""
     return (
-        f"# Fine-tuned from {base} by evenhand\n\n{what}\n\nRecipe: `{json.dumps(asdict(recipe))}`\n\n"
+        f"# Fine-tuned from {find(base).name} by evenhand\n\n{what}\n\nRecipe: `{json.dumps(asdict(recipe))}`\n\n"
         f"Training loss: {recent(losses[:50]):.3f} at first, {recent(losses):.3f} at last.\n"
     )
 

@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -21,12 +21,11 @@ from starlette.types import ASGIApp
 from evenhand.errors import BadInput, EvenhandError
 from evenhand.runs.folder import Run
 from evenhand.web import marking, showing
-from evenhand.web.guarding import Guarded, Hosts
+from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
 from evenhand.web.listing import Runs
 from evenhand.web.probing import Probe, listed
 from evenhand.web.rendering import html, refusal, rendered, shipped
 
-LARGEST_BODY = 1_000_000
 FORM = "application/x-www-form-urlencoded"
 MOST_FIELDS = 20
 MOST_RUNS = 8
@@ -79,8 +78,9 @@ class Site:
         words, chosen = request.query_params.get("q", ""), set(request.query_params.getlist("run"))
         runs = await run_in_threadpool(self.runs.all)
         shown = [run for run in runs if run.has(words) or run.id in chosen]
-        folder = str(self.runs.folder)
-        return self._soon(rendered("list.html", words=words, chosen=chosen, runs=runs, shown=shown, folder=folder))
+        return self._soon(
+            rendered("list.html", words=words, chosen=chosen, runs=runs, shown=shown, folder=self.runs.folder)
+        )
 
     async def run(self, request: Request) -> Response:
         """The page of one run, or of several, separated by commas."""
@@ -181,13 +181,15 @@ async def _form(request: Request) -> dict[str, str]:
     try:
         body = (await request.body()).decode("utf-8", "replace")
         fields = parse_qs(body, keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ClientDisconnect as error:
+        raise HTTPException(400, "The form did not arrive whole.") from error  # for nobody: the visitor is gone
     except ValueError as error:
         raise HTTPException(400, f"A form here has at most {MOST_FIELDS} fields.") from error
     return {name: values[-1].replace("\r\n", "\n") for name, values in fields.items()}
 
 
 async def _refused(request: Request, error: HTTPException) -> Response:
-    why = {404: NOT_FOUND, 405: "Forms cannot be sent here.", 413: f"At most {LARGEST_BODY:,} bytes can be sent."}
+    why = {404: NOT_FOUND, 405: "Forms cannot be sent here.", 413: TOO_LARGE}
     return refusal(error.status_code, why.get(error.status_code, error.detail), error.headers)
 
 

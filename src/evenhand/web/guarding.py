@@ -14,6 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from evenhand.web.rendering import refusal, rendered
 
 COOKIE = "evenhand-token"
+LARGEST_BODY = 1_000_000
+TOO_LARGE = f"At most {LARGEST_BODY:,} bytes can be sent. Files of any length: evenhand swap."
 HOST = re.compile(r"(?:\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::\d{1,5})?", re.I)
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 POLICY = (
@@ -75,6 +77,9 @@ class Guarded:
             return refusal(421, "This server does not have that name. Open the address that it printed.")
         if request.method not in ("GET", "HEAD") and not _from_here(request.headers.getlist("origin"), hosts[0]):
             return refusal(403, "This form comes from another site. Send it from the pages of this server.")
+        length = request.headers.get("content-length", "0")
+        if length.isdecimal() and int(length[:20]) > LARGEST_BODY:  # without a length, it is counted as it arrives
+            return refusal(413, TOO_LARGE)
         if self.token is None or request.scope["path"].startswith("/static/"):
             return None
         return self._without_token(request)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from evenhand.core.files import public_path
 from evenhand.errors import NewerRun, RunError
 from evenhand.runs.folder import ANSWERS, VOUCHED, Run
 from evenhand.runs.record import read_record
@@ -49,7 +50,7 @@ class Runs:
     """The runs under `folder`; nothing outside it is read."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = public_path(folder)
         self.root = folder.resolve()
 
     def all(self) -> list[Listed]:
@@ -112,14 +113,15 @@ class Runs:
         """Raise an error unless all files that a page may read are in the served folder: no links out, no pipes."""
         above = [path for path in folder.parents if path.is_relative_to(self.root)]
         for path in (*folder.iterdir(), *(path / RECORD for path in above if (path / RECORD).is_symlink())):
-            if path.is_symlink() and not path.resolve().is_relative_to(self.root):
+            # Path.resolve would fail at a link to itself, which is not a file.
+            if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(self.root):
                 raise RunError(f"{path.name} is a link to a place outside the served folder.")
             if not (path.is_file() or path.is_dir()) and os.path.lexists(path):  # a temporary file may be gone
                 raise RunError(f"{path.name} is not a file. An audit did not write it.")
 
     def worded(self, error: Exception) -> str:
         """The message of an error, with paths as given to the server."""
-        return str(error).replace(str(self.root), str(self.folder))
+        return str(error).replace(str(self.root), self.folder)
 
 
 def _about(folder: Path) -> dict[str, Any]:

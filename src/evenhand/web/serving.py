@@ -14,11 +14,14 @@ import uvicorn
 
 from evenhand.errors import BadInput
 from evenhand.web.app import application
+from evenhand.web.connections import Connection
 from evenhand.web.guarding import LOOPBACK, Hosts, ip_address
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 PATIENCE = 3
 """Seconds for running requests after Ctrl-C."""
+BACKLOG = 64
+"""Connections taken at once, before any of them is counted: with those that are open, fewer than a process may have."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,9 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
     taken = _bound(host, port)
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=Connection,
+        backlog=BACKLOG,
+        log_level="error",  # a warning for each malformed request would let visitors fill the terminal
         access_log=False,  # it would contain the token
         server_header=False,
         proxy_headers=False,

@@ -11,7 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from evenhand.core.files import write_whole
+from evenhand.core.files import public_path, write_whole
 from evenhand.errors import BadInput
 from evenhand.report.page import provenance, readings
 from evenhand.report.page.changes import Changed
@@ -100,6 +100,7 @@ def _environment() -> Environment:
         "reading_of": readings.reading,
         "group_words": readings.group,
         "probability": probability,
+        "public_path": public_path,
         "style": Markup(_look("style.css")),  # our own files, the only text that is not escaped
         "script": Markup(_look("sort.js")),
     }

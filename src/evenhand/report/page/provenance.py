@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.files import read_parsed
+from evenhand.core.files import public_path, read_parsed
 from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
 
@@ -28,7 +28,7 @@ def _facts(run: Run) -> Iterator[tuple[str, Any]]:
     for audit in about.audits:
         of = f", {', '.join(dict.fromkeys(task.dataset for task in audit.tasks))}" if len(about.audits) > 1 else ""
         yield from ((f"{name}{of}", value) for name, value in _audit(audit))
-    yield "run folder", run.path
+    yield "run folder", public_path(run.path)
 
 
 def _audit(audit: AuditRecord) -> Iterator[tuple[str, Any]]:
