@@ -35,6 +35,15 @@ def test_differences_are_tested_by_group() -> None:
     assert number(found, "female", "r") == -number(found, "female", "r_printed") > 0
 
 
+def test_ranks_of_a_few_pairs_are_not_shown() -> None:
+    """r of a single pair is -0.71 or +0.71, whatever the pair."""
+    paired = pairs(scores({("male", "female"): 0.0, ("male", "male"): 0.0}, jobs=2))
+    assert compared(paired)[["w", "r", "r_printed", "p_printed"]].notna().all(axis=None)
+    few = compared(paired.head(5))
+    assert few["pairs"].tolist() == [5]
+    assert few[["w", "r", "r_printed", "p_printed"]].isna().all(axis=None)
+
+
 def test_unscored_items_leave_their_pair_out() -> None:
     frame = scores(PAPER)
     frame.loc[0, "score"] = np.nan

@@ -80,7 +80,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
 
 def test_it_is_measured_and_scored_again_like_becpro(file: Path, tmp_path: Path) -> None:
     run = evenhand.audit(Table(only(Fill, lambda q: (-1.0 - len(q.hidden),))), templates=file, out=tmp_path)
-    assert run.values["value"].tolist() == [1.0] * 5
+    assert run.values["value"].tolist() == [1.0] * 5 + [0.0] * 2
     assert evenhand.rescore(run.path).values.equals(run.values)
     file.write_text(GOOD.replace("hammers", "nails"))
     with pytest.raises(BadInput, match="has changed since the run was made"):

@@ -52,7 +52,8 @@ def measured(folder: Path, **asked: Any) -> None:
             assert contents(Path(out)) == {}
             return
         json.dumps(run.results, allow_nan=False)
-        again = call(lambda: evenhand.rescore(run.path))
+        (file,) = asked.values()
+        again = call(lambda: evenhand.rescore(run.path, file=file))
         assert again is not None
         assert again.results == run.results
 

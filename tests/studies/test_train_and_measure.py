@@ -111,7 +111,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def taught(base: str, corpora: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Learned:
     two = {name: corpora[name] for name in ("short", "long")}
     return learned(
-        two, model=base, debias_on=corpora["plain"], draws=2, limit=12, out=tmp_path_factory.mktemp("learned")
+        two, model=base, debias_on=corpora["plain"], draws=2, limit=30, out=tmp_path_factory.mktemp("learned")
     )
 
 
@@ -204,7 +204,7 @@ def test_the_mt_gender_study(base: str, tmp_path: Path, capsys: pytest.CaptureFi
 def test_the_study_of_two_corpora(base: str, corpora: dict[str, str], tmp_path: Path) -> None:
     two = [corpora["short"], corpora["long"]]
     done = reproduce(
-        "barza2023", "corpora", model=base, corpora=two, debias_on=corpora["plain"], limit=12, out=tmp_path
+        "barza2023", "corpora", model=base, corpora=two, debias_on=corpora["plain"], limit=30, out=tmp_path
     )
     cells = done.cells.set_index(["group", "model or column"])
     assert cells.loc[("hostile", "debias"), "published"] == 2.71

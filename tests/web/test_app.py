@@ -121,7 +121,7 @@ def test_a_list_of_large_runs_reads_their_records_alone(
         (lambda run: (run / "run.json").unlink(), "unfinished", "Resume it with the same command"),
         (lambda run: (run / "run.json").rename(run / ".lock"), "unfinished", "The audit is running, or was killed"),
         (lambda run: os.truncate(run / "run.json", 400), "damaged", "cannot be read"),
-        (lambda run: (run / "run.json").write_text("[" * 10**5), "damaged", "recursion"),
+        (lambda run: (run / "run.json").write_text("[" * 10**5), "damaged", "nested"),
         (lambda run: (run / "run.json").write_bytes(b"\xff\xfe"), "damaged", "cannot be read"),
         (lambda run: served.changed(run, schema=99), "of a newer version", "Upgrade evenhand"),
         (lambda run: served.changed(run, audits="all"), "damaged", "audits should be a valid"),

@@ -1,5 +1,6 @@
 """Female against male: each item with its partner, which differs only in gender."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,8 @@ AGREEING = (
     "Each profession agrees with its person word in gender here, so grammar alone can explain these differences. "
     "The option forms=crossed tells grammar and bias apart."
 )
+FEWEST_RANKED = 6
+"""Pairs below which ranks say nothing: the signed-rank test cannot reach .05, and r of one pair is -0.71 or +0.71."""
 COLUMNS = (
     *("pairs", "clusters", "needed", "difference", "low", "high", "p", "p_holm", "detectable"),
     *("w", "r", "r_printed", "p_printed"),
@@ -58,6 +61,8 @@ def compared(
     for value in contrasts.contrasts(paired, FEMALE_MALE, by=(by,), cluster=cluster, seed=seed):
         ranked = signed_rank(paired[paired[by].astype(str) == value.groups[by]]["difference"].dropna().to_numpy())
         printed = {"w": ranked.w, "r": ranked.r, "r_printed": ranked.r_as_printed, "p_printed": ranked.p}
+        if value.n < FEWEST_RANKED:
+            printed = dict.fromkeys(printed, math.nan)
         row = {by: value.groups[by], "pairs": value.n, "difference": value.value, **printed}
         rows += [row | {name: getattr(value, name) for name in ("low", "high", *TESTS)}] if value.n else []
     return pd.DataFrame(rows, columns=[by, *COLUMNS])

@@ -79,8 +79,8 @@ class Run:
         """The task of that dataset and measure; an error if the run does not have it."""
         found = next((task for task in self.record.tasks if task.name == (dataset, measure)), None)
         if found is None:
-            near = [task.dataset for task in self.record.tasks if base_name(task.dataset) == base_name(dataset)]
-            other = f"; it has {', '.join(dict.fromkeys(near))}" if near else ""
+            near = [name for name in self.datasets if name != dataset and base_name(name) == base_name(dataset)]
+            other = f"; it has {', '.join(near)}" if near else ""
             raise BadInput(f"'{self.path}' has no {measure} on {dataset}{other}. Audit all models in the same way.")
         return found
 

@@ -161,8 +161,9 @@ def test_every_value_of_the_run_is_in_the_row_of_its_group_and_the_section_of_it
     two: list[Run], html: str
 ) -> None:
     shown = values_in(html)
-    assert set(shown) == {place_of(result) for result in two[0].results}
-    for result in two[0].results:
+    results = [row for row in two[0].results if not row["contrast"]]
+    assert set(shown) == {place_of(result) for result in results}
+    for result in results:
         cells = shown[place_of(result)].cells
         assert has_value(cells["value"], result["value"])
         assert has_interval(cells["value, interval"].text, result["low"], result["high"])
@@ -171,7 +172,7 @@ def test_every_value_of_the_run_is_in_the_row_of_its_group_and_the_section_of_it
 
 def test_a_line_of_the_scorecard_has_the_value_of_all_items_and_leads_to_its_section(two: list[Run], html: str) -> None:
     document = parsed(html)
-    wholes = {(r["measure"], r["dataset"]): r for r in two[0].results if not r["groups"]}
+    wholes = {(r["measure"], r["dataset"]): r for r in two[0].results if not (r["groups"] or r["contrast"])}
     seen = []
     for card in document.one("section#scorecard").all("section.card"):
         for line in card.all("div.line"):
@@ -227,7 +228,7 @@ def test_the_policy_lets_in_the_pages_own_style_and_script_alone(html: str) -> N
 def test_no_value_is_said_never_drawn_as_a_number(tmp_path: Path) -> None:
     run = evenhand.audit(model(unknown=" "), suite="becpro", limit=30, out=tmp_path)
     html = page([run])
-    for result in run.results:
+    for result in (row for row in run.results if not row["contrast"]):
         cells = values_in(html)[place_of(result)].cells
         assert (cells["value"].text, cells["value, interval"].text) == ("–", "–")
         assert (cells["n"].text, cells["unscored"].text) == ("0", str(result["unscored"]))
@@ -257,9 +258,9 @@ def test_an_older_run_without_texts_says_how_to_get_them(small: Run, tmp_path: P
     (old / "items.parquet").unlink()
     record = json.loads((old / "run.json").read_text())
     del record["sha256"]["items.parquet"]
-    record["tasks"] = [
+    record["audits"][0]["tasks"] = [
         {k: v for k, v in task.items() if k not in ("about", "asks", "language", "source", "licence")}
-        for task in record["tasks"]
+        for task in record["audits"][0]["tasks"]
     ]
     (old / "run.json").write_text(json.dumps(record))
     assert f"evenhand rescore {old}" in page([Run.load(old)])
@@ -283,8 +284,8 @@ def moved(section: Element, title: str) -> dict[str, str]:
 def test_two_runs_are_before_and_after_in_every_table(two: list[Run], both: str) -> None:
     shown = values_in(both)
     for name, run in zip((f"before: {HOSTILE}", "after: after"), two, strict=True):
-        assert len(run.results) == len(shown)
-        for result in run.results:
+        assert sum(not row["contrast"] for row in run.results) == len(shown)
+        for result in (row for row in run.results if not row["contrast"]):
             cells = shown[place_of(result)].cells
             assert has_value(cells[name], result["value"])
             assert has_interval(cells[f"{name}, interval"].text, result["low"], result["high"])
@@ -372,7 +373,7 @@ def test_inference_has_its_page_too(tmp_path: Path) -> None:
 
 
 def test_runs_that_measured_something_else_are_refused(two: list[Run], small: Run) -> None:
-    with pytest.raises(BadInput, match="same suite"):
+    with pytest.raises(BadInput, match="in the same way"):
         page([two[0], small])
     with pytest.raises(BadInput, match="at least one run"):
         page([])

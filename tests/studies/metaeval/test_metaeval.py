@@ -116,7 +116,7 @@ def test_models_of_inference_can_be_measured_on_the_released_pairs(
     runs = [
         Run.load(path) for path in (tmp_path / "out" / "inference" / "runs").glob("nli-coal-en-words=down-sampled*/*")
     ]
-    assert {len(run.scores_of("nli-coal-en", "nli-coal")) for run in runs} == {18}
+    assert {len(run.scores_of(run.datasets[0], "nli-coal")) for run in runs} == {18}
     captions = [f"the {{}} in room {n}." for n in range(5000)]
     made_release.write_train(tmp_path / "data", captions)
     lessons: list[int] = []

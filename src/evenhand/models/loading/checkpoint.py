@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
+from threading import RLock
 from typing import Any
 
 import huggingface_hub
@@ -123,6 +124,11 @@ class Checkpoint:
         return digest.hexdigest()[:32]
 
 
+ALONE = RLock()
+"""One model is read at a time: transformers replaces methods of its classes meanwhile, and two threads would leave
+them replaced."""
+
+
 @contextmanager
 def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[str, Any]]:
     """The options for the loaders of transformers, whose errors become our own."""
@@ -135,7 +141,7 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
     if found.on_hub:
         options |= {"revision": revision or "main", "local_files_only": not _hub_within_reach()}
     try:
-        with quiet():
+        with ALONE, quiet():
             yield options
     except EvenhandError:
         raise

@@ -92,7 +92,9 @@ def inference(
         study = Study(model, out, tasks, recipe, limit=limit, seed=seed, loading=loading, options=options)
         train = partial(_train, unseen, out / "accuracy")
         for _, run in study.train_and_audit(f"{made_as}-{rate:g}-{draw}", lambda _: examples, train):  # noqa: B023
-            points += [{**row, "rate": rate, "draw": draw} for row in run.results if not row["groups"]]
+            points += [
+                {**row, "rate": rate, "draw": draw} for row in run.results if not (row["groups"] or row["contrast"])
+            ]
             right = json.loads((out / "accuracy" / f"{run.path.name}.json").read_text(encoding="utf-8"))
             learnt[rate] = min(right, learnt.get(rate, 1.0))
     shown = ", ".join(f"{rate:g}: {accuracy:.2f}" for rate, accuracy in learnt.items())

@@ -68,7 +68,7 @@ def tables(
         options = {"segmented": "yes"} if row and row.get("segmented") else {}
         run = audit(model, dataset=dataset, options=options, limit=limit, out=out / dataset, **loading)
         runs.append(run)
-        cells += _cells(row["model"] if row else find(model).name, row, run, dataset)
+        cells += _cells(row["model"] if row else find(model).name, row, run, run.record.audits[-1].tasks[0].dataset)
         if row is None:
             notes.insert(0, f"Not comparable: '{name}' is not one of the paper's models. Compare the pattern alone.")
     measured = {cell["model"] for cell in cells}
@@ -187,7 +187,11 @@ def _cells(name: str, row: Mapping[str, Any] | None, run: Run | None, dataset: s
             printed = row[part][number] if row else None
             yield _cell("3", name, f"{SHORT[part]} set", label, printed, shares.get((part, label), {}))
     for score in SCORES:
-        found = next((r for r in run.results if r["measure"] == score and not r["groups"]), {}) if run else {}
+        found = (
+            next((r for r in run.results if r["measure"] == score and not (r["groups"] or r["contrast"])), {})
+            if run
+            else {}
+        )
         yield _cell("3", name, "all", score, row[score] if row else None, found)
 
 
