@@ -6,6 +6,7 @@ import shutil
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -31,6 +32,22 @@ def test_the_bundled_model_is_the_default_and_runs_in_float32(mini_en: MaskedLM)
     assert {p.dtype for p in mini_en.network.parameters()} == {torch.float32}
     assert mini_en.longest == 128
     assert (names.BUNDLED / "mini-en" / "README.md").is_file()
+
+
+def test_one_model_is_read_at_a_time(folder: Path) -> None:
+    """transformers replaces methods of its classes while it reads; two threads at once would leave them replaced."""
+    entered = Event()
+
+    def read() -> None:
+        with checkpoint.reading(names.find(str(folder)), None, False):
+            entered.set()
+
+    with checkpoint.reading(names.find(str(folder)), None, False):
+        thread = Thread(target=read)
+        thread.start()
+        assert not entered.wait(0.2)
+    thread.join()
+    assert entered.is_set()
 
 
 def test_a_folder_works_in_its_place(folder: Path) -> None:
