@@ -5,6 +5,7 @@ import json
 import shutil
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +106,8 @@ def send(
         await app(scope, receive, keep)
 
     try:
-        asyncio.run(answer())
+        with ThreadPoolExecutor(1) as alone:  # tests in a browser leave an event loop running in the main thread
+            alone.submit(lambda: asyncio.run(answer())).result()
     except Exception:  # what a server would log, after the answer was sent
         if not sent:
             raise

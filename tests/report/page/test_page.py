@@ -175,13 +175,13 @@ def test_a_line_of_the_scorecard_has_the_value_of_all_items_and_leads_to_its_sec
     wholes = {(r["measure"], r["dataset"]): r for r in two[0].results if not (r["groups"] or r["contrast"])}
     seen = []
     for card in document.one("section#scorecard").all("section.card"):
-        for line in card.all("div.line"):
+        for line in (line for line in card.all("div.line") if line.all("a")):
             article = document.one(line.one("a").attributes["href"])
             measure, dataset = article.all("p.small")[0].text.split(":")[0].split(" on ")
             assert line.all("span.small")[0].text.startswith(f"{measure}, n ")
             assert card.one("code").text == dataset
             seen.append((measure, dataset))
-            if (measure, dataset) != ("association", "emotions-en"):  # whose line is women minus men
+            if measure != "association":  # whose lines are women minus men
                 whole = wholes[measure, dataset]
                 assert float(line.one("span.number").text) == pytest.approx(whole["value"], abs=6e-4)
                 assert has_interval(line.one("span.interval-text").text, whole["low"], whole["high"])
@@ -195,8 +195,8 @@ def test_what_others_wrote_stays_text(html: str, both: str, tmp_path: Path) -> N
     file.write_text("stereotype,counterpart,category\n" + "\n".join(rows))
     run = evenhand.audit(model(HOSTILE), pairs=file, out=tmp_path / "o")
     record = json.loads((run.path / "run.json").read_text())
-    record["doctor"] = [{"check": HOSTILE, "verdict": "careful", "says": HOSTILE, "do": HOSTILE}]
-    record["warnings"] = [HOSTILE]
+    record["audits"][0]["doctor"] = [{"check": HOSTILE, "verdict": "careful", "says": HOSTILE, "do": HOSTILE}]
+    record["audits"][0]["warnings"] = [HOSTILE]
     (run.path / "run.json").write_text(json.dumps(record))
     record["model"] = f"{HOSTILE}\x07"
     (run.path / "run.json").write_text(json.dumps(record))
@@ -263,7 +263,7 @@ def test_an_older_run_without_texts_says_how_to_get_them(small: Run, tmp_path: P
         for task in record["audits"][0]["tasks"]
     ]
     (old / "run.json").write_text(json.dumps(record))
-    assert f"evenhand rescore {old}" in page([Run.load(old)])
+    assert "evenhand rescore " in page([Run.load(old)])
 
 
 def test_offensive_sentences_are_folded_behind_a_warning(two: list[Run], html: str) -> None:
