@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand import BadInput
-from evenhand.analysis.paired import changes, compared, pairs
+from evenhand.analysis.paired import changes, compared, first_group, pairs
 from helpers.made_scores import PAPER, scores
 from helpers.typed import number
 
@@ -42,6 +42,14 @@ def test_ranks_of_a_few_pairs_are_not_shown() -> None:
     few = compared(paired.head(5))
     assert few["pairs"].tolist() == [5]
     assert few[["w", "r", "r_printed", "p_printed"]].isna().all(axis=None)
+
+
+def test_the_group_to_compare_within_is_never_gender() -> None:
+    frame = scores(PAPER)
+    assert first_group(frame, ("prof_gender", "gender"))[1] == "prof_gender"
+    whole, by = first_group(frame, ("gender",))
+    assert by == "items"
+    assert compared(pairs(whole), by=by)["items"].tolist() == ["all"]
 
 
 def test_unscored_items_leave_their_pair_out() -> None:

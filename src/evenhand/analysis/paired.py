@@ -42,8 +42,9 @@ def agreeing(scores: pd.DataFrame) -> bool:
 
 
 def first_group(scores: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, str]:
-    """The scores, and the group to compare within; without groups, all items are one: `items`, with the label "all"."""
-    return (scores, by[0]) if by else (scores.assign(items="all"), "items")
+    """The scores, and the group to compare within, as core.contrasts has it; without one `items`, labelled "all"."""
+    level = next((group for group in by if group != "gender"), "")
+    return (scores, level) if level else (scores.assign(items="all"), "items")
 
 
 def compared(
