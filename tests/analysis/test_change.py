@@ -14,7 +14,8 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
 from evenhand import BadInput, Run
-from evenhand.analysis.change import COLUMNS, PairedScores, _farther, adjusted, changed, differences
+from evenhand.analysis.change import COLUMNS, adjusted, changed, differences
+from evenhand.analysis.two_runs import Means, _farther
 from helpers.audited_runs import noise
 from helpers.made_scores import PAPER, associations, run, scores
 from helpers.written_runs import task, with_fields
@@ -265,7 +266,7 @@ def test_nothing_adjusted_is_an_empty_table_with_its_columns() -> None:
 def twice(before: list[float], after: list[float], **more: Any) -> dict[str, Any]:
     clusters = [str(i) for i in range(len(before))]
     about: dict[str, Any] = {"crossed": None, "sets": None, "every": (), "shares": False, "neutral": 0.0, "better": 0.0}
-    found = PairedScores(np.array(before), np.array(after), clusters, **about | more)
+    found = Means(np.array(before), np.array(after), clusters, **about | more)
     row = found.row(np.random.default_rng(0), same=False) | {"unfit": False}
     return dict(adjusted([row]).iloc[0])
 

@@ -45,15 +45,6 @@ def test_many_clusters_get_the_interval_that_a_bootstrap_would_give() -> None:
     assert many[1] - many[0] == pytest.approx(few[1] - few[0], rel=0.1)
 
 
-@pytest.mark.parametrize(("g", "tolerance"), [(7, 1e-9), (12, 0.05)])  # jackknife; bootstrap, with fewer draws
-def test_a_summary_of_ones_own_gives_what_the_fast_mean_gives(g: int, tolerance: float) -> None:
-    values = rng().normal(size=60)
-    clusters = [str(i % g) for i in range(60)]
-    fast = clustered_interval(values, clusters, rng())
-    slow = clustered_interval(values, clusters, rng(), summary=lambda indices: float(values[indices].mean()))
-    assert fast == pytest.approx(slow, abs=tolerance)
-
-
 def test_unequal_clusters_are_weighed_by_their_size() -> None:
     values = np.array([0.0] * 81 + [1.0] * 9)
     low, high = clustered_interval(values, ["a"] * 81 + [str(i) for i in range(9)], rng())

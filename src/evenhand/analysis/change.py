@@ -2,130 +2,22 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evenhand.analysis.paired import first_group
-from evenhand.core.contrasts import pairs
+from evenhand.analysis.two_runs import Means, Summaries, Values
+from evenhand.core.contrasts import Partners, pairs
 from evenhand.core.measure import Traits
-from evenhand.core.scores import FAST, MacroMean, Summarise, generator, share
-from evenhand.errors import UnknownName
-from evenhand.measures import MEASURES
+from evenhand.core.scores import FAST, MacroMean, generator, inside, share
+from evenhand.measures import load
 from evenhand.runs.comparable import in_common, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
-from evenhand.stats.intervals import Floats, agreed_interval
-from evenhand.stats.mean_intervals import fewest, mean_test
-from evenhand.stats.significance import detectable, holm, sign_flip_test
+from evenhand.stats.significance import detectable, holm
 from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
-
-NUMBERS = ("before", "after", "change", "low", "high", "p", "worse", "worse_low", "worse_high", "worse_p")
-
-
-@dataclass(frozen=True)
-class PairedScores:
-    """The numbers whose mean is a value, before and after, for some items; NaN where one of the two has no score."""
-
-    before: Floats
-    after: Floats
-    clusters: Sequence[str]
-    neutral: float
-    better: float
-    """1 where higher is better, -1 where lower is, 0 where nearer to neutral is, NaN where one cannot say."""
-    crossed: Sequence[str] | None = None
-    sets: Sequence[str] | None = None
-    """The sets that count equally, however large; without them, each item counts equally."""
-    every: Sequence[str] = ()
-    """The sets that must all be there for a value."""
-    shares: bool = False
-    """Whether the value is the share of items that score 1."""
-    unit: bool = False
-    """Whether values lie between 0 and 1."""
-
-    def row(self, rng: np.random.Generator, same: bool) -> dict[str, Any]:
-        """Both values, their difference and what follows; `same`: of the same model, so that 0 is exact."""
-        scored = ~np.isnan(self.before - self.after)
-        both = self._of(scored)
-        counts: dict[str, Any] = {"n": int(scored.sum()), "left_out": int((~scored).sum()), "neutral": self.neutral}
-        goal = "what is right" if self.better else "neutral"
-        counts |= {"clusters": fewest(both.clusters, both.crossed), "goal": goal}
-        if not counts["n"] or set(self.every) - set(both.sets or ()):
-            return dict.fromkeys(NUMBERS, math.nan) | counts
-        before, after = both._mean(both.before), both._mean(both.after)
-        difference = both.after - both.before
-        if same and not difference.any():
-            low, high, p = 0.0, 0.0, 1.0
-        else:
-            low, high, p = both._tested(difference, rng)
-        worse = both._worse((before, after), (low, high, p), rng)
-        return dict(zip(NUMBERS, (before, after, after - before, low, high, p, *worse), strict=True)) | counts
-
-    @property
-    def distance(self) -> float:
-        """How far the value before is from where it should be."""
-        value = self._mean(self.before)
-        return -self.better * value if self.better else abs(value - self.neutral)
-
-    def _of(self, which: Any) -> "PairedScores":
-        labels = {name: getattr(self, name) for name in ("clusters", "crossed", "sets")}
-        chosen = {k: np.asarray(v, dtype=str)[which].tolist() for k, v in labels.items() if v is not None}
-        return replace(self, before=self.before[which], after=self.after[which], **chosen)
-
-    def _weights(self) -> Floats:
-        """The weight of each item, with mean 1, so that each set counts equally."""
-        if self.sets is None:
-            return np.ones(len(self.before))
-        sets = pd.Series(self.sets)
-        return np.asarray(len(sets) / (sets.nunique() * sets.map(sets.value_counts())), dtype=np.float64)
-
-    def _mean(self, values: Floats) -> float:
-        return float((values * self._weights()).mean())
-
-    def _tested(
-        self, values: Floats, rng: np.random.Generator, neutral: float = 0.0, *, signed: bool = True
-    ) -> tuple[float, float, float]:
-        """Interval and p of the mean of these values; `signed` ones are differences."""
-        n = len(set(self.clusters))
-        if self.sets is None and self.shares and n > 1 and np.ptp(values) == 0 and abs(values[0]) in (0.0, 1.0):
-            ends = agreed_interval(float(values[0]), n, signed=signed)
-            return *ends, sign_flip_test(values - neutral, self.clusters, rng)
-        unit = self.unit and not signed
-        return mean_test(values, self.clusters, rng, crossed=self.crossed, sets=self.sets, unit=unit, neutral=neutral)
-
-    def _worse(
-        self, ends: tuple[float, float], change: tuple[float, float, float], rng: np.random.Generator
-    ) -> tuple[float, float, float, float]:
-        """The growth of the distance from where the value should be, with its interval and p.
-
-        With c = after - before and u = before + after - 2 neutral, the distance |after - neutral| grows by sign(u c)
-        min(|u|, |c|). Both have intervals, and the interval is all that they allow: which side of neutral a value is on
-        is as uncertain as the value. The distance changes only if neither is 0, so its p is the larger of theirs (an
-        intersection-union test; Berger 1982, Technometrics 24:295-300).
-        """
-        (before, after), (low, high, p) = ends, change
-        if math.isnan(self.better) or math.isnan(self.neutral):
-            return math.nan, math.nan, math.nan, math.nan
-        if self.better:
-            least, most = sorted((-self.better * low, -self.better * high))
-            return -self.better * (after - before), least, most, p
-        middle = (self.before + self.after) / 2
-        least, most, p_middle = self._tested(middle, rng, self.neutral, signed=False)
-        corners = [_farther(2 * (where - self.neutral), end) for where in (least, most) for end in (low, high)]
-        whole = _farther(before + after - 2 * self.neutral, after - before)
-        return whole, float(np.min(corners)), float(np.max(corners)), float(np.maximum(p, p_middle))
-
-
-def _farther(total: float, difference: float) -> float:
-    """|a| - |b|, from a + b and a - b."""
-    if difference == 0 or total == 0:
-        return 0.0
-    if math.isnan(total) or math.isnan(difference):
-        return math.nan
-    return min(abs(total), abs(difference)) * (1 if (total > 0) == (difference > 0) else -1)
-
 
 COLUMNS = (
     *("dataset", "measure", "group", "before", "after", "change", "low", "high", "p", "p_holm"),
@@ -185,30 +77,28 @@ def _moved(row: Mapping[Any, Any]) -> str:
 def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator[dict[str, Any]]:
     """A row of `changed` for all items of one dataset, and for each group; `adjusted` adds `p_holm`."""
     task = same_task([before, after], dataset, measure)
-    if measure not in MEASURES:
-        raise UnknownName("measure", measure, MEASURES)
     same = before.record.fingerprint == after.record.fingerprint
     one, other = (run.scores_of(dataset, measure) for run in (before, after))
-    name, find = (measure + FEMALE_MALE, _pairs) if task.genders else (measure, _items)
+    found = _pairs(one, other, task, task.partners) if task.partners and task.genders else _items(one, other, task)
     unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
-    for label, part, rng in find(one, other, task):
-        found = part.row(rng, same) | {"crossed": part.crossed is not None, "unfit": unfit}
-        yield {"dataset": dataset, "measure": name, "group": label} | found
+    whole = {"dataset": dataset, "measure": measure + (FEMALE_MALE if task.genders else ""), "unfit": unfit}
+    for label, part, rng in found:
+        crossed = isinstance(part, Means) and part.crossed is not None
+        yield {**whole, "group": label, "crossed": crossed, **part.row(rng, same)}
 
 
-Found = Iterator[tuple[str, PairedScores, np.random.Generator]]
+Found = Iterator[tuple[str, Values, np.random.Generator]]
 
 
-def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord) -> Found:
+def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, partners: Partners) -> Found:
     """Female - male of each pair, by the first group."""
     one, by = first_group(one, task.by)
-    assert task.partners is not None
     ids = ["id_female", "id_male"]
-    both = pairs(one, task.partners).merge(pairs(other, task.partners)[[*ids, "difference"]], on=ids)
+    both = pairs(one, partners).merge(pairs(other, partners)[[*ids, "difference"]], on=ids)
     for label, part in both.groupby(by):
         before, after = (part[name].to_numpy(dtype=float) for name in ("difference_x", "difference_y"))
         clusters = part[task.cluster or "id_female"].astype(str).tolist()
-        found = PairedScores(before, after, clusters, neutral=0.0, better=0.0)
+        found = Means(before, after, clusters, neutral=0.0, better=0.0)
         yield str(label), found, generator(task.seed, {by: str(label), "gender": "female - male"})
 
 
@@ -227,32 +117,33 @@ def joined_by_item(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     return one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
 
 
-def item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] = ()) -> PairedScores:
-    """The numbers whose mean is the value of these items, in two runs; the items share the labels of `groups`."""
-    how = MEASURES[task.measure]
-    summarise: Summarise = how.summarise  # type: ignore[assignment]
-    sets, every = None, tuple[str, ...]()
-    if isinstance(summarise, MacroMean):
-        if summarise.by not in groups:
-            sets, every = joined[summarise.by].astype(str).tolist(), summarise.sets
-        summarise = summarise.within
-    before, after = (FAST[summarise](joined[name].to_numpy(dtype=float)) for name in ("score", "score_after"))
-    return PairedScores(
-        before,
-        after,
-        joined[task.cluster or "id"].astype(str).tolist(),
-        how.neutral,
-        _better(task, joined),
+def item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] = ()) -> Values:
+    """The values of these items in two runs; the items share the labels of `groups`."""
+    how = load(task.measure, **task.measure_options)
+    before, after = (joined[name].to_numpy(dtype=float) for name in ("score", "score_after"))
+    clusters = joined[task.cluster or "id"].astype(str).tolist()
+    towards = (how.neutral, _better(task, joined))
+    plain = inside(how.summarise, groups)
+    of_means = plain.within if isinstance(plain, MacroMean) else plain
+    if of_means not in FAST:
+        labels: Any = joined.drop(columns=["id", "score", "score_after"]).astype(str).to_dict("records")
+        return Summaries(before, after, clusters, *towards, summarise=plain, groups=labels)
+    macro = plain if isinstance(plain, MacroMean) else None
+    return Means(
+        FAST[of_means](before),
+        FAST[of_means](after),
+        clusters,
+        *towards,
         crossed=joined[task.crossed].astype(str).tolist() if task.crossed else None,
-        sets=sets,
-        every=every,
-        shares=summarise is share,
+        sets=joined[macro.by].astype(str).tolist() if macro else None,
+        every=macro.sets if macro else (),
+        shares=of_means is share,
         unit=Traits.of(how).bounds == (0.0, 1.0),
     )
 
 
 def _better(task: TaskRecord, part: pd.DataFrame) -> float:
-    """Which way is better: see PairedScores.better."""
+    """Which way is better: see Values.better."""
     if task.better == "higher":
         return 1.0
     wanted = {SIDES.get(word, 0.0) for word in part["calls_for"]} if "calls_for" in part else {0.0}

@@ -7,10 +7,11 @@ import numpy as np
 from evenhand.auditing.sampling import sampled_tasks
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model
-from evenhand.core.scores import FAST, Result, Score, generator
+from evenhand.core.scores import FAST, MacroMean, Result, Score, generator, resampled
 from evenhand.runs.record import Deviation
 from evenhand.stats.estimate import side
 from evenhand.stats.intervals import clustered_interval
+from evenhand.stats.resampling import Paired
 
 SAMPLE = 100
 """Number of items of each dataset that are scored in both precisions."""
@@ -42,14 +43,21 @@ def deviations(
 def _deviation(
     task: Task, half: Sequence[Score], exact: Sequence[Score], result: Result, seed: int
 ) -> Deviation | None:
-    of = FAST.get(task.measure.summarise, np.asarray)
     both = [(a, b) for a, b in zip(half, exact, strict=True) if not np.isnan([a.value, b.value]).any()]
     if not both:
         return None
+    summarise, rng = task.measure.summarise, generator(seed, {"precision": result.measure})
+    of = FAST.get(summarise, np.asarray)
     differences = of(np.array([a.value for a, _ in both])) - of(np.array([b.value for _, b in both]))
     clusters = [a.groups.get(task.dataset.cluster, a.id) for a, _ in both]
-    largest = float(np.abs(differences).max())
-    low, high = clustered_interval(differences, clusters, generator(seed, {"precision": result.measure}))
+    largest, shift = float(np.abs(differences).max()), float(differences.mean())
+    if summarise in FAST or isinstance(summarise, MacroMean):
+        low, high = clustered_interval(differences, clusters, rng)
+    else:  # the shift of the value, not of the scores
+        change = Paired(resampled(summarise, [[b for _, b in both], [a for a, _ in both]], clusters)).difference
+        shift, (low, high) = change.value, change.interval(rng)
+    if np.isnan(shift):  # the value needs items that are not in the sample
+        return None
     if np.isnan(low):  # too few clusters for an interval: as much as one item can differ
         low, high = -largest, largest
     doubtful = tuple(
@@ -57,5 +65,4 @@ def _deviation(
         for value in result.values  # a value in float32 is the one in half precision minus the shift
         if len({side(value.low - shift, value.high - shift, result.neutral) for shift in (0.0, low, high)}) > 1
     )
-    shift = float(differences.mean())
     return Deviation(result.dataset, result.measure, len(both), shift, low, high, largest, doubtful)

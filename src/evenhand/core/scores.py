@@ -2,8 +2,9 @@
 
 import math
 import zlib
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from evenhand.core.items import Groups
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import Floats, Indices, clustered_interval, constant, proportion_interval
+from evenhand.stats.intervals import Floats, constant, proportion_interval
 from evenhand.stats.mean_intervals import fewest, mean_test
+from evenhand.stats.resampling import Resampled, by_calls, by_totals
 from evenhand.stats.significance import interval_test, sign_flip_test
 from evenhand.stats.verdict import adjust
 
@@ -113,6 +115,36 @@ FAST: dict[Summarise, Callable[[Floats], Floats]] = {mean: np.asarray, mean_size
 """Summaries that are means of something: their intervals need no call for each bootstrap sample."""
 
 
+class OfTotals(ABC):
+    """A summary that is a function of totals over the scores, so that a sample of them needs no call of its own."""
+
+    @abstractmethod
+    def totals(self, scores: Sequence[Score]) -> Floats:
+        """What each score adds to the totals: one row per score."""
+
+    @abstractmethod
+    def of(self, totals: Floats) -> Floats:
+        """The value for each row of totals; NaN where it has none."""
+
+    def __call__(self, scores: Sequence[Score]) -> float:
+        """The value of these scores; NaN when there are none."""
+        return float(self.of(self.totals(scores).sum(axis=0)[np.newaxis])[0]) if scores else math.nan
+
+
+def resampled(summarise: Summarise, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
+    """A summary of scores in clusters, ready to be resampled; of several runs, with the clusters of each in order."""
+    names = [f"{number}\0{cluster}" for number, _ in enumerate(runs) for cluster in clusters]
+    if isinstance(summarise, OfTotals):
+        return by_totals(np.concatenate([summarise.totals(scores) for scores in runs]), names, summarise.of)
+    everything = [score for scores in runs for score in scores]
+    return by_calls(lambda indices: summarise([everything[i] for i in indices]), names)
+
+
+def inside(summarise: Summarise, groups: Collection[str]) -> Summarise:
+    """The summary of scores that share the labels of `groups`: a mean over sets is plain within one of them."""
+    return getattr(summarise, "within", summarise) if getattr(summarise, "by", None) in groups else summarise
+
+
 def summarised(
     scores: Sequence[Score],
     summarise: Summarise,
@@ -143,13 +175,11 @@ def summarised(
     levels = [tuple(by)] if by else []
     families: list[list[Value]] = [[_value({}, scores, design)]]
     for level in [*levels, *([(*by, within)] if within else [])]:
-        inside = design
-        if isinstance(summarise, MacroMean) and summarise.by in level:
-            inside = replace(design, summarise=summarise.within)
+        part_design = replace(design, summarise=inside(summarise, level))
         if level not in levels:
             families.append([])
         for labels, part in _parts(scores, level).items():
-            families[-1].append(_value(dict(zip(level, labels, strict=True)), part, inside))
+            families[-1].append(_value(dict(zip(level, labels, strict=True)), part, part_design))
     for number, family in enumerate(families):
         one_way = not crossed or (number > 0 and within == crossed)  # a single profession has templates alone
         yield from family if math.isnan(at) else adjust(family, crossed=not one_way)
@@ -211,12 +241,9 @@ def _tested(
         means = FAST[design.summarise](values)
         return mean_test(means, clusters, rng, crossed=crossed, unit=unit, neutral=neutral)
 
-    def summary(indices: Indices) -> float:
-        return design.summarise([scored[i] for i in indices])
-
-    low, high = clustered_interval(values, clusters, rng, summary=summary)
-    value = design.summarise(scored) - neutral
-    return low, high, interval_test(value, low - neutral, high - neutral, len(set(clusters)) - 1)
+    found = resampled(design.summarise, [scored], clusters)
+    low, high = found.interval(rng)
+    return low, high, interval_test(found.value - neutral, low - neutral, high - neutral, found.clusters - 1)
 
 
 def _all_or_none(values: Floats, clusters: Sequence[str]) -> bool:

@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 
 from evenhand.core.contrasts import contrasts, has_contrast, pairs
 from evenhand.core.measure import Traits
-from evenhand.core.scores import Result, Score, Summarise, Value, summarised
-from evenhand.measures import MEASURES
+from evenhand.core.scores import Result, Score, Value, summarised
+from evenhand.measures import MEASURES, load
 from evenhand.runs.json_files import checked, read_json, rescore
 from evenhand.runs.record import Finite, TaskRecord
 from evenhand.stats.estimate import Estimate
@@ -94,17 +94,16 @@ def recorded(value: Value, model: str, fingerprint: str, neutral: float, task: T
 def values_from(scores: pd.DataFrame, task: TaskRecord, *, tests: bool = False) -> list[Value]:
     """The values of all items and of each group, as an audit computes them; with `tests`, of parts within too."""
     within = task.within if tests and task.within in scores else ""
-    groups = list(dict.fromkeys(group for group in (*task.by, within, task.cluster, task.crossed) if group))
+    groups = [column for column in scores.columns if column not in ("id", "score")]
     rows = [
         Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})
         for row in scores.to_dict("records")
     ]
-    how = MEASURES[task.measure]
-    summarise: Summarise = how.summarise  # type: ignore[assignment]
+    how = load(task.measure, **task.measure_options)
     design: dict[str, Any] = {"by": task.by, "within": within, "cluster": task.cluster, "crossed": task.crossed}
     bounds, neutral = Traits.of(how).bounds, how.neutral if tests else math.nan
     whole = mixed(scores, task)
-    return list(summarised(rows, summarise, bounds=bounds, neutral=neutral, mixed=whole, seed=task.seed, **design))
+    return list(summarised(rows, how.summarise, bounds=bounds, neutral=neutral, mixed=whole, seed=task.seed, **design))
 
 
 def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:

@@ -1,7 +1,7 @@
 """Intervals that know about clusters. Every random one takes a generator."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,6 @@ from scipy import stats
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 DRAWS = 10_000
-SLOW_DRAWS = 1_000
-"""For a summary that must be called for each draw."""
 FEW, MANY = 8, 2_000
 """With 8 to 2,000 clusters a bootstrap is worth its time."""
 
@@ -21,28 +19,30 @@ def clustered_interval(
     clusters: Sequence[str],
     rng: np.random.Generator,
     *,
-    summary: Callable[[Indices], float] | None = None,
     level: float = 0.95,
 ) -> tuple[float, float]:
-    """An interval whose units are clusters, since items made from one word are not independent.
+    """An interval of the mean whose units are clusters, since items made from one word are not independent.
 
     With 8 to 2,000 clusters, a bootstrap over whole clusters: percentiles at Hesterberg's expanded levels, alpha' =
     Phi(-sqrt(g / (g - 1)) t(alpha / 2; g - 1)) for g clusters (2015, The American Statistician 69:371-386), since plain
     percentiles are too narrow when clusters are few, and a profession group has twenty. With fewer a bootstrap has too
     few samples to draw from, with more it has no need of them: value +- t(alpha / 2; g - 1) standard errors, these from
-    leaving out one cluster at a time (the jackknife). `summary` gives the value of the items with these indices and
-    defaults to their mean. Both ends NaN with fewer than two clusters.
+    leaving out one cluster at a time (the jackknife). Both ends NaN with fewer than two clusters. Other
+    summaries have the same interval: `resampling.Resampled`.
     """
     g, index = numbered(clusters)
     if g < 2:
         return math.nan, math.nan
-    if not FEW <= g <= MANY:
-        value, error = _jackknife(values, index, g, summary)
-        if g < FEW and error == 0:  # a few that agree do not prove that all would
-            return math.nan, math.nan
-        t = float(stats.t.ppf((1 + level) / 2, g - 1))
-        return value - t * error, value + t * error
-    return percentiles(_draws(values, index, g, rng, summary), g, level)
+    sums, sizes = np.bincount(index, weights=values, minlength=g), np.bincount(index, minlength=g)
+    if FEW <= g <= MANY:
+        drawn = rng.integers(g, size=(DRAWS, g))
+        return percentiles(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1), g, level)
+    without = (sums.sum() - sums) / (sizes.sum() - sizes)
+    error = math.sqrt((g - 1) / g * float(((without - without.mean()) ** 2).sum()))
+    if g < FEW and error == 0:  # a few that agree do not prove that all would
+        return math.nan, math.nan
+    value, reach = float(sums.sum() / sizes.sum()), float(stats.t.ppf((1 + level) / 2, g - 1)) * error
+    return value - reach, value + reach
 
 
 def proportion_interval(count: float, n: int) -> tuple[float, float]:
@@ -80,36 +80,3 @@ def percentiles(draws: Floats, g: int, level: float) -> tuple[float, float]:
     tail = stats.norm.cdf(-math.sqrt(g / (g - 1)) * stats.t.ppf((1 + level) / 2, g - 1))
     low, high = np.nanquantile(draws, [tail, 1 - tail])
     return float(low), float(high)
-
-
-def _draws(
-    values: Floats, index: Indices, g: int, rng: np.random.Generator, summary: Callable[[Indices], float] | None
-) -> Floats:
-    """The values of bootstrap samples of clusters."""
-    if summary is None:
-        sums, sizes = np.bincount(index, weights=values, minlength=g), np.bincount(index, minlength=g)
-        drawn = rng.integers(g, size=(DRAWS, g))
-        return np.asarray(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))
-    members = _members(index, g)
-    drawn = rng.integers(g, size=(SLOW_DRAWS, g))
-    return np.array([summary(np.concatenate([members[c] for c in row])) for row in drawn])
-
-
-def _jackknife(
-    values: Floats, index: Indices, g: int, summary: Callable[[Indices], float] | None
-) -> tuple[float, float]:
-    """The value, and its standard error from leaving out one cluster at a time."""
-    if summary is None:
-        sums, sizes = np.bincount(index, weights=values, minlength=g), np.bincount(index, minlength=g)
-        value = float(sums.sum() / sizes.sum())
-        without = (sums.sum() - sums) / (sizes.sum() - sizes)
-    else:
-        everything = np.arange(len(values))
-        value = summary(everything)
-        without = np.array([summary(np.delete(everything, members)) for members in _members(index, g)])
-    return value, math.sqrt((g - 1) / g * float(((without - without.mean()) ** 2).sum()))
-
-
-def _members(index: Indices, g: int) -> list[Indices]:
-    """The items of each cluster."""
-    return np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index, minlength=g))[:-1])

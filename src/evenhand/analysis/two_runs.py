@@ -1,0 +1,201 @@
+"""The value of the same items in two runs: their difference, and whether it is nearer to where it should be."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from evenhand.core.scores import Score, Summarise, resampled
+from evenhand.stats.intervals import Floats, agreed_interval
+from evenhand.stats.mean_intervals import fewest, mean_test
+from evenhand.stats.resampling import Paired
+from evenhand.stats.significance import interval_test, sign_flip_test
+
+NUMBERS = ("before", "after", "change", "low", "high", "p", "worse", "worse_low", "worse_high", "worse_p")
+Tested = tuple[float, float, float]
+"""The ends of an interval, and p."""
+
+
+@dataclass(frozen=True)
+class Values(ABC):
+    """The scores of some items before and after; NaN where one of the two has none."""
+
+    before: Floats
+    after: Floats
+    clusters: Sequence[str]
+    neutral: float
+    better: float
+    """1 where higher is better, -1 where lower is, 0 where nearer to neutral is, NaN where one cannot say."""
+
+    @abstractmethod
+    def ends(self) -> tuple[float, float]:
+        """The value before and after; NaN where there is none."""
+
+    @abstractmethod
+    def change(self, rng: np.random.Generator) -> Tested:
+        """The interval of after - before, and the p of its test."""
+
+    @abstractmethod
+    def middle(self, rng: np.random.Generator) -> Tested:
+        """The interval of (before + after) / 2, and the p of its test against neutral."""
+
+    @abstractmethod
+    def part(self, which: Any) -> Self:
+        """The items of this mask."""
+
+    @property
+    def fewest(self) -> int:
+        """How many clusters there are."""
+        return fewest(self.clusters, None)
+
+    @property
+    def distance(self) -> float:
+        """How far the value before is from where it should be."""
+        value = self.ends()[0]
+        return -self.better * value if self.better else abs(value - self.neutral)
+
+    def row(self, rng: np.random.Generator, same: bool) -> dict[str, Any]:
+        """Both values, their difference and what follows; `same`: of the same model, so that 0 is exact."""
+        scored = ~np.isnan(self.before - self.after)
+        both = self.part(scored)
+        counts: dict[str, Any] = {"n": int(scored.sum()), "left_out": int((~scored).sum()), "neutral": self.neutral}
+        counts |= {"clusters": both.fewest, "goal": "what is right" if self.better else "neutral"}
+        before, after = both.ends() if counts["n"] else (math.nan, math.nan)
+        if math.isnan(after - before):
+            return dict.fromkeys(NUMBERS, math.nan) | counts
+        exact = same and not (both.after - both.before).any()
+        low, high, p = (0.0, 0.0, 1.0) if exact else both.change(rng)
+        worse = both._worse((before, after), (low, high, p), rng)
+        return dict(zip(NUMBERS, (before, after, after - before, low, high, p, *worse), strict=True)) | counts
+
+    def _worse(
+        self, ends: tuple[float, float], change: Tested, rng: np.random.Generator
+    ) -> tuple[float, float, float, float]:
+        """The growth of the distance from where the value should be, with its interval and p.
+
+        With c = after - before and u = before + after - 2 neutral, the distance |after - neutral| grows by sign(u c)
+        min(|u|, |c|). Both have intervals, and the interval is all that they allow: which side of neutral a value is on
+        is as uncertain as the value. The distance changes only if neither is 0, so its p is the larger of theirs (an
+        intersection-union test; Berger 1982, Technometrics 24:295-300).
+        """
+        (before, after), (low, high, p) = ends, change
+        if self.better in (1.0, -1.0):
+            least, most = sorted((-self.better * low, -self.better * high))
+            return -self.better * (after - before), least, most, p
+        if math.isnan(self.better) or math.isnan(self.neutral):
+            return math.nan, math.nan, math.nan, math.nan
+        least, most, p_middle = self.middle(rng)
+        corners = [_farther(2 * (where - self.neutral), end) for where in (least, most) for end in (low, high)]
+        whole = _farther(before + after - 2 * self.neutral, after - before)
+        return whole, float(np.min(corners)), float(np.max(corners)), float(np.maximum(p, p_middle))
+
+
+@dataclass(frozen=True)
+class Means(Values):
+    """Values that are means of the numbers `before` and `after`."""
+
+    crossed: Sequence[str] | None = None
+    sets: Sequence[str] | None = None
+    """The sets that count equally, however large; without them, each item counts equally."""
+    every: Sequence[str] = ()
+    """The sets that must all be there for a value."""
+    shares: bool = False
+    """Whether the value is the share of items that score 1."""
+    unit: bool = False
+    """Whether values lie between 0 and 1."""
+
+    def ends(self) -> tuple[float, float]:
+        """The two means; NaN where a set is missing."""
+        if set(self.every) - set(self.sets or ()):
+            return math.nan, math.nan
+        weights = self._weights()
+        return float((self.before * weights).mean()), float((self.after * weights).mean())
+
+    def change(self, rng: np.random.Generator) -> Tested:
+        """Signs of whole clusters are flipped, or p goes with the interval where clusters cross."""
+        return self._tested(self.after - self.before, rng)
+
+    def middle(self, rng: np.random.Generator) -> Tested:
+        """As for the change."""
+        return self._tested((self.before + self.after) / 2, rng, self.neutral, signed=False)
+
+    def part(self, which: Any) -> Self:
+        """The items of this mask."""
+        labels = {name: getattr(self, name) for name in ("clusters", "crossed", "sets")}
+        chosen = {k: np.asarray(v, dtype=str)[which].tolist() for k, v in labels.items() if v is not None}
+        return replace(self, before=self.before[which], after=self.after[which], **chosen)
+
+    @property
+    def fewest(self) -> int:
+        """How many clusters there are; on the smaller side where two sets of them cross."""
+        return fewest(self.clusters, self.crossed)
+
+    def _weights(self) -> Floats:
+        """The weight of each item, with mean 1, so that each set counts equally."""
+        if self.sets is None:
+            return np.ones(len(self.before))
+        sets = pd.Series(self.sets)
+        return np.asarray(len(sets) / (sets.nunique() * sets.map(sets.value_counts())), dtype=np.float64)
+
+    def _tested(self, values: Floats, rng: np.random.Generator, neutral: float = 0.0, *, signed: bool = True) -> Tested:
+        """Interval and p of the mean of these values; `signed` ones are differences."""
+        n = len(set(self.clusters))
+        if self.sets is None and self.shares and n > 1 and np.ptp(values) == 0 and abs(values[0]) in (0.0, 1.0):
+            ends = agreed_interval(float(values[0]), n, signed=signed)
+            return *ends, sign_flip_test(values - neutral, self.clusters, rng)
+        unit = self.unit and not signed
+        return mean_test(values, self.clusters, rng, crossed=self.crossed, sets=self.sets, unit=unit, neutral=neutral)
+
+
+@dataclass(frozen=True)
+class Summaries(Values):
+    """Values by any `summarise`: both runs are resampled together, and whole clusters swapped between them."""
+
+    summarise: Summarise
+    groups: Sequence[Mapping[str, str]]
+    """The groups of each item."""
+
+    def ends(self) -> tuple[float, float]:
+        """The two values."""
+        before, after = self._scores()
+        return self.summarise(before), self.summarise(after)
+
+    def change(self, rng: np.random.Generator) -> Tested:
+        """A bootstrap over clusters, and a test that swaps whole clusters between the runs."""
+        paired = self._paired()
+        return *paired.difference.interval(rng), paired.swap_test(rng)
+
+    def middle(self, rng: np.random.Generator) -> Tested:
+        """A bootstrap over clusters, with the p that goes with it."""
+        found = self._paired().middle
+        low, high = (end - self.neutral for end in found.interval(rng))
+        p = interval_test(found.value - self.neutral, low, high, found.clusters - 1)
+        return low + self.neutral, high + self.neutral, p
+
+    def part(self, which: Any) -> Self:
+        """The items of this mask."""
+        clusters = [cluster for cluster, kept in zip(self.clusters, which, strict=True) if kept]
+        groups = [labels for labels, kept in zip(self.groups, which, strict=True) if kept]
+        return replace(self, before=self.before[which], after=self.after[which], clusters=clusters, groups=groups)
+
+    def _scores(self) -> list[list[Score]]:
+        return [
+            [Score(str(i), float(v), of) for i, (v, of) in enumerate(zip(values, self.groups, strict=True))]
+            for values in (self.before, self.after)
+        ]
+
+    def _paired(self) -> Paired:
+        return Paired(resampled(self.summarise, self._scores(), self.clusters))
+
+
+def _farther(total: float, difference: float) -> float:
+    """|a| - |b|, from a + b and a - b."""
+    if difference == 0 or total == 0:
+        return 0.0
+    if math.isnan(total) or math.isnan(difference):
+        return math.nan
+    return min(abs(total), abs(difference)) * (1 if (total > 0) == (difference > 0) else -1)

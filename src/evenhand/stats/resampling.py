@@ -1,0 +1,138 @@
+"""Intervals and tests of any summary of clustered scores, not only of means."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from evenhand.stats.intervals import DRAWS, FEW, MANY, Floats, Indices, numbered, percentiles
+
+CALLS = 1_000
+"""Draws for a summary that must be called for each of them."""
+AT_ONCE = 2**22
+"""Numbers in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resampled:
+    """A summary as a function of how often each cluster counts: `values` takes rows of such counts."""
+
+    clusters: int
+    values: Callable[[Floats], Floats]
+    draws: int = DRAWS
+
+    @property
+    def value(self) -> float:
+        """The summary of all scores."""
+        return float(self.values(np.ones((1, self.clusters)))[0])
+
+    def interval(self, rng: np.random.Generator, level: float = 0.95) -> tuple[float, float]:
+        """The interval whose units are clusters, by the method of `intervals.clustered_interval`."""
+        g = self.clusters
+        if g < 2:
+            return math.nan, math.nan
+        if FEW <= g <= MANY:
+            drawn = [self.values(_counts(rng.integers(g, size=(rows, g)))) for rows in _chunks(self.draws, g)]
+            found = np.concatenate(drawn)
+            return (math.nan, math.nan) if np.isnan(found).all() else percentiles(found, g, level)
+        without = np.concatenate([self.values(rows) for rows in _leaving_one_out(g)])
+        error = math.sqrt((g - 1) / g * float(((without - without.mean()) ** 2).sum()))
+        if g < FEW and error == 0:  # a few that agree do not prove that all would
+            return math.nan, math.nan
+        reach = float(stats.t.ppf((1 + level) / 2, g - 1)) * error
+        return self.value - reach, self.value + reach
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """The same summary before and after; `both` counts the clusters before, then the same clusters after."""
+
+    both: Resampled
+
+    @property
+    def before(self) -> Resampled:
+        """The summary before."""
+        return self._of(lambda counts: self._two(counts, 0 * counts))
+
+    @property
+    def after(self) -> Resampled:
+        """The summary after."""
+        return self._of(lambda counts: self._two(0 * counts, counts))
+
+    @property
+    def difference(self) -> Resampled:
+        """After - before: each draw has the same clusters of both."""
+        return self._of(lambda counts: self.after.values(counts) - self.before.values(counts))
+
+    @property
+    def middle(self) -> Resampled:
+        """The mean of both."""
+        return self._of(lambda counts: (self.after.values(counts) + self.before.values(counts)) / 2)
+
+    def swap_test(self, rng: np.random.Generator) -> float:
+        """Two-sided p of the difference when before and after are swapped in whole clusters at random.
+
+        Under the hypothesis that the two are exchangeable, that changes nothing. p = (1 + hits) / (1 + draws), never 0
+        (Phipson and Smyth 2010); NaN where there is no difference to test, or most swaps have no value.
+        """
+        whole, g = self.difference.value, self.difference.clusters
+        if math.isnan(whole):
+            return math.nan
+        hits, known = 1, 1
+        for rows in _chunks(self.both.draws, g):
+            swapped = rng.integers(2, size=(rows, g)).astype(np.float64)
+            found = self._two(swapped, 1 - swapped) - self._two(1 - swapped, swapped)
+            known += int(np.count_nonzero(~np.isnan(found)))
+            hits += int(np.count_nonzero(np.abs(found) >= abs(whole) * (1 - 1e-12)))
+        return hits / known if known > self.both.draws / 2 else math.nan
+
+    def _of(self, values: Callable[[Floats], Floats]) -> Resampled:
+        return Resampled(self.both.clusters // 2, values, self.both.draws)
+
+    def _two(self, before: Floats, after: Floats) -> Floats:
+        return self.both.values(np.concatenate([before, after], axis=1))
+
+
+def by_totals(parts: Floats, clusters: Sequence[str], of: Callable[[Floats], Floats]) -> Resampled:
+    """A summary that is a function `of` totals: `parts` has what each score adds to them, one row per score."""
+    g, index = numbered(clusters)
+    sums = np.zeros((g, parts.shape[1]))
+    np.add.at(sums, index, parts)
+    return Resampled(g, lambda counts: of(counts @ sums))
+
+
+def by_calls(summary: Callable[[Indices], float], clusters: Sequence[str]) -> Resampled:
+    """A summary that must be called with the indices of the scores in a sample."""
+    g, index = numbered(clusters)
+    members = np.split(np.argsort(index, kind="stable"), np.cumsum(np.bincount(index, minlength=g))[:-1])
+
+    def value(counts: Floats) -> float:
+        drawn = np.repeat(np.arange(g), counts.astype(int))
+        return summary(np.concatenate([members[c] for c in drawn])) if len(drawn) else math.nan
+
+    return Resampled(g, lambda rows: np.array([value(row) for row in rows]), CALLS)
+
+
+def _counts(drawn: Indices) -> Floats:
+    """How often each cluster is in each row of drawn clusters."""
+    rows, g = drawn.shape
+    flat = (drawn + np.arange(rows)[:, np.newaxis] * g).ravel()
+    return np.bincount(flat, minlength=rows * g).reshape(rows, g).astype(np.float64)
+
+
+def _leaving_one_out(g: int) -> Iterator[Floats]:
+    start = 0
+    for rows in _chunks(g, g):
+        counts = np.ones((rows, g))
+        counts[np.arange(rows), start + np.arange(rows)] = 0
+        start += rows
+        yield counts
+
+
+def _chunks(draws: int, g: int) -> Iterator[int]:
+    """Numbers of rows that fit into memory and add up to `draws`."""
+    at_once = max(1, AT_ONCE // g)
+    for start in range(0, draws, at_once):
+        yield min(at_once, draws - start)
