@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import evenhand
@@ -80,7 +79,7 @@ def test_all_tasks_ask_in_one_call() -> None:
             return super().answer(questions)
 
     def dataset(name: str) -> Dataset:
-        return Dataset(name, 1, "en", "", "", "", [SENTENCE], ("gender",), "gender", table=pd.DataFrame)
+        return Dataset(name=name, items=[SENTENCE], by=("gender",), cluster="gender")
 
     model = Once(lambda q: (-1.0,))
     results = measure_all(model, [Task(dataset("a"), Association()), Task(dataset("b"), Association())])

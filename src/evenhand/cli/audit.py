@@ -9,7 +9,7 @@ import typer
 from evenhand.cli import common, terminal
 from evenhand.cli.common import parsed, print_json
 from evenhand.cli.gate import GithubSummary, Junit, Outlets
-from evenhand.cli.show import print_scorecard
+from evenhand.cli.show import print_answer
 from evenhand.errors import BadInput
 
 
@@ -48,6 +48,7 @@ def audit(
         typer.Option(metavar="NAME", help="With a dataset: a measure. Default: all that suit it. Repeatable."),
     ] = None,
     option: common.Options = None,
+    plugin: common.Plugins = None,
     limit: common.Limit = None,
     seed: common.Seed = 0,
     out: Annotated[Path, typer.Option(help="Runs go to OUT/<model>/.")] = Path("runs"),
@@ -70,7 +71,7 @@ def audit(
     github_summary: GithubSummary = False,
     as_json: common.Json = False,
 ) -> None:
-    """Measure models and print their scorecards.
+    """Measure models and print what the numbers show.
 
     Results are added to the model's run; what is measured again is replaced. The same command resumes a run that
     was stopped.
@@ -113,7 +114,7 @@ def audit(
         ):
             runs.append(run)
             if not as_json:
-                print_scorecard(run)
+                print_answer(run, whole=len(models) == 1)
         if len(runs) > 1 and not as_json:
             _print_side_by_side(runs, out)
     finally:

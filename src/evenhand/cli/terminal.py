@@ -4,6 +4,7 @@ import io
 import logging
 import os
 import re
+import shutil
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -103,8 +104,16 @@ def confirm(question: str, *, yes: bool) -> None:
         raise typer.Exit(1)
 
 
-def show(*things: Any) -> None:
-    """Print to stdout at once, without control characters; a closed pipe ends the command without a traceback."""
+def width() -> int:
+    """The width of the terminal, or of none."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns
+
+
+def show(*things: Any, width: int | None = None) -> None:
+    """Print to stdout at once, without control characters; a closed pipe ends the command without a traceback.
+
+    Things are wrapped at `width`; without it, tables and lines are as wide as they are.
+    """
     from rich.console import Console, Group
     from rich.segment import Segment
     from rich.text import Text
@@ -120,6 +129,10 @@ def show(*things: Any) -> None:
     narrow = max(console.width, WIDTH)
     try:
         for thing in things:
+            if width:
+                console.width = width
+                console.print(thing)
+                continue
             for part in thing.renderables if isinstance(thing, Group) else [thing]:
                 if isinstance(part, str):
                     print(harmless(part))

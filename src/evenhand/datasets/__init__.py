@@ -30,6 +30,22 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
 }
 
 
+OURS = tuple(BUILDERS)
+
+
+def add(name: str, builder: Callable[..., Dataset]) -> None:
+    """Make a dataset of your own known by this name; `builder` makes it, with its parameters as options."""
+    if name in OURS and BUILDERS[name] is not builder:
+        raise BadInput(f"'{name}' is the name of a dataset of evenhand's. Give yours another.")
+    if not callable(builder):
+        raise BadInput(f"A dataset is added by a function that returns it. Got {builder!r} for '{name}'.")
+    try:
+        inspect.signature(builder)
+    except ValueError as error:
+        raise BadInput(f"The options of dataset '{name}' cannot be read from {builder!r}: give a function.") from error
+    BUILDERS[name] = builder
+
+
 def load(name: str, **options: Any) -> Dataset:
     """Build a dataset by name, with these options."""
     known = options_of(name)
@@ -39,7 +55,10 @@ def load(name: str, **options: Any) -> Dataset:
     for option in needed_by(name):
         if option not in options:
             raise BadInput(f"Dataset '{name}' is made from your own file: give the option {option}=...")
-    return BUILDERS[name](**options)
+    found = BUILDERS[name](**options)
+    if not isinstance(found, Dataset):
+        raise BadInput(f"The function behind dataset '{name}' must return an evenhand.Dataset. Got {found!r}.")
+    return found
 
 
 def options_of(name: str) -> list[str]:

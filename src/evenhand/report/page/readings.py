@@ -24,7 +24,7 @@ class Reading:
     asks: str
     kind: str
     ends: tuple[str, str] = ("below", "above")
-    leans: tuple[str, str] = ("below the neutral value", "above the neutral value")
+    leans: tuple[str, str] = ("below neutral", "above neutral")
     much: str = ""
     scale: tuple[float, float] | None = None
     items: tuple[str, str] = ("Lowest", "Highest")
