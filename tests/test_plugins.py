@@ -95,7 +95,7 @@ def test_a_file_brings_measure_dataset_and_model(
     assert run_command(app, ["compare", *runs, "--plugin", str(file)]) == 0
     assert "+0.560   +1.660   +1.100" in capsys.readouterr().out
     policy = tmp_path / "policy.toml"
-    policy.write_text('[[rule]]\ndataset = "keys"\nmeasure = "median-gap"\nhigh = 1.0\n')
+    policy.write_text('[[rule]]\ndataset = "keys (pairs=10)"\nmeasure = "median-gap"\nhigh = 1.0\n')
     assert run_command(app, ["gate", runs[0], "--policy", str(policy), "--plugin", str(file)]) == 0
     assert run_command(app, ["gate", runs[1], "--policy", str(policy), "--plugin", str(file)]) == 1
     assert run_command(app, ["rescore", runs[0], "--plugin", str(file)]) == 0

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from evenhand.core.dataset import Dataset
@@ -58,7 +59,7 @@ def load(name: str, **options: Any) -> Dataset:
     found = BUILDERS[name](**options)
     if not isinstance(found, Dataset):
         raise BadInput(f"The function behind dataset '{name}' must return an evenhand.Dataset. Got {found!r}.")
-    return found
+    return found if name in OURS else replace(found, options={**options, **found.options})  # so that it can be rebuilt
 
 
 def options_of(name: str) -> list[str]:
