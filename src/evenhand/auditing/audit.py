@@ -112,6 +112,8 @@ def audit(
             before = Run.load(path) if stays else None
             if any(one.record.partial for one in asked):
                 log.warning(f"A sample of at most {limit} items of each dataset: results are partial.")
+            for one in asked:
+                log.debug(f"{one.record.measure} on {one.record.dataset}: {len(one.task.dataset.items):,} items.")
             audits, results = list(stays), list[Result]()
             for language in dict.fromkeys(one.task.dataset.language for one in asked):
                 # Each by itself: the doctor may find that a model does not know one of them.

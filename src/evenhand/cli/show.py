@@ -19,12 +19,18 @@ def show(
     frequency: Annotated[
         Path | None, typer.Option(help="With --full: a .tsv of attributes and their corpus frequencies.")
     ] = None,
+    command: Annotated[bool, typer.Option("--command", help="Print the command that made the run.")] = False,
     as_json: Json = False,
 ) -> None:
     """Print what a run shows: on one screen, or every value."""
     from evenhand.runs.folder import Run
 
     loaded = Run.load(run)
+    if command:
+        from evenhand.auditing.command import commands
+
+        terminal.show(*commands(loaded.record))
+        return
     for name in dataset or ():
         if name not in loaded.datasets:
             raise UnknownName("dataset of this run", name, loaded.datasets)

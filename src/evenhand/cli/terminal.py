@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -84,6 +85,24 @@ def _show_log(worded: Callable[[str], str]) -> None:
     if not log.handlers:
         log.addHandler(_Handler(worded))
         log.setLevel(logging.ERROR if is_worker_rank() else logging.INFO)
+
+
+def log_as(*, quiet: bool, verbose: bool, file: Path | None) -> None:
+    """How much is logged: nothing but errors, or more than usual; everything, with the time, to a file."""
+    log = logging.getLogger("evenhand")
+    if quiet and verbose:
+        raise BadInput("--quiet and --verbose contradict one another. Give one of them.")
+    level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
+    for handler in log.handlers:
+        handler.setLevel(level)
+    if file:
+        try:
+            kept = logging.FileHandler(file, encoding="utf-8")
+        except OSError as error:
+            raise BadInput(f"--log-file '{file}' cannot be written: {error.strerror}. Choose another.") from error
+        kept.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        log.addHandler(kept)
+    log.setLevel(logging.DEBUG if file else level)
 
 
 def _width(console: Any, part: Any) -> int:

@@ -58,7 +58,7 @@ def _lead(run: Run, lines: Sequence[tuple[Measured, Headline]]) -> Iterator[Rend
 def _named(section: Measured) -> str:
     """The dataset in words, and its name."""
     told = readings.dataset(section.dataset)
-    return f"{told} ({section.dataset})" if told != section.dataset else told
+    return f"{told} · {section.dataset}" if told != section.dataset else told
 
 
 def _sentences(lines: Sequence[tuple[Measured, Headline]]) -> Iterator[Text]:
@@ -94,7 +94,7 @@ def _table(lines: Sequence[tuple[Measured, Headline]], width: int) -> Iterator[R
         datasets.setdefault(section.dataset, []).append((section, found))
     for members in datasets.values():
         section = members[0][0]
-        yield Text(f"{_named(section)}: {section.reading.title[:1].lower()}{section.reading.title[1:]}", "bold")
+        yield Text(f"{_named(section)} · {section.reading.title[:1].lower()}{section.reading.title[1:]}", "bold")
         yield _grid([_row(found) for _, found in members], width, "")
 
 

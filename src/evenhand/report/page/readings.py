@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from evenhand.core.dataset import base_name
 from evenhand.report.page.numbers import Number, probability
 
 DIFFERENCE = "association, female - male"
@@ -64,8 +65,8 @@ def harmless(dataset: str) -> dict[str, str]:
 
 
 def dataset(name: str) -> str:
-    """A dataset's name for people; its own where it has no other."""
-    return str(_known()["datasets"].get(name, name))
+    """A dataset's name for people, whatever its options; its own where it has no other."""
+    return str(_known()["datasets"].get(base_name(name), name))
 
 
 def group(name: str, label: str) -> str:
