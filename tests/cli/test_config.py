@@ -26,7 +26,10 @@ masks = "words"
 def _log_as_before() -> Iterator[None]:
     log = logging.getLogger("evenhand")
     yield
-    log.handlers[:] = [handler for handler in log.handlers if not isinstance(handler, logging.FileHandler)]
+    for handler in log.handlers[:]:
+        if isinstance(handler, logging.FileHandler):
+            log.removeHandler(handler)
+            handler.close()
     for handler in log.handlers:
         handler.setLevel(logging.NOTSET)
     log.setLevel(logging.INFO)
