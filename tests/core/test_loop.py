@@ -129,13 +129,12 @@ def test_a_value_does_not_depend_on_what_else_is_measured() -> None:
     table = Table(only(Fill, lambda q: (-float(len(q.hidden)) * int(q.text.split()[-1][:-1]),)))
     whole = measure(table, items, Association(), by=("gender",), cluster="job")
     part = measure(table, [i for i in items if i.groups["gender"] == "f"], Association(), by=("gender",), cluster="job")
-    one, other = (
-        replace(r.estimates[1], p_holm=0.0, detectable=0.0) for r in (whole, part)
-    )  # these know of other rows
+    # p_holm and detectable know of other rows.
+    one, other = (replace(r.estimates[1], p_holm=0.0, detectable=0.0) for r in (whole, part))
     assert one == other
     assert whole.estimates[1].groups == {"gender": "f"}
     other_seed = measure(table, items, Association(), by=("gender",), cluster="job", seed=1)
-    assert other_seed.values[1] != whole.values[1]
+    assert other_seed.estimates[1] != whole.estimates[1]
 
 
 def test_unknown_groups_and_doubled_ids_are_errors() -> None:
