@@ -97,14 +97,16 @@ def estimates(text: str) -> list[tuple[float, ...]]:
 
 @pytest.fixture(scope="module")
 def becpro(tmp_path_factory: pytest.TempPathFactory) -> Audited:
-    return Audited(printed.printed("evenhand audit mini-en --suite becpro", tmp_path_factory.mktemp("audited")))
+    folder = tmp_path_factory.mktemp("audited")
+    short = printed.printed("COLUMNS=100 evenhand audit mini-en --suite becpro", folder)
+    return Audited(short + printed.printed("evenhand show runs/mini-en --full", folder))
 
 
 def test_the_readme_shows_what_an_audit_prints(becpro: Audited) -> None:
     """Numbers may differ in their last digit: between processors, and with the number of threads."""
     block = printed.BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
     assert block is not None
-    assert block["command"] == "evenhand audit mini-en --suite becpro"
+    assert block["command"] == "COLUMNS=100 evenhand audit mini-en --suite becpro"
     shown, now = block["text"].split(), printed.part(becpro.printed, block["text"]).split()
     assert [re.sub(r"\d", "0", word) for word in shown] == [re.sub(r"\d", "0", word) for word in now]
     for word, other in zip(shown, now, strict=True):
@@ -136,7 +138,8 @@ def section(page: str, begin: str, end: str) -> str:
 def test_what_docs_say_of_german_is_what_an_audit_prints(models: Path, tmp_path: Path) -> None:
     text = section("reproduce.md", "    evenhand audit mini-de", "### Known departures")
     command = text.splitlines()[0].strip().replace("mini-de", str(models / "mini-de"))
-    audited = Audited(printed.printed(command, tmp_path))
+    printed.printed(command, tmp_path)
+    audited = Audited(printed.printed("evenhand show runs/mini-de --full", tmp_path))
     said = estimates(text)
     assert len(said) == 14
     assert [found for found in said if not audited.has(*found)] == []

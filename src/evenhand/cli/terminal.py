@@ -150,7 +150,7 @@ def show(*things: Any, width: int | None = None) -> None:
         for thing in things:
             if width:
                 console.width = width
-                console.print(thing)
+                console.print(thing, crop=False)
                 continue
             for part in thing.renderables if isinstance(thing, Group) else [thing]:
                 if isinstance(part, str):

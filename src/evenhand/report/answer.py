@@ -78,12 +78,27 @@ def _careful(run: Run, sections: Sequence[Measured]) -> list[RenderableType]:
         for found in sorted(run.record.concerns, key=lambda found: found.verdict != "unfit")
     ]
     told += [Text(f"Careful: {text}", "yellow") for text in run.record.warnings]
+    told += [Text(text, "yellow") for text in _unscored(run)]
     told += [Text(run.record.sample, "yellow")] if run.record.partial else []
     told += [Text(text, "dim") for text in run.record.caveats[:1]]
     more = [Text(f"{len(told) - CONCERNS} more remarks: --full", "yellow")] if len(told) > CONCERNS else []
-    for text in told:
-        text.truncate(3 * NARROWEST, overflow="ellipsis")
-    return [*told[:CONCERNS], *more]
+    return [*map(_short, told[:CONCERNS]), *more]
+
+
+def _short(text: Text) -> Text:
+    """At most three lines."""
+    most = 3 * NARROWEST
+    return text if len(text) <= most else text[: most - 3] + Text("...")
+
+
+def _unscored(run: Run) -> Iterator[str]:
+    """How many items of each dataset have no score, by reason: of the measure that lacks most."""
+    for dataset in run.datasets:
+        found = [run.record.unscored.get(f"{dataset}/{task.measure}", {}) for task in run.tasks_on(dataset)]
+        most = max(found, key=lambda reasons: sum(reasons.values()), default={})
+        if most:
+            told = "; ".join(f"{n:,} ({reason})" for reason, n in most.items())
+            yield f"Items of {dataset} without a score: {told}."
 
 
 def _table(lines: Sequence[tuple[Measured, Headline]], width: int) -> Iterator[RenderableType]:
@@ -107,7 +122,7 @@ def _row(found: Headline) -> Row:
 def _grid(rows: Sequence[Row], width: int, style: str) -> Table:
     shown = Table.grid(padding=(0, 1, 0, 0))
     left = width - sum(WIDTHS) - len(WIDTHS) - 1
-    shown.add_column(width=left, style=style, overflow="ellipsis", no_wrap=True)
+    shown.add_column(width=left, style=style)
     for place, wide in enumerate(WIDTHS):
         shown.add_column(width=wide, style=style, justify="right" if place < 2 else "left")
     for label, value, interval, verdict, trust in rows:
