@@ -12,6 +12,7 @@ __version__ = "0.2.0.dev0"
 if TYPE_CHECKING:
     from evenhand.analysis.comparison import compare as compare
     from evenhand.auditing.audit import audit as audit
+    from evenhand.auditing.importing import from_scores as from_scores
     from evenhand.auditing.rescoring import rescore as rescore
     from evenhand.auditing.sweep import sweep as sweep
     from evenhand.checks.doctor import doctor as doctor
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "analysis.comparison": "compare",
     "auditing.audit": "audit",
+    "auditing.importing": "from_scores",
     "auditing.rescoring": "rescore",
     "auditing.sweep": "sweep",
     "checks.doctor": "doctor",

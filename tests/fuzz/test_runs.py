@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.runs.folder import ANSWERS, VOUCHED
+from evenhand.runs.folder import ANSWERS
+from evenhand.runs.staging import VOUCHED
 from helpers.fuzzing import Json, command, fuzzed, places, replaced
 from helpers.served import before_and_after
 

@@ -78,7 +78,7 @@ def make(
 
     It is of the one task that is measured, unless `tasks` are given; `more` are other fields of its record.
     """
-    path.mkdir()
+    path.mkdir(exist_ok=True)
     groups = {"gender": label, "profession": "nurse"}
     values = (
         Value(-1 / 3, -0.5, 1e-17, 7, 1),

@@ -7,7 +7,7 @@ from rich.console import Console, RenderableType
 
 from evenhand.report.scorecard import scorecard
 from evenhand.report.tables import RANKS, cell, estimate, table
-from evenhand.runs.record import Deviation, Precision
+from evenhand.runs.origin import Deviation, Precision
 from helpers.written_runs import make
 
 NAN = float("nan")

@@ -16,7 +16,8 @@ from evenhand.core.measure import Traits
 from evenhand.errors import NewerRun
 from evenhand.measures import MEASURES
 from evenhand.report.page import page
-from evenhand.runs.record import SCHEMA, Deviation, Finding, Precision, RunRecord, as_plain, read_record, valid
+from evenhand.runs.origin import Deviation, Precision
+from evenhand.runs.record import SCHEMA, Finding, RunRecord, as_plain, read_record, valid
 from helpers.written_runs import make, record, task
 
 OLD = Path(__file__).parent / "made-by-0.1.0" / "all"

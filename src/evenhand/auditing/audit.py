@@ -31,7 +31,8 @@ from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.loading.names import kind as kind_found
 from evenhand.runs import folder
 from evenhand.runs.folder import Run
-from evenhand.runs.record import AuditRecord, Precision, RunRecord, read_record
+from evenhand.runs.origin import Precision
+from evenhand.runs.record import AuditRecord, RunRecord, read_record
 
 log = logging.getLogger(__name__)
 

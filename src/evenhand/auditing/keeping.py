@@ -49,7 +49,8 @@ def of_model(path: Path, model: Model) -> RunRecord | None:
         whose = f"'{record.model}' ({record.fingerprint[:12]})" if record else "another model"
         raise RunError(
             f"'{path}' holds a run of {whose}; this is '{model.name}' ({model.fingerprint[:12]}), and other weights, "
-            "tokenizer or dtype make another model. Choose another `out` or `name`, or start over: `fresh`."
+            "tokenizer, dtype or imported scores make another model. Choose another `out` or `name`, or start over: "
+            "`fresh`."
         )
     return record
 

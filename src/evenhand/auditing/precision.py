@@ -8,7 +8,7 @@ from evenhand.auditing.sampling import sampled_tasks
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model
 from evenhand.core.scores import FAST, MacroMean, Result, Score, generator, resampled
-from evenhand.runs.record import Deviation
+from evenhand.runs.origin import Deviation
 from evenhand.stats.estimate import side
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.resampling import Paired

@@ -25,6 +25,10 @@ def rescore(path: str | Path, *, file: str | Path | Sequence[str | Path] = ()) -
     """
     moved = [file] if isinstance(file, str | Path) else file
     run = Run.load(path, checked=False)
+    if imported := next((audit.imported for audit in run.record.audits if audit.imported), None):
+        raise RunError(
+            f"'{path}' has scores {imported.told}. There are no answers to score again: import the file again, `fresh`."
+        )
     with folder.locked(run.path):
         places = [*(Path(one).expanduser() for one in moved), run.path, run.path / "..", run.path / "../.."]
         kept = Kept(run.path / folder.ANSWERS, run.record.model, run.record.fingerprint)

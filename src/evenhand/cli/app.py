@@ -18,6 +18,7 @@ from evenhand.cli.export import export
 from evenhand.cli.figures import figures
 from evenhand.cli.flags import as_flags
 from evenhand.cli.gate import gate
+from evenhand.cli.import_scores import import_scores
 from evenhand.cli.measures import measures
 from evenhand.cli.metaeval import metaeval
 from evenhand.cli.once import Once
@@ -77,6 +78,7 @@ def root(
 COMMANDS: list[tuple[str, Callable[..., None], str]] = [  # group, command, example
     (MEASURE, audit, "evenhand audit google-bert/bert-base-uncased --suite becpro"),
     (MEASURE, doctor, "evenhand doctor ./my-checkpoint --lang de"),
+    (MEASURE, import_scores, "evenhand import scores.csv --dataset tgb --measure stereotype-share --name my-model"),
     (MEASURE, rescore, "evenhand rescore runs/mini-en"),
     (MEASURE, measures, "evenhand measures"),
     (UNDERSTAND, runs, "evenhand runs"),
@@ -94,7 +96,8 @@ COMMANDS: list[tuple[str, Callable[..., None], str]] = [  # group, command, exam
     (STUDY, reproduce, "evenhand reproduce bartl2020 --model google-bert/bert-base-uncased"),
 ]
 for group, command, example in COMMANDS:
-    app.command(rich_help_panel=group, epilog=f"Example: {example}")(command)
+    name = example.split()[1]  # `import` cannot be the name of a function
+    app.command(name, rich_help_panel=group, epilog=f"Example: {example}")(command)
 app.add_typer(datasets.app, name="datasets", rich_help_panel=MEASURE)
 app.add_typer(nli.app, name="nli", rich_help_panel=CHANGE)
 for each in (app, datasets.app, nli.app):

@@ -65,14 +65,15 @@ def print_json(data: object) -> None:
     terminal.show(terminal.UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
-def parsed(options: list[str] | None) -> dict[str, str]:
+def parsed(options: list[str] | None, what: str = "option", example: str = "masks=words") -> dict[str, str]:
     """The values of options, by name."""
     found: dict[str, str] = {}
     for option in options or []:
         name, sign, value = option.partition("=")
         if not (name and sign and value):
-            raise BadInput(f"An option is NAME=VALUE, as in masks=words. Got '{option}'.")
+            article = "An" if what == "option" else "A"
+            raise BadInput(f"{article} {what} is NAME=VALUE, as in {example}. Got '{option}'.")
         if name in found:
-            raise BadInput(f"The option {name} is given twice. Got {name}={found[name]} and {option}: choose one.")
+            raise BadInput(f"The {what} {name} is given twice. Got {name}={found[name]} and {option}: choose one.")
         found[name] = value
     return found

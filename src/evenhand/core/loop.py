@@ -54,13 +54,15 @@ def measure(
 
 def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[Result]:
     """A result for each task; all their questions go to the model together, each distinct one once."""
-    results = []
     everything = _scored(model, [(task.dataset.items, task.measure) for task in tasks])
-    for task, scores in zip(tasks, everything, strict=True):
-        data = task.dataset
-        design = {name: getattr(data, name) for name in ("by", "within", "cluster", "crossed", "partners")}
-        results.append(_result(model, data.items, task.measure, scores, data.name, seed=seed, **design))
-    return results
+    return [result(model, task, scores, seed=seed) for task, scores in zip(tasks, everything, strict=True)]
+
+
+def result(model: Model, task: Task, scores: Sequence[Score], *, seed: int = 0) -> Result:
+    """The result of a task whose items have these scores, in the same order."""
+    data = task.dataset
+    design = {name: getattr(data, name) for name in ("by", "within", "cluster", "crossed", "partners")}
+    return _result(model, data.items, task.measure, tuple(scores), data.name, seed=seed, **design)
 
 
 def _result(
@@ -99,7 +101,7 @@ def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) ->
         distinct = list(dict.fromkeys(question for rows in asked for _, questions in rows for question in questions))
         answers = dict(zip(distinct, ask(model, distinct), strict=True))
         for mine, rows, (_, how) in zip(scores, asked, work, strict=True):
-            mine += (_score(item, [answers[q] for q in questions], how) for item, questions in rows)
+            mine += (score(item, [answers[q] for q in questions], how) for item, questions in rows)
     return [tuple(mine) for mine in scores]
 
 
@@ -116,7 +118,7 @@ def _questions(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
         raise BadInput(f"Item '{item.id}': {error}") from error
 
 
-def _score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
+def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
     """The item's score: NaN, with the reason, where a question has no answer."""
     for answer in answers:
         if answer.note:

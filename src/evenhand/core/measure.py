@@ -56,6 +56,8 @@ class Traits:
     """Groups that every item must have for it to run by default."""
     on_request: bool = False
     """Whether it runs only when it is named."""
+    answers: tuple[str, ...] = ()
+    """Names of the log-probabilities that it asks for, in order; for scores that are imported."""
 
     @classmethod
     def of(cls, measure: Any) -> Self:

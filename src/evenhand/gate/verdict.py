@@ -9,8 +9,8 @@ from typing import Any
 
 from evenhand.core.files import read_parsed, write_whole
 from evenhand.errors import RunError
-from evenhand.runs.folder import GATE
 from evenhand.runs.json_files import plain_json
+from evenhand.runs.staging import GATE
 
 CODES = {"fail": 1, "undecided": 3, "pass": 0}
 """Exit codes, the worst verdict first."""

@@ -34,6 +34,7 @@ class Association:
     unit: ClassVar[str] = "nats"
     rank: ClassVar[int] = 1
     items: ClassVar[type] = Sentence
+    answers: ClassVar[tuple[str, ...]] = ("target", "prior")
     reading: ClassVar[str] = "in nats, neutral at 0; above it the attribute makes the target likelier"
 
     def __post_init__(self) -> None:

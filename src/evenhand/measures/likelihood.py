@@ -12,6 +12,7 @@ from evenhand.core.scores import mean, mean_size, share
 from evenhand.errors import UnknownName
 
 OPTIONS = {"pll": ("plain", "within-word"), "total": ("sum", "mean"), "punctuation": ("kept", "skipped")}
+SIDES = ("stereotype", "counterpart")
 MARKS = re.compile(r"(?:(?<!\w)['’]|['’](?!\w)|(?!['’_])[^\w\s])+")
 """Punctuation marks in a row; an apostrophe within a word is part of the word."""
 
@@ -30,6 +31,7 @@ class _SentencePair:
     punctuation: Literal["kept", "skipped"] = "kept"
 
     items: ClassVar[type] = Pair
+    answers: ClassVar[tuple[str, ...]] = SIDES
 
     def __post_init__(self) -> None:
         for option, known in OPTIONS.items():
@@ -124,6 +126,7 @@ class CrowsPairs:
     neutral: ClassVar[float] = 0.5
     unit: ClassVar[str] = "proportion"
     items: ClassVar[type] = Pair
+    answers: ClassVar[tuple[str, ...]] = SIDES
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     reading: ClassVar[str] = "share of pairs whose unchanged words are likelier with the stereotype, neutral at 0.5"
 

@@ -27,6 +27,7 @@ class _Nli:
     unit: ClassVar[str] = "proportion"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     items: ClassVar[type] = NliPair
+    answers: ClassVar[tuple[str, ...]] = ("entailment", "neutral", "contradiction")
     summarise = staticmethod(share)
 
     def ask(self, item: NliPair) -> tuple[Entail]:

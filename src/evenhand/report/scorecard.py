@@ -203,6 +203,9 @@ def _cost(audit: AuditRecord, of: str) -> Iterator[str]:
         redone = f"; {precision.overflowed:,} inputs redone in float32" if precision.overflowed else ""
         yield f"{of}Computed in {audit.loaded['dtype']}: {precision.why or apart}{redone}."
     work = audit.work
+    if audit.imported:
+        yield f"{of}Scores {audit.imported.told}."
+        return
     kept = f", {work.kept:,} answers kept from before" if work.kept else ""
     took = f"{work.inputs:,} distinct inputs{kept}" if work.inputs else "every answer kept from before"
     yield f"{of}{work.questions:,} questions, {took}; {audit.seconds} s."

@@ -12,6 +12,7 @@ A file is written whole or not at all, whenever the process is killed.
 """
 
 import hashlib
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -30,14 +31,11 @@ from evenhand.core.scores import Result
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.json_files import RESTORE, plain_json, rescore
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
+from evenhand.runs.staging import GATE, NEXT, PAGE, VOUCHED, replaced
 from evenhand.runs.values import ValueRecord, contrasts_from, read_values, recorded, records_of, with_tests
 from evenhand.stats.verdict import decide
 
 ANSWERS = "answers.sqlite"
-GATE = "gate.json"
-PAGE = "report.html"
-VOUCHED = ("results.json", "scores.parquet", "items.parquet")
-"""Files whose hashes are in run.json; older runs have fewer."""
 ITEMS = ("dataset", "id", "text", "other")
 
 
@@ -213,6 +211,7 @@ def clear(path: Path) -> None:
     """Delete the files of the run in this folder; others stay."""
     for name in (*VOUCHED, "run.json", ANSWERS, GATE, PAGE):
         (path / name).unlink(missing_ok=True)
+    shutil.rmtree(path / NEXT, ignore_errors=True)
 
 
 def write(
@@ -242,13 +241,12 @@ def write(
         frame = pd.concat([before[old], frame], ignore_index=True)
         texts_before = kept.items[kept.items["dataset"].isin([dataset for dataset, _ in stay])]
         read = pd.concat([texts_before, read]).drop_duplicates(["dataset", "id"], keep="last", ignore_index=True)
-    for stale in (GATE, PAGE):  # of the results before
-        (path / stale).unlink(missing_ok=True)
-    write_whole(path / "results.json", lambda file: file.write(plain_json([value.row() for value in rows])))
-    write_whole(path / "scores.parquet", lambda file: frame.to_parquet(file, index=False))
-    write_whole(path / "items.parquet", lambda file: read.to_parquet(file, index=False))
-    record = replace(record, sha256=_hashes(path, VOUCHED))
-    record.write(path)
+    with replaced(path) as staged:
+        write_whole(staged / "results.json", lambda file: file.write(plain_json([value.row() for value in rows])))
+        write_whole(staged / "scores.parquet", lambda file: frame.to_parquet(file, index=False))
+        write_whole(staged / "items.parquet", lambda file: read.to_parquet(file, index=False))
+        record = replace(record, sha256=_hashes(staged, VOUCHED))
+        record.write(staged)
     return Run(path, record)
 
 

@@ -15,6 +15,8 @@ from evenhand.core.model import Work
 from evenhand.errors import BadInput, NewerRun, RunError
 from evenhand.runs.json_files import RESTORE, checked, plain_json, read_json, told
 from evenhand.runs.migration import migrated
+from evenhand.runs.origin import Finite, Imported, Precision
+from evenhand.runs.staging import recover
 
 Kind = TypeVar("Kind")
 
@@ -38,7 +40,6 @@ def _finite(data: Kind) -> Kind:
     return data
 
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 Options = Annotated[Mapping[str, Any], AfterValidator(_finite)]
 
 
@@ -50,35 +51,6 @@ class Finding:
     verdict: Literal["fine", "careful", "unfit"]
     says: str
     do: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Deviation:
-    """How scores in half precision differ from those in float32.
-
-    `shift` is the mean of half - float32 with its 95 % interval, `largest` the largest difference of one item, in the
-    measure's unit. `doubtful` are the groups whose interval could lie on another side of the neutral value, or include
-    it, if the value moved by as much as the interval of `shift` allows.
-    """
-
-    dataset: str
-    measure: str
-    items: int
-    shift: Finite
-    low: Finite | None
-    high: Finite | None
-    largest: Finite
-    doubtful: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Precision:
-    """How a run in half precision compares with float32, or `why` it was not compared."""
-
-    asked: str | None = None
-    overflowed: int | None = None
-    deviations: tuple[Deviation, ...] = ()
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +114,7 @@ class AuditRecord:
 
     evenhand: str = "unknown"
     kind: str = "masked"
-    """The kind of model: masked, causal or nli."""
+    """The kind of model: masked, causal or nli; "unknown" where scores were imported and nobody said."""
     loaded: Options = field(default_factory=dict)
     """The model's description of itself: source, revision, dtype, device, ..."""
     tasks: Annotated[tuple[TaskRecord, ...], Field(min_length=1)]
@@ -161,6 +133,8 @@ class AuditRecord:
     """By "dataset/measure", the number of items without a score, by reason."""
     versions: Mapping[str, str] = field(default_factory=dict)
     precision: Precision | None = None
+    imported: Imported | None = None
+    """Where the scores come from if they were computed elsewhere: no model was asked or checked."""
 
     @property
     def unfit(self) -> bool:
@@ -170,6 +144,8 @@ class AuditRecord:
     @property
     def diagnosis(self) -> str:
         """The doctor's worst verdict, and the checks that gave it: "fine", "careful: casing", "not checked"."""
+        if self.imported:
+            return f"not checked: scores {self.imported.told}"
         for verdict in ("unfit", "careful"):
             if checks := [found.check for found in self.doctor if found.verdict == verdict]:
                 return f"{verdict}: {', '.join(dict.fromkeys(checks))}"
@@ -299,6 +275,7 @@ def as_plain(record: RunRecord) -> dict[str, Any]:
 def read_record(path: Path) -> RunRecord | None:
     """The record of the run in this folder, None if it is not finished; an error if a newer evenhand wrote it."""
     file = path / "run.json"
+    recover(path)
     if not file.exists():
         return None
     data = read_json(file)

@@ -14,7 +14,8 @@ from evenhand.core.measure import Traits
 from evenhand.core.scores import Result, Score, Value, summarised
 from evenhand.measures import MEASURES, load
 from evenhand.runs.json_files import checked, read_json, rescore
-from evenhand.runs.record import Finite, TaskRecord
+from evenhand.runs.origin import Finite
+from evenhand.runs.record import TaskRecord
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import TESTS
 

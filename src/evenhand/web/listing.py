@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from evenhand.core.files import public_path
 from evenhand.errors import NewerRun, RunError
-from evenhand.runs.folder import ANSWERS, VOUCHED, Run
+from evenhand.runs.folder import ANSWERS, Run
 from evenhand.runs.record import read_record
+from evenhand.runs.staging import VOUCHED
 
 DEEPEST = 6
 """Levels below the folder; studies keep runs four levels down."""

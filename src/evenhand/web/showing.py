@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.runs.folder import GATE, Run
+from evenhand.runs.folder import Run
+from evenhand.runs.staging import GATE
 
 KEPT = 8
 """Pages and comparisons kept in memory, since they take seconds to make."""

@@ -19,7 +19,8 @@ def facts(run: Run) -> list[tuple[str, str]]:
 def _facts(run: Run) -> Iterator[tuple[str, Any]]:
     about = run.record
     yield "model", about.model
-    yield "fingerprint (weights, tokenizer, dtype)", about.fingerprint
+    imported = any(audit.imported for audit in about.audits)
+    yield f"fingerprint ({'name, file' if imported else 'weights, tokenizer, dtype'})", about.fingerprint
     loaded = about.loaded
     for name in ("source", "revision", "architecture", "dtype", "device", "attention", "batch_size", "threads"):
         yield name.replace("_", " "), loaded.get(name)
@@ -36,8 +37,13 @@ def _audit(audit: AuditRecord) -> Iterator[tuple[str, Any]]:
     yield "suite", audit.suite
     yield "items of each dataset", f"a sample of at most {task.limit:,}" if task.limit else "all"
     yield "seed", task.seed
-    yield "questions", f"{work.questions:,}, {work.inputs:,} distinct inputs"
-    yield "measured", f"{audit.started}, in {audit.seconds} s"
+    if audit.imported:
+        yield "scores", audit.imported.told
+        yield "SHA-256 of the file", audit.imported.sha256
+        yield "imported", audit.started
+    else:
+        yield "questions", f"{work.questions:,}, {work.inputs:,} distinct inputs"
+        yield "measured", f"{audit.started}, in {audit.seconds} s"
     yield "scored again", audit.rescored
     versions: dict[str, Any] = {"evenhand": audit.evenhand, **audit.versions}
     versions |= {name: audit.loaded.get(name) for name in ("torch", "transformers")}

@@ -67,6 +67,8 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number) -> It
         known = followed(run.record, task)
         yield Reason("fine" if known.orders else "careful", f"with models of known bias: {known}") if known else UNTRIED
     yield from _rounded(run, task)
+    if imported := run.record.audit_of(task).imported:
+        yield Reason("careful", f"imported from {imported.file}: computed elsewhere, the model was not checked")
     for finding in run.record.audit_of(task).doctor:
         if finding.verdict in LEVELS[1:]:
             yield Reason(finding.verdict, f"doctor, {finding.check}: {finding.says}")

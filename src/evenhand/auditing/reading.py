@@ -1,0 +1,129 @@
+"""Scores from a file or a data frame, in whatever format: rows that are not matched with items yet."""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenhand.core.dataset import base_name
+from evenhand.core.files import parsed
+from evenhand.core.loop import Task
+from evenhand.core.measure import Traits
+from evenhand.datasets import BUILDERS
+from evenhand.datasets.files.rows import SUFFIXES, rows
+from evenhand.errors import BadInput, UnknownName
+from evenhand.formats.incoming import column, lm_eval
+from evenhand.formats.incoming.rows import ScoredRow, numbers
+from evenhand.measures import MEASURES
+
+SCORE = ("score",)
+KNOWN_BY = ("id", "text", "other")
+"""Columns that an item is known by; `other` is the second text of a pair."""
+HINT = "Name yours with `columns`, as in id=COLUMN."
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """The rows of a file or data frame; `names` are what their numbers are: the score, or answers to a measure."""
+
+    rows: Sequence[ScoredRow]
+    names: tuple[str, ...]
+    file: str
+    sha256: str
+    format: str
+    kind: str = ""
+    """The kind of model, where the format tells."""
+
+
+def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequence[Task]) -> Incoming:
+    """The rows of a file or data frame with scores of these tasks, all of one dataset; `columns` are names of its own.
+
+    A txt file has one number on each line; a jsonl file may be one of lm-evaluation-harness's samples; everything else
+    is a table.
+    """
+    answers = Traits.of(tasks[0].measure).answers
+    for name in columns:
+        if name not in (*KNOWN_BY, *SCORE, *answers):
+            raise UnknownName("column", name, (*KNOWN_BY, *SCORE, *answers))
+    if isinstance(scores, pd.DataFrame):
+        frame = scores.reset_index() if scores.index.name else scores
+        records = [
+            (f"row {n}", {str(k): v for k, v in row.items()}) for n, row in enumerate(frame.to_dict("records"), 1)
+        ]
+        digest = hashlib.sha256(frame.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()
+        table = _Table(records, [str(name) for name in frame.columns], columns, answers, "the data frame")
+        return Incoming(list(table.rows(tasks)), table.names, "a data frame", digest, "data frame")
+    if not scores.is_file():
+        raise BadInput(f"There is no file '{scores}'. Give a file with a score for each item.")
+    with scores.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if scores.suffix == ".txt":
+        return Incoming(column.read(scores), SCORE, scores.name, digest, "column of numbers")
+    if scores.suffix not in SUFFIXES:
+        raise BadInput(f"Scores come in {', '.join((*SUFFIXES, '.txt'))} files. Got '{scores}'.")
+    try:
+        if scores.suffix == ".jsonl" and _has_samples(scores):
+            found = list(lm_eval.read(scores))
+            return Incoming(found, answers, scores.name, digest, "samples of lm-evaluation-harness", "causal")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"'{scores}' cannot be read: {error}. Is it a UTF-8 .jsonl file?") from error
+    head = next((list(row) for _, row in rows(scores, ())), [])
+    place = "row" if scores.suffix == ".parquet" else "line"
+    listed = ((f"{scores}, {place} {number}", row) for number, row in rows(scores, tuple(columns.values()), hint=HINT))
+    table = _Table(listed, head, columns, answers, f"'{scores}'")
+    return Incoming(list(table.rows(tasks)), table.names, scores.name, digest, scores.suffix[1:])
+
+
+def _has_samples(path: Path) -> bool:
+    with path.open(encoding="utf-8") as file:
+        first = next((line for line in file if line.strip()), "null")
+    try:
+        return lm_eval.is_samples(parsed(first, json.loads))
+    except ValueError:
+        return False
+
+
+class _Table:
+    """Rows with named cells: a column or two that items are known by, and one for each number."""
+
+    def __init__(
+        self,
+        records: Iterable[tuple[str, Mapping[str, Any]]],
+        head: Sequence[str],
+        columns: Mapping[str, str],
+        answers: tuple[str, ...],
+        of: str,
+    ) -> None:
+        self.records = records
+        if not head:
+            raise BadInput(f"{of.capitalize() if of.startswith('the') else of} has no rows.")
+        named = {what: columns.get(what, what) for what in (*KNOWN_BY, *SCORE, *answers)}
+        there = ", ".join(head)
+        self.known = {what: named[what] for what in KNOWN_BY if named[what] in head}
+        if not self.known.keys() & {"id", "text"}:
+            raise BadInput(f"{of} has neither a column 'id' nor 'text', to know items by. There are: {there}. {HINT}")
+        by_answers = bool(answers) and (named["score"] not in head or any(name in columns for name in answers))
+        self.names = answers if by_answers else SCORE
+        self.numbers = [named[name] for name in self.names]
+        if not set(self.numbers) <= set(head):
+            wanted = " or ".join(filter(None, ["'score'", " and ".join(f"'{name}'" for name in answers)]))
+            raise BadInput(f"{of} needs the column {wanted}. There are: {there}. {HINT}")
+
+    def rows(self, tasks: Sequence[Task]) -> Iterator[ScoredRow]:
+        """Each row; an error where it says that it is of another dataset or measure."""
+        own: dict[str, tuple[str, Collection[str]]] = {
+            "dataset": (tasks[0].dataset.name, BUILDERS),
+            "measure": (tasks[0].measure.name, MEASURES),
+        }
+        for where, row in self.records:
+            for what, (mine, known) in own.items() if self.names == SCORE else ():
+                other = base_name(str(row.get(what, "")))
+                if other in known and other != base_name(mine):
+                    raise BadInput(f"{where} is of {what} '{other}', not '{mine}'. Keep the rows of one {what}.")
+            texts = tuple(str(row[self.known[name]]) for name in ("text", "other") if name in self.known)
+            name = row[self.known["id"]] if "id" in self.known else ""
+            yield ScoredRow(where, numbers(where, self.numbers, [row[name] for name in self.numbers]), str(name), texts)

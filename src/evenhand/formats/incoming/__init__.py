@@ -1,0 +1,1 @@
+"""Scores in other people's files, one file for each format: what each row says of an item, as yet unmatched."""

@@ -1,0 +1,442 @@
+"""Scores from elsewhere become runs: values as if they had been measured, and errors for what is no score."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import evenhand
+from evenhand import BadInput, Run, RunError, from_scores
+from evenhand.cli.app import app, main
+from evenhand.cli.terminal import run as run_command
+from evenhand.formats import FORMATS
+from evenhand.runs import staging
+from evenhand.runs.record import RunRecord
+from helpers.audited_runs import audited, leaning, pairs
+
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+LEAN = "likelihood-lean"
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of 60 pairs, two of which have no answer."""
+    return audited(tmp_path_factory.mktemp("measured"), "measured", 1.0, lost=lambda i: i in (3, 8))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The same model, whose answers to all 60 pairs are there."""
+    return audited(tmp_path_factory.mktemp("whole"), "whole", 1.0)
+
+
+@pytest.fixture(scope="module")
+def scores(measured: Run) -> pd.DataFrame:
+    """Its scores, without those that are missing."""
+    return measured.scores_of("pairs", LEAN)[["id", "score"]].dropna()
+
+
+def taken(scores: Any, folder: Path, measure: str | None = LEAN, **more: Any) -> Run:
+    """The run of scores of those pairs."""
+    file = folder / "pairs.csv"
+    given: dict[str, Any] = {"name": "mine", "out": folder / "runs"}
+    given["options"] = {"file": file if file.exists() else pairs(folder)}
+    return from_scores(scores, dataset="pairs", measure=measure, **given | more)
+
+
+def numbers(run: Run, measure: str) -> list[tuple[Any, ...]]:
+    return [(v.groups, v.value, v.low, v.high, v.p_holm, v.n, v.unscored) for v in run.values_of("pairs", measure)]
+
+
+def saved(frame: pd.DataFrame, path: Path) -> Path:
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True, double_precision=15)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["", ".csv", ".tsv", ".jsonl", ".parquet"])
+def test_the_values_are_those_of_the_run_that_the_scores_are_from(
+    tmp_path: Path, measured: Run, scores: pd.DataFrame, suffix: str
+) -> None:
+    scores = scores.assign(score=scores["score"].round(9))  # jsonl has 15 digits
+    run = taken(saved(scores, tmp_path / f"scores{suffix}") if suffix else scores, tmp_path)
+    assert numbers(run, LEAN) == [
+        (*groups, *(pytest.approx(n, abs=1e-8) for n in rest), n, lost)
+        for *groups, value, low, high, p, n, lost in numbers(measured, LEAN)
+        for rest in [(value, low, high, p)]
+    ]
+    assert run.record.unscored == {f"pairs/{LEAN}": {f"not in {'scores' + suffix if suffix else 'a data frame'}": 2}}
+    (audit,) = run.record.audits
+    assert audit.imported is not None
+    assert (audit.imported.rows, audit.imported.matched, audit.imported.numbers) == (58, 58, ("score",))
+
+
+def test_the_two_likelihoods_of_a_pair_give_every_measure_that_asks_for_them(tmp_path: Path, measured: Run) -> None:
+    rule = leaning(1.0)
+    items = measured.items
+    frame = pd.DataFrame({"id": items["id"]})
+    for column, texts in (("stereotype", items["text"]), ("counterpart", items["other"])):
+        frame[column] = [rule(evenhand.Likelihood(text)).logp for text in texts]
+    frame = frame[~frame["id"].isin(["5", "10"])]  # lines 5 and 10 are pairs 3 and 8
+    run = taken(frame, tmp_path, None)
+    names = ["likelihood-difference", LEAN, "stereotype-share"]
+    assert [task.measure for task in run.record.tasks] == names
+    for name in names:
+        assert numbers(run, name) == numbers(measured, name)
+
+
+def samples(measured: Run, text: bool) -> list[dict[str, Any]]:
+    """Those pairs as lm-evaluation-harness writes them: numbers as text since 0.4, as numbers before."""
+    rule = leaning(1.0)
+    found = []
+    for n, (one, other) in enumerate(zip(measured.items["text"], measured.items["other"], strict=True)):
+        logps = [rule(evenhand.Likelihood(t)).logp for t in (one, other)]
+        arguments: Any = [["", one], ["", other]]
+        resps: Any = [[[logp, False]] for logp in logps]
+        if text:
+            arguments = {f"gen_args_{i}": {"arg_0": "", "arg_1": t} for i, t in enumerate((one, other))}
+            resps = [[[str(logp), "False"]] for logp in logps]
+        found.append(
+            {"doc_id": n, "doc": {"sent_more": one, "sent_less": other}, "arguments": arguments, "resps": resps}
+        )
+    return found
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_samples_of_lm_evaluation_harness_are_matched_by_their_sentences(
+    tmp_path: Path, whole: Run, text: bool
+) -> None:
+    file = tmp_path / "samples_crows.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in samples(whole, text)))
+    run = taken(file, tmp_path, "stereotype-share")
+    assert [n[:4] for n in numbers(run, "stereotype-share")] == [n[:4] for n in numbers(whole, "stereotype-share")]
+    (audit,) = run.record.audits
+    assert audit.kind == "causal"
+    assert "lm-evaluation-harness" in audit.diagnosis
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"resps": [[["-3.0", "False"]]]}, "a response is needed for each request. Got 1 for 2."),
+        ({"arguments": [["Once upon", {"until": []}], ["a", "b"]]}, "samples of generated text have no likelihoods"),
+        ({"resps": [[["nan", "False"]], [["-3", "False"]]]}, "must be a finite number. Got 'nan'"),
+        ({"resps": [[["He is.", "False"]], [["-3", "False"]]]}, "must be a finite number. Got 'He is.'"),
+        ({"filter": "strict"}, "samples of several filters, none, strict"),
+        ({"doc": None, "resps": {}}, "Got 0 for 2"),
+    ],
+)
+def test_samples_of_another_shape_are_an_error_with_their_line(
+    tmp_path: Path, measured: Run, change: dict[str, Any], says: str
+) -> None:
+    rows = samples(measured, True)
+    rows[2] |= change
+    file = tmp_path / "samples.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    with pytest.raises(BadInput, match=r"samples.jsonl, line 3") as error:
+        taken(file, tmp_path, None)
+    assert says in str(error.value)
+    file.write_text(file.read_text().replace('"arguments"', '"asked"'))
+    with pytest.raises(BadInput, match="neither a column 'id' nor 'text'"):
+        taken(file, tmp_path, None)
+
+
+def test_a_text_file_has_a_number_for_each_item_in_order(tmp_path: Path, whole: Run) -> None:
+    file = tmp_path / "scores.txt"
+    file.write_text("".join(f"{score!r}\n" for score in whole.scores_of("pairs", LEAN)["score"]))
+    assert numbers(taken(file, tmp_path), LEAN) == numbers(whole, LEAN)
+    file.write_text("0.5\n" * 59)
+    with pytest.raises(BadInput, match="has 59 numbers, and 'pairs' 60 items"):
+        taken(file, tmp_path)
+    file.write_text("0.5\n" * 9 + "\n" + "0.5\n" * 50)
+    with pytest.raises(BadInput, match="line 10 is empty"):
+        taken(file, tmp_path)
+    file.write_bytes(b"\xff\xfe0\x00")
+    with pytest.raises(BadInput, match="cannot be read"):
+        taken(file, tmp_path)
+
+
+def test_a_row_is_known_by_its_texts_whatever_its_id(tmp_path: Path, measured: Run, scores: pd.DataFrame) -> None:
+    known = scores.merge(measured.items[["id", "text", "other"]], on="id")
+    foreign = known.assign(id=known["id"].tolist()[::-1])
+    named = foreign.rename(columns={"id": "number", "text": "more", "other": "less", "score": "d"})
+    columns = {"id": "number", "text": "more", "other": "less", "score": "d"}
+    assert numbers(taken(named, tmp_path, columns=columns), LEAN) == numbers(measured, LEAN)
+    by_first = taken(known[["text", "score"]], tmp_path, name="first")
+    assert numbers(by_first, LEAN) == numbers(measured, LEAN)
+
+
+def test_rows_and_items_without_a_partner_are_counted_and_named(tmp_path: Path, scores: pd.DataFrame) -> None:
+    more = pd.DataFrame({"id": ["a", "b", "c", "d"], "score": [1.0] * 4})
+    run = taken(pd.concat([scores[10:], more]), tmp_path)
+    assert run.record.warnings[1:3] == (
+        "4 of 52 rows of a data frame are no items of pairs: row 49: 'a'; row 50: 'b'; row 51: 'c'; and others.",
+        "12 of 60 items of pairs are not in a data frame: '2', '3', '4' and others.",
+    )
+    assert run.values_of("pairs", LEAN)[0].n == 48
+
+
+def test_an_empty_cell_is_an_item_without_a_score(tmp_path: Path, scores: pd.DataFrame) -> None:
+    file = saved(scores, tmp_path / "scores.csv")
+    lines = file.read_text().splitlines()
+    lines[1] = f"{lines[1].split(',')[0]},"
+    file.write_text("\n".join(lines))
+    run = taken(file, tmp_path)
+    assert run.record.unscored[f"pairs/{LEAN}"] == {"no number in scores.csv": 1, "not in scores.csv": 2}
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("2,nan", "line 60: score must be a finite number. Got 'nan'. If the item has no score, leave the row out"),
+        ("2,-inf", "must be a finite number. Got '-inf'"),
+        ("2,1e999", "must be a finite number. Got '1e999'"),
+        ("2,high", "must be a finite number. Got 'high'"),
+        ("2,1_000", "must be a finite number. Got '1_000'"),
+        ('2,"0,5"', "must be a finite number. Got '0,5'"),
+        ("2,0.5", "line 60: item '2' has a score already, in"),
+        ("2", "line 60: 2 fields are needed"),
+    ],
+)
+def test_what_is_no_score_is_an_error_with_its_line(tmp_path: Path, scores: pd.DataFrame, line: str, says: str) -> None:
+    file = saved(scores, tmp_path / "scores.csv")
+    with file.open("a") as opened:
+        opened.write(f"{line}\n")
+    with pytest.raises(BadInput) as error:
+        taken(file, tmp_path)
+    assert says in str(error.value)
+    assert not (tmp_path / "runs" / "mine").exists()
+
+
+Change = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+@pytest.mark.parametrize(
+    ("change", "given", "says"),
+    [
+        (
+            lambda f: f.assign(id="x" + f["id"]),
+            {},
+            "No row of a data frame is an item of 'pairs'. The first is 'x2', an",
+        ),
+        (lambda f: f.assign(text="Another."), {}, "an item is 'He has 0 hats.'. Are they of another dataset?"),
+        (lambda f: f.assign(dataset="tgb"), {}, "row 1 is of dataset 'tgb', not 'pairs'"),
+        (lambda f: f.assign(measure="stereotype-share"), {}, "row 1 is of measure 'stereotype-share', not"),
+        (lambda f: f.rename(columns={"id": "ID"}), {}, "has neither a column 'id' nor 'text'"),
+        (
+            lambda f: f.rename(columns={"score": "d"}),
+            {},
+            "needs the column 'score' or 'stereotype' and 'counterpart'. There are: id, d.",
+        ),
+        (lambda f: f.head(0), {}, "has no rows"),
+        (lambda f: f.assign(score=True), {}, "must be a finite number. Got True"),
+        (lambda f: f.assign(score=None), {}, "has no number for any item of 'pairs'"),
+        (
+            lambda f: f.assign(score=float("nan")),
+            {},
+            "must be a finite number. Got nan. If the item has no score, leave",
+        ),
+        (lambda f: f, {"columns": {"scores": "d"}}, "Unknown column 'scores'. Did you mean 'score'?"),
+        (
+            lambda f: f,
+            {"measure": None},
+            "A score is of one measure. Say which: `measure`, one of likelihood-difference",
+        ),
+        (lambda f: f.assign(score=-3.0), {"measure": "stereotype-share"}, "is from 0 to 1. Got -3: is it of another"),
+        (lambda f: f.assign(score=-3.0), {"measure": "association"}, "'association' cannot measure 'pairs'"),
+        (
+            lambda f: f.assign(stereotype=-1, counterpart=2.0).drop(columns="score"),
+            {},
+            "a log-probability above 0. Got",
+        ),
+        (
+            lambda f: f.assign(stereotype=-1).drop(columns="score"),
+            {},
+            "'stereotype' and 'counterpart'. There are: id, stereotype",
+        ),
+        (
+            lambda f: f.assign(stereotype=-1, counterpart=-2).drop(columns="score"),
+            {"measure": [LEAN, "crows-pairs"]},
+            "crows-pairs asks something else than likelihood-lean",
+        ),
+        (lambda f: f, {"name": None}, "need the name of their model"),
+        (lambda f: f, {"name": ".."}, "A run needs a name that can be a folder's"),
+        (lambda f: f, {"kind": "mask"}, "Unknown kind of model 'mask'"),
+    ],
+)
+def test_a_frame_that_cannot_be_used_is_a_sentence(
+    tmp_path: Path, scores: pd.DataFrame, change: Change, given: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(BadInput) as error:
+        taken(change(scores), tmp_path, **given)
+    assert says in str(error.value)
+
+
+def test_two_items_of_one_text_need_ids(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text("stereotype,counterpart\nHe sings.,She sings.\nHe sings.,It sings.\n")
+    frame = pd.DataFrame({"text": ["He sings."] * 2, "score": [0.5, 0.75]})
+    with pytest.raises(BadInput, match="several items have the text 'He sings.'. Tell them apart by `id`"):
+        taken(frame, tmp_path)
+    run = taken(frame.assign(id=["3", "2"]), tmp_path)
+    assert run.scores["score"].tolist() == [0.75, 0.5]
+
+
+def test_everything_that_shows_the_run_says_that_it_was_imported(
+    tmp_path: Path, scores: pd.DataFrame, pages: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = saved(scores, tmp_path / "theirs.csv")
+    run = taken(file, tmp_path)
+    told = "imported from theirs.csv (csv, score, SHA-256"
+    assert run_command(app, ["show", str(run.path)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count(told) == 2
+    assert "questions" not in shown
+    page = (run.path / "report.html").read_text()
+    assert told in page
+    assert "the model was not checked" in page
+    assert "evenhand rescore" not in page
+    for name in FORMATS:
+        options: Any = {"organization": "us", "relationship": "third_party"} if name == "every-eval-ever" else {}
+        text = evenhand.export(run, name, **{k: v for k, v in options.items() if k in FORMATS[name].options})
+        assert name == "bibtex" or "theirs.csv" in text, name
+    with pytest.raises(RunError, match="There are no answers to score again: import the file again"):
+        evenhand.rescore(run.path)
+
+
+def test_an_imported_run_is_compared_and_judged_like_any_other(
+    tmp_path: Path, measured: Run, scores: pd.DataFrame
+) -> None:
+    run = taken(scores.assign(score=scores["score"] + 1), tmp_path)
+    row = evenhand.compare(measured, run).frame.iloc[0]
+    assert row["change"] == pytest.approx(1.0)
+    assert row["moved"] == "away from neutral"
+    rule = evenhand.Rule(measure=LEAN, within=0.5)
+    assert evenhand.Gate([rule]).judge(run).verdict == "fail"
+
+
+def test_a_folder_keeps_what_stays_and_refuses_another_file(
+    tmp_path: Path, measured: Run, scores: pd.DataFrame
+) -> None:
+    first = numbers(taken(scores, tmp_path, "likelihood-difference"), "likelihood-difference")
+    both = taken(scores, tmp_path)
+    assert [task.measure for task in both.record.tasks] == ["likelihood-difference", LEAN]
+    assert numbers(both, "likelihood-difference") == first
+    with pytest.raises(RunError, match="or imported scores make another model"):
+        taken(scores[1:], tmp_path)
+    shutil.copytree(measured.path, tmp_path / "runs" / "measured")
+    with pytest.raises(RunError, match="holds a run of 'measured'"):
+        taken(scores, tmp_path, name="measured")
+    again = taken(scores, tmp_path, name="measured", fresh=True)
+    assert [task.measure for task in again.record.tasks] == [LEAN]
+    assert sorted(path.name for path in again.path.iterdir()) == sorted(
+        ["results.json", "scores.parquet", "items.parquet", "run.json"]
+    )
+
+
+class Killed(BaseException):
+    """The process ends, and cleans nothing up."""
+
+
+@pytest.mark.parametrize(
+    ("at", "measures"), [("write", ["likelihood-difference"]), ("move", ["likelihood-difference", LEAN])]
+)
+def test_a_killed_import_leaves_the_old_run_or_the_new_one(
+    tmp_path: Path, scores: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, at: str, measures: list[str]
+) -> None:
+    """Every moment of writing is tried in tests/runs/test_staging.py."""
+
+    def die(*_: Any) -> None:
+        raise Killed
+
+    taken(scores, tmp_path, "likelihood-difference")
+    with monkeypatch.context() as patch:
+        patch.setattr("evenhand.runs.staging.shutil.rmtree", lambda *_, **__: None)
+        patch.setattr(*{"write": (RunRecord, "write"), "move": (staging, "_move")}[at], die)
+        with pytest.raises(Killed):
+            taken(scores, tmp_path)
+    path = tmp_path / "runs" / "mine"
+    assert [task.measure for task in Run.load(path).record.tasks] == measures
+    assert [task.measure for task in taken(scores, tmp_path).record.tasks] == ["likelihood-difference", LEAN]
+    assert not [file for file in path.iterdir() if file.name.startswith(".")]
+
+
+def test_the_command_line_imports_and_says_what_to_do(
+    tmp_path: Path, scores: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = saved(scores.rename(columns={"score": "d"}), tmp_path / "theirs.csv")
+    pairs(tmp_path)
+    asked = ["import", str(file), "--dataset", "pairs", "--option", f"file={tmp_path / 'pairs.csv'}"]
+    asked += ["--measure", LEAN, "--out", str(tmp_path / "out")]
+    ran = [run_main(asked)]
+    assert "Name yours with --column, as in" in _flat(capsys.readouterr().err)
+    ran.append(run_main([*asked, "--column", "score=d", "--json"]))
+    assert json.loads(capsys.readouterr().out)[0]["model"] == "theirs"
+    file.write_text(file.read_text() + "a,1\n")
+    ran.append(run_main([*asked, "--column", "score=d"]))
+    assert "start over: --fresh" in _flat(capsys.readouterr().err)
+    ran.append(run_main([*asked, "--column", "score=d", "--fresh"]))
+    assert "Add --yes" in capsys.readouterr().err
+    ran.append(run_main([*asked, "--column", "score=d", "--fresh", "--yes"]))
+    assert "1 of 59 rows of theirs.csv are no items of pairs" in _flat(capsys.readouterr().out)
+    assert ran == [2, 0, 2, 2, 0]
+
+
+def run_main(arguments: list[str]) -> Any:
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    return end.value.code
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_a_file_that_is_none_of_these_is_a_sentence(tmp_path: Path) -> None:
+    pairs(tmp_path)
+    for name, content, says in (
+        ("scores.xlsx", b"PK", "Scores come in .csv, .tsv, .jsonl, .parquet, .txt"),
+        ("scores.parquet", b"PAR1", "cannot be read"),
+        ("scores.csv", b"", "has no rows"),
+        ("scores.jsonl", b"[1]", "a JSON object is needed"),
+        ("scores.jsonl", b"\xff\xfe", "cannot be read"),
+        ("scores.txt", b"", "has no rows"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(BadInput) as error:
+            taken(tmp_path / name, tmp_path)
+        assert says in str(error.value)
+    with pytest.raises(BadInput, match="There is no file"):
+        taken(tmp_path / "none.csv", tmp_path)
+
+
+def test_the_published_associations_give_table_4_of_the_paper(data: Path, tmp_path: Path) -> None:
+    """Bartl, Nissim and Gatt 2020, before fine-tuning."""
+    run = from_scores(
+        data / "published" / "becpro" / "bert-base-uncased.tsv",
+        dataset="becpro-en",
+        columns={"text": "Sentence", "score": "Pre_Assoc"},
+        options={"masks": "words"},
+        out=tmp_path,
+    )
+    found = {
+        tuple(v.groups.values()): round(v.value or 0.0, 2) for v in run.values_of(run.datasets[0]) if len(v.groups) == 2
+    }
+    assert found == {
+        ("balanced", "female"): -0.35,
+        ("balanced", "male"): 0.05,
+        ("female", "female"): 0.50,
+        ("female", "male"): -0.68,
+        ("male", "female"): -0.83,
+        ("male", "male"): 0.15,
+    }
+    assert run.record.warnings[0].startswith("The scores were imported from bert-base-uncased.tsv (tsv, score, SHA-256")
