@@ -125,6 +125,16 @@ def test_objects_of_ones_own_make_a_run(file: Path, tmp_path: Path) -> None:
     assert items.record.tasks[0].by == ("parity",)
 
 
+def test_a_result_is_saved_as_a_run(file: Path, tmp_path: Path) -> None:
+    plugins.load_file(file)
+    data, how, model = datasets.load("keys"), measures.MEASURES["median-gap"], models.own("made:1")
+    assert model is not None
+    result = evenhand.measure(model, data.items, how(), by=("parity",))
+    run = evenhand.from_scores(result.frame, dataset=data, measure=how(), name="saved", out=tmp_path)
+    assert run.values["value"].tolist() == result.values["value"].tolist()
+    assert run.values["low"].tolist() == pytest.approx(result.values["low"].tolist(), nan_ok=True)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
