@@ -1,0 +1,1 @@
+"""Readers of other tools' results: per-item scores that somebody else computed."""
