@@ -112,7 +112,9 @@ class Triple:
         for name in ("stereotype", "anti_stereotype", "unrelated", "context"):
             if not getattr(self, name).strip():
                 raise BadInput(f"Triple '{self.id}' needs a text as {name}. Got {getattr(self, name)!r}.")
-        if self.fillers and (BLANK not in self.context or len(self.fillers) != 3 or not all(map(str.strip, self.fillers))):
+        if self.fillers and (
+            BLANK not in self.context or len(self.fillers) != 3 or not all(map(str.strip, self.fillers))
+        ):
             raise BadInput(
                 f"Triple '{self.id}' needs three words for the {BLANK} of its context. Got {self.fillers} for "
                 f"{self.context!r}."

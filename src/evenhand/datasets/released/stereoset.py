@@ -27,7 +27,7 @@ FLAWS = (
     "Stereotypes of the United States, written and labelled by crowd workers. Many items are unclear, ungrammatical or "
     "no stereotype at all (Blodgett et al. 2021). Terms are misspelt (Norweigan, Sierra Leon). "
 )
-BLANKS = "In three contexts the blank is part of a longer word, in two it is there twice."
+BLANKS = "In three contexts the blank is joined to another word, in two it is there twice."
 
 
 def intrasentence(bias: str = "all") -> Dataset:
@@ -69,10 +69,10 @@ def _dataset(name: str, tasks: Sequence[str], bias: str) -> Dataset:
 
 
 def _item(row: Mapping[str, str]) -> Triple:
-    sentences = [row[label] for label in LABELS]
+    stereotype, anti_stereotype, unrelated = sentences = [row[label] for label in LABELS]
     groups = {name: row[name] for name in ("bias_type", "target", "task")}
     fillers = tuple(_filler(row, text) for text in sentences) if row["task"] == "intrasentence" else ()
-    return Triple(row["id"], *sentences, row["context"], groups, fillers)
+    return Triple(row["id"], stereotype, anti_stereotype, unrelated, row["context"], groups, fillers)
 
 
 def _filler(row: Mapping[str, str], sentence: str) -> str:
