@@ -41,7 +41,7 @@ SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
 """By suite and language: (dataset, measure)."""
 ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions", "gbef"), "nli": ("nli",)}
 """The suites of an audit with suite="all", by kind of model."""
-DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates"}}
+DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood"}}
 """Default options of datasets and measures, by kind of model."""
 CAUSAL = [
     "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "

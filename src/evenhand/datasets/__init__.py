@@ -7,6 +7,7 @@ from typing import Any
 
 from evenhand.core.dataset import Dataset
 from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, word_lists
+from evenhand.datasets.released import stereoset
 from evenhand.errors import BadInput, UnknownName
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
@@ -22,6 +23,9 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "nli-ja": nli.japanese,
     "nli-zh": nli.chinese,
     "pairs": pairs.own,
+    "stereoset": stereoset.both,
+    "stereoset-intersentence": stereoset.intersentence,
+    "stereoset-intrasentence": stereoset.intrasentence,
     "tbd": blanks.tbd,
     "tbd-becpro": blanks.tbd_becpro,
     "tbd-gendered": blanks.tbd_gendered,

@@ -16,6 +16,7 @@ from evenhand.measures.nli import (
     NliCoalWeighted,
 )
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, SingularThey
+from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeScore
 
 METHODS = ("ask", "score", "summarise")
 MEASURES: dict[str, type[Measure[Any]]] = {
@@ -30,6 +31,9 @@ MEASURES: dict[str, type[Measure[Any]]] = {
         SingularThey,
         GenderAgreement,
         LogProbabilityBias,
+        StereotypeScore,
+        LanguageModelingScore,
+        Icat,
         NliCoal,
         NliCoalWeighted,
         FractionNeutral,

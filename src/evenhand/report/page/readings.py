@@ -84,6 +84,7 @@ NOT_JUDGED = {
     "size": ("no model reaches 0", "compare with other models"),
     "errors": ("not judged by itself", "wrong labels count, stereotyped or not; how the sets differ is judged"),
     "level": ("a level", "no value is the neutral one"),
+    "quality": ("not judged by itself", "higher is better: compare with other models"),
 }
 """By kind, why a value gets no verdict of its own."""
 MARKS = {"leans": "●", "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
