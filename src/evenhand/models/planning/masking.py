@@ -51,12 +51,15 @@ class Masked:
                 if question.masks == "pieces":
                     masked.update(found.inside(span))
                 else:
-                    for word in _words(text, span):
+                    for word in _words(text, span) if question.masks == "words" else (span,):
                         first, *rest = found.inside(word)
                         masked.add(first)
                         dropped.update(rest)
             ids = [self.mask if p in masked else token for p, token in enumerate(found.ids) if p not in dropped]
-            yield Read(tuple(ids), tuple((p - sum(d < p for d in dropped), found.ids[p]) for p in asked))
+            places = [(p, found.ids[p]) for p in asked]
+            if (place := question.read_after_filling) is not None:
+                places = [(found.holding(place), found.ids[asked[0]])]
+            yield Read(tuple(ids), tuple((p - sum(d < p for d in dropped), token) for p, token in places))
         if len(set(question.among)) == 1:  # the answer would be certain, whatever the model
             raise Unanswerable(NO_OTHER)
 

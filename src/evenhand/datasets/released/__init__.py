@@ -1,0 +1,1 @@
+"""Datasets that others released, under their own licences: fetched or put under EVENHAND_DATA, never shipped."""
