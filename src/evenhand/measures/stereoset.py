@@ -8,23 +8,22 @@ from statistics import fmean
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand.core.items import Triple
 from evenhand.core.measure import Better, Unscored
 from evenhand.core.questions import Answer, Fill, Follows, Likelihood, Question, Span
-from evenhand.core.scores import Score
+from evenhand.core.scores import OfTotals, Score
 from evenhand.errors import BadInput, UnknownName
+from evenhand.stats.intervals import Floats
 
 OPTIONS = {"asks": ("blank", "likelihood"), "scoring": ("log-probability", "released")}
 TERM = "target"
 """The group that names the term an item is about."""
 TIED = "all three are equally likely"
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class OverTerms:
+class OverTerms(OfTotals):
     """The mean over target terms of the mean score of each: a term counts once, however many items it has.
 
     A sample that holds the items of a term twice counts the term twice.
@@ -45,10 +44,6 @@ class OverTerms:
     def of(self, totals: Floats) -> Floats:
         """The value for each row of totals."""
         return np.asarray(totals[:, 0] / totals[:, -1])
-
-    def __call__(self, scores: Sequence[Score]) -> float:
-        """The value of these scores; NaN when there are none."""
-        return float(self.of(self.totals(scores).sum(axis=0)[np.newaxis])[0]) if scores else math.nan
 
 
 @dataclass(frozen=True)
