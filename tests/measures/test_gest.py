@@ -65,7 +65,7 @@ def test_the_rate_is_a_ratio_of_geometric_means() -> None:
 def test_without_one_of_the_stereotypes_there_is_no_rate() -> None:
     result = evenhand.measure(Table(rule), list(quotations())[1:], Gest())  # type: ignore[arg-type]
     assert math.isnan(result.value)
-    assert result.values[0].note == "no scored items of stereotype 01 emotional"
+    assert result.estimates[0].note == "no scored items of stereotype 01 emotional"
     assert math.isnan(Gest.summarise([]))
 
 
