@@ -2,7 +2,8 @@
 
 EvenhandError
 ├── BadInput            an item, question, template or option that cannot be used as it is
-│   └── UnknownName     nothing of that name: model, dataset, measure, suite, option
+│   ├── UnknownName     nothing of that name: model, dataset, measure, suite, option
+│   └── DataNotFound    a released corpus that was not fetched, and is not under EVENHAND_DATA
 ├── ModelError          a model that cannot be had or must not be measured
 │   ├── ModelNotFound   neither bundled, nor a folder, nor in the cache, nor on a Hub within reach
 │   └── UnfitModel      loaded, but its numbers would mean nothing (no trained head, another kind of model)
@@ -53,6 +54,10 @@ class UnknownName(BadInput):
 
     def __reduce__(self) -> tuple[type[BadInput], tuple[object, ...]]:
         return BadInput, self.args  # out of another process it comes as its parent, with the same words
+
+
+class DataNotFound(BadInput):
+    """A released corpus that was not fetched, and is not under EVENHAND_DATA."""
 
 
 class ModelError(EvenhandError):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from evenhand.datasets.files.bundled import read_tsv
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, DataNotFound, UnknownName
 
 RAW = "https://raw.githubusercontent.com"
 NLI_COAL = f"{RAW}/panatchakorn-a/bias-eval-nli-considering-all-labels/4d57afe81db25011b4c515ab1575115c3cfb1765"
@@ -171,7 +171,7 @@ def released(name: str, part: str) -> Path:
     path = next(path for path in release.files if part in path)
     if (found := locate(release.folder, path)) is None:
         instead = f"put the release's {path} under EVENHAND_DATA/{release.folder}/"
-        raise BadInput(f"'{name}' is not available. Get it with: evenhand datasets fetch {name}. Or {instead}.")
+        raise DataNotFound(f"'{name}' is not available. Get it with: evenhand datasets fetch {name}. Or {instead}.")
     return found
 
 
