@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from evenhand.core.items import Blank
+from evenhand.core.measure import Formula, check_formula
 from evenhand.core.questions import Answer, Fill
 from evenhand.core.scores import OfTotals, Score
 from evenhand.errors import BadInput
-from evenhand.measures.pronoun import Formula, PronounBlank, check_formula
+from evenhand.measures.pronoun import PronounBlank
 from evenhand.stats.intervals import Floats
 
 WOMEN = ("01 emotional", "02 gentle", "03 empathetic", "04 neat", "05 social", "06 weak", "07 beautiful")

@@ -3,22 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from evenhand.core.items import Blank
-from evenhand.core.measure import Better
+from evenhand.core.measure import Better, Formula, check_formula
 from evenhand.core.questions import Among, Answer, Fill, Span, check_among
 from evenhand.core.scores import mean
-from evenhand.errors import BadInput, UnknownName
-
-Formula = Literal["paper", "released"]
-"""Which of the two counts where a paper and its authors' code differ."""
-
-
-def check_formula(formula: str) -> None:
-    """Raise if `formula` is neither "paper" nor "released"."""
-    if formula not in ("paper", "released"):
-        raise UnknownName("value of formula", formula, ("paper", "released"))
+from evenhand.errors import BadInput
 
 
 @dataclass(frozen=True)
