@@ -57,9 +57,7 @@ def test_three_versions_become_one_blank(tmp_path: Path, monkeypatch: pytest.Mon
         ("the smith", "the man", "the sentence does not name the smith"),
     ],
 )
-def test_a_broken_file_is_named(
-    old: str, new: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_file_is_named(old: str, new: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert old in SENTENCES
     write(tmp_path, monkeypatch, SENTENCES.replace(old, new))
     with pytest.raises(BadInput, match=says):
