@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import evenhand
-from evenhand import BadInput, Blank, Table, datasets, measures, suites
-from helpers.typed import all_of
+from evenhand import BadInput, Blank, Fill, Table, datasets, measures, suites
+from helpers.typed import all_of, only
 
 PRO = "1 [The smith] thanked the florist because [he] was glad.\n2 The smith saw [the florist] with [her] roses.\n"
 ANTI = "1 [The smith] thanked the florist because [she] was glad.\n2 The smith saw [the florist] with [his] roses.\n"
@@ -49,7 +49,7 @@ def test_objects_take_him_and_possessives_his(tmp_path: Path, monkeypatch: pytes
 def test_pro_minus_anti_ignores_a_general_preference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Any model that says "he" everywhere has a mean of 0: there are as many words of either gender."""
     write(tmp_path, monkeypatch)
-    model = Table(lambda q: (-0.1,) if q.answer in ("he", "his") else (-3.0,))  # type: ignore[union-attr]
+    model = Table(only(Fill, lambda q: (-0.1,) if q.answer in ("he", "his") else (-3.0,)))
     (task,) = suites.tasks_on("winobias", ["pronoun-lean"])
     result = evenhand.measure(model, task.dataset.items, task.measure)
     assert result.value == pytest.approx(0.0)
