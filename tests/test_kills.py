@@ -161,12 +161,13 @@ def test_commands_that_are_killed_for_good(base: Path, audited: Path, tmp_path: 
     source.write_text(TEXTS)
     sample = ("--suite", "emotions", "--limit", "2")
     out.mkdir()
-    for name, folder, *command in (
-        (".results.json", audited, "rescore", audited / "base"),
-        (".unfinished", out, "swap", source, "--out", out / "b.txt", "--jobs", "1"),
-        (".scores.parquet", out, "audit", base, "--out", out, *sample),
-        (".changes.json", out, "debias", base, "--corpus", source, "--out", out / "debiased", *sample),
-    ):
+    cases: list[tuple[str, Path, list[str | Path]]] = [
+        (".results.json", audited, ["rescore", audited / "base"]),
+        (".unfinished", out, ["swap", source, "--out", out / "b.txt", "--jobs", "1"]),
+        (".scores.parquet", out, ["audit", base, "--out", out, *sample]),
+        (".changes.json", out, ["debias", base, "--corpus", source, "--out", out / "debiased", *sample]),
+    ]
+    for name, folder, command in cases:
         kill(folder, name, *command)
         assert leftovers(folder) != [], command
         assert run_command(app, list(map(str, command))) == 0

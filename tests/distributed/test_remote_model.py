@@ -110,11 +110,12 @@ def test_a_full_disk_here_is_a_sentence_and_the_audit_goes_on_when_there_is_room
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def small(path: Path, **how: Any) -> sqlite3.Connection:
-        store = connect(path, **how)
+        store: sqlite3.Connection = connect(path, **how)
         store.execute("PRAGMA max_page_count = 4")
         return store
 
-    connect, how = sqlite3.connect, {"dataset": "becpro-en", "limit": 6}
+    connect = sqlite3.connect
+    how: dict[str, Any] = {"dataset": "becpro-en", "limit": 6}
     here = evenhand.audit(Letters(), out=tmp_path / "here", **how)
     with RemoteModel(Letters, WorkerPool(1), name="letters") as model:
         with monkeypatch.context() as patched:

@@ -35,7 +35,7 @@ class _Watch:
             self.write(given[0])
 
     def connect(self, path: Path, **how: Any) -> sqlite3.Connection:
-        store = CONNECT(path, **how)
+        store: sqlite3.Connection = CONNECT(path, **how)
         store.set_trace_callback(lambda statement: self.write(path) if statement == "COMMIT" else None)
         return store
 
