@@ -48,7 +48,7 @@ class UnknownName(BadInput):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
-        near = get_close_matches(name[:QUOTED], known, n=1)
+        near = get_close_matches(str(name)[:QUOTED], known, n=1)  # from Python it may be no text
         suggestion = f" Did you mean '{near[0]}'?" if near else ""
         super().__init__(f"Unknown {kind} '{name}'.{suggestion} Available: {', '.join(known) or 'none'}.")
 

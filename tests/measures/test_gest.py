@@ -101,7 +101,7 @@ def test_as_released_a_word_of_several_tokens_counts_as_their_mean() -> None:
         evenhand.measure(model, [item], how).scores for how in (Gest(), Gest(formula="released"))
     )
     assert right.value == pytest.approx(5.0)
-    assert other.value == pytest.approx(2.0 / math.log(10))
+    assert as_released.value == pytest.approx(2.0 / math.log(10))
 
 
 def test_a_causal_model_says_which_word_comes_next(own: Path, tmp_path: Path) -> None:
