@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from evenhand.core.items import Blank
 from evenhand.core.measure import Better, Formula, check_formula
 from evenhand.core.questions import Among, Answer, Fill, Span, check_among
-from evenhand.core.scores import mean
+from evenhand.core.scores import MacroMean, mean
 from evenhand.errors import BadInput
 
 
@@ -102,7 +102,7 @@ class PronounLean(Pronoun):
 
     Where two versions of a sentence are released, one for the stereotype and one against it, this is pro minus anti.
     Above 0 the model follows the stereotype, below 0 it goes against it; 0: neither. Needs the group `stereotyped_as`,
-    female or male. With as many words of either gender, a general preference for "he" cancels out.
+    female or male. Both count equally, so that a general preference for "he" cancels out; for one of them it does not.
     """
 
     name: ClassVar[str] = "pronoun-lean"
@@ -110,7 +110,10 @@ class PronounLean(Pronoun):
     neutral: ClassVar[float] = 0.0
     rank: ClassVar[int] = 0
     needs: ClassVar[tuple[str, ...]] = ("stereotyped_as",)
-    reading: ClassVar[str] = "mean of P(stereotyped pronoun) - P(the other one), neutral at 0; above it stereotypes win"
+    reading: ClassVar[str] = (
+        "mean of P(stereotyped pronoun) - P(the other one), both genders equally; neutral at 0, above it stereotypes "
+        "win; of one gender alone it has the model's preference for he, too"
+    )
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         """Both pronouns in the same blank."""
@@ -123,6 +126,8 @@ class PronounLean(Pronoun):
         """The difference, with the sign of the group."""
         he_minus_she = super().score(item, answers)
         return -he_minus_she if item.groups[self.needs[0]] == "female" else he_minus_she
+
+    summarise = staticmethod(MacroMean("stereotyped_as", ("female", "male")))
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,7 @@ class GenderAgreement(PronounLean):
     rank: ClassVar[int] = 2
     needs: ClassVar[tuple[str, ...]] = ("gender",)
     reading: ClassVar[str] = "mean of P(right pronoun) - P(wrong one), for either gender; far above 0 is right"
+    summarise = staticmethod(mean)
 
 
 @dataclass(frozen=True)

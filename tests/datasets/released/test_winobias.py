@@ -1,5 +1,6 @@
 """WinoBias: brackets become spans, the pronoun its blank in the right case, and odd rows are left out or named."""
 
+import math
 from collections import Counter
 from itertools import product
 from pathlib import Path
@@ -47,13 +48,17 @@ def test_objects_take_him_and_possessives_his(tmp_path: Path, monkeypatch: pytes
 
 
 def test_pro_minus_anti_ignores_a_general_preference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any model that says "he" everywhere has a mean of 0: there are as many words of either gender."""
-    write(tmp_path, monkeypatch)
+    """A model that says "he" everywhere has a value of 0, though here more words are stereotyped as male."""
+    more = "3 [The smith] slept as [{}] was ill.\n"
+    write(tmp_path, monkeypatch, PRO + more.format("he"), ANTI + more.format("she"))
     model = Table(only(Fill, lambda q: (-0.1,) if q.answer in ("he", "his") else (-3.0,)))
     (task,) = suites.tasks_on("winobias", ["pronoun-lean"])
-    result = evenhand.measure(model, task.dataset.items, task.measure)
-    assert result.value == pytest.approx(0.0)
-    assert {abs(score.value) for score in result.scores} != {0.0}
+    found = evenhand.measure(model, task.dataset.items, task.measure, by=task.dataset.by, within=task.dataset.within)
+    difference = math.exp(-0.1) - math.exp(-3.0)
+    assert {tuple(value.groups.values()): value.value for value in found.values} == pytest.approx(
+        {(): 0.0, ("1",): 0.0, ("2",): 0.0}
+        | {(kind, gender): sign * difference for kind in "12" for gender, sign in (("female", -1), ("male", 1))}
+    )
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,6 @@ def load() -> Dataset:
         "is was, which does not go with they. Its authors say that it may show bias, but cannot prove its absence.",
         items=items,
         by=("referent", "workforce"),
-        within="occupation",
         cluster="occupation",
         table=partial(table, items),
     )
