@@ -1,6 +1,7 @@
 """Masked language models (BERT and similar models): answers to `Fill` and `Likelihood`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,9 +12,9 @@ from torch import Tensor
 
 from evenhand.core.questions import Question, frame
 from evenhand.errors import UnfitModel
-from evenhand.models.networks.network import LanguageModel, on_device
+from evenhand.models.networks.network import LanguageModel, log_probabilities, on_device, padded
 from evenhand.models.planning import masking
-from evenhand.models.planning.plan import Plan
+from evenhand.models.planning.plan import Batch, Plan
 from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.tokens import encode, texts
 
@@ -21,7 +22,8 @@ from evenhand.models.planning.tokens import encode, texts
 class MaskedLM(LanguageModel):
     """A masked language model that answers in nats.
 
-    Only the asked positions are projected onto the vocabulary; padding is never attended to.
+    Only the asked positions are projected onto the vocabulary; padding is never attended to. Where attention is asked
+    for, a token's weight is what it gets on average over layers, heads and the input's tokens, special ones included.
     """
 
     kind: ClassVar[str] = "masked"
@@ -32,7 +34,7 @@ class MaskedLM(LanguageModel):
         asked = [masking.answerable(question) for question in questions]
         distinct = {frame(question): question for question in asked}.values()
         tokenized = encode(self.tokenizer, (text for question in distinct for text in texts(question)), self.longest)
-        masked = masking.Masked(tokenized, self.tokenizer.mask_token_id)
+        masked = masking.Masked(tokenized, self.tokenizer.mask_token_id, self._size)
         return Plan([masked.reading(question) for question in asked], self.limit)
 
     @torch.inference_mode()
@@ -43,6 +45,44 @@ class MaskedLM(LanguageModel):
         if device.type != "cuda" or not attention.all():  # transformers would ask the GPU whether it is all ones
             inputs["attention_mask"] = on_device(attention, device)
         return self.logits(rows, positions, **inputs).float()
+
+    def _cells(self, batch: Batch) -> Tensor:
+        """Inputs whose tokens are weighed by attention go through the network by themselves: it is slower there."""
+        weighed = np.array([any(token >= self._size for _, token in cells) for cells in batch.cells])
+        if not weighed.any():
+            return super()._cells(batch)
+        values = self._weighed(batch.only(np.flatnonzero(weighed)))
+        if weighed.all():
+            return values
+        each = torch.from_numpy(np.repeat(weighed, [len(cells) for cells in batch.cells]))
+        found = torch.empty(len(each), dtype=values.dtype, device=values.device)
+        found[each.to(values.device)] = values
+        found[~each.to(values.device)] = super()._cells(batch.only(np.flatnonzero(~weighed)))
+        return found
+
+    @torch.inference_mode()
+    def _weighed(self, batch: Batch) -> Tensor:
+        """Log-probabilities, times the attention to their tokens where it is asked for."""
+        ids, attention = padded(batch.inputs, self.pad)
+        places, which, tokens = batch.places()
+        device = self.network.device
+        real = on_device(attention, device)  # (rows, length)
+        rows, positions = on_device(places, device).unbind(dim=1)
+        with _eager(self.network):
+            output = self.network(input_ids=on_device(ids, device), attention_mask=real, output_attentions=True)
+        layers = output.attentions or ()
+        if not layers or any(
+            layer is None or layer.shape[2:] != (*real.shape[1:], *real.shape[1:]) for layer in layers
+        ):
+            raise UnfitModel(
+                f"'{self.name}' ({type(self.network).__name__}) does not say what its tokens attend to, which `aula` "
+                "needs. `aul` weighs all tokens alike."
+            )
+        each = torch.stack([layer.float().mean(dim=1) for layer in layers]).mean(dim=0)  # (rows, from, to)
+        weights = (each * real.unsqueeze(2)).sum(dim=1) / real.sum(dim=1, keepdim=True)  # (rows, to)
+        logps = log_probabilities(output.logits[rows, positions].float(), which, tokens % self._size)
+        where, asked = on_device(np.stack([which, tokens >= self._size]), device)
+        return torch.where(asked.bool(), logps * weights[rows, positions][where], logps)
 
     def _try_out(self) -> None:
         mask = self.tokenizer.mask_token_id
@@ -59,6 +99,17 @@ class MaskedLM(LanguageModel):
         if torch.equal(alone[0], self._logits(other, np.ones_like(ids), places)[0]):
             raise UnfitModel(_one_sided(self.name, self.network.config), check="right context")
         self._check_padding(alone.log_softmax(-1), self._logits(padded, attention, places).log_softmax(-1))
+
+
+@contextmanager
+def _eager(network: Any) -> Iterator[None]:
+    """Attention as written down in the model's code: faster kinds do not return their weights."""
+    usual = network.config._attn_implementation
+    network.set_attn_implementation("eager")
+    try:
+        yield
+    finally:
+        network.set_attn_implementation(usual)
 
 
 def _one_sided(name: str, config: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from evenhand.core.questions import Entail, Fill, Likelihood, Question, Span, frame
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning.plan import Ids, Read, Reading, normalised
-from evenhand.models.planning.tokens import NO_OTHER, TokenizedText, Unanswerable
+from evenhand.models.planning.tokens import NO_OTHER, TokenizedText, Unanswerable, asked
 
 
 def answerable(question: Question) -> Fill | Likelihood:
@@ -21,11 +21,15 @@ def answerable(question: Question) -> Fill | Likelihood:
 
 
 class Masked:
-    """Turns questions into reads of masked inputs; `mask` is the id of the mask token."""
+    """Turns questions into reads of masked inputs; `mask` is the id of the mask token.
 
-    def __init__(self, tokenized: Mapping[str, TokenizedText], mask: int) -> None:
+    A token to be weighed by attention is read as `token + size`, where `size` is the number of embeddings.
+    """
+
+    def __init__(self, tokenized: Mapping[str, TokenizedText], mask: int, size: int) -> None:
         self.tokenized = tokenized
         self.mask = mask
+        self.size = size
         self._compared: dict[Hashable, Reading] = {}
 
     def reading(self, question: Fill | Likelihood) -> Reading:
@@ -45,8 +49,8 @@ class Masked:
         for answer in question.among or (question.answer,):
             text, blank, hidden = question.filled(answer)
             found = self.tokenized[text].checked()
-            asked = found.inside(blank)
-            masked, dropped = set(asked), set[int]()
+            filled = found.inside(blank)
+            masked, dropped = set(filled), set[int]()
             for span in hidden:
                 if question.masks == "pieces":
                     masked.update(found.inside(span))
@@ -56,16 +60,24 @@ class Masked:
                         masked.add(first)
                         dropped.update(rest)
             ids = [self.mask if p in masked else token for p, token in enumerate(found.ids) if p not in dropped]
-            yield Read(tuple(ids), tuple((p - sum(d < p for d in dropped), found.ids[p]) for p in asked))
+            yield Read(tuple(ids), tuple((p - sum(d < p for d in dropped), found.ids[p]) for p in filled))
         if len(set(question.among)) == 1:  # the answer would be certain, whatever the model
             raise Unanswerable(NO_OTHER)
 
     def _likelihood(self, question: Likelihood) -> Iterator[Read]:
-        found = self.tokenized[question.text].checked()
+        counted = asked(question, self.tokenized)
+        found = self.tokenized[question.text]
         ids = found.ids
+        if question.masked == "none":
+            yield Read(ids, tuple((p, ids[p] + self.size * question.attention) for p in counted))
+            return
+        if question.masked == "changed":
+            masked = tuple(self.mask if p in counted else token for p, token in enumerate(ids))
+            yield Read(masked, tuple((p, ids[other]) for p in counted for other in counted))
+            return
         words: Sequence[int | None] = found.words if question.within_word else ()
         hidden: Ids = (self.mask,)
-        for position in found.outside(question.skip):
+        for position in counted:
             later = position + 1
             if words:  # the rest of the word is masked with its token
                 while later < len(ids) and words[later] == words[position]:

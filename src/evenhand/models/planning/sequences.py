@@ -50,6 +50,11 @@ def answerable(question: Question, words: Words | None) -> Question:
             f"A causal language model compares the candidates of a blank. Got none but {question.answer!r} for "
             f"{question.text!r}: give Fill its `among`, or the measure among='candidates'."
         )
+    if isinstance(question, Likelihood) and question.masked != "each":
+        raise UnfitModel(
+            "A causal language model has no masks, and scores each token by those before it: "
+            f"masked={question.masked!r} is for a masked language model."
+        )
     return question
 
 
@@ -95,9 +100,9 @@ class Sequences:
 
     def _likelihood(self, question: Likelihood) -> Part:
         ids = self._whole(question.text)
-        found = self.tokenized[question.text]
-        asked = set(found.outside(question.skip))
-        return Part(ids, tuple(n for n, position in enumerate(found.positions, start=1) if position in asked))
+        asked = set(tokens.asked(question, self.tokenized))
+        positions = self.tokenized[question.text].positions
+        return Part(ids, tuple(n for n, position in enumerate(positions, start=1) if position in asked))
 
     def _filled(self, question: Fill, candidate: str) -> Ids:
         """The sentence with the candidate, up to the first hidden span: a causal model cannot skip what is hidden."""
