@@ -56,6 +56,8 @@ class Traits:
     """Groups that every item must have for it to run by default."""
     on_request: bool = False
     """Whether it runs only when it is named."""
+    masked_only: bool = False
+    """Whether it asks what only a masked language model can answer."""
 
     @classmethod
     def of(cls, measure: Any) -> Self:

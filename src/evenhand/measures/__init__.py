@@ -16,6 +16,7 @@ from evenhand.measures.nli import (
     NliCoalWeighted,
 )
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, SingularThey
+from evenhand.measures.unmasked import AllUnmasked, AllUnmaskedByAttention, StereoSetScore
 
 MEASURES: dict[str, type[Measure[Any]]] = {
     measure.name: measure
@@ -25,6 +26,9 @@ MEASURES: dict[str, type[Measure[Any]]] = {
         LikelihoodLean,
         StereotypeShare,
         CrowsPairs,
+        AllUnmasked,
+        AllUnmaskedByAttention,
+        StereoSetScore,
         Pronoun,
         SingularThey,
         GenderAgreement,
