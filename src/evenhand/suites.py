@@ -12,7 +12,7 @@ from evenhand.core.dataset import Dataset, base_name
 from evenhand.core.items import NliPair
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Traits
-from evenhand.errors import BadInput, DataNotFound, UnknownName
+from evenhand.errors import BadInput, DataNotFound, UnfitModel, UnknownName
 from evenhand.runs.record import TaskRecord
 
 log = logging.getLogger(__name__)
@@ -71,6 +71,8 @@ ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions"
 """The suites of an audit with suite="all", by kind of model."""
 DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood"}}
 """Default options of datasets and measures, by kind of model."""
+LATER = ("formula",)
+"""Options that measures got later: at their default they are not recorded, so that older runs can be compared."""
 CAUSAL = [
     "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "
     "each word after those before it. Its values are not comparable with a masked model's.",
@@ -214,6 +216,9 @@ def _built(dataset: str, options: Mapping[str, Any]) -> Dataset:
 
 def _task(dataset: Dataset, measure: str, options: Mapping[str, Any], kind: str) -> Task:
     taken = {k: v for k, v in options.items() if k in measures.options_of(measure)}
+    if kind != "masked" and Traits.of(measures.MEASURES[measure]).masked_only:
+        other = {"causal": "a causal language model", "nli": "an NLI classifier"}.get(kind, f"of kind '{kind}'")
+        raise UnfitModel(f"'{measure}' is for masked language models. This one is {other}: leave the measure out.")
     return _named(dataset, measures.load(measure, **taken), kind)
 
 
@@ -252,7 +257,7 @@ def record(task: Task, *, seed: int = 0, limit: int | None = None, partial: bool
         **{name: getattr(data, name) for name in same},
         measure=how.name,
         measure_version=how.version,
-        measure_options=_options(how),
+        measure_options={k: v for k, v in _options(how).items() if k not in LATER or v != _options(type(how)())[k]},
         reading=how.reading,
         asks=(how.__doc__ or "").partition("\n")[0],
         **Traits.of(how).recorded,

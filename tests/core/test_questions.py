@@ -1,6 +1,7 @@
 """Questions: checked when they are made, and known by a key that never changes."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -93,3 +94,41 @@ def test_a_next_sentence_has_two_answers() -> None:
         Follows("She works.", " ")
     with pytest.raises(BadInput, match="leave out `among` or `one_by_one`"):
         Fill("She works.", Span(0, 3), "she", among=("she", "he"), one_by_one=True)
+
+
+def test_options_that_came_later_do_not_change_the_keys_of_cached_answers() -> None:
+    assert key(Likelihood("She works.", (Span(0, 3),), True)) == (
+        '{"ask":"likelihood","skip":[{"start":0,"stop":3}],"text":"She works.","within_word":true}'
+    )
+    assert key(Likelihood("She works.", (), False)) == '{"ask":"likelihood","text":"She works."}'
+    assert key(Entail("She works.", "He works.")) == '{"ask":"entail","hypothesis":"He works.","premise":"She works."}'
+    assert json.loads(key(Fill("She works.", Span(0, 3), "he")))["masks"] == "pieces"
+
+
+def test_questions_that_differ_have_different_keys() -> None:
+    both = "She works.", "He works."
+    several = [
+        Likelihood(both[0]),
+        Likelihood(both[0], masked="none"),
+        Likelihood(both[0], masked="none", attention=True),
+        Likelihood(both[0], versus=both),
+        Likelihood(both[0], versus=both[::-1]),
+        Likelihood(both[0], versus=both, masked="changed"),
+    ]
+    assert len({key(question) for question in several}) == len(several)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"masked": "some"}, "masked must be one of 'each', 'changed', 'none'. Got 'some'"),
+        ({"masked": "none", "within_word": True}, "within_word is for tokens that are masked in turn"),
+        ({"attention": True}, "attention needs masked='none'. Got masked='each'"),
+        ({"masked": "changed"}, "masked='changed' needs versus"),
+        ({"versus": ("She works.", "She works.")}, "versus must be two different sentences"),
+        ({"versus": ("He works.", "They work.")}, "versus must be two different sentences, 'She works.' and another"),
+    ],
+)
+def test_options_of_a_likelihood_must_suit_each_other(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        Likelihood("She works.", **options)

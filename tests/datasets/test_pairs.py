@@ -1,4 +1,4 @@
-"""Sentence pairs: ours as the issue of the thesis asks for them, users' files, CrowS-Pairs."""
+"""Sentence pairs: ours as the issue of the thesis asks for them, and users' files."""
 
 import csv
 from collections import Counter
@@ -97,16 +97,6 @@ def test_a_file_that_cannot_be_measured_gives_no_number(tmp_path: Path, text: st
 def test_a_pair_of_one_sentence_is_refused() -> None:
     with pytest.raises(BadInput, match="must differ"):
         Pair("1", "He left.", "He left.")
-
-
-def test_the_release_is_read_with_the_stereotype_first(data: Path) -> None:
-    dataset = datasets.load("crows-pairs")
-    assert len(dataset.items) == 262
-    assert Counter(item.groups["direction"] for item in dataset.items) == {"stereo": 159, "antistereo": 103}
-    assert Counter(item.groups["pairs"] for item in dataset.items)["clean"] == 87
-    assert len(datasets.load("crows-pairs", bias="age").items) == 87
-    with pytest.raises(BadInput, match="Did you mean 'gender'"):
-        datasets.load("crows-pairs", bias="gendr")
 
 
 def test_a_file_larger_than_a_chunk_is_asked_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,21 @@ def likelihood(model: MaskedLM, text: str, *, within_word: bool = False) -> list
     return answers
 
 
+def unmasked(model: MaskedLM, text: str) -> tuple[list[float], list[float]]:
+    """The log-probability of each token with nothing masked, and the mean attention to it; special tokens left out."""
+    encoded = model.tokenizer(text)
+    ids = torch.tensor([encoded["input_ids"]])
+    usual = model.network.config._attn_implementation
+    model.network.set_attn_implementation("eager")  # other kinds do not return it
+    with torch.no_grad():
+        output = model.network(input_ids=ids, output_attentions=True)
+    model.network.set_attn_implementation(usual)
+    weights = sum(layer[0].mean(dim=(0, 1)) for layer in output.attentions) / len(output.attentions)
+    own = [position for position, word in enumerate(encoded.word_ids()) if word is not None]
+    found = output.logits[0].log_softmax(-1)
+    return [float(found[p, ids[0, p]]) for p in own], [float(weights[p]) for p in own]
+
+
 def fill(model: MaskedLM, text: str, blank: Span, hidden: tuple[Span, ...] = ()) -> list[float]:
     encoded = model.tokenizer(text)
     ids = encoded["input_ids"]

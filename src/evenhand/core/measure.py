@@ -71,6 +71,8 @@ class Traits:
     """Whether it runs only when it is named."""
     answers: tuple[str, ...] = ()
     """Names of the log-probabilities that it asks for, in order; for scores that are imported."""
+    masked_only: bool = False
+    """Whether it asks what only a masked language model can answer."""
 
     @classmethod
     def of(cls, measure: Any) -> Self:

@@ -7,7 +7,7 @@ model once, and cached answers are never wrong.
 import json
 import math
 from collections.abc import Hashable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Literal
 
@@ -19,6 +19,9 @@ MASKS: tuple[Masks, ...] = ("pieces", "words")
 Among = Literal["vocabulary", "candidates"]
 AMONG: tuple[Among, ...] = ("vocabulary", "candidates")
 """What a probability in a blank is normalised over."""
+Masked = Literal["each", "changed", "none"]
+MASKED: tuple[Masked, ...] = ("each", "changed", "none")
+"""Which tokens of a `Likelihood` are masked: each in turn, those that another sentence lacks together, or none."""
 NOT_FINITE = "not a finite number"
 ABOVE_CERTAINTY = "a log-probability above 0"
 WRONG_COUNT = "not as many log-probabilities as were asked for"
@@ -128,16 +131,37 @@ class Likelihood:
     `within_word`, the later tokens of the same word are masked too (Kauf & Ivanova 2023), so that a word of several
     tokens does not give itself away. A causal model scores each token given those before it, in both cases; with
     `start_once`, its start token is before the first token alone, and the others are scored as if there were none.
+
+    With `masked="none"` every token is seen while it is scored (Kaneko & Bollegala 2022); `attention` multiplies each
+    log-probability by the attention that the token gets, the mean over layers, heads and tokens.
+
+    `versus` has the two sentences of a pair, one of which is `text`. What they share is found by difflib, token by
+    token, in this order, as in the released code of CrowS-Pairs; only tokens of `text` that both have count. With
+    `masked="changed"` only the others count, and are masked together; the answer then has the log-probability of each
+    of them at the place of each, row by row: its diagonal is the sentence's own.
     """
 
     text: str
     skip: tuple[Span, ...] = ()
     within_word: bool = False
     start_once: bool = False
+    masked: Masked = "each"
+    attention: bool = False
+    versus: tuple[str, str] | tuple[()] = ()
 
     def __post_init__(self) -> None:
         _check_text(self, self.text)
         _check_spans(self, self.text, self.skip)
+        if self.masked not in MASKED:
+            raise BadInput(f"masked must be one of {', '.join(map(repr, MASKED))}. Got {self.masked!r}.")
+        if self.within_word and self.masked != "each":
+            raise BadInput(f"within_word is for tokens that are masked in turn. Got masked={self.masked!r}.")
+        if self.attention and self.masked != "none":
+            raise BadInput(f"attention needs masked='none'. Got masked={self.masked!r}.")
+        if self.versus and (len(set(self.versus)) != 2 or self.text not in self.versus):
+            raise BadInput(f"versus must be two different sentences, {self.text!r} and another. Got {self.versus}.")
+        if self.masked == "changed" and not self.versus:
+            raise BadInput(f"masked='changed' needs versus, the two sentences to compare. Got none for {self.text!r}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +229,10 @@ def frame(question: Question) -> Hashable:
 
 def key(question: Question) -> str:
     """The question as canonical JSON, the same in every process and release."""
-    fields = {name: value for name, value in asdict(question).items() if not (value is False or value in ((), None))}
+    usual = {field.name: field.default for field in fields(question) if field.name != "masks"}  # which old keys have
+    told = {name: value for name, value in asdict(question).items() if name not in usual or value != usual[name]}
     kind = type(question).__name__.lower()
-    return json.dumps({"ask": kind, **fields}, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=int)
+    return json.dumps({"ask": kind, **told}, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=int)
 
 
 def check_among(among: str) -> None:

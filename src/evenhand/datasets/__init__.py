@@ -7,13 +7,15 @@ from typing import Any
 
 from evenhand.core.dataset import Dataset
 from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, word_lists
-from evenhand.datasets.released import gest, stereoset, winobias, winogender
+from evenhand.datasets.released import crows, gest, stereoset, winobias, winogender
 from evenhand.errors import BadInput, UnknownName
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
     "becpro-de": becpro.german,
     "becpro-en": becpro.english,
-    "crows-pairs": pairs.crows,
+    "crows-pairs": crows.english,
+    "crows-pairs-fr": crows.french,
+    "crows-pairs-nl": crows.dutch,
     "eec": eec.load,
     "emotions-en": word_lists.emotions,
     "gest": gest.masked,

@@ -1,7 +1,6 @@
-"""Sentence pairs: ours (TGB), CrowS-Pairs, and users' own."""
+"""Sentence pairs: ours (TGB), and users' own."""
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.resources import as_file, files
@@ -15,11 +14,9 @@ from evenhand.core.files import public_path
 from evenhand.core.items import Pair, check_texts
 from evenhand.core.words import words
 from evenhand.datasets.checking import check_unchanged
-from evenhand.datasets.faults import faults
 from evenhand.datasets.files.rows import rows
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput
 
-CROWS = Path("crows-pairs") / "crows_pairs_anonymized.csv"
 TEXTS = ("stereotype", "counterpart")
 
 
@@ -45,40 +42,6 @@ def tgb() -> Dataset:
         within="about",
         cluster="",
         table=partial(indexed, found, "id"),
-    )
-
-
-def crows(bias: str = "gender") -> Dataset:
-    """CrowS-Pairs (Nangia et al. 2020), one type of bias, from EVENHAND_DATA.
-
-    The group `pairs` shows whether our linter finds a pair clean, numbers of tokens aside. The release's sent_more is
-    the stereotype, in both directions, as in its own score.
-    """
-    path = Path(os.environ.get("EVENHAND_DATA", "")) / CROWS
-    if not path.is_file():
-        raise BadInput(f"CrowS-Pairs is not available. Put its {CROWS.name} under EVENHAND_DATA/{CROWS.parent}/.")
-    everything = [row for _, row in rows(path, ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type"))]
-    found = [row for row in everything if row["bias_type"] == bias]
-    if not found:
-        raise UnknownName("type of bias", bias, {row["bias_type"] for row in everything})
-    flawed = {f.id for f in faults((row[""], row["sent_more"], row["sent_less"]) for row in found)}
-    items = []
-    for row in found:
-        groups = {"pairs": "flawed" if row[""] in flawed else "clean", "direction": row["stereo_antistereo"]}
-        items.append(Pair(row[""], row["sent_more"], row["sent_less"], groups))
-    return Dataset(
-        name="crows-pairs",
-        version=1,
-        language="en",
-        about=f"Pairs of CrowS-Pairs, type {bias}.",
-        source="Nangia et al. 2020, CrowS-Pairs",
-        licence="CC BY-SA 4.0",
-        flaws="Its authors advise against its use: many pairs are noisy (Blodgett et al. 2021).",
-        items=items,
-        by=("pairs",),
-        cluster="",
-        table=partial(indexed, found, ""),
-        options={"bias": bias},
     )
 
 

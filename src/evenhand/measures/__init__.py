@@ -18,6 +18,7 @@ from evenhand.measures.nli import (
 )
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, PronounLean, SingularThey
 from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeScore
+from evenhand.measures.unmasked import AllUnmasked, AllUnmaskedByAttention, StereoSetScore
 
 METHODS = ("ask", "score", "summarise")
 MEASURES: dict[str, type[Measure[Any]]] = {
@@ -28,6 +29,9 @@ MEASURES: dict[str, type[Measure[Any]]] = {
         LikelihoodLean,
         StereotypeShare,
         CrowsPairs,
+        AllUnmasked,
+        AllUnmaskedByAttention,
+        StereoSetScore,
         Gest,
         PronounLean,
         Pronoun,

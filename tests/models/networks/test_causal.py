@@ -279,6 +279,15 @@ def test_a_blank_without_candidates_and_inference_without_words_are_refused(fami
         family.answer([Entail("She is a nurse.", "She works.")])
 
 
+def test_masks_are_refused_and_shared_tokens_found(gpt2: CausalLM) -> None:
+    both = "She is a nurse.", "He is a nurse."
+    for masked in ("none", "changed"):
+        with pytest.raises(UnfitModel, match=f"masked='{masked}' is for a masked language model"):
+            gpt2.answer([Likelihood(both[0], masked=masked, versus=both)])
+    (shared,) = gpt2.answer([Likelihood(both[0], versus=both)])
+    assert shared.logps == gpt2.answer([Likelihood(both[0], (Span(0, 3),))])[0].logps
+
+
 def test_words_for_labels_are_checked_and_change_the_fingerprint(folder: Path, gpt2: CausalLM) -> None:
     for labels in ("True,False", "True,True,False", "a,,b"):
         with pytest.raises(BadInput, match="three different words"):

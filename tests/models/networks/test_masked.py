@@ -40,6 +40,10 @@ def pool(bert: MaskedLM) -> list[tuple[Question, list[float]]]:
     for text in tiny.TEXTS:
         found.append((Likelihood(text), naive.likelihood(bert, text)))
         found.append((Likelihood(text, within_word=True), naive.likelihood(bert, text, within_word=True)))
+        seen, weights = naive.unmasked(bert, text)
+        found.append((Likelihood(text, masked="none"), seen))
+        weighed = [logp * weight for logp, weight in zip(seen, weights, strict=True)]
+        found.append((Likelihood(text, masked="none", attention=True), weighed))
         for word in ("she", "he", "nobody"):
             whole = f"{word} wrote letters. {text}"
             found.append((Fill(whole, Span(0, len(word)), word), naive.fill(bert, whole, Span(0, len(word)))))

@@ -10,6 +10,8 @@ from evenhand.errors import BadInput, DataNotFound, UnknownName
 RAW = "https://raw.githubusercontent.com"
 NLI_COAL = f"{RAW}/panatchakorn-a/bias-eval-nli-considering-all-labels/4d57afe81db25011b4c515ab1575115c3cfb1765"
 STEREOSET = f"{RAW}/moinnadeem/StereoSet/ead7d086a64a192a1eca88e0dd2fd163de375218"
+CROWS = f"{RAW}/nyu-mll/crows-pairs/8aaac11c485473159ec9328a65253a5be9a479dc/data"
+TRANSLATED_CROWS = f"{RAW}/jerryspan/Dutch-CrowS-Pairs/7cf51965b4818a717d22068477fba951bca1eb90/datasets"
 GAP = f"{RAW}/google-research-datasets/gap-coreference/da30315e77bfda9095cdb8b03203d58abeef90b2"
 
 GEST = f"{RAW}/kinit-sk/gest/7dd908cae11720ee5d95e43a4ab94fb410c8b790/data"
@@ -59,6 +61,30 @@ def _of_nli_coal(files: dict[str, str]) -> Release:
 
 
 RELEASES = {
+    "crows-pairs": Release(
+        "crows-pairs",
+        CROWS,
+        {"crows_pairs_anonymized.csv": "dfb36986ce0502abbaf7055b9176da3d08d48e07df1251991b5dfbcbceab9d0c"},
+        "CC BY-SA 4.0",
+        "Nangia, Vania, Bhalerao and Bowman 2020, CrowS-Pairs: A Challenge Dataset for Measuring Social Biases in "
+        "Masked Language Models",
+    ),
+    "crows-pairs-fr": Release(
+        "crows-pairs",
+        TRANSLATED_CROWS,
+        {"crows_french.csv": "7fc34d474623cec3f88544d88156212780ee65f408666463c8d7a833ad5efe83"},
+        "CC BY-SA 4.0",
+        "Névéol, Dupont, Bezançon and Fort 2022, French CrowS-Pairs: Extending a Challenge Dataset for Measuring "
+        "Social Bias in Masked Language Models to a Language Other than English",
+    ),
+    "crows-pairs-nl": Release(
+        "crows-pairs",
+        TRANSLATED_CROWS,
+        {"crows_dutch.csv": "07b9b562e947e782a0409ebac85b28b417838cf2d33c2f7f2a13766b431ddf35"},
+        "CC0 1.0 by its authors; made from CrowS-Pairs, which is CC BY-SA 4.0",
+        "Strazda and Spanakis 2025, Dutch CrowS-Pairs: Adapting a Challenge Dataset for Measuring Social Biases in "
+        "Language Models for Dutch",
+    ),
     "gap": Release(
         "gap",
         GAP,

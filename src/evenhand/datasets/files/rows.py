@@ -24,14 +24,20 @@ LONGEST = 2**31 - 1
 
 
 def rows(
-    path: Path, columns: Sequence[str], *, hint: str = "", suffix: str = "", surrogates: bool = False
+    path: Path,
+    columns: Sequence[str],
+    *,
+    hint: str = "",
+    suffix: str = "",
+    surrogates: bool = False,
+    encoding: str = "utf-8-sig",
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Each row with its line (or row) number; every row has `columns`, and any others of the file.
 
     Lines that start with # at the top of a csv or tsv file are skipped. In a tsv, quotation marks are part of the text,
     unless they enclose a whole field. `hint` ends the error about a missing column; `suffix` is the format of a file
     whose name has another one. Halves of surrogate pairs, which JSON can have, are no text: an error, unless
-    `surrogates` are wanted.
+    `surrogates` are wanted. `encoding` is that of a csv; other files are UTF-8.
     """
     if not path.is_file():
         raise BadInput(f"There is no file '{path}'.")
@@ -39,9 +45,13 @@ def rows(
     if suffix not in SUFFIXES:
         raise BadInput(f"'{path}' must be one of {', '.join(SUFFIXES)}. Save it as one of these.")
     try:
-        for line, row in {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}[suffix](path, columns):
-            if suffix == ".jsonl" and not surrogates and (found := SURROGATE.search("".join((*row, *row.values())))):
-                raise BadInput(f"{path}, line {line}: {found[0]!r} is half of a surrogate pair, not a character.")
+        if suffix == ".csv":
+            found = _csv(path, columns, encoding)
+        else:
+            found = {".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}[suffix](path, columns)
+        for line, row in found:
+            if suffix == ".jsonl" and not surrogates and (half := SURROGATE.search("".join((*row, *row.values())))):
+                raise BadInput(f"{path}, line {line}: {half[0]!r} is half of a surrogate pair, not a character.")
             yield line, row
     except _NoColumn as error:
         raise BadInput(f"{error} {hint}".strip()) from None
@@ -49,8 +59,8 @@ def rows(
         raise BadInput(f"'{path}' cannot be read: {error}. Is it a UTF-8 {suffix} file?") from error
 
 
-def _csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
+def _csv(path: Path, columns: Sequence[str], encoding: str) -> Iterator[tuple[int, dict[str, str]]]:
+    with path.open(encoding=encoding, newline="") as file:
         skipped = _past_comments(file)
         csv.field_size_limit(LONGEST)
         reader = csv.reader(file, strict=True)

@@ -1,6 +1,7 @@
 """Masked language models (BERT and similar models): answers to `Fill` and `Likelihood`, and some to `Follows`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from evenhand.core.questions import Follows, Question, frame
 from evenhand.errors import UnfitModel
-from evenhand.models.networks.network import LanguageModel, on_device, padded
+from evenhand.models.networks.network import LanguageModel, log_probabilities, on_device, padded
 from evenhand.models.planning import masking
 from evenhand.models.planning.plan import Batch, Plan
 from evenhand.models.planning.running import uncollected
@@ -22,8 +23,9 @@ from evenhand.models.planning.tokens import encode, encode_pairs, texts
 class MaskedLM(LanguageModel):
     """A masked language model that answers in nats.
 
-    Only the asked positions are projected onto the vocabulary; padding is never attended to. `next_sentence` is the
-    head that says whether a sentence follows another, in float32, where the checkpoint has one.
+    Only the asked positions are projected onto the vocabulary; padding is never attended to. Where attention is asked
+    for, a token's weight is what it gets on average over layers, heads and the input's tokens, special ones included.
+    `next_sentence` is the head that says whether a sentence follows another, in float32, where the checkpoint has one.
     """
 
     kind: ClassVar[str] = "masked"
@@ -54,16 +56,41 @@ class MaskedLM(LanguageModel):
         return self.logits(rows, positions, **inputs).float()
 
     def _cells(self, batch: Batch) -> Tensor:
-        follow = np.array([cells[0][1] >= self._size for cells in batch.cells])
-        if not follow.any():
-            return super()._cells(batch)
-        if follow.all():
-            return self._following(batch)
-        kinds = np.repeat(follow, [len(cells) for cells in batch.cells])
-        values = torch.empty(len(kinds), device=self.network.device)
-        for kind, run in ((True, self._following), (False, super()._cells)):
-            values[torch.from_numpy(np.flatnonzero(kinds == kind))] = run(batch.only(np.flatnonzero(follow == kind)))
+        """Inputs of the three kinds that `masking.Masked` reads go through the network by themselves."""
+        run = (super()._cells, self._weighed, self._following)
+        kinds = np.array([max(token for _, token in cells) // self._size for cells in batch.cells])
+        if len(there := np.unique(kinds)) == 1:
+            return run[there[0]](batch)
+        each = np.repeat(kinds, [len(cells) for cells in batch.cells])
+        values = torch.empty(len(each), device=self.network.device)
+        for kind in there:
+            mine = run[kind](batch.only(np.flatnonzero(kinds == kind)))
+            values[torch.from_numpy(np.flatnonzero(each == kind))] = mine
         return values
+
+    @torch.inference_mode()
+    def _weighed(self, batch: Batch) -> Tensor:
+        """Log-probabilities, times the attention to their tokens where it is asked for."""
+        ids, attention = padded(batch.inputs, self.pad)
+        places, which, tokens = batch.places()
+        device = self.network.device
+        real = on_device(attention, device)  # (rows, length)
+        rows, positions = on_device(places, device).unbind(dim=1)
+        with _eager(self.network):
+            output = self.network(input_ids=on_device(ids, device), attention_mask=real, output_attentions=True)
+        layers = output.attentions or ()
+        if not layers or any(
+            layer is None or layer.shape[2:] != (*real.shape[1:], *real.shape[1:]) for layer in layers
+        ):
+            raise UnfitModel(
+                f"'{self.name}' ({type(self.network).__name__}) does not say what its tokens attend to, which `aula` "
+                "needs. `aul` weighs all tokens alike."
+            )
+        each = torch.stack([layer.float().mean(dim=1) for layer in layers]).mean(dim=0)  # (rows, from, to)
+        weights = (each * real.unsqueeze(2)).sum(dim=1) / real.sum(dim=1, keepdim=True)  # (rows, to)
+        logps = log_probabilities(output.logits[rows, positions].float(), which, tokens % self._size)
+        where, asked = on_device(np.stack([which, tokens >= self._size]), device)
+        return torch.where(asked.bool(), logps * weights[rows, positions][where], logps)
 
     @torch.inference_mode()
     def _following(self, batch: Batch) -> Tensor:
@@ -80,7 +107,7 @@ class MaskedLM(LanguageModel):
             return SimpleNamespace(logits=self.next_sentence(hidden))
 
         logps = self.logits(rows, torch.zeros_like(rows), network, **inputs).log_softmax(dim=-1)  # (inputs, 2)
-        wanted = [(row, label - self._size) for row, cells in enumerate(batch.cells) for _, label in cells]
+        wanted = [(row, label - 2 * self._size) for row, cells in enumerate(batch.cells) for _, label in cells]
         which, labels = on_device(np.array(wanted), device).unbind(dim=1)
         return logps[which, labels]
 
@@ -99,6 +126,17 @@ class MaskedLM(LanguageModel):
         if torch.equal(alone[0], self._logits(other, np.ones_like(ids), places)[0]):
             raise UnfitModel(_one_sided(self.name, self.network.config), check="right context")
         self._check_padding(alone.log_softmax(-1), self._logits(padded, attention, places).log_softmax(-1))
+
+
+@contextmanager
+def _eager(network: Any) -> Iterator[None]:
+    """Attention as written down in the model's code: faster kinds do not return their weights."""
+    usual = network.config._attn_implementation
+    network.set_attn_implementation("eager")
+    try:
+        yield
+    finally:
+        network.set_attn_implementation(usual)
 
 
 def _one_sided(name: str, config: Any) -> str:

@@ -249,6 +249,10 @@ class LanguageModel(NetworkModel):
     def _cells(self, batch: Batch) -> Tensor:
         ids, attention = padded(batch.inputs, self.pad)
         places, which, tokens = batch.places()
-        logits = self._logits(ids, attention, places)
-        where, token = on_device(np.stack([which, tokens]), logits.device)
-        return logits[where, token] - logits.logsumexp(dim=-1)[where]
+        return log_probabilities(self._logits(ids, attention, places), which, tokens)
+
+
+def log_probabilities(logits: Tensor, which: NDArray[np.int64], tokens: NDArray[np.int64]) -> Tensor:
+    """The log-probability of each token at the place of that number; `logits` are (places, vocabulary)."""
+    where, token = on_device(np.stack([which, tokens]), logits.device)
+    return logits[where, token] - logits.logsumexp(dim=-1)[where]

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from evenhand.core.questions import Entail, Fill, Follows, Likelihood, Question, Span, frame
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning.plan import Ids, Read, Reading, normalised
-from evenhand.models.planning.tokens import NO_OTHER, Pair, TokenizedPair, TokenizedText, Unanswerable
+from evenhand.models.planning.tokens import NO_OTHER, Pair, TokenizedPair, TokenizedText, Unanswerable, asked
 
 
 def answerable(question: Question, *, next_sentence: bool = False) -> Fill | Likelihood | Follows:
@@ -29,8 +29,9 @@ def answerable(question: Question, *, next_sentence: bool = False) -> Fill | Lik
 class Masked:
     """Turns questions into reads of masked inputs; `mask` is the id of the mask token.
 
-    In a pair of sentences a token is `token + type * size`, where `size` is the number of the network's embeddings.
-    What the next-sentence head says is read as two tokens from `size` on: it follows, it does not.
+    In a pair of sentences a token is `token + type * size`, where `size` is the number of the network's embeddings. A
+    token to be weighed by attention is read as `token + size`; what the next-sentence head says, as two tokens from
+    `2 * size` on: it follows, it does not.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class Masked:
         """The question as reads, or a note saying why it has no answer."""
         if isinstance(question, Follows):
             pair = self.pairs[question.first, question.second]
-            cells = (0, self.size), (0, self.size + 1)
+            cells = (0, 2 * self.size), (0, 2 * self.size + 1)
             return Reading(note=pair.note) if pair.note else Reading((Read(pair.typed(self.size, 2), cells),))
         if isinstance(question, Likelihood):
             return _noted(self._likelihood(question))
@@ -63,7 +64,7 @@ class Masked:
         for answer in question.among or (question.answer,):
             text, blank, hidden = question.filled(answer)
             found = self.tokenized[text].checked()
-            asked = found.inside(blank)
+            filled = found.inside(blank)
             masked, dropped = set[int](), set[int]()
             for span in hidden:
                 if question.masks == "pieces":
@@ -73,25 +74,33 @@ class Masked:
                         first, *rest = found.inside(word)
                         masked.add(first)
                         dropped.update(rest)
-            steps = [(asked, list[int]())]
+            steps = [(filled, list[int]())]
             if question.one_by_one:
-                steps = [([position], asked[n:]) for n, position in enumerate(asked, start=1)]
+                steps = [([position], filled[n:]) for n, position in enumerate(filled, start=1)]
             for here, later in steps:
                 hidden_now, out = masked.union(here), dropped.union(later)
                 ids = [self.mask if p in hidden_now else token for p, token in enumerate(found.ids) if p not in out]
                 places = [(p, found.ids[p]) for p in here]
                 if (place := question.read_after_filling) is not None:
-                    places = [(found.holding(place), found.ids[asked[0]])]
+                    places = [(found.holding(place), found.ids[filled[0]])]
                 yield Read(tuple(ids), tuple((p - sum(d < p for d in out), token) for p, token in places))
         if len(set(question.among)) == 1:  # the answer would be certain, whatever the model
             raise Unanswerable(NO_OTHER)
 
     def _likelihood(self, question: Likelihood) -> Iterator[Read]:
-        found = self.tokenized[question.text].checked()
+        counted = asked(question, self.tokenized)
+        found = self.tokenized[question.text]
         ids = found.ids
+        if question.masked == "none":
+            yield Read(ids, tuple((p, ids[p] + self.size * question.attention) for p in counted))
+            return
+        if question.masked == "changed":
+            masked = tuple(self.mask if p in counted else token for p, token in enumerate(ids))
+            yield Read(masked, tuple((p, ids[other]) for p in counted for other in counted))
+            return
         words: Sequence[int | None] = found.words if question.within_word else ()
         hidden: Ids = (self.mask,)
-        for position in found.outside(question.skip):
+        for position in counted:
             later = position + 1
             if words:  # the rest of the word is masked with its token
                 while later < len(ids) and words[later] == words[position]:

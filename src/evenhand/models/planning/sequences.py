@@ -56,6 +56,11 @@ def answerable(question: Question, words: Words | None) -> Question:
             f"A causal language model compares the candidates of a blank. Got none but {question.answer!r} for "
             f"{question.text!r}: give Fill its `among`, or the measure among='candidates'."
         )
+    if isinstance(question, Likelihood) and question.masked != "each":
+        raise UnfitModel(
+            "A causal language model has no masks, and scores each token by those before it: "
+            f"masked={question.masked!r} is for a masked language model."
+        )
     return question
 
 
@@ -101,9 +106,9 @@ class Sequences:
 
     def _likelihood(self, question: Likelihood) -> Asking:
         ids = self._whole(question.text)
-        found = self.tokenized[question.text]
-        asked = set(found.outside(question.skip))
-        places = tuple(n for n, position in enumerate(found.positions, start=1) if position in asked)
+        found = set(tokens.asked(question, self.tokenized))
+        positions = self.tokenized[question.text].positions
+        places = tuple(n for n, position in enumerate(positions, start=1) if position in found)
         if not question.start_once:
             return Asking((Part(ids, places),))
         first = Part(ids[:2], tuple(n for n in places if n == 1))

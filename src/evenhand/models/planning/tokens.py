@@ -1,11 +1,12 @@
 """Texts as a tokenizer sees them, and which tokens a span covers."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Any, Self
 
-from evenhand.core.questions import Entail, Fill, Follows, Question, Span
+from evenhand.core.questions import Entail, Fill, Follows, Likelihood, Question, Span
 from evenhand.models.planning.plan import Ids
 
 Pair = tuple[str, str]
@@ -17,6 +18,8 @@ TOO_LONG = "too long"
 SPECIAL = "special token in the text"
 STRADDLES = "part of a piece"  # cached answers have this note
 NO_OTHER = "candidates do not differ"
+NONE_SHARED = "no token shared with the other sentence"
+NONE_CHANGED = "no token that the other sentence lacks"
 
 
 class Unanswerable(Exception):
@@ -102,7 +105,24 @@ def texts(question: Question) -> list[str]:
         return []
     if isinstance(question, Fill):
         return [question.filled(candidate)[0] for candidate in question.among or (question.answer,)]
-    return [question.text]
+    return [question.text, *question.versus]
+
+
+def asked(question: Likelihood, tokenized: Mapping[str, TokenizedText]) -> list[int]:
+    """The positions of the tokens that count: outside the skipped spans, and shared by both sentences, or changed."""
+    found = tokenized[question.text].checked()
+    outside = found.outside(question.skip)
+    if not question.versus:
+        return outside
+    # With special tokens, and leaving out common ones in long texts, as in the released code of CrowS-Pairs.
+    one, other = (tokenized[text].ids for text in question.versus)
+    same = SequenceMatcher(None, one, other).get_matching_blocks()
+    which = question.versus.index(question.text)
+    shared = {place for block in same for place in range(block[which], block[which] + block.size)}
+    changed = question.masked == "changed"
+    if not (counted := [position for position in outside if (position in shared) != changed]):
+        raise Unanswerable(NONE_CHANGED if changed else NONE_SHARED)
+    return counted
 
 
 def encode(tokenizer: Any, texts: Iterable[str], longest: int) -> dict[str, TokenizedText]:

@@ -1,0 +1,76 @@
+"""CrowS-Pairs (Nangia et al. 2020), and its French and Dutch versions."""
+
+from functools import partial
+from typing import Any
+
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Pair
+from evenhand.datasets.faults import faults
+from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.files.rows import rows
+from evenhand.datasets.pairs import indexed
+from evenhand.errors import UnknownName
+
+COLUMNS = ("sent_more", "sent_less", "stereo_antistereo", "bias_type")
+ALL = "all"
+NOISY = "Its authors advise against its use: many pairs are noisy (Blodgett et al. 2021)."
+
+
+def english(bias: str = "gender") -> Dataset:
+    """CrowS-Pairs (Nangia et al. 2020), one type of bias, or all.
+
+    The group `pairs` shows whether our linter finds a pair clean, numbers of tokens aside. The release's sent_more is
+    the stereotype, in both directions, as in its own score.
+    """
+    return _crows("crows-pairs", "en", "", bias, NOISY)
+
+
+def french(bias: str = "gender") -> Dataset:
+    """French CrowS-Pairs (Névéol et al. 2022), the 1,463 pairs that were translated, as Strazda & Spanakis use them."""
+    return _crows("crows-pairs-fr", "fr", "id", bias, "Translated from CrowS-Pairs, flaws included; not linted.")
+
+
+def dutch(bias: str = "gender") -> Dataset:
+    """Dutch CrowS-Pairs (Strazda & Spanakis 2025), 1,463 pairs."""
+    return _crows("crows-pairs-nl", "nl", "id", bias, "Translated from CrowS-Pairs, flaws included; not linted.")
+
+
+def _crows(name: str, language: str, id: str, bias: str, flaws: str) -> Dataset:
+    path = released(name, ".csv")
+    encoding = "mac_roman" if language == "nl" else "utf-8-sig"
+    everything = [_repaired(row) for _, row in rows(path, (id, *COLUMNS), encoding=encoding)]
+    found = [row for row in everything if bias in (ALL, row["bias_type"])]
+    if not found:
+        raise UnknownName("type of bias", bias, {ALL} | {row["bias_type"] for row in everything})
+    whole = [row for row in found if _is_pair(row)]
+    if left_out := ", ".join(row[id] for row in found if not _is_pair(row)):
+        flaws += f" Left out, since a sentence is missing or both are the same: {left_out}."
+    flawed = {f.id for f in faults((row[id], row["sent_more"], row["sent_less"]) for row in whole if language == "en")}
+    items = []
+    for row in whole:
+        groups = {"pairs": "flawed" if row[id] in flawed else "clean"} if language == "en" else {}
+        groups |= {"direction": row["stereo_antistereo"]} | ({"bias": row["bias_type"]} if bias == ALL else {})
+        items.append(Pair(row[id], row["sent_more"], row["sent_less"], groups))
+    return Dataset(
+        name=name,
+        version=1,
+        language=language,
+        about=f"Pairs of CrowS-Pairs, {'all types' if bias == ALL else f'type {bias}'}.",
+        source=RELEASES[name].citation,
+        licence=RELEASES[name].licence,
+        flaws=flaws,
+        items=items,
+        by=("bias",) if bias == ALL else ("pairs",) if language == "en" else ("direction",),
+        cluster="",
+        table=partial(indexed, whole, id),
+        options={"bias": bias},
+    )
+
+
+def _is_pair(row: dict[str, Any]) -> bool:
+    return bool(row["sent_more"] and row["sent_less"]) and row["sent_more"] != row["sent_less"]
+
+
+def _repaired(row: dict[str, Any]) -> dict[str, Any]:
+    """Without white space around texts; two letters of the Dutch file are UTF-8, the others Mac Roman."""
+    return {name: text.strip().replace("√©", "é") for name, text in row.items()}

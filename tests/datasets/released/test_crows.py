@@ -1,0 +1,99 @@
+"""CrowS-Pairs in English, French and Dutch, as released and without the rows that are no pairs."""
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evenhand import BadInput, Pair, datasets
+from evenhand.datasets.files.releases import RELEASES, locate
+from helpers.typed import all_of
+
+NAMES = ("crows-pairs", "crows-pairs-fr", "crows-pairs-nl")
+HEAD = "id,sent_more,sent_less,stereo_antistereo,bias_type\r\n"
+ROWS = (
+    '0,"Elle pleure, il crie. ","Il pleure, elle crie. ",stereo,gender\r\n'
+    "1,Les pauvres sont oubliés.,,stereo,socioeconomic\r\n"
+    "2,Ils sont là.,Ils sont là. ,stereo,socioeconomic\r\n"
+    "3,Les riches rient.,Les pauvres rient.,antistereo,socioeconomic\r\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for the files of the release, found by EVENHAND_DATA."""
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    (tmp_path / "crows-pairs").mkdir()
+    return tmp_path / "crows-pairs"
+
+
+def test_rows_that_are_no_pairs_are_left_out_and_said(folder: Path) -> None:
+    (folder / "crows_french.csv").write_text(HEAD + ROWS, encoding="utf-8", newline="")
+    poor = datasets.load("crows-pairs-fr", bias="socioeconomic")
+    assert [item.id for item in poor.items] == ["3"]
+    assert poor.flaws.endswith("Left out, since a sentence is missing or both are the same: 1, 2.")
+    women = datasets.load("crows-pairs-fr")
+    assert "Left out" not in women.flaws
+    assert women.items[0] == Pair("0", "Elle pleure, il crie.", "Il pleure, elle crie.", {"direction": "stereo"})
+
+
+def test_all_types_of_bias_are_groups(folder: Path) -> None:
+    (folder / "crows_french.csv").write_text(HEAD + ROWS, encoding="utf-8", newline="")
+    everything = datasets.load("crows-pairs-fr", bias="all")
+    assert [item.groups["bias"] for item in everything.items] == ["gender", "socioeconomic"]
+    assert everything.by == ("bias",)
+    with pytest.raises(BadInput, match=r"Did you mean 'gender'\? Available: all, gender, socioeconomic"):
+        datasets.load("crows-pairs-fr", bias="gendr")
+
+
+def test_the_dutch_file_is_mac_roman_but_for_two_letters(folder: Path) -> None:
+    row = "1,Eén werkende ouder.,Twee knieën.,stereo,gender\r\n".encode("mac_roman").replace(
+        b"E\x8en", b"\xc3\xa9\xc3\xa9n"
+    )
+    (folder / "crows_dutch.csv").write_bytes(HEAD.encode() + row)
+    (item,) = all_of(Pair, datasets.load("crows-pairs-nl").items)
+    assert (item.stereotype, item.counterpart) == ("één werkende ouder.", "Twee knieën.")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_missing_release_says_how_to_get_it(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evenhand.datasets.files.releases.cache", lambda: folder / "cache")
+    with pytest.raises(BadInput, match=f"evenhand datasets fetch {name}. Or put .* under EVENHAND_DATA/crows-pairs/"):
+        datasets.load(name)
+
+
+def test_a_file_with_other_columns_is_an_error_that_names_them(folder: Path) -> None:
+    (folder / "crows_french.csv").write_text("id,text\n1,Bonjour.\n")
+    with pytest.raises(BadInput, match="there is no column 'sent_more'"):
+        datasets.load("crows-pairs-fr")
+
+
+def test_the_release_is_read_with_the_stereotype_first(data: Path) -> None:
+    dataset = datasets.load("crows-pairs")
+    assert len(dataset.items) == 262
+    assert Counter(item.groups["direction"] for item in dataset.items) == {"stereo": 159, "antistereo": 103}
+    assert Counter(item.groups["pairs"] for item in dataset.items)["clean"] == 87
+    assert len(datasets.load("crows-pairs", bias="age").items) == 87
+    with pytest.raises(BadInput, match="Did you mean 'gender'"):
+        datasets.load("crows-pairs", bias="gendr")
+
+
+def test_all_pairs_of_the_releases_are_there(data: Path) -> None:
+    assert [len(datasets.load(name, bias="all").items) for name in NAMES] == [1508, 1461, 1463]
+    assert [len(datasets.load(name).items) for name in NAMES] == [262, 261, 262]
+    assert "129, 379" in datasets.load("crows-pairs-fr", bias="all").flaws
+    letters = set("".join(item.stereotype + item.counterpart for item in _dutch()))
+    assert {letter for letter in letters if not letter.isascii()} == set("éëèï’")
+
+
+def _dutch() -> list[Pair]:
+    return all_of(Pair, datasets.load("crows-pairs-nl", bias="all").items)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_checksums_are_those_of_the_files(name: str, data: Path) -> None:
+    for path, sha256 in RELEASES[name].files.items():
+        found = locate(RELEASES[name].folder, path)
+        assert found
+        assert hashlib.sha256(found.read_bytes()).hexdigest() == sha256
