@@ -7,16 +7,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import transformers
 
-from evenhand import Sentence, datasets
+from evenhand import Sentence, Triple, datasets
 from evenhand.measures.association import Association
+from evenhand.measures.stereoset import Icat
+from evenhand.models import load_masked
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.studies.reproduce.bartl2020_inputs import AsReleased
+from helpers import made_stereoset
 from helpers.typed import all_of
 
 sys.path.append(str(Path(__file__).parent.parent))
 
-from benchmarks import becpro, causal, gpu, page, shapes, swap, timing, workers
+from benchmarks import becpro, causal, gpu, page, shapes, stereoset, swap, timing, workers
 from benchmarks.rows import Row
 
 
@@ -28,6 +32,19 @@ def test_the_released_algorithm_and_our_engine_agree_on_the_released_inputs(mini
     ours = [seen - prior for seen, prior in zip(logps[::2], logps[1::2], strict=True)]
     columns = becpro.columns(items, mini_en.tokenizer.mask_token)
     assert becpro.released(mini_en.network, mini_en.tokenizer, columns) == pytest.approx(ours, abs=1e-4)
+
+
+def test_stereosets_released_loop_and_our_engine_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    made_stereoset.write(tmp_path)
+    folder = stereoset.with_head(tmp_path / "model")
+    model = load_masked(folder)
+    following = transformers.BertForNextSentencePrediction.from_pretrained(folder).eval()
+    items = [item for item in all_of(Triple, datasets.load("stereoset").items) if stereoset.comparable(item)]
+    assert len(items) == len(made_stereoset.ROWS) - 1  # one has its blank twice
+    ours = [score for item in items for score in stereoset.scores(item, model.answer(Icat().ask(item)))]
+    theirs = stereoset.released(model.network, following, model.tokenizer, items)
+    assert theirs == pytest.approx(ours, abs=1e-5)
 
 
 def test_work_in_shares_gives_the_same_answers(mini_en: MaskedLM) -> None:
