@@ -20,7 +20,7 @@ from helpers.typed import all_of
 
 sys.path.append(str(Path(__file__).parent.parent))
 
-from benchmarks import becpro, causal, gpu, page, shapes, stereoset, swap, timing, workers
+from benchmarks import becpro, causal, gpu, page, shapes, stereoset, swap, timing, unmasked, workers
 from benchmarks.rows import Row
 
 
@@ -53,6 +53,16 @@ def test_work_in_shares_gives_the_same_answers(mini_en: MaskedLM) -> None:
     shares = timing.Shares(mini_en, lambda: asked, 3)
     timing.in_turn(shares.parts())
     assert [shares.answers[i] for i in range(len(asked))] == mini_en.answer(asked)
+
+
+@pytest.mark.parametrize("attention", [False, True])
+def test_the_released_loop_of_aul_and_ours_agree(mini_en: MaskedLM, attention: bool) -> None:
+    texts = ["She is a nurse.", "My father wants to become a carpenter."]
+    usual = mini_en.network.config._attn_implementation
+    mini_en.network.set_attn_implementation("eager")
+    theirs = unmasked.released(mini_en.network, mini_en.tokenizer, texts, attention)
+    mini_en.network.set_attn_implementation(usual)
+    assert unmasked.ours(mini_en, texts, attention) == pytest.approx(theirs, abs=1e-5)
 
 
 def test_the_gpu_script_asks_what_the_association_asks() -> None:

@@ -121,5 +121,12 @@ def test_flawed_pairs_of_a_users_file_are_counted(tmp_path: Path) -> None:
     assert line.startswith("1 of 2 pairs of mine differ in more than gendered words")
 
 
+def test_pairs_of_other_languages_are_not_held_against_english_words(tmp_path: Path) -> None:
+    file = tmp_path / "dutch.csv"
+    file.write_text("stereotype,counterpart\nVrouwen huilen.,Mannen huilen.\n")
+    assert list(flawed(datasets.load("pairs", file=str(file))))
+    assert not list(flawed(datasets.load("pairs", file=str(file), language="nl")))
+
+
 def test_only_pairs_can_be_flawed() -> None:
     assert list(flawed(of(NURSE, BLANK, INFERENCE))) == []

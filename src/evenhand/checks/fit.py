@@ -118,7 +118,9 @@ def cuts(model: TokenCounter, dataset: Dataset) -> list[Cut]:
 
 
 def flawed(dataset: Dataset) -> Iterator[str]:
-    """A sentence if pairs of a user's dataset differ in more than gendered words."""
+    """A sentence if pairs of a dataset differ in more than gendered words, of which we know the English ones."""
+    if dataset.language != "en":
+        return
     pairs = [(i.id, i.stereotype, i.counterpart) for i in dataset.items[:LOOKED_AT] if isinstance(i, Pair)]
     if pairs and (found := {fault.id for fault in faults(pairs)}):
         yield (

@@ -62,6 +62,8 @@ def lint(
     if named and isinstance(named.items[0], NliPair):
         inference = [item for item in named.items if isinstance(item, NliPair)]
         return Linted(len(inference), list(leaks(inference, named.language)), rules=tuple(LEAKS))
+    if named and named.language != "en":
+        raise BadInput(f"The linter knows the gendered words of English. '{file}' is in '{named.language}'.")
     count = _counter(model) if model else None
     n = 0
 

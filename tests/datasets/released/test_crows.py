@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import evenhand
 from evenhand import BadInput, Pair, datasets
 from evenhand.datasets.files.releases import RELEASES, locate
 from helpers.typed import all_of
@@ -54,6 +55,12 @@ def test_the_dutch_file_is_mac_roman_but_for_two_letters(folder: Path) -> None:
     (folder / "crows_dutch.csv").write_bytes(HEAD.encode() + row)
     (item,) = all_of(Pair, datasets.load("crows-pairs-nl").items)
     assert (item.stereotype, item.counterpart) == ("één werkende ouder.", "Twee knieën.")
+
+
+def test_the_linter_refuses_words_it_does_not_know(folder: Path) -> None:
+    (folder / "crows_french.csv").write_text(HEAD + ROWS, encoding="utf-8", newline="")
+    with pytest.raises(BadInput, match="gendered words of English. 'crows-pairs-fr' is in 'fr'"):
+        evenhand.lint("crows-pairs-fr")
 
 
 @pytest.mark.parametrize("name", NAMES)
