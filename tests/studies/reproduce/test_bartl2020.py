@@ -209,7 +209,7 @@ def test_scores_of_somebody_else_fill_the_table_with_intervals(tmp_path: Path) -
     done = reproduce("bartl2020", scores=made_scores(tmp_path / "theirs.tsv", post=True), out=tmp_path / "out")
     cells = done.cells[done.cells["table"] == "4"].set_index(["professions", "words", "what"])
     assert cells["ours"].notna().all()
-    female, male = (cells.loc[("male", words, "pre")] for words in ("female", "male"))
+    female, male = (cells.xs(("male", words, "pre")) for words in ("female", "male"))
     assert female["ours"] - male["ours"] == pytest.approx(1.0, abs=0.02)
     assert female["low"] < female["ours"] < female["high"]
     assert cells["ours"][("male", "female", "post")] == pytest.approx(female["ours"] / 2)
