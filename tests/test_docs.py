@@ -41,13 +41,22 @@ def test_examples_run_offline(example: Path, tmp_path: Path) -> None:
     assert done.stdout
 
 
-def test_the_example_in_the_docs_is_the_file_and_prints_what_it_says(tmp_path: Path) -> None:
+EXTEND = re.compile(r"```python\n(?P<code>.*?)```\n(?:\nIt prints:\n)?\n```\n(?P<printed>.*?)```", re.S)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_the_code_of_extending_runs_and_prints_what_it_says(number: int, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
-    example = ROOT / "examples" / "02_own_measure.py"
-    code, printed = re.findall(r"```(?:python)?\n(.*?)```", page, re.S)
-    assert code == example.read_text(encoding="utf-8")
-    done = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == printed
+    blocks = list(EXTEND.finditer(page))
+    assert len(blocks) == 3
+    if number == 1:
+        assert blocks[1]["code"] == (ROOT / "examples" / "02_own_measure.py").read_text(encoding="utf-8")
+    words = [sys.executable, "-c", blocks[number]["code"]]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    shown, now = blocks[number]["printed"].split(), done.stdout.split()
+    assert len(shown) == len(now)
+    for word, other in zip(shown, now, strict=True):
+        assert word == other or float(word) == pytest.approx(float(other), abs=0.011)
 
 
 def test_the_readme_names_every_command() -> None:
@@ -88,14 +97,16 @@ def estimates(text: str) -> list[tuple[float, ...]]:
 
 @pytest.fixture(scope="module")
 def becpro(tmp_path_factory: pytest.TempPathFactory) -> Audited:
-    return Audited(printed.printed("evenhand audit mini-en --suite becpro", tmp_path_factory.mktemp("audited")))
+    folder = tmp_path_factory.mktemp("audited")
+    short = printed.printed("COLUMNS=100 evenhand audit mini-en --suite becpro", folder)
+    return Audited(short + printed.printed("evenhand show runs/mini-en --full", folder))
 
 
 def test_the_readme_shows_what_an_audit_prints(becpro: Audited) -> None:
     """Numbers may differ in their last digit: between processors, and with the number of threads."""
     block = printed.BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
     assert block is not None
-    assert block["command"] == "evenhand audit mini-en --suite becpro"
+    assert block["command"] == "COLUMNS=100 evenhand audit mini-en --suite becpro"
     shown, now = block["text"].split(), printed.part(becpro.printed, block["text"]).split()
     assert [re.sub(r"\d", "0", word) for word in shown] == [re.sub(r"\d", "0", word) for word in now]
     for word, other in zip(shown, now, strict=True):
@@ -127,7 +138,8 @@ def section(page: str, begin: str, end: str) -> str:
 def test_what_docs_say_of_german_is_what_an_audit_prints(models: Path, tmp_path: Path) -> None:
     text = section("reproduce.md", "    evenhand audit mini-de", "### Known departures")
     command = text.splitlines()[0].strip().replace("mini-de", str(models / "mini-de"))
-    audited = Audited(printed.printed(command, tmp_path))
+    printed.printed(command, tmp_path)
+    audited = Audited(printed.printed("evenhand show runs/mini-de --full", tmp_path))
     said = estimates(text)
     assert len(said) == 14
     assert [found for found in said if not audited.has(*found)] == []

@@ -18,7 +18,7 @@ RANKS = [  # low to high; what stands in a row may import from lower rows only
     {"core"},
     {"measures", "models"},
     {"datasets", "distributed", "runs"},
-    {"analysis", "formats", "mitigation", "suites", "training"},
+    {"analysis", "formats", "mitigation", "plugins", "suites", "training"},
     {"checks", "gate"},
     {"report"},
     {"auditing", "web"},

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evenhand.core.items import NliPair as NliPair
     from evenhand.core.items import Pair as Pair
     from evenhand.core.items import Sentence as Sentence
+    from evenhand.core.items import Triple as Triple
     from evenhand.core.loop import measure as measure
     from evenhand.core.loop import measure_all as measure_all
     from evenhand.core.measure import Measure as Measure
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from evenhand.core.questions import Answer as Answer
     from evenhand.core.questions import Entail as Entail
     from evenhand.core.questions import Fill as Fill
+    from evenhand.core.questions import Follows as Follows
     from evenhand.core.questions import Likelihood as Likelihood
     from evenhand.core.questions import Span as Span
     from evenhand.core.scores import Result as Result
@@ -62,11 +64,11 @@ _MODULES = {
     "checks.lint": "lint",
     "core.contrasts": "Partners",
     "core.dataset": "Dataset",
-    "core.items": "Blank NliPair Pair Sentence",
+    "core.items": "Blank NliPair Pair Sentence Triple",
     "core.loop": "measure measure_all",
     "core.measure": "Measure",
     "core.model": "Model",
-    "core.questions": "Answer Entail Fill Likelihood Span",
+    "core.questions": "Answer Entail Fill Follows Likelihood Span",
     "core.scores": "Result Score mean",
     "errors": "BadInput EvenhandError ModelError RunError",
     "formats": "export",

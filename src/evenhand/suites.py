@@ -41,7 +41,7 @@ SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
 """By suite and language: (dataset, measure)."""
 ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions", "gbef"), "nli": ("nli",)}
 """The suites of an audit with suite="all", by kind of model."""
-DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates"}}
+DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood"}}
 """Default options of datasets and measures, by kind of model."""
 CAUSAL = [
     "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "
@@ -96,51 +96,59 @@ def chosen_tasks(
     return [_task(built[dataset], measure, options, kind) for dataset, measure in pairs]
 
 
-Source = tuple[str, Mapping[str, Any]]
-"""A dataset by name, and options of its own: the file of `templates` or `pairs`."""
+Source = tuple[str | Dataset, Mapping[str, Any]]
+"""A dataset, or its name, and options of its own: the file of `templates` or `pairs`."""
 
 
 def tasks_on(
     datasets: str | Sequence[Source],
-    which: Sequence[str] = (),
+    which: Sequence[str | Measure[Any]] = (),
     options: Mapping[str, Any] | None = None,
     kind: str = "masked",
 ) -> list[Task]:
     """The tasks for these datasets: with the named measures, or with all that suit their items."""
     sources: Sequence[Source] = [(datasets, {})] if isinstance(datasets, str) else datasets
-    found: list[tuple[str, Dataset, str]] = []
+    found: list[tuple[str | Dataset, Dataset, str | Measure[Any]]] = []
     for name, own in sources:
-        built = _built(name, {**(options or {}), **own})
-        found += [(name, built, measure) for measure in _fitting(name, built, which)]
+        built = name if isinstance(name, Dataset) else _built(name, {**(options or {}), **own})
+        found += [(name, built, measure) for measure in _fitting(built, which)]
     given = dict(options or {}) | {option: value for _, own in sources for option, value in own.items()}
     taken = _checked(given, [(name, measure) for name, _, measure in found], kind)
-    chosen = [_task(built, measure, taken, kind) for _, built, measure in found]
+    chosen = [
+        _task(built, measure, taken, kind) if isinstance(measure, str) else _named(built, measure, kind)
+        for _, built, measure in found
+    ]
     for one, count in Counter((task.dataset.name, task.measure.name) for task in chosen).items():
         if count > 1:
             raise BadInput(f"Two of the datasets are called '{one[0]}'. Rename one, or measure it in a run of its own.")
     return chosen
 
 
-def _fitting(name: str, built: Dataset, which: Sequence[str]) -> list[str]:
-    """The named measures, or all that suit the dataset; an error if a named one does not."""
+def _fitting(built: Dataset, which: Sequence[str | Measure[Any]]) -> list[str | Measure[Any]]:
+    """The measures asked for, or all that suit the dataset; an error if a named one does not."""
     sort = type(built.items[0])
-    fitting = {name: Traits.of(how) for name, how in measures.MEASURES.items() if Traits.of(how).items is sort}
-    chosen = list(dict.fromkeys(which)) or [name for name, how in fitting.items() if _unasked(how, built)]
+    fitting = {name: Traits.of(how) for name, how in measures.MEASURES.items() if Traits.of(how).items in (sort, None)}
+    chosen = list(dict.fromkeys(which)) or [name for name, how in fitting.items() if how.items and _unasked(how, built)]
     for measure in chosen:
-        if measure not in measures.MEASURES:
-            raise UnknownName("measure", measure, measures.MEASURES)
-        if measure not in fitting:
+        name = measure if isinstance(measure, str) else measure.name
+        if name not in measures.MEASURES:
+            raise UnknownName("measure", name, measures.MEASURES)
+        if name not in fitting:
             raise BadInput(
-                f"'{measure}' cannot measure '{name}', whose items are of type {sort.__name__}. "
+                f"'{name}' cannot measure '{built.name}', whose items are of type {sort.__name__}. "
                 f"Measures that can: {', '.join(fitting)}."
             )
+    if not chosen:
+        raise BadInput(f"No measure suits '{built.name}', whose items are of type {sort.__name__}. Give a `measure`.")
     return chosen
 
 
-def _checked(options: Mapping[str, Any], pairs: Sequence[tuple[str, str]], kind: str) -> dict[str, Any]:
+def _checked(
+    options: Mapping[str, Any], pairs: Sequence[tuple[str | Dataset, str | Measure[Any]]], kind: str
+) -> dict[str, Any]:
     """The options with the defaults of the kind of model; an error if no dataset or measure has one."""
-    known = {name for dataset, _ in pairs for name in datasets.options_of(dataset)}
-    known |= {name for _, measure in pairs for name in measures.options_of(measure)}
+    known = {name for dataset, _ in pairs if isinstance(dataset, str) for name in datasets.options_of(dataset)}
+    known |= {name for _, measure in pairs if isinstance(measure, str) for name in measures.options_of(measure)}
     for name in options:
         if name not in known:
             raise UnknownName("option", name, known)
@@ -167,10 +175,10 @@ def _named(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
     The file of a user's dataset is not in its name: edited, it is still the same dataset.
     """
     changed: dict[str, Any] = {}
-    if not dataset.builder:
+    if not dataset.builder and dataset.name in datasets.BUILDERS:
         changed |= {k: v for k, v in dataset.options.items() if v != datasets.defaults_of(dataset.name).get(k, v)}
-    usual = _options(type(measure)()) | DEFAULTS.get(kind, {})
-    changed |= {k: v for k, v in _options(measure).items() if v != usual[k]}
+    usual = measures.defaults_of(measure) | DEFAULTS.get(kind, {})
+    changed |= {k: v for k, v in _options(measure).items() if v != usual.get(k, v)}
     told = ", ".join(f"{name}={value}" for name, value in changed.items())
     return Task(dataclasses.replace(dataset, name=f"{dataset.name} ({told})" if told else dataset.name), measure)
 
@@ -217,6 +225,11 @@ def rebuild(recorded: Sequence[TaskRecord], kind: str, places: Sequence[Path] = 
 
 def _rebuilt(recorded: TaskRecord, places: Sequence[Path]) -> Dataset:
     options = dict(recorded.dataset_options)
+    if recorded.dataset_builder not in datasets.BUILDERS:
+        raise BadInput(
+            f"'{recorded.dataset}' is not a dataset of evenhand's: it was given in Python, or by a plugin. Load the "
+            "plugin, or run the audit again: kept answers are used."
+        )
     if "file" in options:
         dataset = _found(recorded, Path(str(options["file"])), places)
     else:

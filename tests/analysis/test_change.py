@@ -233,7 +233,7 @@ def test_a_model_that_was_measured_twice_with_other_scores_is_compared_as_two() 
 
 
 def test_a_measure_that_is_not_there_is_refused() -> None:
-    with pytest.raises(BadInput, match="Unknown measure 'pronouns'. Did you mean 'pronoun'"):
+    with pytest.raises(BadInput, match="'pronouns' is not a measure of evenhand's"):
         changed(*two(*SIX, "pronouns"))
 
 

@@ -17,6 +17,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.report.tables import models as table_of_models
 from evenhand.runs.folder import Run
 from helpers import tiny
+from helpers.made_scores import PAPER, associations, scores
 from helpers.typed import number, only
 from helpers.written_runs import task
 
@@ -151,7 +152,7 @@ def test_chance_is_seldom_marked_where_clusters_cross() -> None:
         for _ in range(2):
             noise = np.add.outer(rng.normal(0, 0.1, 15), rng.normal(0, 0.1, 8)).ravel() + rng.normal(0, 0.05, 120)
             parts.append(base.assign(score=0.4 + noise))
-        marked += any(_marks(parts, {}, replace(asked, seed=seed), 1))
+        marked += any(_marks(parts, replace(asked, seed=seed, by=()), 1)["all"])
     assert marked <= 6
 
 
@@ -186,3 +187,17 @@ def test_odd_categories_are_no_trouble(tmp_path: Path, head: str, capsys: pytest
     printed = capsys.readouterr().out
     assert "…" not in printed
     assert ("[/b]" in printed) == (head == HEAD)
+
+
+def test_where_women_and_men_are_partners_models_are_ranked_by_their_difference() -> None:
+    rng = np.random.default_rng(1)
+    biased, fair = scores(PAPER), scores(dict.fromkeys(PAPER, 0.1))
+    other = biased.assign(score=biased["score"] + rng.normal(0, 0.01, len(biased)))
+    runs = [associations(frame, path) for frame, path in ((biased, "a"), (fair, "b"), (other, "c"))]
+    assert comparable(runs[0]) == [("becpro-en", "association")]
+    rows = side_by_side(runs, "becpro-en", "association").set_index(["prof_gender", "model"])
+    assert set(rows.index.get_level_values(0)) == {"balanced", "female", "male"}
+    assert rows.loc[("male", "a"), "value"] == pytest.approx(-0.99, abs=0.05)
+    assert rows.loc[("male", "b"), "mark"] == "best"
+    assert not rows.loc[("male", "a"), "mark"]  # a and c do not differ
+    assert not rows["total"].any()

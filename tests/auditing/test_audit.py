@@ -112,7 +112,7 @@ def test_a_limit_is_a_seeded_sample_marked_partial(
     assert set(runs[0].scores["prof_gender"].dropna()) == {"male", "female", "balanced"}
     assert not evenhand.audit(str(tiny_bert), suite="becpro", limit=5400, out=tmp_path / "d").record.partial
     assert run_command(app, ["rescore", str(runs[0].path)]) == 0
-    assert "partial: a sample of at most 60 items" in capsys.readouterr().out
+    assert "Partial: a sample of at most 60 items" in capsys.readouterr().out
     assert files(runs[0].path) == files(runs[1].path)
 
 
@@ -202,7 +202,7 @@ def test_scores_that_are_no_numbers_are_unscored(tmp_path: Path, capsys: pytest.
     run = evenhand.audit(endless, suite="becpro", limit=20, out=tmp_path)
     assert run.record.unscored == {"becpro-en/association": {"not a finite number": 20}}
     assert run_command(app, ["show", str(run.path)]) == 0
-    assert "20 items unscored by association: not a finite number" in capsys.readouterr().out
+    assert "without a score: 20 (not a finite number)." in capsys.readouterr().out
 
 
 def test_a_word_is_not_called_unknown_for_its_neighbours(mini_en: MaskedLM) -> None:
@@ -253,7 +253,7 @@ def test_unscored_items_are_shown_with_their_reason(tmp_path: Path, capsys: pyte
     run = evenhand.audit(Table(only(Fill, rule)), suite="becpro", out=tmp_path)
     assert run.record.unscored == {"becpro-en/association": {"unknown word": 90}}
     assert run_command(app, ["rescore", str(run.path)]) == 0
-    assert "90 items unscored by association: unknown word" in capsys.readouterr().out
+    assert "without a score: 90 (unknown word)." in capsys.readouterr().out
 
 
 def test_several_models_get_a_folder_each(tmp_path: Path, tiny_bert: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -356,6 +356,10 @@ def test_a_sweep_checks_all_names_before_the_first_is_measured(tmp_path: Path) -
 
 def test_a_small_sample_has_partners_and_no_nan(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert run_command(app, ["audit", "--suite", "becpro", "--limit", "4", "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "words for women against words for men" in shown
+    assert "nan" not in shown
+    assert run_command(app, ["show", str(tmp_path / "mini-en"), "--full"]) == 0
     shown = capsys.readouterr().out
     assert "Female minus male, partner by partner" in shown
     assert "nan" not in shown

@@ -128,7 +128,7 @@ def test_labels_can_be_given_on_the_command_line(tmp_path: Path, capsys: pytest.
     assert run_command(app, asked) == 2
     assert "labels='entailment,neutral,contradiction'" in capsys.readouterr().err
     assert run_command(app, [*asked, "--labels", "contradiction,neutral,entailment"]) == 0
-    assert "NLI-CoAL" in capsys.readouterr().out
+    assert "nli-en" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", ["debias", "audit"])

@@ -185,7 +185,7 @@ def test_a_run_of_two_audits_is_compared_and_shown(tmp_path: Path, capsys: pytes
             evenhand.audit(model(fingerprint, fingerprint), **asked)
     frame = evenhand.compare(tmp_path / "runs/a", tmp_path / "runs/b").frame
     assert {*frame["dataset"]} == {"mine", "pairs"}
-    assert run_command(app, ["show", str(tmp_path / "runs/a")]) == 0
+    assert run_command(app, ["show", str(tmp_path / "runs/a"), "--full"]) == 0
     shown = capsys.readouterr().out
     assert re.search(r"mine: \d+ questions", shown)
     assert re.search(r"pairs: \d+ questions", shown)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from evenhand import Blank, NliPair, Pair, Sentence, Span, datasets
@@ -15,7 +14,7 @@ from helpers.checked import Pieces
 
 
 def of(*items: Item, cluster: str = "profession") -> Dataset:
-    return Dataset("made", 1, "en", "", "", "", items, (), cluster, table=pd.DataFrame)
+    return Dataset(name="made", items=items, cluster=cluster)
 
 
 def sentence(id: str, target: str, attribute: str, **groups: str) -> Sentence:

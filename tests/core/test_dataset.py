@@ -1,6 +1,5 @@
 """A dataset is checked before anything is measured with it."""
 
-import pandas as pd
 import pytest
 
 from evenhand import BadInput
@@ -9,7 +8,7 @@ from evenhand.core.items import LONGEST, Item, NliPair, Pair
 
 
 def made(*items: Item) -> Dataset:
-    return Dataset("made", 1, "en", "", "", "", items, (), "", table=pd.DataFrame)
+    return Dataset(name="made", items=items)
 
 
 def test_two_items_with_one_id_are_refused() -> None:

@@ -55,7 +55,7 @@ def test_a_groups_value_is_that_of_the_items_in_it(kind: str) -> None:
     scored = [item for item in items if item.groups]
     result = measure(table, scored, how, by=("gender",))
     alone = {item.groups["gender"]: measure(table, [item], how).value for item in scored}
-    found = {value.groups["gender"]: value.value for value in result.values[1:]}
+    found = {value.groups["gender"]: value.value for value in result.estimates[1:]}
     assert found == pytest.approx(alone)
     assert alone["female"] != alone["male"]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import evenhand
@@ -80,7 +79,7 @@ def test_all_tasks_ask_in_one_call() -> None:
             return super().answer(questions)
 
     def dataset(name: str) -> Dataset:
-        return Dataset(name, 1, "en", "", "", "", [SENTENCE], ("gender",), "gender", table=pd.DataFrame)
+        return Dataset(name=name, items=[SENTENCE], by=("gender",), cluster="gender")
 
     model = Once(lambda q: (-1.0,))
     results = measure_all(model, [Task(dataset("a"), Association()), Task(dataset("b"), Association())])
@@ -100,7 +99,7 @@ def test_ones_own_measure_works_and_ties_score_half() -> None:
 def test_no_items_give_no_value() -> None:
     result = measure(Table(lambda q: (-1.0,)), [], Association())
     assert math.isnan(result.value)
-    assert result.values[0].n == 0
+    assert result.estimates[0].n == 0
 
 
 def test_what_has_no_answer_is_unscored_and_counted_by_reason() -> None:
@@ -110,7 +109,7 @@ def test_what_has_no_answer_is_unscored_and_counted_by_reason() -> None:
     items = [SENTENCE, Sentence("2", "He is a Ж.", Span(0, 2), Span(8, 9), {"gender": "male"})]
     result = measure(Table(only(Fill, rule)), items, Association(), by=("gender",))
     assert result.unscored == {"unknown word": 1}
-    assert [(v.groups, v.n, v.unscored, v.value) for v in result.values] == [
+    assert [(v.groups, v.n, v.unscored, v.value) for v in result.estimates] == [
         ({}, 1, 1, 0.0),
         ({"gender": "male"}, 1, 1, 0.0),
     ]
@@ -119,7 +118,7 @@ def test_what_has_no_answer_is_unscored_and_counted_by_reason() -> None:
 def test_a_group_without_scores_has_no_value_rather_than_zero() -> None:
     items = [Sentence("2", "He is a Ж.", Span(0, 2), Span(8, 9), {"gender": "male"})]
     result = measure(Table(lambda q: Answer.none("unknown word")), items, Association(), by=("gender",))
-    assert all(math.isnan(v.value) and v.unscored == 1 for v in result.values)
+    assert all(math.isnan(v.value) and v.unscored == 1 for v in result.estimates)
 
 
 def test_a_value_does_not_depend_on_what_else_is_measured() -> None:
@@ -130,11 +129,12 @@ def test_a_value_does_not_depend_on_what_else_is_measured() -> None:
     table = Table(only(Fill, lambda q: (-float(len(q.hidden)) * int(q.text.split()[-1][:-1]),)))
     whole = measure(table, items, Association(), by=("gender",), cluster="job")
     part = measure(table, [i for i in items if i.groups["gender"] == "f"], Association(), by=("gender",), cluster="job")
-    one, other = (replace(r.values[1], p_holm=0.0, detectable=0.0) for r in (whole, part))  # these know of other rows
+    # p_holm and detectable know of other rows.
+    one, other = (replace(r.estimates[1], p_holm=0.0, detectable=0.0) for r in (whole, part))
     assert one == other
-    assert whole.values[1].groups == {"gender": "f"}
+    assert whole.estimates[1].groups == {"gender": "f"}
     other_seed = measure(table, items, Association(), by=("gender",), cluster="job", seed=1)
-    assert other_seed.values[1] != whole.values[1]
+    assert other_seed.estimates[1] != whole.estimates[1]
 
 
 def test_unknown_groups_and_doubled_ids_are_errors() -> None:
@@ -211,7 +211,7 @@ def test_too_few_or_too_many_log_probabilities_are_unscored(item: Item, how: Mea
 def test_rounding_above_certainty_is_no_fault() -> None:
     result = measure(Table(lambda q: (4e-6,)), [SENTENCE], Association())
     assert result.value == 0
-    (they,) = measure(Table(lambda q: (4e-6,)), [BLANK], SingularThey()).values
+    (they,) = measure(Table(lambda q: (4e-6,)), [BLANK], SingularThey()).estimates
     assert they.value == 1.0  # never above what the measure can be
 
 
@@ -277,7 +277,7 @@ def test_parts_within_a_group_follow_it() -> None:
         cluster="template",
         crossed="profession",
     )
-    assert [(dict(v.groups), v.n) for v in result.values] == [
+    assert [(dict(v.groups), v.n) for v in result.estimates] == [
         ({}, 9),
         ({"category": "a"}, 6),
         ({"category": "b"}, 3),

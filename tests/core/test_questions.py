@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from evenhand import BadInput, Entail, Fill, Likelihood, Span
-from evenhand.core.questions import key
+from evenhand import Answer, BadInput, Entail, Fill, Follows, Likelihood, Span
+from evenhand.core.questions import WRONG_COUNT, checked, key
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t"])
@@ -58,3 +58,25 @@ def test_keys_are_canonical_and_readable() -> None:
         "answer": "Ärztin",
         "masks": "words",
     }
+
+
+def test_what_a_question_may_ask_besides_leaves_the_keys_of_others_as_they_are() -> None:
+    """Answers that older versions kept are found by these."""
+    assert json.loads(key(Likelihood("She works."))) == {"ask": "likelihood", "text": "She works."}
+    assert json.loads(key(Likelihood("She works.", start_once=True)))["start_once"] is True
+    assert json.loads(key(Fill("She works.", Span(0, 3), "he", one_by_one=True)))["one_by_one"] is True
+    assert json.loads(key(Follows("She works.", "She sings."))) == {
+        "ask": "follows",
+        "first": "She works.",
+        "second": "She sings.",
+    }
+
+
+def test_a_next_sentence_has_two_answers() -> None:
+    question = Follows("She works.", "She sings.")
+    assert checked(question, Answer((-0.1, -2.0))).logps == (-0.1, -2.0)
+    assert checked(question, Answer((-0.1,))).note == WRONG_COUNT
+    with pytest.raises(BadInput, match="Follows needs a text"):
+        Follows("She works.", " ")
+    with pytest.raises(BadInput, match="leave out `among` or `one_by_one`"):
+        Fill("She works.", Span(0, 3), "she", among=("she", "he"), one_by_one=True)

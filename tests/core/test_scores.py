@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand import Score
+from evenhand import Result, Score
 from evenhand.core.scores import MacroMean, Summarise, Value, mean, mean_size, share, summarised
 from evenhand.stats.intervals import proportion_interval
 from evenhand.stats.verdict import decide
@@ -118,3 +118,12 @@ def test_a_tie_in_every_pair_is_no_share_with_an_interval() -> None:
     scores = [Score(str(i), 0.5) for i in range(60)]
     (found,) = summarised(scores, share, neutral=0.5, bounds=(0.0, 1.0))
     assert (found.value, found.spans) == (0.5, False)
+
+
+def test_a_result_has_tables_of_its_scores_and_values() -> None:
+    scores = tuple(Score(str(i), float(i), {"half": "ab"[i > 3]}, "") for i in range(8))
+    result = Result("m", "f", "d", "x", 1, 0.0, scores, tuple(summarised(scores, mean, by=("half",), neutral=0.0)))
+    assert result.frame.to_dict("records")[5] == {"id": "5", "score": 5.0, "note": "", "half": "b"}
+    assert result.values["half"].tolist()[1:] == ["a", "b"]
+    assert result.values["value"].tolist() == [3.5, 1.5, 5.5]
+    assert result.value == 3.5

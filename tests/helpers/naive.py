@@ -41,6 +41,25 @@ def fill(model: MaskedLM, text: str, blank: Span, hidden: tuple[Span, ...] = ())
     return [float(found[p, ids[p]]) for p in asked]
 
 
+def one_by_one(model: MaskedLM, text: str, blank: Span) -> list[float]:
+    """Each token of the blank after those before it, with nothing in the place of those after it."""
+    encoded = model.tokenizer(text)
+    ids = encoded["input_ids"]
+    asked = positions(encoded, text, blank)
+    answers = []
+    for position in asked:
+        masked = [*ids[:position], model.tokenizer.mask_token_id, *ids[asked[-1] + 1 :]]
+        answers.append(float(logps(model, masked)[position, ids[position]]))
+    return answers
+
+
+def follows(network: Any, tokenizer: Any, first: str, second: str) -> list[float]:
+    """By transformers' own class for next sentences."""
+    with torch.no_grad():
+        found: torch.Tensor = network(**tokenizer(first, second, return_tensors="pt")).logits
+    return found[0].log_softmax(-1).tolist()
+
+
 def positions(encoded: Any, text: str, span: Span) -> list[int]:
     """By the library's own map from characters to tokens; a lone space before the word is its first piece."""
     found = sorted({encoded.char_to_token(character) for character in range(span.start, span.stop)} - {None})
@@ -65,6 +84,14 @@ def following(model: CausalLM, text: str) -> tuple[list[float], list[tuple[int, 
     with torch.no_grad():
         found = model.network(input_ids=torch.tensor([[model.start, *ids]])).logits[0].log_softmax(-1)
     return [float(found[n, token]) for n, token in enumerate(ids)], encoded["offset_mapping"]
+
+
+def started_once(model: CausalLM, text: str) -> list[float]:
+    """The first token after the start token, the others as if there were none."""
+    ids = model.tokenizer(text, add_special_tokens=False)["input_ids"]
+    with torch.no_grad():
+        found = model.network(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+    return [following(model, text)[0][0], *(float(found[n, token]) for n, token in enumerate(ids[1:]))]
 
 
 def compared(model: CausalLM, texts: list[str], until: list[int] | None = None) -> list[float]:

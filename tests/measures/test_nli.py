@@ -65,7 +65,7 @@ def test_each_set_counts_a_third_however_large() -> None:
     items = [pair(f"{set}{i}", set, f"{set}{i}") for set, n in sizes.items() for i in range(n)]
     model = Table(only(Entail, lambda question: answer(E if "pro" in question.premise else N)))
     result = evenhand.measure(model, items, measures.load("nli-coal"), by=("set",))
-    assert {v.groups.get("set"): v.value for v in result.values} == {
+    assert {v.groups.get("set"): v.value for v in result.estimates} == {
         None: pytest.approx(1 / 3),
         "pro": 1,
         "anti": 0,
@@ -78,7 +78,7 @@ def test_each_set_counts_a_third_however_large() -> None:
 def test_without_one_of_the_sets_there_is_no_number_but_a_reason() -> None:
     items = [pair(str(i), "pro", f"w{i}") for i in range(9)]
     result = evenhand.measure(Table(lambda question: answer(E)), items, measures.load("nli-coal"), **BY)
-    whole, pro = result.values
+    whole, pro = result.estimates
     assert math.isnan(whole.value)
     assert math.isnan(whole.low)
     assert (whole.note, whole.n) == ("no scored items of set anti, non", 9)
@@ -88,7 +88,7 @@ def test_without_one_of_the_sets_there_is_no_number_but_a_reason() -> None:
 def test_unscored_items_of_a_set_are_missing_too() -> None:
     items = [pair(f"{set}{i}", set, f"{set}{i}") for set in ("pro", "anti", "non") for i in range(9)]
     model = Table(only(Entail, lambda question: Answer.none("too long") if "non" in question.premise else answer(E)))
-    whole = evenhand.measure(model, items, measures.load("nli-coal"), **BY).values[0]
+    whole = evenhand.measure(model, items, measures.load("nli-coal"), **BY).estimates[0]
     assert (whole.note, whole.n, whole.unscored) == ("no scored items of set non", 18, 9)
 
 
@@ -100,6 +100,6 @@ def test_a_pair_of_no_set_is_refused() -> None:
 @pytest.mark.parametrize("name", ["nli-coal", "fraction-neutral"])
 def test_where_all_labels_agree_there_is_room_for_doubt(name: str) -> None:
     items = [pair(f"{s}{w}", s, f"{w}{s == 'non'}") for s in ("pro", "anti", "non") for w in range(10)]
-    whole = evenhand.measure(Table(lambda question: answer(N)), items, measures.load(name), **BY).values[0]
+    whole = evenhand.measure(Table(lambda question: answer(N)), items, measures.load(name), **BY).estimates[0]
     assert (whole.value, whole.low) == (0, 0)
     assert 0.05 < whole.high < 0.3

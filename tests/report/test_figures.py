@@ -133,7 +133,7 @@ def test_professions_of_a_text_file_are_marked(gbef: tuple[Run, Run], tmp_path: 
 def test_a_scorecard_of_many_measures_has_a_column_for_each(
     gbef: tuple[Run, Run], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command(app, ["show", str(gbef[0].path)]) == 0
+    assert run_command(app, ["show", str(gbef[0].path), "--full"]) == 0
     printed = capsys.readouterr().out
     head = next(line for line in printed.splitlines() if "likelihood-lean" in line and "category" in line)
     assert head.index("likelihood-difference") < head.index("likelihood-lean") < head.index("crows-pairs")

@@ -59,7 +59,7 @@ def test_its_values_are_tested_from_its_scores(name: str) -> None:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_it_is_shown_with_every_dataset_and_measure(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(app, ["show", str(MADE / name)]) == 0
+    assert run_command(app, ["show", str(MADE / name), "--full"]) == 0
     shown = capsys.readouterr().out
     for task in Run.load(MADE / name).record.tasks:
         assert task.dataset in shown

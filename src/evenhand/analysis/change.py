@@ -12,7 +12,8 @@ from evenhand.analysis.two_runs import Means, Summaries, Values
 from evenhand.core.contrasts import Partners, pairs
 from evenhand.core.measure import Traits
 from evenhand.core.scores import FAST, MacroMean, generator, inside, share
-from evenhand.measures import load
+from evenhand.errors import BadInput
+from evenhand.measures import MEASURES, load
 from evenhand.runs.comparable import in_common, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
@@ -77,17 +78,26 @@ def _moved(row: Mapping[Any, Any]) -> str:
 def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator[dict[str, Any]]:
     """A row of `changed` for all items of one dataset, and for each group; `adjusted` adds `p_holm`."""
     task = same_task([before, after], dataset, measure)
+    if measure not in MEASURES:
+        raise BadInput(
+            f"'{measure}' is not a measure of evenhand's, so it is not known how its scores are summarised. If it is "
+            "your own, load its `plugin`, or call evenhand.measures.add with its class."
+        )
     same = before.record.fingerprint == after.record.fingerprint
     one, other = (run.scores_of(dataset, measure) for run in (before, after))
-    found = _pairs(one, other, task, task.partners) if task.partners and task.genders else _items(one, other, task)
     unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
     whole = {"dataset": dataset, "measure": measure + (FEMALE_MALE if task.genders else ""), "unfit": unfit}
-    for label, part, rng in found:
+    for label, part, rng in two_values(one, other, task):
         crossed = isinstance(part, Means) and part.crossed is not None
         yield {**whole, "group": label, "crossed": crossed, **part.row(rng, same)}
 
 
 Found = Iterator[tuple[str, Values, np.random.Generator]]
+
+
+def two_values(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord) -> Found:
+    """What a task is compared by in two runs, by label: female - male where there are partners, else the values."""
+    return _pairs(one, other, task, task.partners) if task.partners and task.genders else _items(one, other, task)
 
 
 def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, partners: Partners) -> Found:
@@ -104,20 +114,20 @@ def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, partners: P
 
 def _items(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord) -> Found:
     """The scores of all items, then of each group."""
-    joined = joined_by_item(one, other)
+    joined = _joined_by_item(one, other)
     by = list(task.by)
-    yield "all", item_scores(joined, task), generator(task.seed, {"change": "all"})
+    yield "all", _item_scores(joined, task), generator(task.seed, {"change": "all"})
     for labels, part in joined.groupby(by) if by else ():
         label = ", ".join(map(str, labels))
-        yield label, item_scores(part, task, by), generator(task.seed, {"change": label})
+        yield label, _item_scores(part, task, by), generator(task.seed, {"change": label})
 
 
-def joined_by_item(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+def _joined_by_item(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     """The scores of two runs, with the second one's as `score_after`."""
     return one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
 
 
-def item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] = ()) -> Values:
+def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] = ()) -> Values:
     """The values of these items in two runs; the items share the labels of `groups`."""
     how = load(task.measure, **task.measure_options)
     before, after = (joined[name].to_numpy(dtype=float) for name in ("score", "score_after"))

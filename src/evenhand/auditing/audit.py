@@ -16,7 +16,7 @@ from typing import Any
 from evenhand import models, suites
 from evenhand.auditing import keeping
 from evenhand.auditing.precision import deviations, warning
-from evenhand.auditing.wanted import Asked, Named, Wanted
+from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
 from evenhand.core.files import prepare, slug
@@ -47,8 +47,8 @@ def audit(
     *,
     suite: Named = "all",
     lang: Named = "en",
-    dataset: Named = None,
-    measure: Named = None,
+    dataset: Given = None,
+    measure: Measures = None,
     templates: Named = None,
     pairs: Named = None,
     options: Mapping[str, Any] | None = None,
@@ -65,6 +65,7 @@ def audit(
     `model` is a bundled name, a folder, a Hub id, or any object with `name`, `fingerprint` and `answer`. What is
     measured: a `suite` in a language (`all` are those that suit the kind of model), or a `dataset` by name, or your own
     file of `templates` or sentence `pairs`, with the measures that suit it or the `measure` named; each can be several.
+    A dataset and a measure can also be objects of your own (docs/extend.md).
     `options` go to the datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With
     `limit` each dataset is a random sample of at most that many items, and its results are marked partial.
 
@@ -77,6 +78,7 @@ def audit(
     wanted = Wanted.of(suite, lang, dataset, measure, templates, pairs, options, limit, seed)
     if isinstance(model, Path):
         model = str(model)
+    model = (isinstance(model, str) and models.own(model)) or model
     path = run_folder(model, out, name)
     gate = Gate.load(gate) if isinstance(gate, str | Path) else gate
 
@@ -111,6 +113,8 @@ def audit(
             before = Run.load(path) if stays else None
             if any(one.record.partial for one in asked):
                 log.warning(f"A sample of at most {limit} items of each dataset: results are partial.")
+            for one in asked:
+                log.debug(f"{one.record.measure} on {one.record.dataset}: {len(one.task.dataset.items):,} items.")
             audits, results = list(stays), list[Result]()
             for language in dict.fromkeys(one.task.dataset.language for one in asked):
                 # Each by itself: the doctor may find that a model does not know one of them.

@@ -18,7 +18,7 @@ from evenhand.auditing import keeping
 from evenhand.auditing.audit import finish, run_folder, scored
 from evenhand.auditing.matching import match
 from evenhand.auditing.reading import SCORE, Incoming, read
-from evenhand.auditing.wanted import Asked, Named, Wanted
+from evenhand.auditing.wanted import Asked, Given, Measures, Wanted
 from evenhand.checks.fit import flawed
 from evenhand.core.files import prepare
 from evenhand.core.items import Item
@@ -44,8 +44,8 @@ KINDS = ("masked", "causal", "nli")
 def from_scores(
     scores: pd.DataFrame | str | Path,
     *,
-    dataset: str,
-    measure: Named = None,
+    dataset: Given,
+    measure: Measures = None,
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
@@ -119,7 +119,7 @@ def from_scores(
         raise
 
 
-def _of_numbers(names: tuple[str, ...], asked: Sequence[Asked], named: Sequence[str]) -> list[Asked]:
+def _of_numbers(names: tuple[str, ...], asked: Sequence[Asked], named: Sequence[object]) -> list[Asked]:
     """The tasks that the numbers can be of: one for scores; for answers, all that ask the same as the first."""
     if names == SCORE:
         if len(asked) > 1:

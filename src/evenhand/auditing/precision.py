@@ -62,7 +62,7 @@ def _deviation(
         low, high = -largest, largest
     doubtful = tuple(
         " ".join(value.groups.values()) or "all"
-        for value in result.values  # a value in float32 is the one in half precision minus the shift
+        for value in result.estimates  # a value in float32 is the one in half precision minus the shift
         if len({side(value.low - shift, value.high - shift, result.neutral) for shift in (0.0, low, high)}) > 1
     )
     return Deviation(result.dataset, result.measure, len(both), shift, low, high, largest, doubtful)

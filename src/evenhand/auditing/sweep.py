@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.auditing.audit import LOADING, audit
+from evenhand.core.model import Model
 from evenhand.distributed.cluster import check_engine, connected, quieten
 from evenhand.errors import BadInput
+from evenhand.models import own
 from evenhand.models.loading.names import Found, find, with_parent
 from evenhand.runs.folder import Run
 
@@ -32,13 +34,19 @@ def sweep(
     if isinstance(models, str):
         raise BadInput(f"A sweep takes a list of models. Got the name {models!r}: put it into a list.")
     check_engine(engine, address, workers)
-    names = run_names(models, how.pop("name", None))  # a wrong model is an error before anything is measured
+    found = [(isinstance(model, str) and own(model)) or model for model in models]
+    names = run_names(found, how.pop("name", None))  # a wrong model is an error before anything is measured
     if engine == "local":
-        return (audit(model, name=name, **how) for model, name in zip(models, names, strict=True))
+        # A plugin loads its model in its own way.
+        plain = {name: value for name, value in how.items() if name not in LOADING}
+        return (
+            audit(model, name=name, **how if model is given else plain)
+            for given, model, name in zip(models, found, names, strict=True)
+        )
     return _side_by_side(models, names, address, workers, how)
 
 
-def run_names(models: Sequence[str], name: str | None = None) -> list[str]:
+def run_names(models: Sequence[str | Model], name: str | None = None) -> list[str]:
     """The name of each model's run: the one given, or the model's, with that of its parent folder if two are equal."""
     if name is not None and len(models) > 1:
         raise BadInput(f"`name` names the run of one model. Got {len(models)} models: audit them one by one.")

@@ -7,11 +7,23 @@ from typing import Any
 
 from evenhand import suites
 from evenhand.auditing.sampling import sampled_tasks
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Item
 from evenhand.core.loop import Task
+from evenhand.core.measure import Measure
 from evenhand.errors import BadInput
+from evenhand.measures import add
+from evenhand.plugins import load_installed
 from evenhand.runs.record import TaskRecord, valid
 
 Named = str | Path | Sequence[str | Path] | None
+Given = Named | Dataset | Sequence[Dataset] | Sequence[Item]
+"""Datasets: by name, as objects, or as a list of items."""
+Measures = Named | Measure[Any] | Sequence[str | Measure[Any]]
+
+
+MOST_LABELS = 12
+"""Of a group that values are shown by, where nobody says which."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +42,7 @@ class Wanted:
     suite_names: list[str]
     languages: list[str]
     sources: list[suites.Source]
-    measures: list[str]
+    measures: list[str | Measure[Any]]
     options: Mapping[str, Any]
     limit: int | None
     seed: int
@@ -40,8 +52,8 @@ class Wanted:
         cls,
         suite: Named,
         lang: Named,
-        dataset: Named,
-        measure: Named,
+        dataset: Given,
+        measure: Measures,
         templates: Named,
         pairs: Named,
         options: Mapping[str, Any] | None,
@@ -53,10 +65,11 @@ class Wanted:
             raise BadInput(f"limit must be a whole number, at least 1. Got {limit!r}.")
         if seed < 0:
             raise BadInput(f"seed must not be negative. Got {seed}.")
-        sources: list[suites.Source] = [(one, {}) for one in _several(dataset, "dataset")]
+        load_installed()
+        sources: list[suites.Source] = [(one, {}) for one in _datasets(dataset)]
         for builder, given in (("templates", templates), ("pairs", pairs)):
             sources += [(builder, {"file": file}) for file in _several(given, builder)]
-        measures = _several(measure, "measure")
+        measures = _measures(measure)
         if measures and not sources:
             raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
         named = _several(suite, "suite"), _several(lang, "lang")
@@ -85,6 +98,39 @@ class Wanted:
 
     def _record(self, task: Task, whole: Task) -> TaskRecord:
         return valid(suites.record(task, seed=self.seed, limit=self.limit, partial=task != whole))
+
+
+def _datasets(given: Given) -> list[str | Dataset]:
+    """Names and objects as a list; a list of items is one dataset."""
+    many: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+    if many and all(hasattr(one, "id") and hasattr(one, "groups") for one in many):
+        return [Dataset(name="items", items=many, by=_shown(many))]
+    if any(isinstance(one, Dataset) for one in many):
+        empty = next((one.name for one in many if isinstance(one, Dataset) and not len(one.items)), None)
+        if empty is not None:
+            raise BadInput(f"The dataset '{empty}' has no items.")
+        return [one if isinstance(one, Dataset) else str(one) for one in many]
+    return list(_several(many, "dataset")) if given is not None else []
+
+
+def _shown(items: Sequence[Item]) -> tuple[str, ...]:
+    """The first group that every item has, with a few labels to tell apart."""
+    for group in items[0].groups:
+        labels = {item.groups.get(group) for item in items}
+        if None not in labels and 1 < len(labels) <= MOST_LABELS:
+            return (group,)
+    return ()
+
+
+def _measures(given: Measures) -> list[str | Measure[Any]]:
+    """Names and objects as a list; the class of an object is made known, so that its run can be compared."""
+    many: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+    if given is None or all(isinstance(one, str | Path) for one in many):
+        return list(_several(many, "measure")) if given is not None else []
+    for one in many:
+        if not isinstance(one, str):
+            add(type(one) if not isinstance(one, type) else one)
+    return [one() if isinstance(one, type) else one for one in many]
 
 
 def _several(given: Named, what: str) -> list[str]:

@@ -39,6 +39,8 @@ def doctor(
     `model` and `loading` are as for `evenhand.audit`. Words and lengths are those of the `suite` in the language. A
     model that cannot be loaded because it is unfit gets one finding with the reason.
     """
+    if of_plugin := models.own(str(model)) if isinstance(model, str) else None:
+        return examine(of_plugin, chosen(suite, lang, kind_of(of_plugin)), lang)
     if not isinstance(model, str | Path):
         if loading:
             raise TypeError(f"doctor() got an unexpected keyword argument '{min(loading)}'")

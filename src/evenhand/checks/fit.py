@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TypeVar
 
 from evenhand.core.dataset import Dataset
-from evenhand.core.items import Blank, Item, NliPair, Pair, Sentence
+from evenhand.core.items import Blank, Item, NliPair, Pair, Sentence, Triple
 from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Fill, Span
 from evenhand.core.words import changes, words
@@ -89,6 +89,8 @@ def asked_about(item: Item) -> Iterator[tuple[str, Place]]:
     elif isinstance(item, Pair):
         for text, spans in zip((item.stereotype, item.counterpart), item.changed, strict=True):
             yield from ((span.of(text), (text, span)) for span in spans)
+    elif isinstance(item, Triple):
+        yield from ((filler, (text, at[0])) for filler, (text, at) in zip(item.fillers, item.filled, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

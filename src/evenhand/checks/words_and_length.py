@@ -1,11 +1,11 @@
 """Checks of a model with datasets: unknown words, words that are split, texts that are too long."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from evenhand.checks import plain_texts
 from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case
 from evenhand.checks.fit import Cut, cuts, fit
-from evenhand.core.items import Blank, Item, NliPair, texts
+from evenhand.core.items import Blank, Item, NliPair, Triple, texts
 from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Entail, Fill, Likelihood, Question
 from evenhand.core.words import words
@@ -96,7 +96,7 @@ def _distinct(found: Iterator[Cut]) -> list[Cut]:
 
 
 def _size(item: Item) -> int:
-    return max(len(text) for text in texts(item))
+    return max(map(len, _whole(item)))
 
 
 def _tokens(reading: Reading, kind: str) -> int:
@@ -109,10 +109,17 @@ def _tokens(reading: Reading, kind: str) -> int:
 def _questions(item: Item, kind: str) -> list[Question]:
     """Questions whose inputs have all tokens of an item: any one word hidden; for a causal model, the whole text."""
     if kind == "causal":
-        whole = [f"{item.premise} {item.hypothesis}"] if isinstance(item, NliPair) else texts(item)
+        whole = [f"{item.premise} {item.hypothesis}"] if isinstance(item, NliPair) else _whole(item)
         return [Likelihood(text) for text in whole if text.strip()]
     if isinstance(item, NliPair):
         return [Entail(item.premise, item.hypothesis)]
     if isinstance(item, Blank):
         return [Fill(item.text, item.blank, max(item.candidates, key=len))]
-    return [Fill(text, (span := words(text)[0]), span.of(text)) for text in texts(item) if text.strip()]
+    return [Fill(text, (span := words(text)[0]), span.of(text)) for text in _whole(item) if text.strip()]
+
+
+def _whole(item: Item) -> Sequence[str]:
+    """The texts of an item; of a triple, each sentence with what comes before it."""
+    if not isinstance(item, Triple):
+        return texts(item)
+    return item.sentences if item.fillers else [f"{item.context} {sentence}" for sentence in item.sentences]

@@ -8,8 +8,9 @@ import typer
 
 from evenhand.cli import common, terminal
 from evenhand.cli.common import parsed, print_json
+from evenhand.cli.config import from_config
 from evenhand.cli.gate import GithubSummary, Junit, Outlets
-from evenhand.cli.show import print_scorecard
+from evenhand.cli.show import print_answer
 from evenhand.errors import BadInput
 
 
@@ -48,6 +49,7 @@ def audit(
         typer.Option(metavar="NAME", help="With a dataset: a measure. Default: all that suit it. Repeatable."),
     ] = None,
     option: common.Options = None,
+    plugin: common.Plugins = None,
     limit: common.Limit = None,
     seed: common.Seed = 0,
     out: Annotated[Path, typer.Option(help="Runs go to OUT/<model>/.")] = Path("runs"),
@@ -69,12 +71,25 @@ def audit(
     junit: Junit = None,
     github_summary: GithubSummary = False,
     as_json: common.Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no remarks: results and errors alone.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Say more about what is done.")] = False,
+    log_file: Annotated[Path | None, typer.Option(help="Append everything that is said, with the time.")] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Options in a TOML file, by their names; the command line overrides them.",
+            callback=from_config,
+            is_eager=True,
+        ),
+    ] = None,
 ) -> None:
-    """Measure models and print their scorecards.
+    """Measure models and print what the numbers show.
 
     Results are added to the model's run; what is measured again is replaced. The same command resumes a run that
     was stopped.
     """
+    terminal.log_as(quiet=quiet, verbose=verbose, file=log_file)
     from evenhand.auditing.sweep import sweep
     from evenhand.models.loading.names import DEFAULT
 
@@ -113,7 +128,7 @@ def audit(
         ):
             runs.append(run)
             if not as_json:
-                print_scorecard(run)
+                print_answer(run, whole=len(models) == 1)
         if len(runs) > 1 and not as_json:
             _print_side_by_side(runs, out)
     finally:

@@ -1,6 +1,7 @@
 """Options and printing that several commands share."""
 
 import json
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,28 @@ Workers = Annotated[int | None, typer.Option(help="With ray: at most this many. 
 Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of a dataset or measure: masks=words. Repeatable."),
+]
+
+
+def _load_plugins(files: list[Path] | None) -> None:
+    """Load these files, and what installed packages have; the package is imported only if there is something."""
+    if files or any(entry_points(group=f"evenhand.{kind}") for kind in ("measures", "datasets", "models")):
+        from evenhand import plugins
+
+        plugins.load_installed()
+        for file in files or ():
+            plugins.load_file(file)
+
+
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        metavar="FILE.py",
+        help="Measures, datasets or models of your own. Repeatable.",
+        callback=_load_plugins,
+        is_eager=True,
+    ),
 ]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Json
+from evenhand.cli.common import Force, Json, Plugins
 from evenhand.errors import BadInput
 
 FORMS = {".json": "json", ".md": "markdown"}
@@ -19,6 +19,7 @@ def compare(
     chart: Annotated[Path | None, typer.Option(help="Draw the changes: a .svg, .png or .html file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write to a .json or .md file instead of printing.")] = None,
     force: Force = False,
+    plugin: Plugins = None,
 ) -> None:
     """Compare runs with a baseline, item by item.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Json, Options, parsed, print_json
+from evenhand.cli.common import Force, Json, Options, Plugins, parsed, print_json
 from evenhand.errors import BadInput
 
 BREAKS = r"[\t\r\n]"
@@ -16,7 +16,7 @@ app = typer.Typer(help="List, show, export, fetch and lint datasets.", no_args_i
 
 
 @app.command("list", epilog="Example: evenhand datasets list")
-def datasets_list() -> None:
+def datasets_list(plugin: Plugins = None) -> None:
     """List the datasets."""
     from evenhand import datasets
 
@@ -33,7 +33,10 @@ def datasets_list() -> None:
 
 @app.command("show", epilog="Example: evenhand datasets show tgb --rows 20")
 def datasets_show(
-    name: str, rows: Annotated[int, typer.Option(help="How many rows.", min=1)] = 10, option: Options = None
+    name: str,
+    rows: Annotated[int, typer.Option(help="How many rows.", min=1)] = 10,
+    option: Options = None,
+    plugin: Plugins = None,
 ) -> None:
     """Describe a dataset, and print its first rows."""
     from evenhand import datasets

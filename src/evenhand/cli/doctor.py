@@ -1,13 +1,12 @@
 """`evenhand doctor`: check a model before it is measured."""
 
-import shutil
 from dataclasses import asdict, replace
 from typing import Annotated
 
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Device, Dtype, Json, Labels, RemoteCode, Revision, print_json
+from evenhand.cli.common import Device, Dtype, Json, Labels, Plugins, RemoteCode, Revision, print_json
 from evenhand.cli.flags import as_flags
 
 NARROW, WIDE = 60, 120
@@ -24,6 +23,7 @@ def doctor(
     trust_remote_code: RemoteCode = False,
     labels: Labels = "",
     as_json: Json = False,
+    plugin: Plugins = None,
 ) -> None:
     """Check whether a model is fit to be measured.
 
@@ -46,7 +46,7 @@ def doctor(
     if as_json:
         print_json([asdict(finding) for finding in found])
     else:
-        width = min(WIDE, max(NARROW, shutil.get_terminal_size((WIDE, 24)).columns))
+        width = min(WIDE, max(NARROW, terminal.width()))
         worded = [
             replace(finding, do=as_flags(finding.do, context.find_root().command, context.info_name or ""))
             for finding in found

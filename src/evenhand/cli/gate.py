@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, print_json
+from evenhand.cli.common import Json, Plugins, print_json
 from evenhand.errors import BadInput
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def gate(
     junit: Junit = None,
     github_summary: GithubSummary = False,
     as_json: Json = False,
+    plugin: Plugins = None,
 ) -> None:
     """Judge runs by a policy: pass, fail or undecided.
 

@@ -3,9 +3,10 @@
 import math
 
 from evenhand.cli import terminal
+from evenhand.cli.common import Plugins
 
 
-def measures() -> None:
+def measures(plugin: Plugins = None) -> None:
     """List the measures and how to read them."""
     from evenhand.core.measure import Traits
     from evenhand.measures import MEASURES

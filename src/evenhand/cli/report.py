@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force
+from evenhand.cli.common import Force, Plugins
 from evenhand.errors import BadInput
 
 
@@ -16,6 +16,7 @@ def report(
         Path | None, typer.Option(help="Default: report.html in the run's folder; several runs: here.")
     ] = None,
     force: Force = False,
+    plugin: Plugins = None,
 ) -> None:
     """Write the HTML page of one or more runs.
 

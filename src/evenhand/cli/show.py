@@ -1,30 +1,52 @@
 """`evenhand show` and `evenhand rescore`: print the scorecard of a run, from its values or its kept answers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, RunFolder, print_json
+from evenhand.cli.common import Json, Plugins, RunFolder, print_json
 from evenhand.core.files import read_parsed
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, UnknownName
 
 
 def show(
     run: RunFolder,
-    frequency: Annotated[Path | None, typer.Option(help="A .tsv of attributes and their corpus frequencies.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Print every value, not only the main ones.")] = False,
+    dataset: Annotated[list[str] | None, typer.Option(help="Every value of this dataset. Repeatable.")] = None,
+    frequency: Annotated[
+        Path | None, typer.Option(help="With --full: a .tsv of attributes and their corpus frequencies.")
+    ] = None,
+    command: Annotated[bool, typer.Option("--command", help="Print the command that made the run.")] = False,
+    as_json: Json = False,
 ) -> None:
-    """Print the scorecard of a run again."""
+    """Print what a run shows: on one screen, or every value."""
     from evenhand.runs.folder import Run
 
-    print_scorecard(Run.load(run), _numbers(frequency) if frequency else None)
+    loaded = Run.load(run)
+    if command:
+        from evenhand.auditing.command import commands
+
+        terminal.show(*commands(loaded.record))
+        return
+    for name in dataset or ():
+        if name not in loaded.datasets:
+            raise UnknownName("dataset of this run", name, loaded.datasets)
+    if as_json:
+        print_json([row for row in loaded.results if not dataset or row["dataset"] in dataset])
+    elif full or dataset or frequency:
+        print_scorecard(loaded, _numbers(frequency) if frequency else None, dataset or ())
+    else:
+        print_answer(loaded)
 
 
 def rescore(
     run: RunFolder,
     file: Annotated[list[Path] | None, typer.Option(help="Where a file of your own data is now, if it moved.")] = None,
     as_json: Json = False,
+    plugin: Plugins = None,
 ) -> None:
     """Score a run again from its kept answers, without the model."""
     from evenhand.auditing.rescoring import rescore as rescore_run
@@ -33,15 +55,23 @@ def rescore(
     if as_json:
         print_json(scored.results)
     else:
-        print_scorecard(scored)
+        print_answer(scored)
 
 
-def print_scorecard(run: Any, frequency: dict[str, float] | None = None) -> None:
-    """Print the scorecard of a run."""
+def print_answer(run: Any, *, whole: bool = True) -> None:
+    """Print what a run shows, on one screen; or only how it begins."""
+    from evenhand.report.answer import answer, brief, fitted
+
+    width = fitted(terminal.width())
+    terminal.show(answer(run, width) if whole else brief(run), width=width)
+
+
+def print_scorecard(run: Any, frequency: dict[str, float] | None = None, datasets: Sequence[str] = ()) -> None:
+    """Print every value of a run, or of these datasets."""
     from evenhand.analysis.findings import findings
     from evenhand.report.scorecard import scorecard
 
-    terminal.show(scorecard(run, findings(run, frequency=frequency)))
+    terminal.show(scorecard(run, findings(run, frequency=frequency), datasets))
 
 
 def _numbers(path: Path) -> dict[str, float]:

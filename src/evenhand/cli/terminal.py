@@ -4,10 +4,12 @@ import io
 import logging
 import os
 import re
+import shutil
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -85,6 +87,24 @@ def _show_log(worded: Callable[[str], str]) -> None:
         log.setLevel(logging.ERROR if is_worker_rank() else logging.INFO)
 
 
+def log_as(*, quiet: bool, verbose: bool, file: Path | None) -> None:
+    """How much is logged: nothing but errors, or more than usual; everything, with the time, to a file."""
+    log = logging.getLogger("evenhand")
+    if quiet and verbose:
+        raise BadInput("--quiet and --verbose contradict one another. Give one of them.")
+    level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
+    for handler in log.handlers:
+        handler.setLevel(level)
+    if file:
+        try:
+            kept = logging.FileHandler(file, encoding="utf-8")
+        except OSError as error:
+            raise BadInput(f"--log-file '{file}' cannot be written: {error.strerror}. Choose another.") from error
+        kept.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        log.addHandler(kept)
+    log.setLevel(logging.DEBUG if file else level)
+
+
 def _width(console: Any, part: Any) -> int:
     """The width of a table when nothing is cut; long texts may wrap."""
     from rich.measure import Measurement
@@ -103,8 +123,16 @@ def confirm(question: str, *, yes: bool) -> None:
         raise typer.Exit(1)
 
 
-def show(*things: Any) -> None:
-    """Print to stdout at once, without control characters; a closed pipe ends the command without a traceback."""
+def width() -> int:
+    """The width of the terminal, or of none."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns
+
+
+def show(*things: Any, width: int | None = None) -> None:
+    """Print to stdout at once, without control characters; a closed pipe ends the command without a traceback.
+
+    Things are wrapped at `width`; without it, tables and lines are as wide as they are.
+    """
     from rich.console import Console, Group
     from rich.segment import Segment
     from rich.text import Text
@@ -120,6 +148,10 @@ def show(*things: Any) -> None:
     narrow = max(console.width, WIDTH)
     try:
         for thing in things:
+            if width:
+                console.width = width
+                console.print(thing, crop=False)
+                continue
             for part in thing.renderables if isinstance(thing, Group) else [thing]:
                 if isinstance(part, str):
                     print(harmless(part))

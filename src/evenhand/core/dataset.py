@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -11,9 +12,9 @@ from evenhand.core.items import Item, check_texts, texts
 from evenhand.errors import BadInput
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """Items with their provenance.
+    """Items with their provenance; a name and items are enough.
 
     `by` names the groups a scorecard shows, `within` one that divides them further. `cluster` names the group whose
     members share words and hence errors: intervals resample it whole; if it is empty, items are resampled. `crossed`
@@ -22,16 +23,16 @@ class Dataset:
     """
 
     name: str
-    version: int
-    language: str
-    about: str
-    source: str
-    licence: str
     items: Sequence[Item] = field(repr=False)
-    by: tuple[str, ...]
-    cluster: str
-    table: Callable[[], pd.DataFrame] = field(repr=False)
-    """The rows for export; for a released corpus, with the release's columns."""
+    version: int = 1
+    language: str = "en"
+    about: str = ""
+    source: str = ""
+    licence: str = ""
+    by: tuple[str, ...] = ()
+    cluster: str = ""
+    table: Callable[[], pd.DataFrame] = field(default=pd.DataFrame, repr=False)
+    """The rows for export, with a release's columns if there is one; by default texts and groups of the items."""
     within: str = ""
     crossed: str = ""
     partners: Partners | None = None
@@ -50,6 +51,13 @@ class Dataset:
             if item.id in seen:
                 raise BadInput(f"Dataset '{self.name}' has two items with the id {item.id!r}. Each needs its own.")
             seen.add(item.id)
+        if self.table is pd.DataFrame:
+            object.__setattr__(self, "table", partial(_table, self.items))
+
+
+def _table(items: Sequence[Item]) -> pd.DataFrame:
+    rows = [dict(zip(("text", "other"), texts(item), strict=True)) | dict(item.groups) for item in items]
+    return pd.DataFrame(rows, index=pd.Index([item.id for item in items], name="id"))
 
 
 def base_name(dataset: str) -> str:

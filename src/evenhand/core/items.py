@@ -12,6 +12,8 @@ from evenhand.errors import BadInput
 Groups = Mapping[str, str]
 LONGEST = 10_000
 """Characters of a text."""
+BLANK = "BLANK"
+"""What stands for the blank in the context of a `Triple`."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -90,6 +92,53 @@ class NliPair:
     groups: Groups = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A stereotype, an anti-stereotype and an unrelated sentence, three ways to go on from a context.
+
+    Where they fill a blank, the context has it, written BLANK, and `fillers` are the three words. Otherwise the context
+    is the sentence before them.
+    """
+
+    id: str
+    stereotype: str
+    anti_stereotype: str
+    unrelated: str
+    context: str
+    groups: Groups = field(default_factory=dict)
+    fillers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("stereotype", "anti_stereotype", "unrelated", "context"):
+            if not getattr(self, name).strip():
+                raise BadInput(f"Triple '{self.id}' needs a text as {name}. Got {getattr(self, name)!r}.")
+        if self.fillers and (
+            BLANK not in self.context or len(self.fillers) != 3 or not all(map(str.strip, self.fillers))
+        ):
+            raise BadInput(
+                f"Triple '{self.id}' needs three words for the {BLANK} of its context. Got {self.fillers} for "
+                f"{self.context!r}."
+            )
+
+    @property
+    def sentences(self) -> tuple[str, str, str]:
+        """The three sentences: stereotype, anti-stereotype, unrelated."""
+        return self.stereotype, self.anti_stereotype, self.unrelated
+
+    @property
+    def filled(self) -> tuple[tuple[str, tuple[Span, ...]], ...]:
+        """The context with each of the fillers, and where it stands."""
+        before, *rest = self.context.split(BLANK)
+        found = []
+        for filler in self.fillers:
+            text, spans = before, list[Span]()
+            for part in rest:
+                spans.append(Span(len(text), len(text) + len(filler)))
+                text += filler + part
+            found.append((text, tuple(spans)))
+        return tuple(found)
+
+
 def check_texts(*given: str) -> None:
     """Raise an error for a text that no model can read: of more than 10,000 characters, or not all of them Unicode's.
 
@@ -106,7 +155,7 @@ def check_texts(*given: str) -> None:
 
 
 def texts(item: Item) -> tuple[str, str]:
-    """The item as text: a sentence, with a blank's candidates in brackets, and for a pair the other sentence."""
+    """The item as text: a sentence, with a blank's candidates in brackets; for a pair the other, for a triple both."""
     if isinstance(item, Sentence):
         return item.text, ""
     if isinstance(item, Blank):
@@ -115,4 +164,7 @@ def texts(item: Item) -> tuple[str, str]:
         return item.stereotype, item.counterpart
     if isinstance(item, NliPair):
         return item.premise, item.hypothesis
+    if isinstance(item, Triple):
+        before = "" if item.fillers else f"{item.context} "
+        return before + item.stereotype, f"{item.anti_stereotype} / {item.unrelated}"
     return "", ""

@@ -11,7 +11,7 @@ import pandas as pd
 from evenhand.core.contrasts import Partners, contrasts, has_contrast, pairs
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item
-from evenhand.core.measure import AnyItem, Measure, Traits
+from evenhand.core.measure import AnyItem, Measure, Traits, Unscored
 from evenhand.core.model import Model, ask
 from evenhand.core.questions import NOT_FINITE, Answer, Question
 from evenhand.core.scores import Result, Score, Value, summarised
@@ -123,7 +123,10 @@ def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
     for answer in answers:
         if answer.note:
             return Score(item.id, math.nan, item.groups, answer.note)
-    value = how.score(item, answers)
+    try:
+        value = how.score(item, answers)
+    except Unscored as reason:
+        return Score(item.id, math.nan, item.groups, str(reason))
     if not math.isfinite(value):
         return Score(item.id, math.nan, item.groups, NOT_FINITE)
     return Score(item.id, value, item.groups)

@@ -17,6 +17,10 @@ Better = Literal["closer", "higher", "none"]
 """Which values are better: those closer to neutral, higher ones, or none, for a plain level."""
 
 
+class Unscored(Exception):
+    """Raised by `Measure.score` where answers make no score; the message is the reason, the note of the score."""
+
+
 class Measure(Protocol[AnyItem]):
     """Turns an item into questions, their answers into a score, and scores into a value."""
 

@@ -69,6 +69,9 @@ class Fill:
     a hidden span gets one for each token, or for each word with `masks="words"`. With `among` there is a single
     log-probability, of the whole answer, normalised over these candidates instead of the vocabulary.
 
+    With `one_by_one`, the blank has a single mask: the tokens of `answer` are filled in from the left, each predicted
+    from those before it, with nothing in the place of those after it (Nadeem et al. 2021).
+
     A causal model has no masks: it compares the whole sentences of the candidates, up to the first hidden span.
     """
 
@@ -78,6 +81,7 @@ class Fill:
     hidden: tuple[Span, ...] = ()
     masks: Masks = "pieces"
     among: tuple[str, ...] = ()
+    one_by_one: bool = False
 
     def __post_init__(self) -> None:
         _check_text(self, self.text)
@@ -90,6 +94,8 @@ class Fill:
             raise BadInput(f"Every candidate must be a word to put into the blank. Got {self.among} for {self.text!r}.")
         if self.among and self.answer not in self.among:
             raise BadInput(f"The answer must be one of the candidates. Got {self.answer!r} among {self.among}.")
+        if self.among and self.one_by_one:
+            raise BadInput("Candidates are compared by all their tokens: leave out `among` or `one_by_one`.")
 
     def filled(self, answer: str = "") -> tuple[str, Span, tuple[Span, ...]]:
         """The text with an answer in the blank, and where the blank and the hidden spans are in it."""
@@ -105,12 +111,14 @@ class Likelihood:
 
     The answer has one log-probability for each token outside `skip`, each masked in turn (Salazar et al. 2020). With
     `within_word`, the later tokens of the same word are masked too (Kauf & Ivanova 2023), so that a word of several
-    tokens does not give itself away. A causal model scores each token given those before it, in both cases.
+    tokens does not give itself away. A causal model scores each token given those before it, in both cases; with
+    `start_once`, its start token is before the first token alone, and the others are scored as if there were none.
     """
 
     text: str
     skip: tuple[Span, ...] = ()
     within_word: bool = False
+    start_once: bool = False
 
     def __post_init__(self) -> None:
         _check_text(self, self.text)
@@ -132,19 +140,36 @@ class Entail:
         _check_text(self, self.hypothesis)
 
 
-Question = Fill | Likelihood | Entail
+@dataclass(frozen=True, slots=True)
+class Follows:
+    """Asks whether `second` is the sentence after `first` in a text.
+
+    The answer has two log-probabilities: that it is, and that it is not. Only a model with a head for this can answer,
+    as BERT has from its training.
+    """
+
+    first: str
+    second: str
+
+    def __post_init__(self) -> None:
+        _check_text(self, self.first)
+        _check_text(self, self.second)
+
+
+Question = Fill | Likelihood | Entail | Follows
 
 
 def checked(question: Question, answer: Answer) -> Answer:
     """The answer if its numbers can be those of the question; otherwise a missing one, with the reason.
 
     They must be finite (a probability of 0 has no logarithm), at most 0, and as many as the question asks for: three
-    for `Entail`, one for a `Fill` among candidates, and at least one otherwise, where only a tokenizer knows how many.
+    for `Entail`, two for `Follows`, one for a `Fill` among candidates, and at least one otherwise, where only a
+    tokenizer knows how many.
     """
     logps = answer.logps
     if answer.note:
         return answer
-    exact = 3 if isinstance(question, Entail) else 1 if isinstance(question, Fill) and question.among else None
+    exact = {Entail: 3, Follows: 2}.get(type(question), 1 if isinstance(question, Fill) and question.among else None)
     if not len(logps) or (exact and len(logps) != exact):
         return Answer.none(WRONG_COUNT)
     if not all(map(math.isfinite, logps)):

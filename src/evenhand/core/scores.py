@@ -5,9 +5,10 @@ import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 
 from evenhand.core.items import Groups
 from evenhand.errors import BadInput
@@ -42,7 +43,10 @@ class Value(Estimate):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The scores of one model by one measure on one dataset, and their values: all scores first, then by group."""
+    """The scores of one model by one measure on one dataset, and their values.
+
+    `frame` and `values` are tables of both; `evenhand.from_scores(result.frame, ...)` makes a run of it.
+    """
 
     model: str
     fingerprint: str
@@ -51,14 +55,26 @@ class Result:
     version: int
     neutral: float
     scores: tuple[Score, ...]
-    values: tuple[Value, ...]
+    estimates: tuple[Value, ...]
+    """The value of all scores first, then by group."""
     contrasts: tuple[Value, ...] = ()
     """The mean differences between partners, where the dataset has partners: core.contrasts."""
 
     @property
     def value(self) -> float:
         """The value over all items."""
-        return self.values[0].value
+        return self.estimates[0].value
+
+    @property
+    def values(self) -> pd.DataFrame:
+        """One row for each value and contrast; a column for each group, empty in the row of all items."""
+        rows = ({**asdict(found), **found.groups} for found in (*self.estimates, *self.contrasts))
+        return pd.DataFrame(rows).drop(columns="groups")
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row for each item: id, score, note, and a column for each group."""
+        return pd.DataFrame({"id": s.id, "score": s.value, "note": s.note, **s.groups} for s in self.scores)
 
     @property
     def unscored(self) -> Counter[str]:

@@ -2,10 +2,12 @@
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from evenhand.core.dataset import Dataset
 from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, word_lists
+from evenhand.datasets.released import stereoset
 from evenhand.errors import BadInput, UnknownName
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
@@ -21,6 +23,9 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "nli-ja": nli.japanese,
     "nli-zh": nli.chinese,
     "pairs": pairs.own,
+    "stereoset": stereoset.both,
+    "stereoset-intersentence": stereoset.intersentence,
+    "stereoset-intrasentence": stereoset.intrasentence,
     "tbd": blanks.tbd,
     "tbd-becpro": blanks.tbd_becpro,
     "tbd-gendered": blanks.tbd_gendered,
@@ -28,6 +33,22 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "templates": word_lists.own,
     "tgb": pairs.tgb,
 }
+
+
+OURS = tuple(BUILDERS)
+
+
+def add(name: str, builder: Callable[..., Dataset]) -> None:
+    """Make a dataset of your own known by this name; `builder` makes it, with its parameters as options."""
+    if name in OURS and BUILDERS[name] is not builder:
+        raise BadInput(f"'{name}' is the name of a dataset of evenhand's. Give yours another.")
+    if not callable(builder):
+        raise BadInput(f"A dataset is added by a function that returns it. Got {builder!r} for '{name}'.")
+    try:
+        inspect.signature(builder)
+    except ValueError as error:
+        raise BadInput(f"The options of dataset '{name}' cannot be read from {builder!r}: give a function.") from error
+    BUILDERS[name] = builder
 
 
 def load(name: str, **options: Any) -> Dataset:
@@ -39,7 +60,10 @@ def load(name: str, **options: Any) -> Dataset:
     for option in needed_by(name):
         if option not in options:
             raise BadInput(f"Dataset '{name}' is made from your own file: give the option {option}=...")
-    return BUILDERS[name](**options)
+    found = BUILDERS[name](**options)
+    if not isinstance(found, Dataset):
+        raise BadInput(f"The function behind dataset '{name}' must return an evenhand.Dataset. Got {found!r}.")
+    return found if name in OURS else replace(found, options={**options, **found.options})  # so that it can be rebuilt
 
 
 def options_of(name: str) -> list[str]:

@@ -4,7 +4,7 @@ import inspect
 from typing import Any
 
 from evenhand.core.measure import Measure
-from evenhand.errors import UnknownName
+from evenhand.errors import BadInput, UnknownName
 from evenhand.measures.association import Association
 from evenhand.measures.likelihood import CrowsPairs, LikelihoodDifference, LikelihoodLean, StereotypeShare
 from evenhand.measures.nli import (
@@ -16,7 +16,9 @@ from evenhand.measures.nli import (
     NliCoalWeighted,
 )
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, SingularThey
+from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeScore
 
+METHODS = ("ask", "score", "summarise")
 MEASURES: dict[str, type[Measure[Any]]] = {
     measure.name: measure
     for measure in (  # of each kind of item, in the order in which they run and are shown
@@ -29,6 +31,9 @@ MEASURES: dict[str, type[Measure[Any]]] = {
         SingularThey,
         GenderAgreement,
         LogProbabilityBias,
+        StereotypeScore,
+        LanguageModelingScore,
+        Icat,
         NliCoal,
         NliCoalWeighted,
         FractionNeutral,
@@ -37,6 +42,20 @@ MEASURES: dict[str, type[Measure[Any]]] = {
         FractionContradiction,
     )
 }
+
+
+OURS = tuple(MEASURES)
+
+
+def add(measure: type[Measure[Any]]) -> None:
+    """Make a measure of your own known by its name, so that its runs can be compared."""
+    if not isinstance(measure, type):
+        raise BadInput(f"A measure is added by its class. Got {measure!r}.")
+    if missing := [name for name in ("name", "version", "neutral", "reading", *METHODS) if not hasattr(measure, name)]:
+        raise BadInput(f"A measure needs {', '.join(missing)}. {measure.__name__} has none: see docs/extend.md.")
+    if measure.name in OURS and MEASURES[measure.name] is not measure:
+        raise BadInput(f"'{measure.name}' is the name of a measure of evenhand's. Give yours another `name`.")
+    MEASURES[measure.name] = measure
 
 
 def load(name: str, **options: Any) -> Measure[Any]:
@@ -53,3 +72,9 @@ def options_of(name: str) -> list[str]:
     if name not in MEASURES:
         raise UnknownName("measure", name, MEASURES)
     return list(inspect.signature(MEASURES[name]).parameters)
+
+
+def defaults_of(measure: Any) -> dict[str, Any]:
+    """The values of a measure's options where they are not given."""
+    parameters = inspect.signature(type(measure)).parameters.values()
+    return {parameter.name: parameter.default for parameter in parameters if parameter.default is not parameter.empty}

@@ -1,15 +1,20 @@
 """Models, which answer questions. The rest of the package knows only their interface, `core.model`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from evenhand.errors import UnfitModel
+from evenhand.core.model import Model
+from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.loading.names import DEFAULT, find
 
 if TYPE_CHECKING:
     from evenhand.models.networks.causal import CausalLM
     from evenhand.models.networks.masked import MaskedLM
     from evenhand.models.networks.nli import NliModel
+
+
+LOADERS: dict[str, Callable[[str], Any]] = {}
+"""Functions of plugins that load a model, by prefix: "mine:large" is loaded by LOADERS["mine"]("large")."""
 
 
 def load(
@@ -33,6 +38,19 @@ def load(
     from evenhand.models.loading.load import load as load_found
 
     return load_found(found, revision, dtype, device, batch_size, trust_remote_code, labels)
+
+
+def own(name: str) -> Model | None:
+    """The model of a plugin, by "prefix:rest"; None where no plugin has that prefix."""
+    prefix, colon, rest = name.partition(":")
+    if not colon or prefix not in LOADERS:
+        return None
+    model: Model = LOADERS[prefix](rest)
+    if not all(hasattr(model, name) for name in ("name", "fingerprint", "answer")):
+        raise BadInput(
+            f"The plugin behind '{prefix}:' must return a model: `name`, `fingerprint`, `answer`. Got {model!r}."
+        )
+    return model
 
 
 def load_masked(name: str = DEFAULT, **options: Any) -> "MaskedLM":

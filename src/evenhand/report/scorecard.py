@@ -25,8 +25,11 @@ LEANS, RIGHT = "●", "✓"
 SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
 
 
-def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
-    """Every value of a run with its interval, n and unscored, and what follows from them; then the cost of the run."""
+def scorecard(run: Run, findings: Sequence[Findings] = (), datasets: Sequence[str] = ()) -> RenderableType:
+    """Every value of a run with its interval, n and unscored, and what follows from them; then the cost of the run.
+
+    With `datasets`, of these only.
+    """
     parts: list[RenderableType] = [line(f"Careful: {text}", "yellow") for text in run.record.warnings]
     parts += [line(text, "dim") for text in run.record.caveats]
     parts += [
@@ -34,7 +37,7 @@ def scorecard(run: Run, findings: Sequence[Findings] = ()) -> RenderableType:
         for found in run.record.concerns
     ]
     told = {found.dataset: found for found in findings}
-    for dataset in run.datasets:
+    for dataset in datasets or run.datasets:
         tasks = run.tasks_on(dataset)
         rows = run.values_of(dataset)
         labels = distribution(rows)

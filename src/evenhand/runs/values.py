@@ -79,7 +79,7 @@ def read_values(path: Path) -> list[ValueRecord]:
 
 def records_of(result: Result, task: TaskRecord) -> list[ValueRecord]:
     """The values of a result as results.json has them: of all items, by group, then contrasts."""
-    values = (*result.values, *result.contrasts)
+    values = (*result.estimates, *result.contrasts)
     return [recorded(value, result.model, result.fingerprint, result.neutral, task) for value in values]
 
 

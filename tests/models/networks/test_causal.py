@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand import Entail, Fill, Likelihood, Span
+from evenhand import Entail, Fill, Follows, Likelihood, Span
 from evenhand.core.model import Described, TokenCounter
 from evenhand.core.questions import Question
 from evenhand.errors import BadInput, ModelError, ModelNotFound, UnfitModel
@@ -92,6 +92,20 @@ def test_every_family_answers_like_the_naive_loop(family: CausalLM) -> None:
         assert got == pytest.approx(naive.following(family, text)[0], abs=CLOSE)
 
 
+def test_the_start_token_may_stand_before_the_first_token_alone(family: CausalLM) -> None:
+    texts = [*tiny.TEXTS, "She"]
+    questions: list[Question] = [Likelihood(text, start_once=True) for text in texts]
+    for got, text in zip(logps(family, *questions, Likelihood(texts[0])), texts, strict=False):
+        assert got == pytest.approx(naive.started_once(family, text), abs=CLOSE)
+    skipped = logps(family, Likelihood(texts[0], (Span(0, 3),), start_once=True))[0]
+    assert skipped == pytest.approx(naive.started_once(family, texts[0])[-len(skipped) :], abs=CLOSE)
+
+
+def test_a_next_sentence_is_refused_with_what_to_do(family: CausalLM) -> None:
+    with pytest.raises(UnfitModel, match="no next-sentence head.*asks='likelihood'"):
+        family.plan([Follows("She is a nurse.", "He works.")])
+
+
 def test_every_family_compares_candidates_like_the_naive_loop(family: CausalLM) -> None:
     for hidden in (False, True):
         asked = list(fills("They wrote that {} works as a nurse today.", "nurse", hidden))
@@ -135,13 +149,16 @@ def test_order_batching_and_sharing_change_no_answer(
         assert answer.logps == pytest.approx(want, abs=CLOSE)
 
 
-sequences = st.lists(st.lists(st.integers(0, 2), max_size=6).map(lambda ids: (9, *ids)), min_size=1, max_size=12)
+sequences = st.lists(
+    st.tuples(st.sampled_from([8, 9]), st.lists(st.integers(0, 2), max_size=6)), min_size=1, max_size=12
+)
 
 
 @given(sequences, st.integers(0, 20))
 def test_a_forest_holds_every_sequence_and_reads_each_beginning_in_one_place(
-    asked: list[tuple[int, ...]], most: int
+    rooted: list[tuple[int, list[int]]], most: int
 ) -> None:
+    asked = [(root, *ids) for root, ids in rooted]
     forest = Forest(asked, 10, most)
     read: dict[tuple[int, ...], object] = {}
     for ids in asked:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand import Entail, Fill, Likelihood, Span
+from evenhand import Entail, Fill, Follows, Likelihood, Span
 from evenhand.core.questions import Question
 from evenhand.errors import BadInput, ModelError, UnfitModel
 from evenhand.models.networks.masked import MaskedLM
@@ -73,6 +74,53 @@ def test_every_family_fills_blanks_like_the_naive_loop(family: MaskedLM) -> None
         assert prior == pytest.approx(naive.fill(family, filled, blank, hidden), abs=CLOSE)
         apart.append(seen != pytest.approx(prior, abs=1e-3))
     assert any(apart)  # by chance one word of a random network may hardly feel what is hidden
+
+
+def test_every_family_fills_a_blank_token_by_token_like_the_naive_loop(family: MaskedLM) -> None:
+    text = "This man, the lodging manager, had a good day at work."
+    for word in ("man", "woman", "carpenter"):
+        filled = text.replace("man", word, 1)
+        (got,) = logps(family, Fill(text, Span(5, 8), word, one_by_one=True))
+        assert got == pytest.approx(naive.one_by_one(family, filled, Span(5, 5 + len(word))), abs=CLOSE)
+    first, other = (Fill(text, Span(5, 8), word, one_by_one=True) for word in ("carpenter", "electrician"))
+    one, another = (family.plan([question]).inputs for question in (first, other))
+    assert family.plan([first, other]).inputs < one + another  # with nothing filled in yet, the input is the same
+
+
+def test_whether_a_sentence_follows_is_as_the_library_has_it(tmp_path: Path, bert: MaskedLM) -> None:
+    folder = str(tiny.save("bert-uncased", tmp_path / "both", head="BertForPreTraining"))
+    model = load(MaskedLM, folder)
+    network = transformers.BertForNextSentencePrediction.from_pretrained(folder).eval()
+    pairs = [(one, other) for one in tiny.TEXTS[:3] for other in tiny.TEXTS[3:6]]
+    questions: list[Question] = [Follows(*pair) for pair in pairs]
+    wanted = [naive.follows(network, model.tokenizer, *pair) for pair in pairs]
+    questions += [Likelihood(text) for text in tiny.TEXTS]  # of the same lengths: batches hold both
+    wanted += [naive.likelihood(model, text) for text in tiny.TEXTS]
+    model.limit = replace(model.limit, tokens=10**6, enough=10**6)
+    assert any(
+        len({cells[0][1] < model._size for cells in batch.cells}) == 2 for batch in model.plan(questions).batches
+    )
+    for picks in (True, False):
+        model._picks = picks
+        for got, want in zip(logps(model, *questions), wanted, strict=True):
+            assert got == pytest.approx(want, abs=CLOSE)
+    assert math.exp(sum(wanted[0])) != pytest.approx(math.exp(sum(wanted[1])), abs=1e-3)
+
+
+def test_a_next_sentence_head_is_part_of_the_fingerprint(tmp_path: Path) -> None:
+    folder = tiny.save("bert-uncased", tmp_path / "one", head="BertForPreTraining")
+    before = load(MaskedLM, str(folder)).fingerprint
+    network = transformers.BertForPreTraining.from_pretrained(folder)
+    with torch.no_grad():
+        network.cls.seq_relationship.bias += 1
+    network.save_pretrained(folder)
+    assert load(MaskedLM, str(folder)).fingerprint != before
+
+
+def test_without_a_head_for_it_a_next_sentence_is_refused(family: MaskedLM) -> None:
+    assert family.next_sentence is None
+    with pytest.raises(UnfitModel, match="no next-sentence head.*stereoset-intrasentence.*asks=likelihood"):
+        family.plan([Follows("She is a nurse.", "He works.")])
 
 
 def test_a_span_inside_another_word_is_not_taken_for_the_word(family: MaskedLM) -> None:

@@ -458,7 +458,7 @@ def test_what_can_only_be_on_one_side_of_neutral_is_not_judged_by_itself(measure
 def test_a_measure_that_is_not_known_here_speaks_for_itself() -> None:
     found = reading("mine", asks="How odd is it?")
     assert (found.title, found.asks) == ("mine", "How odd is it?")
-    assert verdict(Number(1.0, 0.5, 1.5, **TESTED), found).short == "above the neutral value"
+    assert verdict(Number(1.0, 0.5, 1.5, **TESTED), found).short == "above neutral"
     assert verdict(Number(1.0, 0.5, 1.5, neutral=NAN, **TESTED), found).tone == "level"
 
 

@@ -99,7 +99,7 @@ def test_the_released_set_gives_the_distribution_measured_before(which: str, mod
     sample = replace(released, items=released.items[::3])
     names = ("fraction-entailment", "fraction-contradiction", "fraction-neutral")
     results = evenhand.measure_all(model, [Task(sample, measures.load(name)) for name in (*names, "nli-coal")])
-    found = {(r.measure, v.groups.get("set", "all")): v.value for r in results for v in r.values}
+    found = {(r.measure, v.groups.get("set", "all")): v.value for r in results for v in r.estimates}
     for name, (entailment, contradiction, neutral) in MEASURED[which].items():
         shares = [found[measure, name] for measure in names]
         assert shares == pytest.approx([entailment, contradiction, 1 - neutral], abs=0.011)

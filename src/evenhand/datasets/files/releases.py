@@ -9,6 +9,7 @@ from evenhand.errors import BadInput, UnknownName
 
 RAW = "https://raw.githubusercontent.com"
 NLI_COAL = f"{RAW}/panatchakorn-a/bias-eval-nli-considering-all-labels/4d57afe81db25011b4c515ab1575115c3cfb1765"
+STEREOSET = f"{RAW}/moinnadeem/StereoSet/ead7d086a64a192a1eca88e0dd2fd163de375218"
 GAP = f"{RAW}/google-research-datasets/gap-coreference/da30315e77bfda9095cdb8b03203d58abeef90b2"
 
 
@@ -85,6 +86,13 @@ RELEASES = {
         "v1.0",
         "155803ca42bd9ba2fb828138d18b786f83b8815e60555409b30348aad494aecc",
         "6e281d37fa839cdd7f6d6a1bde2b5f1ae42b08f42eeee182e93aee32a9cf48f0",
+    ),
+    "stereoset": Release(
+        "stereoset",
+        f"{STEREOSET}/data",
+        {"dev.json": "73a0f31b711688112602e4c3ac6ab1e1a7cadcdd67df6c6fd55501c889676c90"},
+        "CC BY-SA 4.0",
+        "Nadeem, Bethke and Reddy 2021, StereoSet: Measuring stereotypical bias in pretrained language models",
     ),
     **{name: _controlled(name) for name in (f"nli-coal-{language}-controlled" for language in ("en", "ja", "zh"))},
 }

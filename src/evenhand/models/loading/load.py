@@ -1,10 +1,17 @@
 """Load a model of whichever kind its checkpoint is, and refuse one whose numbers would mean nothing."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSequenceClassification
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForSequenceClassification,
+    BertForNextSentencePrediction,
+)
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_MASKED_LM_MAPPING
 
 from evenhand.errors import BadInput, UnfitModel
@@ -97,7 +104,19 @@ def _read_masked(found: Found, config: Any, dtype: torch.dtype, options: dict[st
     if tokenizer.mask_token_id is None:
         message = f"The tokenizer of '{found.name}' has no mask token. Use a masked language model's own."
         raise UnfitModel(message, check="mask token")
-    return Checkpoint(found, network, tokenizer, network.state_dict(), MaskedLM)
+    follows = _next_sentence_head(found, config, report["unexpected_keys"], options)
+    weights = network.state_dict() | ({} if follows is None else follows.state_dict(prefix="next_sentence."))
+    return Checkpoint(found, network, tokenizer, weights, partial(MaskedLM, next_sentence=follows))
+
+
+def _next_sentence_head(found: Found, config: Any, unused: Iterable[str], options: dict[str, Any]) -> Any:
+    """BERT's head for whether a sentence follows another, in float32; None where the checkpoint has none."""
+    if config.model_type != "bert" or "cls.seq_relationship.weight" not in unused:
+        return None
+    whole, report = read_network(BertForNextSentencePrediction, found.source, config, torch.float32, options)
+    if report["missing_keys"]:
+        return None
+    return torch.nn.Sequential(whole.bert.pooler.dense, whole.bert.pooler.activation, whole.cls.seq_relationship)
 
 
 def _is_causal(config: Any) -> bool:

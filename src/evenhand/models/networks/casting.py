@@ -53,8 +53,9 @@ def imitate(network: Any) -> None:
     def back(*_: Any) -> None:
         torch.backends.mkldnn.set_flags(*before.pop())  # type: ignore[no-untyped-call]
 
-    network.register_forward_pre_hook(off)
-    network.register_forward_hook(back, always_call=True)
+    for module in (network, network.base_model):  # which is run by itself for other heads
+        module.register_forward_pre_hook(off)
+        module.register_forward_hook(back, always_call=True)
 
 
 def _seconds(kind: torch.dtype) -> float:

@@ -1,7 +1,8 @@
-"""Masked language models (BERT and similar models): answers to `Fill` and `Likelihood`."""
+"""Masked language models (BERT and similar models): answers to `Fill` and `Likelihood`, and some to `Follows`."""
 
 from collections.abc import Sequence
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,30 +10,38 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evenhand.core.questions import Question, frame
+from evenhand.core.questions import Follows, Question, frame
 from evenhand.errors import UnfitModel
-from evenhand.models.networks.network import LanguageModel, on_device
+from evenhand.models.networks.network import LanguageModel, on_device, padded
 from evenhand.models.planning import masking
-from evenhand.models.planning.plan import Plan
+from evenhand.models.planning.plan import Batch, Plan
 from evenhand.models.planning.running import uncollected
-from evenhand.models.planning.tokens import encode, texts
+from evenhand.models.planning.tokens import encode, encode_pairs, texts
 
 
 class MaskedLM(LanguageModel):
     """A masked language model that answers in nats.
 
-    Only the asked positions are projected onto the vocabulary; padding is never attended to.
+    Only the asked positions are projected onto the vocabulary; padding is never attended to. `next_sentence` is the
+    head that says whether a sentence follows another, in float32, where the checkpoint has one.
     """
 
     kind: ClassVar[str] = "masked"
 
+    def __init__(self, network: Any, tokenizer: Any, *, next_sentence: Any = None, **known: Any) -> None:
+        self.next_sentence = next_sentence and next_sentence.to(network.device)
+        super().__init__(network, tokenizer, **known)
+
     @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
-        asked = [masking.answerable(question) for question in questions]
+        head = self.next_sentence is not None
+        asked = [masking.answerable(question, next_sentence=head) for question in questions]
         distinct = {frame(question): question for question in asked}.values()
         tokenized = encode(self.tokenizer, (text for question in distinct for text in texts(question)), self.longest)
-        masked = masking.Masked(tokenized, self.tokenizer.mask_token_id)
+        pairs = [(question.first, question.second) for question in asked if isinstance(question, Follows)]
+        in_pairs = encode_pairs(self.tokenizer, pairs, self.longest)
+        masked = masking.Masked(tokenized, in_pairs, self.tokenizer.mask_token_id, self._size)
         return Plan([masked.reading(question) for question in asked], self.limit)
 
     @torch.inference_mode()
@@ -43,6 +52,37 @@ class MaskedLM(LanguageModel):
         if device.type != "cuda" or not attention.all():  # transformers would ask the GPU whether it is all ones
             inputs["attention_mask"] = on_device(attention, device)
         return self.logits(rows, positions, **inputs).float()
+
+    def _cells(self, batch: Batch) -> Tensor:
+        follow = np.array([cells[0][1] >= self._size for cells in batch.cells])
+        if not follow.any():
+            return super()._cells(batch)
+        if follow.all():
+            return self._following(batch)
+        kinds = np.repeat(follow, [len(cells) for cells in batch.cells])
+        values = torch.empty(len(kinds), device=self.network.device)
+        for kind, run in ((True, self._following), (False, super()._cells)):
+            values[torch.from_numpy(np.flatnonzero(kinds == kind))] = run(batch.only(np.flatnonzero(follow == kind)))
+        return values
+
+    @torch.inference_mode()
+    def _following(self, batch: Batch) -> Tensor:
+        """What the next-sentence head says of each input; it reads the first position."""
+        device = self.network.device
+        joined, attention = padded(batch.inputs, self.pad)
+        types, ids = np.divmod(joined, self._size)
+        named = {"input_ids": ids, "attention_mask": attention, "token_type_ids": types}
+        inputs = {name: on_device(array, device) for name, array in named.items()}
+        rows = torch.arange(len(ids), device=device)
+
+        def network(**inputs: Tensor) -> SimpleNamespace:
+            hidden = self.network.base_model(**inputs)[0].float()
+            return SimpleNamespace(logits=self.next_sentence(hidden))
+
+        logps = self.logits(rows, torch.zeros_like(rows), network, **inputs).log_softmax(dim=-1)  # (inputs, 2)
+        wanted = [(row, label - self._size) for row, cells in enumerate(batch.cells) for _, label in cells]
+        which, labels = on_device(np.array(wanted), device).unbind(dim=1)
+        return logps[which, labels]
 
     def _try_out(self) -> None:
         mask = self.tokenizer.mask_token_id

@@ -53,9 +53,7 @@ class NliModel(NetworkModel):
     def _reading(self, pair: TokenizedPair) -> Reading:
         if pair.note:
             return Reading(note=pair.note)
-        ids = pair.ids
-        if pair.types and max(pair.types) < self._types:
-            ids = tuple(token + kind * self._size for token, kind in zip(ids, pair.types, strict=True))
+        ids = pair.typed(self._size, self._types)
         return Reading((Read(ids, tuple((0, label) for label in self.order)),))
 
     def _cells(self, batch: Batch) -> Tensor:

@@ -24,7 +24,8 @@ def paced(plan: Plan, numbers: Iterable[int], stream: Stream) -> Iterator[tuple[
     batches = [(number, plan.batches[number]) for number in numbers]
     total = sum(batch.tokens for _, batch in batches)
     done, told, start = 0, False, time.monotonic()
-    with tqdm(total=total, unit=" tokens", disable=None, leave=False, dynamic_ncols=True) as bar:
+    hidden = None if log.isEnabledFor(logging.INFO) else True  # None: unless it is a terminal
+    with tqdm(desc="Measuring", total=total, unit=" tokens", disable=hidden, leave=False, dynamic_ncols=True) as bar:
         for number, values in stream(batches):
             yield number, values
             done += plan.batches[number].tokens

@@ -3,8 +3,9 @@
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
-from evenhand.core.questions import Entail, Fill, Likelihood, Question, frame
+from evenhand.core.questions import Entail, Fill, Follows, Likelihood, Question, frame
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning import tokens
 from evenhand.models.planning.plan import Ids, normalised
@@ -38,8 +39,13 @@ class Asking:
 
 def answerable(question: Question, words: Words | None) -> Question:
     """The question, if a causal model can answer it."""
+    if isinstance(question, Follows):
+        raise UnfitModel(
+            "A causal language model has no next-sentence head. It can say how likely a sentence is after another: "
+            "asks='likelihood', the default of StereoSet's measures for causal models."
+        )
     if not isinstance(question, Fill | Likelihood | Entail):
-        raise BadInput(f"A question is a Fill, a Likelihood or an Entail. Got {question!r}.")
+        raise BadInput(f"A question is a Fill, a Likelihood, an Entail or a Follows. Got {question!r}.")
     if isinstance(question, Entail) and not words:
         raise UnfitModel(
             "A causal language model has no classifier. It answers NLI questions if it is given three words that stand "
@@ -84,7 +90,7 @@ class Sequences:
     def _asking(self, question: Question) -> Asking:
         try:
             if isinstance(question, Likelihood):
-                return Asking((self._likelihood(question),))
+                return self._likelihood(question)
             if isinstance(question, Fill):
                 sequences = [self._filled(question, candidate) for candidate in question.among]
             else:
@@ -93,11 +99,16 @@ class Sequences:
         except Unanswerable as reason:
             return Asking(note=str(reason))
 
-    def _likelihood(self, question: Likelihood) -> Part:
+    def _likelihood(self, question: Likelihood) -> Asking:
         ids = self._whole(question.text)
         found = self.tokenized[question.text]
         asked = set(found.outside(question.skip))
-        return Part(ids, tuple(n for n, position in enumerate(found.positions, start=1) if position in asked))
+        places = tuple(n for n, position in enumerate(found.positions, start=1) if position in asked)
+        if not question.start_once:
+            return Asking((Part(ids, places),))
+        first = Part(ids[:2], tuple(n for n in places if n == 1))
+        rest = Part(ids[1:], tuple(n - 1 for n in places if n > 1))
+        return Asking((first, rest), finish=lambda values: tuple(chain(*values)))
 
     def _filled(self, question: Fill, candidate: str) -> Ids:
         """The sentence with the candidate, up to the first hidden span: a causal model cannot skip what is hidden."""

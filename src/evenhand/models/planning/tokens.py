@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
-from evenhand.core.questions import Fill, Likelihood, Span
+from evenhand.core.questions import Entail, Fill, Follows, Question, Span
 from evenhand.models.planning.plan import Ids
 
 Pair = tuple[str, str]
@@ -89,8 +89,10 @@ class TokenizedText:
         return own
 
 
-def texts(question: Fill | Likelihood) -> list[str]:
-    """The texts a tokenizer must see before the question can be read."""
+def texts(question: Question) -> list[str]:
+    """The texts a tokenizer must see before the question can be read, other than in pairs."""
+    if isinstance(question, Entail | Follows):
+        return []
     if isinstance(question, Fill):
         return [question.filled(candidate)[0] for candidate in question.among or (question.answer,)]
     return [question.text]
@@ -128,6 +130,12 @@ class TokenizedPair:
     types: Ids
     """Which of the two texts each token belongs to; empty where the tokenizer does not say."""
     note: str = ""
+
+    def typed(self, size: int, known: int) -> Ids:
+        """Each token as `token + type * size`, if the network has `known` types and these are among them."""
+        if not self.types or max(self.types) >= known:
+            return self.ids
+        return tuple(token + kind * size for token, kind in zip(self.ids, self.types, strict=True))
 
 
 def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], longest: int) -> dict[Pair, TokenizedPair]:

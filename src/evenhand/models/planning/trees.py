@@ -1,8 +1,8 @@
 """Sequences that begin in the same way share their beginning: inputs are trees, with each token in its context once.
 
 A tree is one row of numbers, each node behind its parent: a node is `token + parent * size`, where `parent` is its
-parent's place in the row, and `size` the number of the network's embeddings. The root, the start token, is its own
-parent. So the numbers say everything about an input, and plans need not know about trees.
+parent's place in the row, and `size` the number of the network's embeddings. The root, mostly the start token, is its
+own parent. So the numbers say everything about an input, and plans need not know about trees.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,9 +19,9 @@ Place = tuple[int, int]
 class Forest:
     """Rows that hold every sequence as a path from the root.
 
-    A row takes sequences until it has `most` nodes; with `most=0` it has no branches, and takes a sequence and those
-    that it continues. A beginning may then be in several rows, but is read only in the first, so that the same token
-    after the same tokens has the same number, to the last bit.
+    A row takes sequences that begin with the same token until it has `most` nodes; with `most=0` it has no branches,
+    and takes a sequence and those that it continues. A beginning may then be in several rows, but is read only in the
+    first, so that the same token after the same tokens has the same number, to the last bit.
     """
 
     def __init__(self, sequences: Iterable[Ids], size: int, most: int) -> None:
@@ -34,7 +34,7 @@ class Forest:
         for ids in sorted(set(sequences)):
             same = _shared(last, ids)
             path, homes = path[:same], homes[:same]
-            if len(rows[-1]) + len(ids) - same > most and same < len(rows[-1]):
+            if rows[-1] and (not same or (len(rows[-1]) + len(ids) - same > most and same < len(rows[-1]))):
                 rows.append([])
                 path = []
             for depth in range(len(path), len(ids)):

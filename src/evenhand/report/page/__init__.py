@@ -17,7 +17,7 @@ from evenhand.report.page import provenance, readings
 from evenhand.report.page.changes import Changed
 from evenhand.report.page.charts import pictures
 from evenhand.report.page.numbers import probability
-from evenhand.report.page.section import Measured, summary
+from evenhand.report.page.section import Measured, lead, summary
 from evenhand.runs.comparable import before_and_after, same_task
 from evenhand.runs.folder import Run
 
@@ -93,6 +93,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {
+        "lead": lead,
         "pictures": pictures,
         "facts": provenance.facts,
         "sources": provenance.sources,

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from evenhand.core.dataset import base_name
 from evenhand.report.page.numbers import Number, probability
 
 DIFFERENCE = "association, female - male"
@@ -24,7 +25,7 @@ class Reading:
     asks: str
     kind: str
     ends: tuple[str, str] = ("below", "above")
-    leans: tuple[str, str] = ("below the neutral value", "above the neutral value")
+    leans: tuple[str, str] = ("below neutral", "above neutral")
     much: str = ""
     scale: tuple[float, float] | None = None
     items: tuple[str, str] = ("Lowest", "Highest")
@@ -64,8 +65,8 @@ def harmless(dataset: str) -> dict[str, str]:
 
 
 def dataset(name: str) -> str:
-    """A dataset's name for people; its own where it has no other."""
-    return str(_known()["datasets"].get(name, name))
+    """A dataset's name for people, whatever its options; its own where it has no other."""
+    return str(_known()["datasets"].get(base_name(name), name))
 
 
 def group(name: str, label: str) -> str:
@@ -83,6 +84,7 @@ NOT_JUDGED = {
     "size": ("no model reaches 0", "compare with other models"),
     "errors": ("not judged by itself", "wrong labels count, stereotyped or not; how the sets differ is judged"),
     "level": ("a level", "no value is the neutral one"),
+    "quality": ("not judged by itself", "higher is better: compare with other models"),
 }
 """By kind, why a value gets no verdict of its own."""
 MARKS = {"leans": "●", "undecided": "○", "right": "✓", "level": "◇", "none": "–"}

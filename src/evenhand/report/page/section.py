@@ -93,8 +93,8 @@ class Measured:
     @cached_property
     def pairs(self) -> list[pd.DataFrame]:
         """Partners, female and male, of each run."""
-        assert self.task.partners is not None
-        return [pairs(scores, self.task.partners) for scores in self.scores]
+        partners = self.task.partners
+        return [pairs(scores, partners) for scores in self.scores] if partners else []
 
     @cached_property
     def _results(self) -> list[dict[tuple[tuple[str, str], ...], Number]]:
@@ -149,16 +149,17 @@ class Measured:
         in_words = readings.group(self.by[0], label) if label else ""
         each = [trust(run, self.task, self.values, n) for run, n in zip(self.runs, numbers, strict=True)]
         trusted = max(each, key=lambda found: LEVELS.index(found.level))
-        marks = self._marks if reading in (self.reading, self.values) else ()
+        marks = self._marks.get(label or "all", ()) if reading in (self.reading, self.values) else ()
         return Headline(in_words, numbers, told, drawn, trusted, self._move(label or "all"), marks)
 
     @cached_property
-    def _marks(self) -> tuple[str, ...]:
-        """Which of many runs is best and which worst, by the measures that models can be ranked by."""
+    def _marks(self) -> dict[str, tuple[str, ...]]:
+        """By label, which of many runs is best and which worst, by the measures that models can be ranked by."""
         if len(self.runs) < 3 or self.key not in comparable(self.runs[0]):
-            return ()
+            return {}
         rows = side_by_side(self.runs, self.dataset, self.measure)
-        return tuple(rows[rows["total"]]["mark"])
+        shown = rows if self.paired else rows[rows["total"]]
+        return {str(label): tuple(part["mark"]) for label, part in shown.groupby(rows.columns[0], sort=False)}
 
     @cached_property
     def _differences(self) -> list[tuple[str, tuple[Number, ...]]]:
@@ -278,6 +279,20 @@ def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Headline]]:
             chosen[section.dataset] = section
     lines = [(section, line) for section in chosen.values() for line in section.headlines]
     return sorted(lines, key=lambda found: TONES.index(found[1].verdicts[-1].tone))
+
+
+def lead(lines: Sequence[tuple[Measured, Headline]]) -> str:
+    """What the lines of the summary come to, for the last run: how many lean."""
+    tones = [found.verdicts[-1].tone for _, found in lines]
+    leaning, others = tones.count("leans"), len(tones) - tones.count("leans")
+    if not leaning:
+        return f"none of {others} main numbers is shown to lean away from neutral."
+    told = f"{leaning} of {len(tones)} main numbers {'leans' if leaning == 1 else 'lean'} away from neutral."
+    return (
+        f"{told} The other {others if others > 1 else 'one'} {'show' if others > 1 else 'shows'} no lean."
+        if others
+        else told
+    )
 
 
 def _rank(section: Measured) -> int:

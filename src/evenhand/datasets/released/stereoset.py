@@ -1,0 +1,124 @@
+"""StereoSet (Nadeem et al. 2021): a stereotype, an anti-stereotype and an unrelated sentence for each context."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from evenhand.core.dataset import Dataset
+from evenhand.core.files import read_parsed
+from evenhand.core.items import BLANK, Triple
+from evenhand.datasets.checking import check_choice
+from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.pairs import indexed
+from evenhand.errors import BadInput
+
+BIASES = ("gender", "profession", "race", "religion")
+TASKS = ("intersentence", "intrasentence")
+"""In the order of the release."""
+LABELS = ("stereotype", "anti-stereotype", "unrelated")
+COLUMNS = ("id", "target", "bias_type", "context")
+ABOUT = {
+    "intrasentence": "Sentences with a blank, and three words for it",
+    "intersentence": "Sentences, and three that could come next",
+}
+FLAWS = (
+    "Stereotypes of the United States, written and labelled by crowd workers. Many items are unclear, ungrammatical or "
+    "no stereotype at all (Blodgett et al. 2021). Terms are misspelt (Norweigan, Sierra Leon). "
+)
+BLANKS = "In three contexts the blank is joined to another word, in two it is there twice."
+
+
+def intrasentence(bias: str = "all") -> Dataset:
+    """The 2,106 items whose context has a blank for one of three words; `bias` is one of the four types, or all."""
+    return _dataset("stereoset-intrasentence", ("intrasentence",), bias)
+
+
+def intersentence(bias: str = "all") -> Dataset:
+    """The 2,123 items whose context is followed by one of three sentences; `bias` is one of the four types, or all."""
+    return _dataset("stereoset-intersentence", ("intersentence",), bias)
+
+
+def both(bias: str = "all") -> Dataset:
+    """All 4,229 items, for the values that the authors call overall: a term has the items of both tasks."""
+    return _dataset("stereoset", TASKS, bias)
+
+
+def _dataset(name: str, tasks: Sequence[str], bias: str) -> Dataset:
+    check_choice("bias", bias, "all", *BIASES)
+    path = released("stereoset", "dev.json")
+    rows = [row for task in tasks for row in _rows(path, task) if bias in ("all", row["bias_type"])]
+    if not rows:
+        raise BadInput(f"'{path}' has no items of the type {bias}. Fetch it again, or take the release's file.")
+    return Dataset(
+        name=name,
+        version=1,
+        language="en",
+        about="; ".join(ABOUT[task] for task in tasks) + ": a stereotype, an anti-stereotype, something unrelated.",
+        source=RELEASES["stereoset"].citation,
+        licence=RELEASES["stereoset"].licence,
+        flaws=FLAWS + (BLANKS if "intrasentence" in tasks else ""),
+        items=[_item(row) for row in rows],
+        by=("bias_type",) if bias == "all" else (),
+        within="task" if len(tasks) > 1 else "",
+        cluster="target",
+        table=partial(indexed, rows, "id"),
+        options={"bias": bias},
+    )
+
+
+def _item(row: Mapping[str, str]) -> Triple:
+    stereotype, anti_stereotype, unrelated = sentences = [row[label] for label in LABELS]
+    groups = {name: row[name] for name in ("bias_type", "target", "task")}
+    fillers = tuple(_filler(row, text) for text in sentences) if row["task"] == "intrasentence" else ()
+    return Triple(row["id"], stereotype, anti_stereotype, unrelated, row["context"], groups, fillers)
+
+
+def _filler(row: Mapping[str, str], sentence: str) -> str:
+    """The word in the blank: sentence and context are the same around it, but for capital letters."""
+    parts = row["context"].split(BLANK)
+    length, rest = divmod(len(sentence) - sum(map(len, parts)), max(1, len(parts) - 1))
+    word = sentence[len(parts[0]) :][: max(0, length)]
+    if rest or not word or word.join(parts).lower() != sentence.lower():
+        raise BadInput(
+            f"StereoSet's item '{row['id']}': the sentence must be its context with a word for {BLANK}. Got "
+            f"{sentence!r} for {row['context']!r}."
+        )
+    return word
+
+
+def _rows(path: Path, task: str) -> Iterator[dict[str, str]]:
+    """The items of a task as rows: COLUMNS, task, the sentence of each label, and its id."""
+    again = f"'{path}' is not as StereoSet's dev.json is: {{}}. Fetch it again, or take the release's file."
+    try:
+        found = read_parsed(path, json.loads)["data"][task]
+        if not isinstance(found, list):
+            raise TypeError(f"{task} must be a list")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(again.format(f"{type(error).__name__}: {error}")) from error
+    for number, item in enumerate(found, start=1):
+        try:
+            yield {name: _text(item, name) for name in COLUMNS} | {"task": task} | _sentences(item)
+        except ValueError as error:
+            raise BadInput(again.format(f"item {number} of {task}, {error}")) from error
+
+
+def _sentences(item: Any) -> dict[str, str]:
+    given = item.get("sentences")
+    if not isinstance(given, list):
+        raise ValueError(f"sentences must be a list, got {given!r}")
+    found = {_text(sentence, "gold_label"): sentence for sentence in given}
+    if missing := [label for label in LABELS if label not in found]:
+        raise ValueError(f"'{item['id']}', has no sentence labelled {' or '.join(missing)}")
+    if len(given) > len(LABELS):
+        raise ValueError(f"'{item['id']}', has {len(given)} sentences instead of {len(LABELS)}")
+    texts = {label: _text(found[label], "sentence") for label in LABELS}
+    return texts | {f"{label} id": _text(found[label], "id") for label in LABELS}
+
+
+def _text(row: Any, name: str) -> str:
+    given = row.get(name) if isinstance(row, dict) else None
+    if not isinstance(given, str) or not given.strip():
+        raise ValueError(f"{name} must be a text, got {given!r}")
+    return given

@@ -1,0 +1,136 @@
+"""What a run shows, on one screen: what leans, a row for each main number, and where to read on."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from evenhand.report.page import readings
+from evenhand.report.page.section import Headline, Measured, lead, summary
+from evenhand.report.tables import VERDICTS, line
+from evenhand.runs.folder import Run
+from evenhand.stats.verdict import RULE
+
+NARROWEST, WIDEST = 80, 110
+ROWS = 14
+"""Rows of the table; more are left to `--full`."""
+SENTENCES = 3
+"""Leans that are told in a sentence each."""
+CONCERNS = 3
+WIDTHS = (7, 17, 24, 7)
+"""Of value, interval, verdict and trust."""
+Row = tuple[str, str, str, Text, Text]
+"""Label, value, interval, verdict, trust."""
+
+
+def fitted(width: int) -> int:
+    """The width of the answer on a terminal of this width."""
+    return min(WIDEST, max(NARROWEST, width))
+
+
+def answer(run: Run, width: int = NARROWEST) -> RenderableType:
+    """What the page of a run says in short: about forty lines at most, for a terminal of this width."""
+    sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
+    lines = summary(sections)
+    parts = list(_lead(run, lines))
+    parts += _careful(run, sections)
+    parts += [Text(" "), *_table(lines[:ROWS], width), Text(" ")]
+    if len(lines) > ROWS:
+        parts.append(Text(f"{len(lines) - ROWS} more main numbers: --full"))
+    parts.append(Text(f"● leans: {RULE}.", "dim"))
+    parts += [line(text, "") for text in _where(run)]
+    return Group(*parts)
+
+
+def brief(run: Run) -> RenderableType:
+    """The beginning of the answer, where several runs are told one after another."""
+    sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
+    return Group(*_lead(run, summary(sections)), *_careful(run, sections))
+
+
+def _lead(run: Run, lines: Sequence[tuple[Measured, Headline]]) -> Iterator[RenderableType]:
+    yield Text(f"{run.record.model}: {lead(lines)}", "bold")
+    yield from (Padding(text, (0, 0, 0, 2)) for text in _sentences(lines))
+
+
+def _named(section: Measured) -> str:
+    """The dataset in words, and its name."""
+    told = readings.dataset(section.dataset)
+    return f"{told} · {section.dataset}" if told != section.dataset else told
+
+
+def _sentences(lines: Sequence[tuple[Measured, Headline]]) -> Iterator[Text]:
+    leaning = [found for found in lines if found[1].verdicts[0].tone == "leans"]
+    for section, found in leaning[:SENTENCES]:
+        verdict = found.verdicts[0]
+        much = f", {verdict.much}" if verdict.much else ""
+        label = f", {found.label}" if found.label else ""
+        yield Text(f"● {_named(section)}{label}: {verdict.short}{much}.")
+
+
+def _careful(run: Run, sections: Sequence[Measured]) -> list[RenderableType]:
+    """What must be known before the numbers are read: caveats, the doctor's concerns, warnings."""
+    told = [Text(f"Careful, {s.dataset}: {s.caveat}", "yellow") for s in sections if s.caveat]
+    told += [
+        Text(f"{found.verdict.capitalize()}, {found.check}: {found.says}", VERDICTS[found.verdict])
+        for found in sorted(run.record.concerns, key=lambda found: found.verdict != "unfit")
+    ]
+    told += [Text(f"Careful: {text}", "yellow") for text in run.record.warnings]
+    told += [Text(text, "yellow") for text in _unscored(run)]
+    told += [Text(run.record.sample, "yellow")] if run.record.partial else []
+    told += [Text(text, "dim") for text in run.record.caveats[:1]]
+    more = [Text(f"{len(told) - CONCERNS} more remarks: --full", "yellow")] if len(told) > CONCERNS else []
+    return [*map(_short, told[:CONCERNS]), *more]
+
+
+def _short(text: Text) -> Text:
+    """At most three lines."""
+    most = 3 * NARROWEST
+    return text if len(text) <= most else text[: most - 3] + Text("...")
+
+
+def _unscored(run: Run) -> Iterator[str]:
+    """How many items of each dataset have no score, by reason: of the measure that lacks most."""
+    for dataset in run.datasets:
+        found = [run.record.unscored.get(f"{dataset}/{task.measure}", {}) for task in run.tasks_on(dataset)]
+        most = max(found, key=lambda reasons: sum(reasons.values()), default={})
+        if most:
+            told = "; ".join(f"{n:,} ({reason})" for reason, n in most.items())
+            yield f"Items of {dataset} without a score: {told}."
+
+
+def _table(lines: Sequence[tuple[Measured, Headline]], width: int) -> Iterator[RenderableType]:
+    """The main numbers under a line for each dataset, which says what it is and what is asked."""
+    yield _grid([("", "value", "95 % interval", Text("verdict"), Text("trust"))], width, "dim")
+    datasets: dict[str, list[tuple[Measured, Headline]]] = {}
+    for section, found in lines:
+        datasets.setdefault(section.dataset, []).append((section, found))
+    for members in datasets.values():
+        section = members[0][0]
+        yield Text(f"{_named(section)} · {section.reading.title[:1].lower()}{section.reading.title[1:]}", "bold")
+        yield _grid([_row(found) for _, found in members], width, "")
+
+
+def _row(found: Headline) -> Row:
+    number, verdict, trust = found.numbers[0], found.verdicts[0], found.trust.level
+    told = Text(f"{verdict.mark} {verdict.short}")
+    return f"  {found.label or 'all'}", number.text, number.brackets, told, Text(trust, VERDICTS[trust])
+
+
+def _grid(rows: Sequence[Row], width: int, style: str) -> Table:
+    shown = Table.grid(padding=(0, 1, 0, 0))
+    left = width - sum(WIDTHS) - len(WIDTHS) - 1
+    shown.add_column(width=left, style=style)
+    for place, wide in enumerate(WIDTHS):
+        shown.add_column(width=wide, style=style, justify="right" if place < 2 else "left")
+    for label, value, interval, verdict, trust in rows:
+        shown.add_row(Text(label), value, interval, verdict, trust)
+    return shown
+
+
+def _where(run: Run) -> Iterator[str]:
+    if (page := run.path / "report.html").exists():
+        yield f"Page: {page}"
+    yield f"All numbers: evenhand show {run.path} --full"

@@ -1,0 +1,202 @@
+"""Measures, datasets and models of one's own: in Python, from a file, and from an installed package."""
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evenhand
+from evenhand import BadInput, Dataset, Pair, datasets, measures, models, plugins
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+
+PLUGIN = '''
+import statistics
+from dataclasses import dataclass
+from typing import ClassVar
+
+from evenhand import Answer, Dataset, Likelihood, Pair, Table
+
+
+@dataclass(frozen=True)
+class MedianGap:
+    """The median difference of the two sentences."""
+
+    name: ClassVar[str] = "median-gap"
+    version: ClassVar[int] = 1
+    neutral: ClassVar[float] = 0.0
+    reading: ClassVar[str] = "above 0 the stereotype is likelier"
+
+    def ask(self, pair):
+        return Likelihood(pair.stereotype), Likelihood(pair.counterpart)
+
+    def score(self, pair, answers):
+        return answers[0].logp - answers[1].logp
+
+    def summarise(self, scores):
+        return statistics.median(score.value for score in scores) if scores else float("nan")
+
+
+def keys(pairs: int = 12) -> Dataset:
+    """Who has how many keys."""
+    items = [
+        Pair(str(i), f"He has {i} keys.", f"She has {i} keys.", {"parity": "odd" if i % 2 else "even"})
+        for i in range(int(pairs))
+    ]
+    return Dataset(name="keys", items=items, by=("parity",))
+
+
+def model(rest: str) -> Table:
+    """A model that prefers men by as much as its name says."""
+
+    def rule(question):
+        who, _, number, _ = question.text.split()
+        against = float(rest) * (1 + int(number) % 3 / 10) if who == "She" else 0.0
+        return Answer((-5.0 - len(question.text) / 100 - against,))
+
+    return Table(rule, name=f"made {rest}")
+
+
+MEASURES = [MedianGap]
+DATASETS = {"keys": keys}
+MODELS = {"made": model}
+'''
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    """What a test adds is gone after it."""
+    kept = [dict(known) for known in (measures.MEASURES, datasets.BUILDERS, models.LOADERS)]
+    yield
+    for known, before in zip((measures.MEASURES, datasets.BUILDERS, models.LOADERS), kept, strict=True):
+        known.clear()  # type: ignore[attr-defined]
+        known.update(before)  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(PLUGIN)
+    return path
+
+
+def test_a_file_brings_measure_dataset_and_model(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "runs"
+    for name in ("0.5", "1.5"):
+        words = ["audit", f"made:{name}", "--plugin", str(file), "--dataset", "keys", "--measure", "median-gap"]
+        assert run_command(app, [*words, "--option", "pairs=10", "--out", str(out)]) == 0
+    assert "median-gap" in capsys.readouterr().out
+    runs = [str(out / f"made {name}") for name in ("0.5", "1.5")]
+    assert run_command(app, ["compare", *runs, "--plugin", str(file)]) == 0
+    assert "+0.560   +1.660   +1.100" in capsys.readouterr().out
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[rule]]\ndataset = "keys (pairs=10)"\nmeasure = "median-gap"\nhigh = 1.0\n')
+    assert run_command(app, ["gate", runs[0], "--policy", str(policy), "--plugin", str(file)]) == 0
+    assert run_command(app, ["gate", runs[1], "--policy", str(policy), "--plugin", str(file)]) == 1
+    assert run_command(app, ["rescore", runs[0], "--plugin", str(file)]) == 0
+
+
+def test_without_the_plugin_a_comparison_says_what_is_missing(file: Path, tmp_path: Path) -> None:
+    plugins.load_file(file)
+    one = evenhand.audit("made:1", dataset="keys", measure="median-gap", out=tmp_path)
+    del measures.MEASURES["median-gap"]
+    with pytest.raises(BadInput, match="not a measure of evenhand's.*`plugin`"):
+        evenhand.compare(one, one)
+    del datasets.BUILDERS["keys"]
+    with pytest.raises(BadInput, match="given in Python, or by a plugin"):
+        evenhand.rescore(one.path)
+
+
+def test_objects_of_ones_own_make_a_run(file: Path, tmp_path: Path) -> None:
+    plugins.load_file(file)
+    data, how, model = datasets.load("keys"), measures.MEASURES["median-gap"], models.own("made:1")
+    assert model is not None
+    whole = evenhand.audit(model, dataset=data, measure=how(), out=tmp_path / "a")
+    assert [row.groups for row in whole.values_of("keys", "median-gap")] == [{}, {"parity": "even"}, {"parity": "odd"}]
+    both: Any = [how, "stereotype-share"]
+    items = evenhand.audit(model, dataset=list(data.items), measure=both, out=tmp_path / "b")
+    assert items.datasets == ["items"]
+    assert {task.measure for task in items.record.tasks} == {"median-gap", "stereotype-share"}
+    assert items.record.tasks[0].by == ("parity",)
+
+
+def test_a_result_is_saved_as_a_run(file: Path, tmp_path: Path) -> None:
+    plugins.load_file(file)
+    data, how, model = datasets.load("keys"), measures.MEASURES["median-gap"], models.own("made:1")
+    assert model is not None
+    result = evenhand.measure(model, data.items, how(), by=("parity",))
+    run = evenhand.from_scores(result.frame, dataset=data, measure=how(), name="saved", out=tmp_path)
+    assert run.values["value"].tolist() == result.values["value"].tolist()
+    assert run.values["low"].tolist() == pytest.approx(result.values["low"].tolist(), nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("x = 1\ny = x / 0\n", "failed in line 2: ZeroDivisionError"),
+        ("x = (\n", "failed in line 1: SyntaxError"),
+        ("import nowhere_to_be_found\n", "failed in line 1: ModuleNotFoundError"),
+        ("x = 1\n", "lists nothing: it needs MEASURES, DATASETS or MODELS"),
+        ("MEASURES = 5\n", "MEASURES is a list of classes"),
+        ("MEASURES = [int]\n", "A measure needs name, version, neutral, reading, ask, score, summarise"),
+        ("DATASETS = {'tgb': dict}\n", "'tgb' is the name of a dataset of evenhand's"),
+        ("DATASETS = {'mine': 3}\n", "added by a function that returns it"),
+    ],
+)
+def test_a_plugin_that_fails_is_a_sentence(
+    text: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text(text)
+    assert run_command(app, ["measures", "--plugin", str(path)]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_plugin_is_a_python_file(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="A plugin is a Python file"):
+        plugins.load_file(tmp_path / "none.py")
+
+
+def test_builders_and_loaders_return_what_they_should(tmp_path: Path) -> None:
+    path = tmp_path / "odd.py"
+    path.write_text("DATASETS = {'odd': lambda: {}}\nMODELS = {'odd': str}\n")
+    plugins.load_file(path)
+    with pytest.raises(BadInput, match=r"must return an evenhand.Dataset. Got \{\}"):
+        datasets.load("odd")
+    with pytest.raises(BadInput, match="must return a model"):
+        evenhand.audit("odd:1", dataset="tgb", out=tmp_path)
+
+
+def test_ours_are_not_replaced(file: Path) -> None:
+    file.write_text(PLUGIN.replace("median-gap", "stereotype-share"))
+    with pytest.raises(BadInput, match="is the name of a measure of evenhand's"):
+        plugins.load_file(file)
+
+
+def test_installed_packages_bring_theirs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(file.parent))
+    entries = {
+        "evenhand.measures": [EntryPoint("median-gap", "mine:MedianGap", "evenhand.measures")],
+        "evenhand.datasets": [EntryPoint("keys", "mine:keys", "evenhand.datasets")],
+        "evenhand.models": [EntryPoint("made", "mine:model", "evenhand.models")],
+    }
+    monkeypatch.setattr(plugins, "entry_points", lambda group: entries[group])
+    plugins.load_installed.__wrapped__()
+    assert "median-gap" in measures.MEASURES
+    assert len(datasets.load("keys", pairs=3).items) == 3
+    assert models.own("made:2") is not None
+    entries["evenhand.models"] = [EntryPoint("x", "mine:nothing", "evenhand.models")]
+    with pytest.raises(BadInput, match="'mine:nothing' of an installed package failed to load"):
+        plugins.load_installed.__wrapped__()
+
+
+def test_a_dataset_needs_a_name_and_items_alone() -> None:
+    data = Dataset(name="two", items=[Pair("a", "He ran.", "She ran.", {"verb": "ran"})])
+    assert data.table().to_dict("index") == {"a": {"text": "He ran.", "other": "She ran.", "verb": "ran"}}
+    with pytest.raises(BadInput, match="'none' has no items"):
+        evenhand.audit(dataset=Dataset(name="none", items=[]))
