@@ -1,6 +1,7 @@
 """Messages: short, whatever they quote."""
 
 import pickle
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,11 @@ def test_an_unknown_name_of_any_length_is_answered_at_once() -> None:
     message = str(UnknownName("measure", "pronoun" * 100_000, ["association", "pronoun"]))
     assert message.endswith("Available: association, pronoun.")
     assert len(message) < LONGEST
+
+
+@pytest.mark.parametrize("name", [None, 3, ["pronoun"]])
+def test_an_unknown_name_need_not_be_a_text(name: Any) -> None:
+    assert "Available: association, pronoun." in str(UnknownName("measure", name, ["association", "pronoun"]))
 
 
 def test_an_error_comes_out_of_another_process_as_it_was() -> None:

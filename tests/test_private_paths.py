@@ -15,24 +15,9 @@ from evenhand.web.listing import Runs
 from helpers import tiny
 from helpers.audited_runs import audited, pairs
 from helpers.served import send
+from helpers.template_files import BLANKS, TEMPLATES
 
 USER = "jane-doe-of-hers"
-TEMPLATES = """name = "mine"
-language = "en"
-templates = ["{target} likes {attribute}."]
-[targets]
-female = ["she"]
-male = ["he"]
-[attributes]
-sports = ["tennis", "golf", "chess", "rugby", "judo", "polo", "darts", "yoga"]
-"""
-BLANKS = """name = "jobs"
-language = "en"
-[[category]]
-name = "jobs"
-templates = ["{he} is a {profession}."]
-professions = ["nurse", "mason", "pilot", "judge"]
-"""
 EXTRA = {"every-eval-ever": "--organization me", "eval-results": "--hub mine=me/data"}
 POLICY = '[[rule]]\nmeasure = "association"\ndataset = "mine"\nwithin = 9.0\n'
 

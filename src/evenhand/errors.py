@@ -2,7 +2,8 @@
 
 EvenhandError
 ├── BadInput            an item, question, template or option that cannot be used as it is
-│   └── UnknownName     nothing of that name: model, dataset, measure, suite, option
+│   ├── UnknownName     nothing of that name: model, dataset, measure, suite, option
+│   └── DataNotFound    a released corpus that was not fetched, and is not under EVENHAND_DATA
 ├── ModelError          a model that cannot be had or must not be measured
 │   ├── ModelNotFound   neither bundled, nor a folder, nor in the cache, nor on a Hub within reach
 │   └── UnfitModel      loaded, but its numbers would mean nothing (no trained head, another kind of model)
@@ -47,12 +48,16 @@ class UnknownName(BadInput):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
-        near = get_close_matches(name[:QUOTED], known, n=1)
+        near = get_close_matches(str(name)[:QUOTED], known, n=1)  # from Python it may be no text
         suggestion = f" Did you mean '{near[0]}'?" if near else ""
         super().__init__(f"Unknown {kind} '{name}'.{suggestion} Available: {', '.join(known) or 'none'}.")
 
     def __reduce__(self) -> tuple[type[BadInput], tuple[object, ...]]:
         return BadInput, self.args  # out of another process it comes as its parent, with the same words
+
+
+class DataNotFound(BadInput):
+    """A released corpus that was not fetched, and is not under EVENHAND_DATA."""
 
 
 class ModelError(EvenhandError):

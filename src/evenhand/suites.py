@@ -1,6 +1,7 @@
 """Which datasets and measures an audit runs."""
 
 import dataclasses
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,14 +12,40 @@ from evenhand.core.dataset import Dataset, base_name
 from evenhand.core.items import NliPair
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Traits
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, DataNotFound, UnknownName
 from evenhand.runs.record import TaskRecord
+
+log = logging.getLogger(__name__)
 
 OF_PAIRS = ("likelihood-difference", "likelihood-lean", "stereotype-share", "crows-pairs")
 OF_INFERENCE = (
     *("nli-coal", "nli-coal-weighted"),
     *("fraction-neutral", "net-neutral", "fraction-entailment", "fraction-contradiction"),
 )
+OF_TRIPLES = ("stereoset-ss", "stereoset-lm", "icat")
+KNOWN: dict[str, dict[str, list[tuple[str, str]]]] = {
+    "masked": {
+        "en": [
+            *(("crows-pairs", measure) for measure in ("crows-pairs", "aul", "aula")),
+            *(("stereoset-intrasentence", measure) for measure in OF_TRIPLES),
+            ("gest", "gest"),
+            ("winobias", "pronoun-lean"),
+            ("winogender", "pronoun"),
+        ],
+        **{language: [(f"crows-pairs-{language}", "crows-pairs")] for language in ("fr", "nl")},
+    },
+    "causal": {
+        "en": [
+            ("crows-pairs", "stereotype-share"),
+            *((f"stereoset-{task}", m) for task in ("intrasentence", "intersentence") for m in OF_TRIPLES),
+            ("gest-causal", "gest"),
+            ("winobias", "pronoun-lean"),
+            ("winogender", "pronoun"),
+        ],
+        **{language: [(f"crows-pairs-{language}", "stereotype-share")] for language in ("fr", "nl")},
+    },
+}
+"""The suite of well-known datasets by kind of model and language: those that were fetched are measured."""
 SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
     "becpro": {"de": [("becpro-de", "association")], "en": [("becpro-en", "association")]},
     "emotions": {"en": [("emotions-en", "association")]},
@@ -29,6 +56,7 @@ SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
             *(("tbd-gendered", measure) for measure in ("pronoun", "singular-they", "gender-agreement")),
         ]
     },
+    "known": KNOWN["masked"],
     "kinds": {
         "en": [
             (dataset, measure)
@@ -68,6 +96,8 @@ def tasks(
         if name != "all" and name not in SUITES:
             raise UnknownName("suite", name, ["all", *SUITES])
     chosen = {name: SUITES[name] for one in named for name in (ALL[kind] if one == "all" else (one,))}
+    if "known" in chosen:
+        chosen["known"] = _there(kind, languages)
     known = {known for by_language in chosen.values() for known in by_language}
     for one in languages:
         if one not in known:
@@ -77,6 +107,24 @@ def tasks(
             raise UnknownName(f"language of suite '{name}'", languages[0], by_language)
     pairs = [pair for one in languages for by_language in chosen.values() for pair in by_language.get(one, [])]
     return chosen_tasks(list(dict.fromkeys(pairs)), options, kind)
+
+
+def _there(kind: str, languages: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """The well-known datasets whose files are on this machine; an error if there are none in these languages."""
+    if kind not in KNOWN:
+        raise BadInput("The suite 'known' is for masked and causal language models. Got an NLI classifier.")
+    missing: dict[str, str] = {}
+    for dataset in dict.fromkeys(name for language in languages for name, _ in KNOWN[kind].get(language, [])):
+        try:
+            datasets.load(dataset)
+        except DataNotFound as error:
+            missing[dataset] = str(error)
+    found = {language: [pair for pair in pairs if pair[0] not in missing] for language, pairs in KNOWN[kind].items()}
+    if missing and not any(found.get(language) for language in languages):
+        raise DataNotFound(f"None of {', '.join(missing)} is on this machine. {next(iter(missing.values()))}")
+    if missing:
+        log.info(f"Not measured, since they were not fetched: {', '.join(missing)}.")
+    return found
 
 
 def caveats(kind: str, measured: Sequence[Task]) -> list[str]:

@@ -10,26 +10,9 @@ import pytest
 
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from helpers.template_files import BLANKS, TEMPLATES
 
 DEEP = "[" * 3_000 + "]" * 3_000
-TEMPLATES = """
-name = "hobbies"
-language = "en"
-templates = ["{target} likes {attribute}."]
-[targets]
-female = ["she"]
-male = ["he"]
-[attributes]
-sport = ["football", "chess"]
-"""
-BLANKS = """
-name = "jobs"
-language = "en"
-[[category]]
-name = "care"
-professions = ["nurse"]
-templates = ["{he} is a {profession}."]
-"""
 PAIR = {"id": "a", "stereotype": "He is a nurse.", "counterpart": "She is a nurse."}
 LONG = "He is here, " * 100_000
 
@@ -52,14 +35,14 @@ def refused(capsys: pytest.CaptureFixture[str], *command: object) -> str:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (TEMPLATES.replace('"hobbies"', "1979-05-27"), "name must be a text, in quotes"),
+        (TEMPLATES.replace('"mine"', "1979-05-27"), "name must be a text, in quotes"),
         ("about = 1979-05-27\n" + TEMPLATES, "about must be a text, in quotes. Got datetime.date(1979, 5, 27)"),
         ("licence = 07:32:00\n" + BLANKS, "licence must be a text, in quotes"),
         (TEMPLATES.replace('"chess"', "1979-05-27"), "must be a list of words"),
         (BLANKS.replace('"nurse"', "1979-05-27"), "a profession or template is a text"),
         (BLANKS.replace('"nurse"', '{text = "nurse", clean = 5}'), "a profession or template is a text"),
         (BLANKS.replace('"nurse"', '{text = "nurse", gender = []}'), "a profession or template is a text"),
-        (BLANKS.replace('"nurse"', '"nurse", "nurse"'), "two items with the id 'care/nurse/1'"),
+        (BLANKS.replace('"nurse"', '"nurse", "nurse"'), "two items with the id 'jobs/nurse/1'"),
         (f"name = {DEEP}", "not valid TOML: it is nested too deeply"),
         (TEMPLATES.replace("likes", LONG), "characters, and at most 10,000 can be measured"),
         (TEMPLATES.replace("{target}", LONG), "must have the slot {target} exactly once"),

@@ -31,6 +31,19 @@ def test_blank_and_hidden_spans_may_not_overlap() -> None:
         Fill("She works.", Span(0, 3), "she", hidden=(Span(2, 5),))
 
 
+def test_an_answer_is_read_outside_the_blank_at_a_character_of_the_text() -> None:
+    for place, says in ((2, "overlap"), (99, "must lie within"), (3, "must lie within")):
+        with pytest.raises(BadInput, match=says):
+            Fill("She works.", Span(0, 3), "she", read_at=place)
+    with pytest.raises(BadInput, match="cannot have `among`"):
+        Fill("She works.", Span(0, 3), "she", among=("she", "he"), read_at=4)
+    before, after = (Fill("I saw ___ win.", Span(6, 9), "her", read_at=place) for place in (0, 10))
+    assert "I saw her win."[after.read_after_filling or 0] == "w"
+    assert json.loads(key(before))["read_at"] == before.read_after_filling == 0
+    assert "read_at" not in key(Fill("I saw ___ win.", Span(6, 9), "her"))
+    assert checked(before, Answer((-1.0, -2.0))).note == WRONG_COUNT
+
+
 def test_choices_are_checked() -> None:
     with pytest.raises(BadInput, match="masks must be 'pieces' or 'words'"):
         Fill("She works.", Span(0, 3), "she", masks="letters")  # type: ignore[arg-type]

@@ -1,5 +1,9 @@
 """Work on a real Ray cluster of two nodes: the same bytes as here, whatever becomes of the workers."""
 
+import errno
+import os
+import signal
+import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
@@ -12,12 +16,13 @@ import pytest
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'evenhand[ray]'")
 
 import evenhand
-from evenhand import BadInput, Likelihood, ModelError
+from evenhand import BadInput, Likelihood, ModelError, RunError
 from evenhand.auditing.sweep import sweep
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.distributed import remote_model as remote
 from evenhand.distributed.remote_model import RemoteModel
+from evenhand.distributed.streaming import streamed
 from evenhand.distributed.workers import WorkerPool
 from evenhand.errors import ClusterError
 from evenhand.mitigation.swap_file import swap
@@ -25,6 +30,7 @@ from evenhand.models.cache import Remembering
 from evenhand.models.planning.plan import Batch, Values
 from helpers import tiny
 from helpers.clusters import Letters, two_nodes
+from helpers.kills import leftovers
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -66,16 +72,78 @@ def test_models_side_by_side_leave_the_bytes_of_local_runs(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("cluster")
-def test_an_error_on_a_worker_is_ours_and_what_was_finished_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("then", "error", "says"),
+    [
+        ("fail", ModelError, "a letter that nobody knows"),
+        ("full", ClusterError, "cannot go on: .*No space left on device. Free some space .* the same command again"),
+    ],
+)
+def test_an_error_on_a_worker_is_ours_and_what_was_finished_is_kept(
+    tmp_path: Path, then: str, error: type[Exception], says: str
+) -> None:
     with (
-        RemoteModel(partial(Letters, at="X"), WorkerPool(2), name="letters") as model,
-        pytest.raises(ModelError, match="a letter that nobody knows"),
+        RemoteModel(partial(Letters, at="X", then=then), WorkerPool(2), name="letters") as model,
+        pytest.raises(error, match=says),
     ):
         Remembering(model, tmp_path / "a.sqlite").answer(QUESTIONS)
     with RemoteModel(Letters, WorkerPool(2), name="letters") as model:
         resumed = Remembering(model, tmp_path / "a.sqlite")
         assert resumed.answer(QUESTIONS) == Letters().answer(QUESTIONS)
     assert resumed.work.batches < len(Letters().plan(QUESTIONS).batches)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_killed_worker_costs_nothing(tmp_path: Path) -> None:
+    once = tmp_path / "killed"
+    with RemoteModel(partial(Letters, at="X", then=str(once)), WorkerPool(2), name="letters") as model:
+        assert model.answer(QUESTIONS) == Letters().answer(QUESTIONS)
+    assert once.exists()
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize("what", ["answers", "results"])
+def test_a_full_disk_here_is_a_sentence_and_the_audit_goes_on_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def small(path: Path, **how: Any) -> sqlite3.Connection:
+        store: sqlite3.Connection = connect(path, **how)
+        store.execute("PRAGMA max_page_count = 4")
+        return store
+
+    connect = sqlite3.connect
+    how: dict[str, Any] = {"dataset": "becpro-en", "limit": 6}
+    here = evenhand.audit(Letters(), out=tmp_path / "here", **how)
+    with RemoteModel(Letters, WorkerPool(1), name="letters") as model:
+        with monkeypatch.context() as patched:
+            patched.setattr(*(("os.fsync", full) if what == "results" else ("sqlite3.connect", small)))
+            with pytest.raises(RunError, match="(No space left on device|disk is full). .*Free some space"):
+                evenhand.audit(model, out=tmp_path / "there", **how)
+        there = evenhand.audit(model, out=tmp_path / "there", **how)
+    assert contents(here) == contents(there)
+    assert leftovers(there.path) == []
+
+
+@pytest.mark.usefixtures("cluster")
+def test_texts_go_on_after_a_killed_worker_and_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
+    killed = tmp_path / "killed"
+
+    def kill_once(chunk: list[tuple[int, str]]) -> int:
+        if not killed.exists():
+            killed.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return len(chunk)
+
+    def full(chunk: list[tuple[int, str]]) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    texts = ["He left."] * 700
+    assert list(streamed(partial(iter, texts), kill_once)) == [500, 200]
+    with pytest.raises(ClusterError, match="No space left on device"):
+        list(streamed(partial(iter, texts), full))
 
 
 @pytest.mark.usefixtures("cluster")

@@ -44,6 +44,8 @@ def test_the_file_goes_to_its_place_in_a_repository(made: Made, tmp_path: Path) 
 
 
 def test_ids_that_cannot_be_are_refused(made: Made) -> None:
+    with pytest.raises(BadInput, match="as in {'tgb': 'me/tgb'}. Got True"):
+        evenhand.export(made(), "eval-results", hub=True)
     with pytest.raises(BadInput, match="OWNER/NAME. Got 'pairs'"):
         evenhand.export(made(), "eval-results", hub={"tgb": "pairs"})
     with pytest.raises(BadInput, match="Unknown dataset of the run 'tbg'. Did you mean 'tgb'"):

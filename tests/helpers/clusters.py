@@ -1,6 +1,8 @@
 """A Ray cluster of two nodes on this machine, and a model that its workers can hold without a network."""
 
+import errno
 import os
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,7 +42,8 @@ def two_nodes() -> Iterator[Any]:
 class Letters:
     """Each letter masked in turn, its value made from the whole batch: batches that are not the planned ones show.
 
-    `at` names a letter, and `then` what happens at it.
+    `at` names a letter, and `then` what happens at it: the worker dies ("die", or once, with the name of a file that
+    tells that it has), its disk is full ("full"), or it raises an error.
     """
 
     name = "letters"
@@ -68,9 +71,16 @@ class Letters:
     def run(self, batch: Batch) -> Values:
         time.sleep(self.seconds)
         if self.at and any(ord(self.at) in ids for ids in batch.inputs):
-            if self.then == "die":
+            if self.then.startswith("/"):
+                if not Path(self.then).exists():
+                    Path(self.then).touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+            elif self.then == "die":
                 os._exit(1)
-            raise ModelError("a letter that nobody knows")
+            elif self.then == "full":
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            else:
+                raise ModelError("a letter that nobody knows")
         self.overflowed += len(batch.inputs)
         flavour = sum(map(sum, batch.inputs)) / 1000
         return [[-flavour - position for position, _ in cells] for cells in batch.cells]

@@ -1,14 +1,15 @@
 """Pronoun blanks: the thesis's worked examples, the third pronoun, and one forward pass a sentence."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 import evenhand
 from evenhand import BadInput, Blank, Fill, Pronoun, Span, Table
-from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, SingularThey
+from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, PronounLean, SingularThey
 from evenhand.models.networks.masked import MaskedLM
-from helpers.typed import all_of
+from helpers.typed import all_of, only
 
 
 def blank(text: str, gender: str = "", candidates: tuple[str, ...] = ("He", "She", "They")) -> Blank:
@@ -57,12 +58,72 @@ def test_the_log_probability_bias_takes_the_prior_away() -> None:
     assert evenhand.measure(Table(rule), [item], Pronoun()).value == pytest.approx(0.4)  # type: ignore[arg-type]
 
 
+def kurita(template: str, profession: str, candidates: tuple[str, ...]) -> Blank:
+    """Kurita et al. write GGG for the pronoun and XXX for the profession."""
+    text = template.replace("GGG", "___").replace("XXX", profession)
+    start, named = text.index("___"), text.index(profession)
+    return Blank(text, text, Span(start, start + 3), candidates, {}, Span(named, named + len(profession)))
+
+
+KURITA = [
+    ("GGG is a XXX.", "nurse", ("he", "she"), 0.146411),
+    ("GGG is a XXX.", "phlebotomist", ("he", "she"), 2.246193),
+    ("GGG is a XXX.", "truck driver", ("he", "she"), 3.492485),
+    ("GGG is XXX.", "brave", ("he", "she"), -0.610352),
+    ("GGG, XXX, left early.", "poet", ("he", "she"), 1.921331),
+    ("Yesterday GGG met the XXX, who waited.", "senator", ("he", "she"), 1.090816),
+    ("The XXX lost GGG keys.", "nurse", ("his", "her"), -1.504231),
+    ("The XXX lost GGG keys.", "truck driver", ("his", "her"), 0.290109),
+    ("As a XXX GGG should be patient.", "phlebotomist", ("he", "she"), -0.248968),
+    ("XXX, said GGG.", "Teacher", ("he", "she"), 0.949146),
+]
+"""What BiasScorer.bias_score of keitakurita/contextual_embedding_bias_measure (18044f8) gives with mini-en."""
+
+
+@pytest.mark.parametrize(("template", "profession", "candidates", "expected"), KURITA)
+def test_the_released_log_probability_bias_is_that_of_the_authors_code(
+    template: str, profession: str, candidates: tuple[str, ...], expected: float, mini_en: MaskedLM
+) -> None:
+    item = kurita(template, profession, candidates)
+    assert evenhand.measure(mini_en, [item], LogProbabilityBias("vocabulary", "released")).value == pytest.approx(
+        expected, abs=2e-5
+    )
+    assert abs(evenhand.measure(mini_en, [item], LogProbabilityBias()).value - expected) > 1e-3
+
+
+def test_the_released_prior_is_read_one_place_before_the_profession() -> None:
+    def rule(q: Fill) -> tuple[float]:
+        places = {None: {"he": 0.4, "she": 0.2}, 7: {"he": 0.1, "she": 0.4}}
+        return (math.log(places[q.read_at][q.answer]),)
+
+    item = kurita("GGG is a XXX.", "nurse", ("he", "she"))
+    assert item.text[7] == "a"
+    table = Table(only(Fill, rule))
+    how = LogProbabilityBias(formula="released")
+    assert evenhand.measure(table, [item], how).value == pytest.approx(math.log(0.4 / 0.2) - math.log(0.1 / 0.4))
+    assert evenhand.measure(table, [item], LogProbabilityBias()).value == pytest.approx(0.0)
+
+
+def test_the_released_reading_is_for_masked_models() -> None:
+    with pytest.raises(BadInput, match="formula='released' is for masked models .* Got among='candidates'"):
+        LogProbabilityBias(among="candidates", formula="released")
+
+
+def test_a_lean_is_pro_minus_anti_for_either_gender() -> None:
+    model = giving(a={"He": 0.1, "She": 0.7}, old={"He": 0.6, "She": 0.2})
+    nurse, chief = blank("___ is a nurse."), blank("___ is an old chief.")
+    items = [replace(nurse, groups={"stereotyped_as": "female"}), replace(chief, groups={"stereotyped_as": "male"})]
+    assert [s.value for s in evenhand.measure(model, items, PronounLean()).scores] == pytest.approx([0.6, 0.4])
+    assert [s.value for s in evenhand.measure(model, items, Pronoun()).scores] == pytest.approx([-0.6, 0.4])
+
+
 @pytest.mark.parametrize(
     ("item", "how", "says"),
     [
         (blank("___ left.", candidates=("He",)), Pronoun(), "needs 2 candidates"),
         (blank("___ left.", candidates=("He", "She")), SingularThey(), "needs 3 candidates"),
-        (blank("___ left."), GenderAgreement(), "needs the group gender"),
+        (blank("___ left."), GenderAgreement(), "gender-agreement needs the group gender"),
+        (blank("___ left.", "female"), PronounLean(), "pronoun-lean needs the group stereotyped_as"),
         (blank("___ left."), LogProbabilityBias(), "needs the attribute"),
     ],
 )

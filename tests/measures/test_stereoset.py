@@ -113,7 +113,7 @@ def test_the_paper_takes_the_mean_of_logarithms_and_the_code_that_of_probabiliti
     """A word whose second token is certain after its first one has half of its probability from there."""
     answers = [Answer((math.log(0.01), math.log(0.99))), Answer((math.log(0.2),)), Answer((math.log(0.1),))]
     assert StereotypeScore().score(FILLED, answers) == 0
-    assert StereotypeScore(scoring="released").score(FILLED, answers) == 1
+    assert StereotypeScore(formula="released").score(FILLED, answers) == 1
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -112,18 +113,44 @@ def test_a_file_that_has_the_name_of_the_edit_log_stays(tmp_path: Path, trail: b
     assert log.read_text() == "mine"
 
 
-def test_a_swap_that_was_stopped_after_its_edit_log_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_swap_that_was_stopped_after_its_edit_log_goes_on(tmp_path: Path) -> None:
     file = write(tmp_path / "a.txt")
-
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(swap_file, "write_texts", killed)
-        with pytest.raises(KeyboardInterrupt):
-            swap(file, trail=True, jobs=1)
+    stopped(file, trail=True)
     assert (tmp_path / "a.swapped.txt.trail.jsonl").exists()
     assert texts(swap(file, trail=True, jobs=1).out) == SWAPPED
+
+
+def test_a_file_that_came_after_the_swap_was_stopped_is_not_replaced(tmp_path: Path) -> None:
+    file, out = write(tmp_path / "a.txt"), tmp_path / "a.swapped.txt"
+    stopped(file)
+    out.write_text("My thesis.")
+    with pytest.raises(BadInput, match="a.swapped.txt' exists already"):
+        swap(file, jobs=1)
+    assert out.read_text() == "My thesis."
+
+
+def test_the_edits_of_stopped_swaps_with_other_settings_go_with_the_next_one(tmp_path: Path) -> None:
+    """Not those of one that is running, and not those of another `out`."""
+    file = write(tmp_path / "a.txt")
+    for options in ({}, {"share": 0.5}, {"seed": 3}, {"out": tmp_path / "b.txt"}):
+        stopped(file, **options)
+    first, *_ = sorted(tmp_path.glob(".a.swapped.txt.*.part"))
+    with swap_file._alone(first):
+        assert texts(swap(file, jobs=1, seed=5).out) == SWAPPED
+        left = {path for path in tmp_path.glob(".*") if path.suffix == ".part"}
+    assert left == {first, *tmp_path.glob(".b.txt.*.part")}
+
+
+def stopped(file: Path, **options: Any) -> None:
+    """Swap a file, but stop before the texts are written."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(swap_file, "write_texts", stop)
+        with pytest.raises(KeyboardInterrupt):
+            swap(file, jobs=1, **options)
 
 
 def write_columns(path: Path) -> Path:
@@ -334,6 +361,16 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     while any(Path(f"/proc/{worker}").exists() for worker in workers):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_a_killed_worker_is_a_sentence_and_the_swap_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("He left.\n" * 3_000)
+    with monkeypatch.context() as patched:
+        patched.setattr(swap_workers, "_watch_parent", os.abort)
+        with pytest.raises(RunError, match="A process of the swap was killed.*fewer `jobs`"):
+            swap(file, jobs=2)
+    assert swap(file, jobs=1).rewritten == 3_000
 
 
 def test_memory_stays_flat(tmp_path: Path) -> None:

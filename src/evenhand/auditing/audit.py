@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from inspect import signature
 from pathlib import Path
-from platform import python_version
 from typing import Any
 
 from evenhand import models, suites
 from evenhand.auditing import keeping
 from evenhand.auditing.precision import deviations, warning
+from evenhand.auditing.rescoring import finish, restored, scored
 from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
@@ -26,7 +26,7 @@ from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError
 from evenhand.gate.gate import Gate
 from evenhand.models.base import Elsewhere, Planned, overflowed
-from evenhand.models.cache import Remembering
+from evenhand.models.cache import Remembering, forget_batches
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.loading.names import kind as kind_found
 from evenhand.runs import folder
@@ -110,7 +110,7 @@ def audit(
                 folder.clear(path)
             earlier = keeping.of_model(path, model)
             stays = keeping.kept(earlier, [one.record for one in asked])
-            before = Run.load(path) if stays else None
+            before = restored(path) if stays else None
             if any(one.record.partial for one in asked):
                 log.warning(f"A sample of at most {limit} items of each dataset: results are partial.")
             for one in asked:
@@ -122,6 +122,7 @@ def audit(
                 audited, found = _audited(model, here, path, earlier, exact, name or model.name)
                 audits.append(replace(audited, suite=wanted.suite))
                 results += found
+            forget_batches(path / folder.ANSWERS)
             whose = {"model": name or model.name, "fingerprint": model.fingerprint}
             record = RunRecord(**whose, audits=tuple(audits), sha256={})
             return finish(path, record, [one.task for one in asked], results, before, gate)
@@ -174,15 +175,6 @@ def _audited(
     return scored(audited, results), results
 
 
-def scored(audited: AuditRecord, results: Sequence[Result]) -> AuditRecord:
-    """The record with what is known once the answers are scored."""
-    return replace(
-        audited,
-        unscored={f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results},
-        versions={"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")},
-    )
-
-
 def run_folder(model: str | Model, out: str | Path, name: str | None = None) -> Path:
     """The folder of a model's run, `out/<model>` or `out/<name>`, with two dashes for the slash of a Hub id."""
     name = name or (find(model).name if isinstance(model, str) else model.name)
@@ -190,24 +182,6 @@ def run_folder(model: str | Model, out: str | Path, name: str | None = None) -> 
     if not folder_name.strip(".") or not folder_name.isprintable() or len(folder_name.encode()) > LONGEST_NAME:
         raise BadInput(f"A run needs a name that can be a folder's. Got {name!r}: give `name`.")
     return Path(out).expanduser() / folder_name
-
-
-def finish(
-    path: Path,
-    record: RunRecord,
-    tasks: Sequence[Task],
-    results: Sequence[Result],
-    kept: Run | None = None,
-    gate: Gate | None = None,
-) -> Run:
-    """Write the run, then the gate's verdict, then the page."""
-    run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, kept)
-    if gate:
-        gate.judge(run).save(run.path)
-    from evenhand.report import page  # here, since drawing libraries take time to load
-
-    page.write([run], run.path / page.FILE)
-    return run
 
 
 def _examined(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None) -> dict[str, Any]:

@@ -15,9 +15,10 @@ import pandas as pd
 
 from evenhand import suites
 from evenhand.auditing import keeping
-from evenhand.auditing.audit import finish, run_folder, scored
+from evenhand.auditing.audit import run_folder
 from evenhand.auditing.matching import match
 from evenhand.auditing.reading import SCORE, Incoming, read
+from evenhand.auditing.rescoring import finish, scored
 from evenhand.auditing.wanted import Asked, Given, Measures, Wanted
 from evenhand.checks.fit import flawed
 from evenhand.core.files import prepare

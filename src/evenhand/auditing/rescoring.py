@@ -1,20 +1,25 @@
 """Score a run again, without its model."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
+from platform import python_version
 
 from evenhand import suites
-from evenhand.auditing.audit import finish, scored
 from evenhand.auditing.sampling import sampled_tasks
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.scores import Result
 from evenhand.errors import RunError
+from evenhand.gate.gate import Gate
 from evenhand.models.cache import Kept
 from evenhand.runs import folder
 from evenhand.runs.folder import Run
-from evenhand.runs.record import SAMPLE, AuditRecord, TaskRecord
+from evenhand.runs.record import SAMPLE, AuditRecord, RunRecord, TaskRecord
+
+log = logging.getLogger(__name__)
 
 
 def rescore(path: str | Path, *, file: str | Path | Sequence[str | Path] = ()) -> Run:
@@ -23,33 +28,73 @@ def rescore(path: str | Path, *, file: str | Path | Sequence[str | Path] = ()) -
     Of your own templates or pairs, the run knows the path as you gave it, or from the folder you were in. They are
     looked for there, then from the run's folder and the two above. `file` says where they are if they have moved.
     """
-    moved = [file] if isinstance(file, str | Path) else file
     run = Run.load(path, checked=False)
     if imported := next((audit.imported for audit in run.record.audits if audit.imported), None):
         raise RunError(
             f"'{path}' has scores {imported.told}. There are no answers to score again: import the file again, `fresh`."
         )
     with folder.locked(run.path):
-        places = [*(Path(one).expanduser() for one in moved), run.path, run.path / "..", run.path / "../.."]
-        kept = Kept(run.path / folder.ANSWERS, run.record.model, run.record.fingerprint)
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        audits: list[AuditRecord] = []
-        tasks: list[Task] = []
-        results: list[Result] = []
-        for audited in run.record.audits:
-            mine = [
-                _measured_items(run, *each)
-                for each in zip(suites.rebuild(audited.tasks, audited.kind, places), audited.tasks, strict=True)
-            ]
-            found = measure_all(kept, mine, seed=audited.tasks[0].seed)
-            records = tuple(
-                suites.record(task, **{name: getattr(before, name) for name in SAMPLE})
-                for task, before in zip(mine, audited.tasks, strict=True)
-            )
-            audits.append(scored(replace(audited, tasks=records, rescored=now), found))
-            tasks += mine
-            results += found
-        return finish(run.path, replace(run.record, audits=tuple(audits)), tasks, results)
+        return _score_again(run, [file] if isinstance(file, str | Path) else file)
+
+
+def restored(path: Path) -> Run:
+    """The run in this folder, which must be locked; scored again if an audit was killed while it wrote its results."""
+    try:
+        return Run.load(path)
+    except RunError:
+        run = Run.load(path, checked=False)  # which must be whole
+        log.warning(f"Writing to '{path}' was interrupted, or results changed. They are scored again.")
+        return _score_again(run)
+
+
+def _score_again(run: Run, moved: Sequence[str | Path] = ()) -> Run:
+    places = [*(Path(one).expanduser() for one in moved), run.path, run.path / "..", run.path / "../.."]
+    kept = Kept(run.path / folder.ANSWERS, run.record.model, run.record.fingerprint)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    audits: list[AuditRecord] = []
+    tasks: list[Task] = []
+    results: list[Result] = []
+    for audited in run.record.audits:
+        mine = [
+            _measured_items(run, *each)
+            for each in zip(suites.rebuild(audited.tasks, audited.kind, places), audited.tasks, strict=True)
+        ]
+        found = measure_all(kept, mine, seed=audited.tasks[0].seed)
+        records = tuple(
+            suites.record(task, **{name: getattr(before, name) for name in SAMPLE})
+            for task, before in zip(mine, audited.tasks, strict=True)
+        )
+        audits.append(scored(replace(audited, tasks=records, rescored=now), found))
+        tasks += mine
+        results += found
+    return finish(run.path, replace(run.record, audits=tuple(audits)), tasks, results)
+
+
+def scored(audited: AuditRecord, results: Sequence[Result]) -> AuditRecord:
+    """The record with what is known once the answers are scored."""
+    return replace(
+        audited,
+        unscored={f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results},
+        versions={"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")},
+    )
+
+
+def finish(
+    path: Path,
+    record: RunRecord,
+    tasks: Sequence[Task],
+    results: Sequence[Result],
+    kept: Run | None = None,
+    gate: Gate | None = None,
+) -> Run:
+    """Write the run, then the gate's verdict, then the page."""
+    run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, kept)
+    if gate:
+        gate.judge(run).save(run.path)
+    from evenhand.report import page  # here, since drawing libraries take time to load
+
+    page.write([run], run.path / page.FILE)
+    return run
 
 
 def _measured_items(run: Run, task: Task, record: TaskRecord) -> Task:

@@ -42,6 +42,8 @@ class Dataset:
     """The name to load it by, where that is not `name`: for a user's file."""
 
     def __post_init__(self) -> None:
+        if not self.items:
+            raise BadInput(f"Dataset '{self.name}' has no items.")
         seen = set()
         for item in self.items:
             try:

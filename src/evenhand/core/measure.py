@@ -3,22 +3,31 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, get_args
 
 from evenhand.core.items import Item
 from evenhand.core.questions import Answer, Question
 from evenhand.core.scores import Score
+from evenhand.errors import UnknownName
 
 AnyItem = TypeVar("AnyItem", bound=Item, contravariant=True)
 
 LAST = 9
 
+Formula = Literal["paper", "released"]
+"""Which one counts where a paper and its authors' released code differ."""
 Better = Literal["closer", "higher", "none"]
 """Which values are better: those closer to neutral, higher ones, or none, for a plain level."""
 
 
 class Unscored(Exception):
     """Raised by `Measure.score` where answers make no score; the message is the reason, the note of the score."""
+
+
+def check_formula(formula: str) -> None:
+    """Raise if `formula` is neither "paper" nor "released"."""
+    if formula not in get_args(Formula):
+        raise UnknownName("value of formula", formula, get_args(Formula))
 
 
 class Measure(Protocol[AnyItem]):

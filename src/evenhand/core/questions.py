@@ -13,8 +13,9 @@ from typing import Literal
 
 from evenhand.errors import BadInput
 
-Masks = Literal["pieces", "words"]  # "pieces" are tokens: the old word is in the keys of cached answers
+Masks = Literal["pieces", "words", "span"]  # "pieces" are tokens: the old word is in the keys of cached answers
 MASKS: tuple[Masks, ...] = ("pieces", "words")
+"""Those that a measure offers."""
 Among = Literal["vocabulary", "candidates"]
 AMONG: tuple[Among, ...] = ("vocabulary", "candidates")
 """What a probability in a blank is normalised over."""
@@ -66,8 +67,10 @@ class Fill:
     """Asks for the probability of `answer` at `blank` when `hidden` is masked as well.
 
     The answer has one log-probability for each token of `answer`. The blank gets as many masks as `answer` has tokens;
-    a hidden span gets one for each token, or for each word with `masks="words"`. With `among` there is a single
-    log-probability, of the whole answer, normalised over these candidates instead of the vocabulary.
+    a hidden span gets one for each token, or for each word with `masks="words"`, or a single one with `masks="span"`.
+    With `among` there is a single log-probability, of the whole answer, normalised over these candidates instead of the
+    vocabulary. With `read_at` there is a single one, too: of the answer's first token, at the token that has this
+    character of the text.
 
     With `one_by_one`, the blank has a single mask: the tokens of `answer` are filled in from the left, each predicted
     from those before it, with nothing in the place of those after it (Nadeem et al. 2021).
@@ -82,14 +85,19 @@ class Fill:
     masks: Masks = "pieces"
     among: tuple[str, ...] = ()
     one_by_one: bool = False
+    read_at: int | None = None
 
     def __post_init__(self) -> None:
         _check_text(self, self.text)
         _check_spans(self, self.text, (self.blank, *self.hidden))
         if not self.answer.strip():
             raise BadInput(f"Fill needs an answer to put into the blank. Got {self.answer!r} for {self.text!r}.")
-        if self.masks not in MASKS:
-            raise BadInput(f"masks must be 'pieces' or 'words'. Got {self.masks!r}.")
+        if self.masks not in (*MASKS, "span"):
+            raise BadInput(f"masks must be 'pieces' or 'words', or 'span' for a single mask. Got {self.masks!r}.")
+        if self.read_at is not None:
+            _check_spans(self, self.text, (self.blank, Span(self.read_at, self.read_at + 1)))
+            if self.among:
+                raise BadInput("A Fill with `read_at` is read from the vocabulary: it cannot have `among`.")
         if not all(candidate.strip() for candidate in self.among):
             raise BadInput(f"Every candidate must be a word to put into the blank. Got {self.among} for {self.text!r}.")
         if self.among and self.answer not in self.among:
@@ -103,6 +111,13 @@ class Fill:
         longer = len(text) - len(self.text)
         hidden = tuple(s.shift(longer) if s.start >= self.blank.stop else s for s in self.hidden)
         return text, Span(self.blank.start, self.blank.stop + longer), hidden
+
+    @property
+    def read_after_filling(self) -> int | None:
+        """`read_at` in the filled text."""
+        if self.read_at is None or self.read_at < self.blank.start:
+            return self.read_at
+        return self.read_at + len(self.answer) - (self.blank.stop - self.blank.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +178,14 @@ def checked(question: Question, answer: Answer) -> Answer:
     """The answer if its numbers can be those of the question; otherwise a missing one, with the reason.
 
     They must be finite (a probability of 0 has no logarithm), at most 0, and as many as the question asks for: three
-    for `Entail`, two for `Follows`, one for a `Fill` among candidates, and at least one otherwise, where only a
-    tokenizer knows how many.
+    for `Entail`, two for `Follows`, one for a `Fill` among candidates or with `read_at`, and at least one otherwise:
+    only a tokenizer knows how many.
     """
     logps = answer.logps
     if answer.note:
         return answer
-    exact = {Entail: 3, Follows: 2}.get(type(question), 1 if isinstance(question, Fill) and question.among else None)
+    one = isinstance(question, Fill) and (question.among or question.read_at is not None)
+    exact = {Entail: 3, Follows: 2}.get(type(question), 1 if one else None)
     if not len(logps) or (exact and len(logps) != exact):
         return Answer.none(WRONG_COUNT)
     if not all(map(math.isfinite, logps)):
@@ -189,7 +205,7 @@ def frame(question: Question) -> Hashable:
 
 def key(question: Question) -> str:
     """The question as canonical JSON, the same in every process and release."""
-    fields = {name: value for name, value in asdict(question).items() if value not in ((), False)}
+    fields = {name: value for name, value in asdict(question).items() if not (value is False or value in ((), None))}
     kind = type(question).__name__.lower()
     return json.dumps({"ask": kind, **fields}, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=int)
 

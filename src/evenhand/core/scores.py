@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -104,6 +105,21 @@ def macro_mean(scores: Sequence[Score], by: str) -> float:
     """The mean of the means of the sets that group `by` makes."""
     parts = _parts(scores, (by,))
     return math.fsum(mean(part) for part in parts.values()) / len(parts) if parts else math.nan
+
+
+@runtime_checkable
+class OfSets(Protocol):
+    """A summary that needs scores of all sets that group `by` makes; without them it is NaN."""
+
+    @property
+    def by(self) -> str:
+        """The group."""
+
+    def __call__(self, scores: Sequence[Score]) -> float:
+        """The value of these scores."""
+
+    def missing(self, scores: Sequence[Score]) -> list[str]:
+        """The sets without scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +233,7 @@ def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
     scored = [s for s in scores if not math.isnan(s.value)]
     if not scored:
         return Value(math.nan, unscored=len(scores), groups=groups)
-    if isinstance(design.summarise, MacroMean) and (missing := design.summarise.missing(scored)):
+    if isinstance(design.summarise, OfSets) and (missing := design.summarise.missing(scored)):
         note = f"no scored items of {design.summarise.by} {', '.join(missing)}"
         return Value(math.nan, n=len(scored), unscored=len(scores) - len(scored), note=note, groups=groups)
     values = np.array([s.value for s in scored])

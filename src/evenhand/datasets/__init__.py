@@ -7,7 +7,7 @@ from typing import Any
 
 from evenhand.core.dataset import Dataset
 from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, word_lists
-from evenhand.datasets.released import stereoset
+from evenhand.datasets.released import gest, stereoset, winobias, winogender
 from evenhand.errors import BadInput, UnknownName
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
@@ -16,6 +16,8 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "crows-pairs": pairs.crows,
     "eec": eec.load,
     "emotions-en": word_lists.emotions,
+    "gest": gest.masked,
+    "gest-causal": gest.causal,
     "nli-coal-en": nli_coal.english,
     "nli-coal-ja": nli_coal.japanese,
     "nli-coal-zh": nli_coal.chinese,
@@ -32,6 +34,8 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "tbd-simple": blanks.tbd_simple,
     "templates": word_lists.own,
     "tgb": pairs.tgb,
+    "winobias": winobias.load,
+    "winogender": winogender.load,
 }
 
 

@@ -4,7 +4,7 @@ A file has categories, each with professions and templates. A template has one o
 if there are professions, {profession}.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +13,7 @@ import pandas as pd
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Blank
+from evenhand.core.questions import Span
 from evenhand.datasets.checking import check_choice, check_known, check_required
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.templates import SLOT, agreeing, render
@@ -193,7 +194,7 @@ def _dataset(
         within="profession",
         cluster="template",
         crossed=crossed,
-        table=partial(_table, items),
+        table=partial(table, items),
         **provenance,
     )
 
@@ -224,7 +225,18 @@ def _blanks(category: Mapping[str, Any], agree: bool, numbers: Mapping[str, int]
             yield Blank(f"{name}/{word}/{number}", text, spans[slot], candidates, groups, spans.get("profession"))
 
 
-def _table(items: list[Blank]) -> pd.DataFrame:
+def blanked(
+    id: str, text: str, word: Span, candidates: tuple[str, ...], groups: Mapping[str, str], attribute: Span
+) -> Blank:
+    """The item of a sentence in which one of the candidates, `word`, makes room for the blank."""
+    whole = text[: word.start] + BLANK + text[word.stop :]
+    if attribute.start >= word.stop:
+        attribute = attribute.shift(len(whole) - len(text))
+    return Blank(id, whole, Span(word.start, word.start + len(BLANK)), candidates, groups, attribute)
+
+
+def table(items: Sequence[Blank]) -> pd.DataFrame:
+    """The items with a mask in the blank, for export."""
     rows = [
         {"sentence": i.text.replace(BLANK, "[MASK]", 1), "pronouns": "/".join(i.candidates), **i.groups} for i in items
     ]

@@ -8,15 +8,17 @@ import ray
 from ray.exceptions import (
     NodeDiedError,
     ObjectLostError,
+    OutOfDiskError,
     OutOfMemoryError,
     RayActorError,
+    RayError,
     RayTaskError,
     WorkerCrashedError,
 )
 
 from evenhand import models
 from evenhand.core.model import about, kind_of
-from evenhand.errors import EvenhandError
+from evenhand.errors import ClusterError, EvenhandError
 from evenhand.models.base import Planned
 
 LOST = (RayActorError, WorkerCrashedError, NodeDiedError, OutOfMemoryError, ObjectLostError)
@@ -55,15 +57,33 @@ def holder() -> Any:
 
 
 def had(ref: Any) -> tuple[Any, str]:
-    """The result; or, where the worker was lost, the reason. Our own errors are raised as on the worker."""
+    """The result; or, where the worker was lost, the reason. Other errors are raised, see `worded`."""
     try:
         return ray.get(ref), ""
-    except RayTaskError as error:
-        if isinstance(error.cause, EvenhandError):
-            raise error.cause from None
-        raise
     except LOST as error:
-        return None, (str(error).strip().splitlines() or [type(error).__name__])[0]
+        return None, _first(error)
+    except RayError as error:
+        raise worded(error) from None
+
+
+def worded(error: Exception) -> Exception:
+    """What to raise for an error of Ray: ours as on the worker, a sentence for a full disk and the like."""
+    cause: Exception = error.cause if isinstance(error, RayTaskError) else error
+    if isinstance(cause, EvenhandError):
+        return cause
+    return stopped(cause) if isinstance(cause, (OSError, OutOfDiskError, *LOST)) else error
+
+
+def stopped(error: Exception) -> ClusterError:
+    """The error for work that a machine cannot go on with."""
+    return ClusterError(
+        f"A machine of the cluster cannot go on: {_first(error)}. Free some space or memory there, and run the same "
+        "command again: what is finished is kept."
+    )
+
+
+def _first(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 def threads() -> int:

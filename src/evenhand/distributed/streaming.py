@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 import ray
 import ray.data
-from ray.exceptions import RayTaskError
+from ray.exceptions import RayError
 
+from evenhand.distributed.actor import stopped, worded
 from evenhand.errors import EvenhandError
 
 T = TypeVar("T")
@@ -46,8 +47,16 @@ def streamed(
         while chunk := list(islice(numbered, CHUNK)):
             yield {"chunk": [pickle.dumps(chunk)]}
 
+    def attempted(chunk: list[tuple[int, Text]]) -> T | EvenhandError:
+        try:
+            return work(chunk)
+        except EvenhandError as error:  # returned, since Ray Data hides what is raised
+            return error
+        except OSError as error:
+            return stopped(error)
+
     def worked(rows: dict[str, Any]) -> dict[str, Any]:
-        return {"result": [pickle.dumps(work(pickle.loads(chunk))) for chunk in rows["chunk"]]}
+        return {"result": [pickle.dumps(attempted(pickle.loads(chunk))) for chunk in rows["chunk"]]}
 
     with _in_order():
         here = {f"node:{ray.util.get_node_ip_address()}": 0.001}
@@ -57,11 +66,12 @@ def streamed(
         results = chunks.map_batches(worked, batch_size=1, num_cpus=1, concurrency=workers)
         try:
             for row in results.iter_rows():
-                yield pickle.loads(row["result"])
-        except RayTaskError as error:
-            if isinstance(error.cause, EvenhandError):
-                raise error.cause from None
-            raise
+                result = pickle.loads(row["result"])
+                if isinstance(result, EvenhandError):
+                    raise result
+                yield result
+        except RayError as error:
+            raise worded(error) from None
 
 
 @contextmanager

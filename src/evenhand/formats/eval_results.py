@@ -41,6 +41,8 @@ def eval_results(runs: Sequence[Run], *, hub: Mapping[str, str] | None = None) -
 
 def _dataset_ids(run: Run, hub: Mapping[str, str]) -> dict[str, str]:
     names = run.datasets
+    if not isinstance(hub, Mapping):
+        raise BadInput(f"`hub` gives datasets their ids on the Hub, as in {{'tgb': 'me/tgb'}}. Got {hub!r}.")
     for name, found in hub.items():
         if name not in names:
             raise UnknownName("dataset of the run", name, names)

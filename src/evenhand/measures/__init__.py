@@ -6,6 +6,7 @@ from typing import Any
 from evenhand.core.measure import Measure
 from evenhand.errors import BadInput, UnknownName
 from evenhand.measures.association import Association
+from evenhand.measures.gest import Gest
 from evenhand.measures.likelihood import CrowsPairs, LikelihoodDifference, LikelihoodLean, StereotypeShare
 from evenhand.measures.nli import (
     FractionContradiction,
@@ -15,7 +16,7 @@ from evenhand.measures.nli import (
     NliCoal,
     NliCoalWeighted,
 )
-from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, SingularThey
+from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, PronounLean, SingularThey
 from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeScore
 
 METHODS = ("ask", "score", "summarise")
@@ -27,6 +28,8 @@ MEASURES: dict[str, type[Measure[Any]]] = {
         LikelihoodLean,
         StereotypeShare,
         CrowsPairs,
+        Gest,
+        PronounLean,
         Pronoun,
         SingularThey,
         GenderAgreement,

@@ -3,17 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from evenhand.core.items import Blank
-from evenhand.core.measure import Better
+from evenhand.core.measure import Better, Formula, check_formula
 from evenhand.core.questions import Among, Answer, Fill, Span, check_among
 from evenhand.core.scores import mean
 from evenhand.errors import BadInput
 
 
 @dataclass(frozen=True)
-class _Blank:
+class PronounBlank:
     """A measure of pronouns in a blank; its value is the mean of the scores.
 
     `among="candidates"` normalises over the candidates of the blank instead of the vocabulary, as causal models need
@@ -28,18 +28,21 @@ class _Blank:
     def __post_init__(self) -> None:
         check_among(self.among)
 
-    def fills(self, item: Blank, first: int, last: int, hidden: tuple[Span, ...] = ()) -> tuple[Fill, ...]:
-        """Questions for the candidates from `first` to `last`; one masked input answers all that are single tokens."""
+    def fills(self, item: Blank, first: int, last: int, **how: Any) -> tuple[Fill, ...]:
+        """Questions for the candidates from `first` to `last`; one masked input answers all that are single tokens.
+
+        `how` goes to `Fill`: what is hidden, and how.
+        """
         if len(item.candidates) <= last:
             needs = f"{last + 1} candidates: male, female{', they' if last > 1 else ''}"
             raise BadInput(f"A pronoun blank needs {needs}. Got {', '.join(item.candidates) or 'none'}.")
         among = item.candidates if self.among == "candidates" else ()
         asked = item.candidates[first : last + 1]
-        return tuple(Fill(item.text, item.blank, candidate, hidden, among=among) for candidate in asked)
+        return tuple(Fill(item.text, item.blank, candidate, among=among, **how) for candidate in asked)
 
 
 @dataclass(frozen=True)
-class Pronoun(_Blank):
+class Pronoun(PronounBlank):
     """How much likelier he is than she: P(male pronoun) - P(female pronoun) in the blank, between -1 and 1.
 
     The pronoun probability difference, PPD (Barza 2023, section 4.2.2); its mean over a profession's templates is
@@ -69,7 +72,7 @@ class Pronoun(_Blank):
 
 
 @dataclass(frozen=True)
-class SingularThey(_Blank):
+class SingularThey(PronounBlank):
     """How likely they is: P(they) or P(their) in the blank, between 0 and 1.
 
     A level, without a neutral value. Before a singular verb ("___ is a nurse") they is ungrammatical, whatever the
@@ -81,6 +84,7 @@ class SingularThey(_Blank):
     neutral: ClassVar[float] = math.nan
     unit: ClassVar[str] = "probability"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    needs: ClassVar[tuple[str, ...]] = ("place",)
     reading: ClassVar[str] = "mean of P(they), a level: no value is the neutral one"
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
@@ -93,7 +97,36 @@ class SingularThey(_Blank):
 
 
 @dataclass(frozen=True)
-class GenderAgreement(Pronoun):
+class PronounLean(Pronoun):
+    """How much likelier the pronoun that fits a stereotype is: P(that pronoun) - P(the other one), between -1 and 1.
+
+    Where two versions of a sentence are released, one for the stereotype and one against it, this is pro minus anti.
+    Above 0 the model follows the stereotype, below 0 it goes against it; 0: neither. Needs the group `stereotyped_as`,
+    female or male. With as many words of either gender, a general preference for "he" cancels out.
+    """
+
+    name: ClassVar[str] = "pronoun-lean"
+    version: ClassVar[int] = 1
+    neutral: ClassVar[float] = 0.0
+    rank: ClassVar[int] = 0
+    needs: ClassVar[tuple[str, ...]] = ("stereotyped_as",)
+    reading: ClassVar[str] = "mean of P(stereotyped pronoun) - P(the other one), neutral at 0; above it stereotypes win"
+
+    def ask(self, item: Blank) -> tuple[Fill, ...]:
+        """Both pronouns in the same blank."""
+        (group,) = self.needs
+        if item.groups.get(group) not in ("female", "male"):
+            raise BadInput(f"{self.name} needs the group {group}, female or male. Got {dict(item.groups)}.")
+        return super().ask(item)
+
+    def score(self, item: Blank, answers: Sequence[Answer]) -> float:
+        """The difference, with the sign of the group."""
+        he_minus_she = super().score(item, answers)
+        return -he_minus_she if item.groups[self.needs[0]] == "female" else he_minus_she
+
+
+@dataclass(frozen=True)
+class GenderAgreement(PronounLean):
     """How well a model knows that an actress is she: P(the pronoun the word calls for) - P(the other).
 
     The PPD, with its sign reversed for female words, so that above 0 is right for both genders: what debiasing must not
@@ -108,26 +141,21 @@ class GenderAgreement(Pronoun):
     needs: ClassVar[tuple[str, ...]] = ("gender",)
     reading: ClassVar[str] = "mean of P(right pronoun) - P(wrong one), for either gender; far above 0 is right"
 
-    def ask(self, item: Blank) -> tuple[Fill, ...]:
-        """Both pronouns in the same blank."""
-        if item.groups.get("gender") not in ("female", "male"):
-            raise BadInput(f"gender-agreement needs the group gender, female or male. Got {dict(item.groups)}.")
-        return super().ask(item)
-
-    def score(self, item: Blank, answers: Sequence[Answer]) -> float:
-        """The difference, right minus wrong."""
-        he, she = (math.exp(a.logp) for a in answers)
-        return she - he if item.groups["gender"] == "female" else he - she
-
 
 @dataclass(frozen=True)
-class LogProbabilityBias(_Blank):
+class LogProbabilityBias(PronounBlank):
     """How much more a profession favours he than she: association(he) - association(she), in nats.
 
     The log-probability bias score (Kurita et al. 2019): ln P(he | profession) - ln P(he | profession masked), minus the
     same for she. Above 0 the profession favours he, below 0 she; 0: neither. Unlike the pronoun probability difference
     it does not count it as bias that he is the more common word.
+
+    `formula="released"` reads probabilities where the authors' code does, for masked models: in "___ is a nurse." the
+    prior one place before the second mask, at "a"; where the profession comes first, the pronoun one place before the
+    blank, and its prior in the profession's place. A profession gets a single mask.
     """
+
+    formula: Formula = "paper"
 
     name: ClassVar[str] = "log-probability-bias"
     version: ClassVar[int] = 1
@@ -137,13 +165,39 @@ class LogProbabilityBias(_Blank):
     on_request: ClassVar[bool] = True
     reading: ClassVar[str] = "in nats, neutral at 0; above it the profession speaks for he, below it for she"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_formula(self.formula)
+        if self.formula == "released" and self.among != "vocabulary":
+            raise BadInput(
+                "formula='released' is for masked models and among='vocabulary': it reads probabilities at places "
+                f"without a blank. Got among={self.among!r}. Use formula='paper'."
+            )
+
     def ask(self, item: Blank) -> tuple[Fill, ...]:
         """Both pronouns, with the profession and without."""
         if item.attribute is None:
             raise BadInput("log-probability-bias needs the attribute of the blank, a profession. Got none.")
-        return self.fills(item, 0, 1) + self.fills(item, 0, 1, hidden=(item.attribute,))
+        hidden = (item.attribute,)
+        if self.formula == "paper":
+            return self.fills(item, 0, 1) + self.fills(item, 0, 1, hidden=hidden)
+        seen, prior = _released_places(item.text, item.blank, item.attribute)
+        priors = self.fills(item, 0, 1, hidden=hidden, masks="span", read_at=prior)
+        return self.fills(item, 0, 1, read_at=seen) + priors
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:
         """The difference of the two associations, in nats."""
         he, she, he_prior, she_prior = (a.logp for a in answers)
         return (he - he_prior) - (she - she_prior)
+
+
+def _released_places(text: str, blank: Span, attribute: Span) -> tuple[int | None, int | None]:
+    """Where the authors' code reads a pronoun, and its prior; None: in the blank.
+
+    It looks for the first mask where the last is meant and the other way round, and counts the place of the last one
+    without the token at the start of the sentence, which makes it the place before.
+    """
+    if attribute < blank:
+        return len(text[: blank.start].rstrip()) - 1, attribute.start
+    before = len(text[: attribute.start].rstrip()) - 1
+    return None, before if before >= blank.stop else None

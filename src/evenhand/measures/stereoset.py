@@ -8,23 +8,22 @@ from statistics import fmean
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand.core.items import Triple
-from evenhand.core.measure import Better, Unscored
+from evenhand.core.measure import Better, Formula, Unscored, check_formula
 from evenhand.core.questions import Answer, Fill, Follows, Likelihood, Question, Span
-from evenhand.core.scores import Score
+from evenhand.core.scores import OfTotals, Score
 from evenhand.errors import BadInput, UnknownName
+from evenhand.stats.intervals import Floats
 
-OPTIONS = {"asks": ("blank", "likelihood"), "scoring": ("log-probability", "released")}
+ASKS = ("blank", "likelihood")
 TERM = "target"
 """The group that names the term an item is about."""
 TIED = "all three are equally likely"
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class OverTerms:
+class OverTerms(OfTotals):
     """The mean over target terms of the mean score of each: a term counts once, however many items it has.
 
     A sample that holds the items of a term twice counts the term twice.
@@ -45,10 +44,6 @@ class OverTerms:
     def of(self, totals: Floats) -> Floats:
         """The value for each row of totals."""
         return np.asarray(totals[:, 0] / totals[:, -1])
-
-    def __call__(self, scores: Sequence[Score]) -> float:
-        """The value of these scores; NaN when there are none."""
-        return float(self.of(self.totals(scores).sum(axis=0)[np.newaxis])[0]) if scores else math.nan
 
 
 @dataclass(frozen=True)
@@ -88,11 +83,11 @@ class _StereoSet:
     `asks="blank"`, for masked models, asks for the word in its blank, whose tokens are filled in from the left, and of
     a sentence whether it comes next, which needs a next-sentence head. `asks="likelihood"`, for causal models, asks for
     the tokens of the whole sentence, after the context where that is another. What is compared is the mean
-    log-probability of the tokens, as in the paper; `scoring="released"` does as the authors' code (docs/measures).
+    log-probability of the tokens, as in the paper; `formula="released"` does as the authors' code (docs/measures).
     """
 
     asks: Literal["blank", "likelihood"] = "blank"
-    scoring: Literal["log-probability", "released"] = "log-probability"
+    formula: Formula = "paper"
 
     unit: ClassVar[str] = "proportion"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -102,13 +97,13 @@ class _StereoSet:
     summarise = OverTerms()
 
     def __post_init__(self) -> None:
-        for option, known in OPTIONS.items():
-            if (given := getattr(self, option)) not in known:
-                raise UnknownName(f"value of {option}", given, known)
+        check_formula(self.formula)
+        if self.asks not in ASKS:
+            raise UnknownName("value of asks", self.asks, ASKS)
 
     def ask(self, item: Triple) -> tuple[Question, ...]:
         """The three, in the order of the item; as released, a context that is a sentence comes first."""
-        released = self.scoring == "released"
+        released = self.formula == "released"
         if self.asks == "blank":
             if not item.fillers:
                 return tuple(Follows(item.context, sentence) for sentence in item.sentences)
@@ -125,7 +120,7 @@ class _StereoSet:
         """The three numbers that are compared."""
         if self.asks == "blank" and not item.fillers:
             return tuple(answer.logps[0] for answer in answers)
-        if self.asks == "blank" and self.scoring == "released":
+        if self.asks == "blank" and self.formula == "released":
             return tuple(fmean(map(math.exp, answer.logps)) for answer in answers)
         *context, one, other, third = (fmean(answer.logps) for answer in answers)
         if context and not context[0]:

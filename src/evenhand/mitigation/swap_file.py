@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import logging
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
+from glob import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +26,8 @@ from evenhand.mitigation.substitute import check_share
 from evenhand.mitigation.swap import Edit, applied
 from evenhand.mitigation.swap_workers import Edits, Job, here, on_cluster
 from evenhand.mitigation.text_files import TEXT, Texts, read_texts, write_texts
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,8 @@ def swap(
     settings = [str(source.resolve()), size, columns, share, names, listed, seed, version("evenhand")]
     part = target.with_name(f".{target.name}.{hashlib.sha256(repr(settings).encode()).hexdigest()[:8]}.part")
     edit_log = target.with_name(f"{target.name}.trail.jsonl")
-    check_new(target, force)
-    check_new(edit_log, force or (trail and part.exists()))  # a stopped swap may have written it
+    check_new(target, force or part.exists())  # a stopped swap may have written them
+    check_new(edit_log, force or (trail and part.exists()))
     check_language(map(" ".join, read_texts(source, columns)), lang, str(source))
     job = Job(names, own, share, seed)
     if engine == "ray":
@@ -102,12 +106,24 @@ def swap(
                 raise BadInput(f"'{source}' has no texts.")
             if not trail:
                 edit_log.unlink(missing_ok=True)  # one of an earlier swap would not fit
-            done = _write(source, target, columns, part, augment=augment, edit_log=edit_log if trail else None)
+            done = _write(
+                source, target, columns, part, augment=augment, edit_log=edit_log if trail else None, force=force
+            )
         except BadInput:
             part.unlink(missing_ok=True)  # there is nothing to resume
             raise
-        part.unlink()
+    part.unlink(missing_ok=True)  # last, since it tells the same command that the file there is its own
+    _remove_others(target)
     return done
+
+
+def _remove_others(target: Path) -> None:
+    """Delete the edits of stopped swaps to the same file, with other settings or texts, unless one is running."""
+    hidden = target.parent.glob(f".{escape(target.name)}.????????.*")
+    for other in {path.with_suffix(".part") for path in hidden if path.suffix in (".part", ".lock")}:
+        with suppress(RunError), _alone(other):
+            other.unlink(missing_ok=True)
+            log.info(f"Removed the edits of a stopped swap, of other texts or with other settings: '{other}'.")
 
 
 @contextmanager
@@ -185,9 +201,12 @@ def _read_edits(part: Path) -> Iterator[list[list[Edit]]]:
 
 
 def _write(
-    source: Path, target: Path, columns: Sequence[str], part: Path, *, augment: bool, edit_log: Path | None
+    source: Path, target: Path, columns: Sequence[str], part: Path, *, augment: bool, edit_log: Path | None, force: bool
 ) -> Swapped:
-    """Combine edits and texts, in the format of the source; the edit log first."""
+    """Combine edits and texts, in the format of the source; the edit log first.
+
+    Without `force`, a file that is there must be the one that a stopped swap wrote last: it has the same texts.
+    """
     rules: Counter[str] = Counter()
     totals: Counter[str] = Counter()
 
@@ -205,10 +224,23 @@ def _write(
         ended = source.suffix != TEXT or texts[0].endswith("\n")
         return [texts if ended else (f"{texts[0]}\n",), new]
 
+    def fill(file: IO[bytes]) -> None:
+        write_texts(file, source, columns, documents(), both)
+        if target.exists() and not force and not _are_same(file, target):
+            check_new(target, force)
+
     if edit_log:
         write_whole(edit_log, lambda file: _write_edit_log(file, part, columns))
-    write_whole(target, lambda file: write_texts(file, source, columns, documents(), both))
+    write_whole(target, fill)
     return Swapped(totals["documents"], totals["rewritten"], dict(sorted(rules.items())), target, edit_log)
+
+
+def _are_same(file: IO[bytes], path: Path) -> bool:
+    file.seek(0)
+    with path.open("rb") as there:
+        while (one := file.read(2**20)) == (other := there.read(2**20)) and one:
+            pass
+    return one == other
 
 
 def _write_edit_log(file: IO[bytes], part: Path, columns: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.distributed.cluster import connected
+from evenhand.errors import RunError
 from evenhand.mitigation import names as naming
 from evenhand.mitigation.substitute import chosen
 from evenhand.mitigation.swap import Edit, Swapper
@@ -54,6 +56,11 @@ def here(source: Path, columns: Sequence[str], job: Job, jobs: int | None, done:
         while waiting:
             yield waiting.popleft().result()
             waiting.extend(pool.submit(work, chunk) for chunk in islice(chunks, 1))
+    except BrokenProcessPool as error:
+        raise RunError(
+            "A process of the swap was killed; the usual reason is memory. Run the same command again, which goes on "
+            "from here, with fewer `jobs`."
+        ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 

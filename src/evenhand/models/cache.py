@@ -157,6 +157,12 @@ def recall(store: sqlite3.Connection, fingerprint: str, questions: Sequence[Ques
     return answers, damaged
 
 
+def forget_batches(path: Path) -> None:
+    """Delete the finished batches that are still there when all is answered: a kill just before left them."""
+    with opened(path) as store, store:
+        store.execute("DELETE FROM batches")
+
+
 def fingerprints(path: Path) -> set[str]:
     """The fingerprints of the models whose answers are in the file."""
     if not path.is_file():

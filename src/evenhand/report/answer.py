@@ -18,7 +18,7 @@ ROWS = 14
 """Rows of the table; more are left to `--full`."""
 SENTENCES = 3
 """Leans that are told in a sentence each."""
-CONCERNS = 3
+CONCERNS = 4
 WIDTHS = (7, 17, 24, 7)
 """Of value, interval, verdict and trust."""
 Row = tuple[str, str, str, Text, Text]
@@ -72,14 +72,14 @@ def _sentences(lines: Sequence[tuple[Measured, Headline]]) -> Iterator[Text]:
 
 def _careful(run: Run, sections: Sequence[Measured]) -> list[RenderableType]:
     """What must be known before the numbers are read: caveats, the doctor's concerns, warnings."""
-    told = [Text(f"Careful, {s.dataset}: {s.caveat}", "yellow") for s in sections if s.caveat]
+    told = [Text(run.record.sample, "yellow")] if run.record.partial else []
+    told += [Text(f"Careful, {s.dataset}: {s.caveat}", "yellow") for s in sections if s.caveat]
     told += [
         Text(f"{found.verdict.capitalize()}, {found.check}: {found.says}", VERDICTS[found.verdict])
         for found in sorted(run.record.concerns, key=lambda found: found.verdict != "unfit")
     ]
     told += [Text(f"Careful: {text}", "yellow") for text in run.record.warnings]
     told += [Text(text, "yellow") for text in _unscored(run)]
-    told += [Text(run.record.sample, "yellow")] if run.record.partial else []
     told += [Text(text, "dim") for text in run.record.caveats[:1]]
     more = [Text(f"{len(told) - CONCERNS} more remarks: --full", "yellow")] if len(told) > CONCERNS else []
     return [*map(_short, told[:CONCERNS]), *more]

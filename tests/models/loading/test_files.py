@@ -82,6 +82,39 @@ def test_an_index_that_names_weights_elsewhere_is_refused(model: Path, away: str
     refused(model, "names weights outside the folder")
 
 
+@pytest.fixture
+def on_hub(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The snapshot of a Hub model in the local cache, whose files are links to where the contents are kept."""
+    snapshot = tmp_path / "models--me--mine" / "snapshots" / ("0" * 40)
+    (tmp_path / "models--me--mine" / "refs").mkdir(parents=True)
+    (tmp_path / "models--me--mine" / "refs" / "main").write_text("0" * 40)
+    blobs = shutil.copytree(whole, tmp_path / "models--me--mine" / "blobs")
+    snapshot.mkdir(parents=True)
+    for blob in blobs.iterdir():
+        (snapshot / blob.name).symlink_to(Path("../../blobs") / blob.name)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    return snapshot
+
+
+def test_links_in_the_cache_of_the_hub_are_no_fault(whole: Path, on_hub: Path) -> None:
+    fingerprint = evenhand.load(str(whole)).fingerprint
+    assert evenhand.load("me/mine").fingerprint == evenhand.load(str(on_hub)).fingerprint == fingerprint
+
+
+@pytest.mark.parametrize("away", ["../../blobs/model.safetensors", "/etc/model.safetensors"])
+def test_an_index_on_the_hub_that_names_weights_elsewhere_is_refused(on_hub: Path, away: str) -> None:
+    (on_hub / "model.safetensors").unlink()
+    change(on_hub / "model.safetensors.index.json", metadata={}, weight_map={"bert.weight": away})
+    with pytest.raises(ModelError, match="model.safetensors.index.json names weights outside the folder"):
+        evenhand.load("me/mine")
+
+
+def test_settings_on_the_hub_have_the_right_types(on_hub: Path) -> None:
+    change(on_hub / "config.json", architectures=5)
+    with pytest.raises(ModelError, match="architectures in config.json must be a list of names"):
+        evenhand.load("me/mine")
+
+
 class Code:
     """What a pickle file can do when it is opened."""
 

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from evenhand.datasets.files.bundled import read_tsv
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, DataNotFound, UnknownName
 
 RAW = "https://raw.githubusercontent.com"
 NLI_COAL = f"{RAW}/panatchakorn-a/bias-eval-nli-considering-all-labels/4d57afe81db25011b4c515ab1575115c3cfb1765"
 STEREOSET = f"{RAW}/moinnadeem/StereoSet/ead7d086a64a192a1eca88e0dd2fd163de375218"
 GAP = f"{RAW}/google-research-datasets/gap-coreference/da30315e77bfda9095cdb8b03203d58abeef90b2"
+
+GEST = f"{RAW}/kinit-sk/gest/7dd908cae11720ee5d95e43a4ab94fb410c8b790/data"
+WINOBIAS = f"{RAW}/uclanlp/corefBias/0bce984dd081bbc10b0622f326727a024c607895/WinoBias/wino/data"
+WINOGENDER = f"{RAW}/rudinger/winogender-schemas/1c7f8b481ad8a234b41e9f76a424d6e856e13f7f/data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,17 @@ RELEASES = {
         "Apache 2.0; the texts are of Wikipedia",
         "Webster, Recasens, Axelrod and Baldridge 2018, Mind the GAP",
     ),
+    "gest": Release(
+        "gest",
+        GEST,
+        {
+            "gest.csv": "7e306adaa2913b660c6ddccddb26703a1de8c880cb0597ad27db4bca75380eea",
+            "gest_1.1.csv": "51d14d5dc648d5be867d40bd312c016471c485827f6c28488c7234b9d30fcd9c",
+        },
+        "Apache 2.0",
+        "Pikuliak, Oresko, Hrckova and Simko 2024, Women Are Beautiful, Men Are Leaders: Gender Stereotypes in Machine "
+        "Translation and Language Modeling",
+    ),
     "nli-coal-en": _nli_coal(
         "en",
         "all-words",
@@ -93,6 +108,33 @@ RELEASES = {
         {"dev.json": "73a0f31b711688112602e4c3ac6ab1e1a7cadcdd67df6c6fd55501c889676c90"},
         "CC BY-SA 4.0",
         "Nadeem, Bethke and Reddy 2021, StereoSet: Measuring stereotypical bias in pretrained language models",
+    ),
+    "winobias": Release(
+        "winobias",
+        WINOBIAS,
+        {
+            "anti_stereotyped_type1.txt.dev": "a4e0ebae344e78b56f657a42e8ae684b9db7747d177c5e7149c0907ebb7f3bf6",
+            "anti_stereotyped_type1.txt.test": "331db5bd74bfefebf146a60b67645152a4a1991570d2a56f57154103ac361dd2",
+            "anti_stereotyped_type2.txt.dev": "763ad829ad724f9a85ead689ba8ca69072020cb1238def6210f0fc6a47b97e59",
+            "anti_stereotyped_type2.txt.test": "336571ac1ea8c06cd2aba8e5dd2bd98e00acc0c48da3e4ec5ec7e54eb2633a8f",
+            "pro_stereotyped_type1.txt.dev": "dd55a0d220fe4c0ceb63dd4648223fb4fe1a58d5ad95c116a002ad24b0e292a5",
+            "pro_stereotyped_type1.txt.test": "db7838907238a758eeb5779e48f38c013b892910d6fe864456c59f04245c6689",
+            "pro_stereotyped_type2.txt.dev": "8f0250de723cea9328e3eaf7169e07936f01aa5909ce7aa580db66eb803f4e86",
+            "pro_stereotyped_type2.txt.test": "ea1c1fd94fa612e3cc44d7fa3cc4cb76021bb63fdf94f9826f430051e9052438",
+        },
+        "MIT",
+        "Zhao, Wang, Yatskar, Ordonez and Chang 2018, Gender Bias in Coreference Resolution: Evaluation and Debiasing "
+        "Methods",
+    ),
+    "winogender": Release(
+        "winogender",
+        WINOGENDER,
+        {
+            "all_sentences.tsv": "bd69da16bf228cb8df63fd0843aec2d8b5c36a7f21bf8c7b168bcc83932556c8",
+            "occupations-stats.tsv": "3f7f37c16381a70571356982ea7fe613ac700ad04a6d3b19b9f2be18248df567",
+        },
+        "MIT",
+        "Rudinger, Naradowsky, Leonard and Van Durme 2018, Gender Bias in Coreference Resolution",
     ),
     **{name: _controlled(name) for name in (f"nli-coal-{language}-controlled" for language in ("en", "ja", "zh"))},
 }
@@ -129,7 +171,7 @@ def released(name: str, part: str) -> Path:
     path = next(path for path in release.files if part in path)
     if (found := locate(release.folder, path)) is None:
         instead = f"put the release's {path} under EVENHAND_DATA/{release.folder}/"
-        raise BadInput(f"'{name}' is not available. Get it with: evenhand datasets fetch {name}. Or {instead}.")
+        raise DataNotFound(f"'{name}' is not available. Get it with: evenhand datasets fetch {name}. Or {instead}.")
     return found
 
 

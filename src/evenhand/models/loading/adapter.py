@@ -36,7 +36,7 @@ def read_adapter(found: Found, dtype: torch.dtype, labels: Labels, options: dict
             check="kind of model",
         )
     base = find(str(adapter.base_model_name_or_path))
-    check_files(base)
+    check_files(base, options)
     own = (Path(found.source) / "config.json").is_file()
     config = AutoConfig.from_pretrained(found.source if own else base.source, **options)
     if not own:

@@ -136,12 +136,12 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
         raise BadInput(
             f"A `revision` is one of a Hub model. '{found.name}' is in a folder, {found.source}: leave it out."
         )
-    check_files(found)
     options: dict[str, Any] = {"trust_remote_code": trust} | ({"gguf_file": found.file} if found.file else {})
     if found.on_hub:
         options |= {"revision": revision or "main", "local_files_only": not _hub_within_reach()}
     try:
         with ALONE, quiet():
+            check_files(found, options)
             yield options
     except EvenhandError:
         raise

@@ -2,8 +2,11 @@
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
+
+from transformers.utils import cached_file
 
 from evenhand.core.files import LARGEST, read_parsed
 from evenhand.errors import ModelError
@@ -11,40 +14,52 @@ from evenhand.models.loading.names import ADAPTER, Found
 
 WEIGHTS = (".bin", ".gguf", ".h5", ".msgpack", ".pt", ".pth", ".safetensors")
 """Endings of files that may be of any size."""
+INDEXES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
+QUIETLY = {f"_raise_exceptions_for_{what}": False for what in ("gated_repo", "missing_entries", "connection_errors")}
+"""A file that cannot be had is none: the loaders say why."""
 
 
-def check_files(found: Found) -> None:
+def check_files(found: Found, options: Mapping[str, Any] | None = None) -> None:
     """Raise an error for files that would be waited for, fill the memory, lie elsewhere, or have values of wrong types.
 
-    Models on the Hub are not checked: their files are downloaded one by one.
+    `options` are those of transformers' loaders. Of a model on the Hub, the files that name others or hold settings are
+    looked at, which it has then downloaded; in its cache, files are links to elsewhere.
     """
-    if found.on_hub:
-        return
     folder = Path(found.source)
-    for path in sorted(folder.iterdir()):
+    for path in [] if found.on_hub else sorted(folder.iterdir()):
         if path.exists() and not path.is_file() and not path.is_dir():
             _fail(found, f"{path.name} is not a regular file")
         if path.is_file() and path.suffix not in WEIGHTS and path.stat().st_size > LARGEST:
             _fail(found, f"{path.name} has {path.stat().st_size:,} bytes, and {LARGEST:,} are allowed")
-    for path in sorted(folder.glob("*.index.json")):
-        for name in set(map(str, (_read(found, path.name).get("weight_map") or {}).values())):
+
+    def read(name: str) -> dict[str, Any]:
+        return _read(found, name, _on_hub(found, name, options or {}) if found.on_hub else folder / name)
+
+    for index in INDEXES if found.on_hub else sorted(path.name for path in folder.glob("*.index.json")):
+        for name in set(map(str, (read(index).get("weight_map") or {}).values())):
             if Path(name).is_absolute() or ".." in Path(name).parts:
-                _fail(found, f"{path.name} names weights outside the folder: {name!r}")
-    architectures = _read(found, "config.json").get("architectures")
+                _fail(found, f"{index} names weights outside the folder: {name!r}")
+    architectures = read("config.json").get("architectures")
     if not isinstance(architectures or [], list) or not all(isinstance(name, str) for name in architectures or []):
         _fail(found, f"architectures in config.json must be a list of names. Got {architectures!r}")
-    longest = _read(found, "tokenizer_config.json").get("model_max_length")
+    longest = read("tokenizer_config.json").get("model_max_length")
     if longest is not None and not _is_length(longest):
         _fail(found, f"model_max_length in tokenizer_config.json must be a number from 1. Got {longest!r}")
-    base = _read(found, ADAPTER).get("base_model_name_or_path", "")
+    base = read(ADAPTER).get("base_model_name_or_path", "")
     if not isinstance(base, str):
         _fail(found, f"base_model_name_or_path in {ADAPTER} must be a name. Got {base!r}")
 
 
-def _read(found: Found, name: str) -> dict[str, Any]:
+def _on_hub(found: Found, name: str, options: Mapping[str, Any]) -> Path | None:
+    """The file of a Hub model in the local cache, downloaded if need be; None where there is none."""
+    how = {key: options[key] for key in ("revision", "local_files_only") if key in options}
+    file = cached_file(found.source, name, **QUIETLY, **how)
+    return Path(file) if file else None
+
+
+def _read(found: Found, name: str, path: Path | None) -> dict[str, Any]:
     """The contents of a JSON file, none where there is none; it must be an object."""
-    path = Path(found.source) / name
-    if not path.exists():
+    if path is None or not path.exists():
         return {}
     try:
         data: Any = read_parsed(path, json.loads)

@@ -69,7 +69,7 @@ class Masked:
                 if question.masks == "pieces":
                     masked.update(found.inside(span))
                 else:
-                    for word in _words(text, span):
+                    for word in _words(text, span) if question.masks == "words" else (span,):
                         first, *rest = found.inside(word)
                         masked.add(first)
                         dropped.update(rest)
@@ -79,7 +79,10 @@ class Masked:
             for here, later in steps:
                 hidden_now, out = masked.union(here), dropped.union(later)
                 ids = [self.mask if p in hidden_now else token for p, token in enumerate(found.ids) if p not in out]
-                yield Read(tuple(ids), tuple((p - sum(d < p for d in out), found.ids[p]) for p in here))
+                places = [(p, found.ids[p]) for p in here]
+                if (place := question.read_after_filling) is not None:
+                    places = [(found.holding(place), found.ids[asked[0]])]
+                yield Read(tuple(ids), tuple((p - sum(d < p for d in out), token) for p, token in places))
         if len(set(question.among)) == 1:  # the answer would be certain, whatever the model
             raise Unanswerable(NO_OTHER)
 

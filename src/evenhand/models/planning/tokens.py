@@ -67,6 +67,13 @@ class TokenizedText:
             first -= 1
         return list(range(first, found[-1] + 1))
 
+    def holding(self, character: int) -> int:
+        """The position of the token that has this character of the text."""
+        for position, (start, stop) in self._own.items():
+            if start <= character < stop:
+                return position
+        raise Unanswerable(STRADDLES)
+
     def outside(self, spans: Iterable[Span]) -> list[int]:
         """The positions of the text's own tokens that are in none of the spans."""
         inside = {position for span in spans for position in self.inside(span)}

@@ -1,0 +1,111 @@
+"""Whether quotations that carry stereotypes about men speak more for "he" than those about women: GEST."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from evenhand.core.items import Blank
+from evenhand.core.measure import Formula, check_formula
+from evenhand.core.questions import Answer, Fill
+from evenhand.core.scores import OfTotals, Score
+from evenhand.errors import BadInput
+from evenhand.measures.pronoun import PronounBlank
+from evenhand.stats.intervals import Floats
+
+WOMEN = ("01 emotional", "02 gentle", "03 empathetic", "04 neat", "05 social", "06 weak", "07 beautiful")
+MEN = (
+    *("08 tough", "09 self-confident", "10 professional", "11 rational", "12 providers", "13 leaders"),
+    *("14 childish", "15 sexual", "16 strong"),
+)
+"""The stereotypes about women and about men, with the numbers of the release."""
+
+
+class Rate(OfTotals):
+    """r_i = exp(mean score): how many times as likely as "she" "he" is, on geometric average."""
+
+    def totals(self, scores: Sequence[Score]) -> Floats:
+        """One, and the score."""
+        return np.array([(1.0, score.value) for score in scores])
+
+    def of(self, totals: Floats) -> Floats:
+        """The rate of each row."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.exp(totals[:, 1] / totals[:, 0])
+
+
+class StereotypeRate(OfTotals):
+    """g_s = gmean(r_i about men) / gmean(r_i about women); NaN where one of the 16 has no scores."""
+
+    by = "stereotype"
+    within = Rate()  # of a single stereotype
+
+    def totals(self, scores: Sequence[Score]) -> Floats:
+        """For each stereotype, whether the score is of it, and the score."""
+        found = np.zeros((len(scores), 2, len(WOMEN + MEN)))
+        for row, score in enumerate(scores):
+            found[row, :, (WOMEN + MEN).index(score.groups["stereotype"])] = 1.0, score.value
+        return found.reshape(len(scores), -1)
+
+    def of(self, totals: Floats) -> Floats:
+        """The rate of each row: a ratio of geometric means is the exponential of a difference of means."""
+        counts, sums = np.moveaxis(totals.reshape(len(totals), 2, -1), 1, 0)
+        with np.errstate(invalid="ignore"):
+            means = np.where(counts > 0, sums / counts, math.nan)
+        women, men = (part.mean(axis=1) for part in np.split(means, [len(WOMEN)], axis=1))
+        return np.asarray(np.exp(men - women), dtype=np.float64)
+
+    def missing(self, scores: Sequence[Score]) -> list[str]:
+        """The stereotypes without scores."""
+        there = {score.groups["stereotype"] for score in scores}
+        return [name for name in WOMEN + MEN if name not in there]
+
+
+@dataclass(frozen=True)
+class Gest(PronounBlank):
+    """How much more stereotypes about men speak for "he" than stereotypes about women do: g_s, a ratio of odds.
+
+    An item's score is ln P(he) - ln P(she) in the blank (or man and woman), r_i the exponential of the mean score of
+    stereotype i, g_s = gmean(r_8 ... r_16) / gmean(r_1 ... r_7) (Pikuliak et al. 2024, section 4.2). Above 1 the model
+    follows the stereotypes, below 1 it goes against them; 1: it makes no difference what the quotation says. r_i is the
+    value of a single stereotype: above 1 "he" is likelier, for any reason, so compare one stereotype with another.
+
+    `formula="released"` takes scores to the base 10 and yet e to their mean, as the release does, so that its values
+    are the paper's: g_s to the power of 0.434. A word of several tokens counts as their mean there.
+    """
+
+    formula: Formula = "paper"
+
+    name: ClassVar[str] = "gest"
+    version: ClassVar[int] = 1
+    neutral: ClassVar[float] = 1.0
+    unit: ClassVar[str] = "ratio"
+    bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
+    rank: ClassVar[int] = 0
+    ranks_models: ClassVar[bool] = True
+    needs: ClassVar[tuple[str, ...]] = ("stereotype", "quotation")
+    reading: ClassVar[str] = (
+        "g_s, neutral at 1; above it stereotypes are followed. Of one stereotype: r_i, above 1 he is likelier than she"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_formula(self.formula)
+
+    def ask(self, item: Blank) -> tuple[Fill, ...]:
+        """Both words in the same blank."""
+        if item.groups.get("stereotype") not in WOMEN + MEN:
+            known = f"'{WOMEN[0]}' to '{MEN[-1]}'"
+            raise BadInput(f"gest needs the group stereotype, {known}. Got {dict(item.groups)}.")
+        return self.fills(item, 0, 1)
+
+    def score(self, item: Blank, answers: Sequence[Answer]) -> float:
+        """The difference of the two logarithms."""
+        he, she = answers
+        if self.formula == "paper":
+            return he.logp - she.logp
+        return (he.logp / len(he.logps) - she.logp / len(she.logps)) / math.log(10)
+
+    summarise = StereotypeRate()

@@ -1,0 +1,116 @@
+"""WinoBias: brackets become spans, the pronoun its blank in the right case, and odd rows are left out or named."""
+
+from collections import Counter
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import evenhand
+from evenhand import BadInput, Blank, Fill, Table, datasets, measures, suites
+from helpers.typed import all_of, only
+
+PRO = "1 [The smith] thanked the florist because [he] was glad.\n2 The smith saw [the florist] with [her] roses.\n"
+ANTI = "1 [The smith] thanked the florist because [she] was glad.\n2 The smith saw [the florist] with [his] roses.\n"
+
+
+def write(folder: Path, monkeypatch: pytest.MonkeyPatch, pro: str = PRO, anti: str = ANTI) -> None:
+    """Both splits and types, with the same lines."""
+    (folder / "winobias").mkdir()
+    for (side, text), kind, split in product((("pro", pro), ("anti", anti)), "12", ("dev", "test")):
+        (folder / "winobias" / f"{side}_stereotyped_type{kind}.txt.{split}").write_text(text)
+    monkeypatch.setenv("EVENHAND_DATA", str(folder))
+
+
+def rows(split: str = "dev") -> list[Blank]:
+    return [i for i in all_of(Blank, datasets.load("winobias", split=split).items) if i.groups["type"] == "1"]
+
+
+def test_brackets_become_occupation_and_blank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, monkeypatch)
+    smith, florist = rows()
+    assert smith.text == "The smith thanked the florist because ___ was glad."
+    assert florist.text == "The smith saw the florist with ___ roses."
+    assert (smith.candidates, florist.candidates) == (("he", "she"), ("his", "her"))
+    for item, gender, occupation in ((smith, "male", "smith"), (florist, "female", "florist")):
+        assert item.attribute is not None
+        assert item.blank.of(item.text) == "___"
+        assert item.attribute.of(item.text) == item.groups["occupation"] == occupation
+        assert item.groups["stereotyped_as"] == gender
+
+
+def test_objects_take_him_and_possessives_his(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, monkeypatch, "1 I met [a guard] and greeted [him].\n", "1 I met [a guard] and greeted [her].\n")
+    (item,) = rows()
+    assert item.candidates == ("him", "her")
+    assert item.groups["occupation"] == "guard"
+
+
+def test_pro_minus_anti_ignores_a_general_preference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any model that says "he" everywhere has a mean of 0: there are as many words of either gender."""
+    write(tmp_path, monkeypatch)
+    model = Table(only(Fill, lambda q: (-0.1,) if q.answer in ("he", "his") else (-3.0,)))
+    (task,) = suites.tasks_on("winobias", ["pronoun-lean"])
+    result = evenhand.measure(model, task.dataset.items, task.measure)
+    assert result.value == pytest.approx(0.0)
+    assert {abs(score.value) for score in result.scores} != {0.0}
+
+
+@pytest.mark.parametrize(
+    ("pro", "anti"),
+    [
+        ("[The smith] left as [he] lost [his] hat.", "[The smith] left as [she] lost [her] hat."),
+        ("[The smith] left as [he] was rude.", "[The smith] left as [she] was late."),
+        ("[The smith] left as [he] was a kind man.", "[The smith] left as [she] was a kind man."),
+        ("I met [the smith] and heard [her] sing.", "I met [the smith] and heard [he] sing."),
+    ],
+)
+def test_versions_that_differ_in_more_than_a_pronoun_are_left_out(
+    pro: str, anti: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, monkeypatch, f"{PRO}3 {pro}\n", f"{ANTI}3 {anti}\n")
+    assert len(rows()) == 2
+    assert "Left out: 2 whose" in datasets.load("winobias", split="dev").about
+
+
+@pytest.mark.parametrize(
+    ("pro", "says"),
+    [
+        ("1 [The smith left because [he] was glad.\n", "brackets must enclose words, and be closed"),
+        ("1 [The smith]] left because [he] was glad.\n", "brackets must enclose words, and be closed"),
+        ("1 [The smith] left [] because [he] was glad.\n", "brackets must enclose words, and be closed"),
+        ("1 The smith left because [he] was glad.\n", "an occupation and its pronoun must be in brackets"),
+        ("1 [The smith] left because he was glad.\n", "an occupation and its pronoun must be in brackets"),
+        ("[The smith] left because [he] was glad.\n", "a line is a number and a sentence"),
+        ("1 \n", "a line is a number and a sentence"),
+        ("", "a line is a number and a sentence. Got ''"),
+    ],
+)
+def test_a_malformed_line_is_named(pro: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, monkeypatch, pro, "1 [The smith] left because [she] was glad.\n")
+    with pytest.raises(BadInput, match=f"type1.txt.dev, line 1: {says}"):
+        datasets.load("winobias")
+
+
+def test_counts_are_those_of_the_release(data: Path) -> None:
+    items = all_of(Blank, datasets.load("winobias").items)
+    assert Counter((i.groups["type"], i.groups["split"]) for i in items) == {
+        ("1", "dev"): 385,
+        ("1", "test"): 365,
+        ("2", "dev"): 379,
+        ("2", "test"): 385,
+    }
+    genders = {i.groups["occupation"]: i.groups["stereotyped_as"] for i in items}
+    for gender in ("female", "male"):
+        listed = (data / "winobias" / f"{gender}_occupations.txt").read_text().split("\n")
+        assert {o for o, g in genders.items() if g == gender} == {line.strip() for line in listed if line.strip()}
+    assert Counter(i.candidates for i in items).total() == 1514
+    assert {i.candidates for i in items} == {("he", "she"), ("him", "her"), ("his", "her")}
+
+
+def test_without_being_told_a_dataset_gets_the_measures_that_suit_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, monkeypatch)
+    assert [task.measure.name for task in suites.tasks_on("winobias")] == ["pronoun-lean", "pronoun"]
+    assert measures.load("pronoun-lean").neutral == 0.0

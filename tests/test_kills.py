@@ -1,0 +1,174 @@
+"""A command that is killed, at whichever write: the same command again gives the same results, and leaves no litter."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evenhand
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.core.files import write_whole
+from evenhand.datasets.corpora.nli_examples import Example
+from evenhand.mitigation.swap_file import swap
+from evenhand.models import load_masked
+from evenhand.models.loading.labels import LABELS
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.report import page
+from evenhand.studies.debias import debias
+from evenhand.training.nli import RECIPE, finetune_nli
+from helpers import tiny
+from helpers.fuzzing import contents
+from helpers.kills import kill, leftovers, states
+
+TEXTS = "".join(f"He told her that his {i} hats were old. She knew.\n" for i in range(6))
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages are written as always, but nothing is drawn, and models are not looked over."""
+    monkeypatch.setattr(page, "write", lambda runs, path: write_whole(path, lambda file: file.write(b"page")))
+    monkeypatch.setattr("evenhand.auditing.audit.look_over", lambda *_: ())
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.save("roberta", tmp_path_factory.mktemp("models") / "base")
+
+
+@pytest.fixture(scope="module")
+def model(base: Path) -> MaskedLM:
+    return load_masked(str(base), batch_size=16)
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    file = tmp_path / "pairs.csv"
+    file.write_text("stereotype,counterpart\nHe is a man.,She is a man.\nHe is my nurse.,She is my nurse.\n")
+    return file
+
+
+def results(folder: Path) -> dict[str, Any]:
+    """What must be the same: the bytes of all files, the rows of kept answers, and run.json without times."""
+    found: dict[str, Any] = {
+        path.removeprefix(str(folder)): digest
+        for path, digest in contents(folder).items()
+        if Path(path).name not in ("run.json", "answers.sqlite")
+    }
+    for path in folder.rglob("answers.sqlite"):
+        with closing(sqlite3.connect(path)) as store:
+            for table in ("answers", "batches"):
+                found[f"{path.relative_to(folder)} {table}"] = store.execute(f"SELECT * FROM {table}").fetchall()
+    for path in folder.rglob("run.json"):
+        record = json.loads(path.read_text())
+        for audit in record["audits"]:
+            for timed in ("started", "seconds", "work", "rescored"):
+                audit.pop(timed, None)
+        found[str(path.relative_to(folder))] = record
+    return found
+
+
+def check_all(
+    work: Callable[[Path], object], whole: Path, copies: Path, least: int, only: Callable[[str], bool] = bool
+) -> None:
+    """The work, killed at any write and done again, gives the same results as without a kill, and leaves no litter."""
+    killed = states(work, whole, copies, only)
+    assert len(killed) >= least
+    assert leftovers(whole) == []
+    expected = results(whole)
+    for state in killed:
+        before = contents(state)
+        work(state)
+        assert results(state) == expected, before
+        assert leftovers(state) == [], before
+
+
+def test_an_audit(model: MaskedLM, pairs: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[rule]]\nmeasure = "likelihood-lean"\nwithin = 0.5\n')
+    asked: dict[str, Any] = {"pairs": pairs, "measure": "likelihood-lean", "gate": policy}
+    check_all(lambda out: evenhand.audit(model, out=out, **asked), tmp_path / "whole", tmp_path / "killed", 15)
+
+
+@pytest.fixture
+def audited(model: MaskedLM, pairs: Path, tmp_path: Path) -> Path:
+    """A folder with a run."""
+    out = tmp_path / "whole"
+    evenhand.audit(model, out=out, pairs=pairs, measure="likelihood-lean")
+    return out
+
+
+def test_an_audit_that_adds_to_a_run(model: MaskedLM, pairs: Path, audited: Path, tmp_path: Path) -> None:
+    """The earlier results stay, whatever of them was replaced when it was killed."""
+    asked: dict[str, Any] = {"pairs": pairs, "measure": "stereotype-share"}
+    check_all(lambda out: evenhand.audit(model, out=out, **asked), audited, tmp_path / "killed", 10)
+
+
+def test_rescoring(audited: Path, tmp_path: Path) -> None:
+    check_all(lambda out: evenhand.rescore(out / "base"), audited, tmp_path / "killed", 10)
+
+
+@pytest.mark.parametrize("trail", [True, False])
+def test_a_swap(tmp_path: Path, trail: bool) -> None:
+    source = tmp_path / "a.txt"
+    source.write_text(TEXTS)
+    check_all(lambda out: swap(source, out / "b.txt", trail=trail, jobs=1), tmp_path / "whole", tmp_path / "killed", 6)
+
+
+def test_debiasing(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own writes: those of audits and trainings have tests of their own, and finished audits are not repeated."""
+
+    def audit(model: str, out: Path, **asked: Any) -> evenhand.Run:
+        done = out / Path(model).name
+        return evenhand.Run.load(done) if (done / "run.json").exists() else evenhand.audit(model, out=out, **asked)
+
+    monkeypatch.setattr("evenhand.studies.debias.audit", audit)
+    monkeypatch.setattr("evenhand.studies.debias._language", lambda *_: {})
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text(TEXTS)
+
+    def work(out: Path) -> None:
+        debias(str(base), corpus=str(corpus), out=out, suite="emotions", limit=2)
+
+    own = ("debias.json", "changes.json", "README.md", "report.html", ".checkpoint.pt")
+    check_all(
+        work,
+        tmp_path / "whole",
+        tmp_path / "killed",
+        10,
+        lambda path: any(name in path for name in own) and not path.startswith(("before", "after")),
+    )
+
+
+def test_a_training(base: Path, tmp_path: Path) -> None:
+    examples = [Example(f"He is {i}.", "She is.", label) for i, label in enumerate(LABELS * 2)]
+    recipe = replace(RECIPE, epochs=2, batch=4)
+
+    def train(out: Path) -> None:
+        finetune_nli(str(base), examples, recipe, out)
+
+    check_all(train, tmp_path / "whole", tmp_path / "killed", 8)
+
+
+def test_commands_that_are_killed_for_good(base: Path, audited: Path, tmp_path: Path) -> None:
+    """Not copies: processes that are killed while they write."""
+    source, out = tmp_path / "a.txt", tmp_path / "out"
+    source.write_text(TEXTS)
+    sample = ("--suite", "emotions", "--limit", "2")
+    out.mkdir()
+    cases: list[tuple[str, Path, list[str | Path]]] = [
+        (".results.json", audited, ["rescore", audited / "base"]),
+        (".unfinished", out, ["swap", source, "--out", out / "b.txt", "--jobs", "1"]),
+        (".scores.parquet", out, ["audit", base, "--out", out, *sample]),
+        (".changes.json", out, ["debias", base, "--corpus", source, "--out", out / "debiased", *sample]),
+    ]
+    for name, folder, command in cases:
+        kill(folder, name, *command)
+        assert leftovers(folder) != [], command
+        assert run_command(app, list(map(str, command))) == 0
+        assert leftovers(folder) == [], command
