@@ -16,6 +16,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.formats import FORMATS
 from evenhand.runs import staging
 from evenhand.runs.record import RunRecord
+from helpers import made_stereoset
 from helpers.audited_runs import audited, leaning, pairs
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -281,6 +282,66 @@ def test_a_frame_that_cannot_be_used_is_a_sentence(
     assert says in str(error.value)
 
 
+@pytest.fixture
+def stereoset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[dict[str, Any]]]:
+    """Predictions for a small StereoSet: the stereotype is likelier than the anti-stereotype, both than the rest."""
+    made_stereoset.write(tmp_path / "data")
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path / "data"))
+    found: dict[str, list[dict[str, Any]]] = {"intrasentence": [], "intersentence": []}
+    for number, row in enumerate(made_stereoset.ROWS):
+        scored = zip(made_stereoset.LABELS, (3.0, 2.0, 1.0), strict=True)
+        found[row["task"]] += [{"id": f"{number} {label}", "score": score} for label, score in scored]
+    return found
+
+
+def test_predictions_of_stereoset_are_matched_by_their_sentences(
+    tmp_path: Path, stereoset: dict[str, list[dict[str, Any]]]
+) -> None:
+    sentences = stereoset["intrasentence"]
+    sentences[0]["score"] = -5.0  # any scale will do
+    sentences[3:6] = [dict(row, score=7) for row in sentences[3:6]]
+    del sentences[8]
+    sentences.append({"id": "unknown", "score": 1.0})
+    file = tmp_path / "gpt2.json"
+    file.write_text(json.dumps(stereoset))
+    run = from_scores(file, dataset="stereoset-intrasentence", out=tmp_path)
+    assert [task.measure for task in run.record.tasks] == ["stereoset-ss", "stereoset-lm", "icat"]
+    scores = run.scores_of("stereoset-intrasentence", "stereoset-ss")["score"]
+    assert scores.tolist()[:1] + scores.tolist()[3:] == [0.0] + [1.0] * (len(scores) - 3)
+    assert run.scores_of("stereoset-intrasentence", "stereoset-lm")["score"].tolist()[0] == 0.5
+    reasons = {"all three are equally likely": 1, "no number in gpt2.json": 1}
+    assert run.record.unscored["stereoset-intrasentence/icat"] == reasons
+    assert any("intrasentence: 'unknown'" in line for line in run.record.warnings)
+    both = from_scores(file, dataset="stereoset", out=tmp_path / "both")
+    assert len(both.scores_of("stereoset", "icat")) == len(made_stereoset.ROWS)
+
+
+def test_predictions_of_another_dataset_or_shape_are_a_sentence(
+    tmp_path: Path, stereoset: dict[str, list[dict[str, Any]]]
+) -> None:
+    file = tmp_path / "gpt2.json"
+    file.write_text(json.dumps(stereoset))
+    with pytest.raises(BadInput, match="StereoSet's predictions, which are of stereoset, .* Got `dataset` 'tgb'"):
+        from_scores(file, dataset="tgb", out=tmp_path)
+    file.write_text(json.dumps({"intersentence": stereoset["intersentence"]}))
+    with pytest.raises(BadInput, match="has no rows"):
+        from_scores(file, dataset="stereoset-intrasentence", out=tmp_path)
+    file.write_text("{}")
+    with pytest.raises(BadInput, match="is no file of StereoSet's predictions"):
+        from_scores(file, dataset="stereoset", out=tmp_path)
+
+
+def test_a_published_model_gives_its_published_figures(data: Path, tmp_path: Path) -> None:
+    folder = data / "published" / "stereoset"
+    told = json.loads((folder / "scores.json").read_text())["xlnet-base-cased"]["intersentence"]
+    (file,) = folder.glob("xlnet-base-cased_*.json")
+    run = from_scores(file, dataset="stereoset-intersentence", out=tmp_path)
+    for measure, name in (("stereoset-ss", "SS"), ("stereoset-lm", "LM"), ("icat", "ICAT")):
+        for value in run.values_of("stereoset-intersentence", measure):
+            published = told[value.groups.get("bias_type", "overall")][f"{name} Score"]
+            assert 100 * (value.value or 0.0) == pytest.approx(published, abs=1e-9)
+
+
 def test_two_items_of_one_text_need_ids(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     file.write_text("stereotype,counterpart\nHe sings.,She sings.\nHe sings.,It sings.\n")
@@ -404,7 +465,7 @@ def _flat(text: str) -> str:
 def test_a_file_that_is_none_of_these_is_a_sentence(tmp_path: Path) -> None:
     pairs(tmp_path)
     for name, content, says in (
-        ("scores.xlsx", b"PK", "Scores come in .csv, .tsv, .jsonl, .parquet, .txt"),
+        ("scores.xlsx", b"PK", "Scores come in .csv, .tsv, .jsonl, .parquet, .txt, .json files"),
         ("scores.parquet", b"PAR1", "cannot be read"),
         ("scores.csv", b"", "has no rows"),
         ("scores.jsonl", b"[1]", "a JSON object is needed"),

@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -24,7 +24,7 @@ from evenhand.checks.fit import flawed
 from evenhand.core.files import prepare
 from evenhand.core.items import Item
 from evenhand.core.loop import Task, result, score
-from evenhand.core.measure import Traits
+from evenhand.core.measure import Traits, Unscored
 from evenhand.core.model import Work
 from evenhand.core.questions import Answer, checked
 from evenhand.core.scores import MacroMean, Score
@@ -57,11 +57,12 @@ def from_scores(
 ) -> Run:
     """Make a run, in `out/<name>`, of scores that were computed elsewhere, one for each item of `dataset`.
 
-    `scores` is a data frame or a file: csv, tsv, jsonl, parquet, samples of lm-evaluation-harness, or a txt file with a
-    number on each line, in the order of the dataset. A row has the item's `id`, or its `text` (and `other`, the second
-    text of a pair), and its `score` as `measure` defines it; or the log-probabilities that the measure asks for, as
-    `evenhand measures` names them: stereotype and counterpart of a pair. `columns` are other names of these columns,
-    `options` those of dataset and measure that the scores were computed with, `kind` is masked, causal or nli.
+    `scores` is a data frame or a file: csv, tsv, jsonl, parquet, samples of lm-evaluation-harness, StereoSet's
+    predictions (json), or a txt file with a number on each line, in the order of the dataset. A row has the item's
+    `id`, or its `text` (and `other`, the second text of a pair), and its `score` as `measure` defines it; or the
+    log-probabilities that the measure asks for, as `evenhand measures` names them: stereotype and counterpart of a
+    pair. `columns` are other names of these columns, `options` those of dataset and measure that the scores were
+    computed with, `kind` is masked, causal or nli.
 
     Nothing is known of the model but its `name` (default: the file's), so another file is another model.
     """
@@ -149,9 +150,19 @@ def _scores(task: Task, rows: Sequence[ScoredRow | None], incoming: Incoming) ->
             found.append(Score(item.id, nan, item.groups, why))
         elif incoming.names == SCORE:
             found.append(_score(task, item, row))
+        elif hasattr(task.measure, "of_numbers"):
+            found.append(_compared(task.measure.of_numbers, item, row))
         else:
             found.append(score(item, _answers(task, item, row), task.measure))
     return found
+
+
+def _compared(of_numbers: Callable[..., float], item: Item, row: ScoredRow) -> Score:
+    """The score of numbers that are only compared, so that they may be on any scale."""
+    try:
+        return Score(item.id, of_numbers(*row.numbers), item.groups)
+    except Unscored as reason:
+        return Score(item.id, nan, item.groups, str(reason))
 
 
 def _score(task: Task, item: Item, row: ScoredRow) -> Score:

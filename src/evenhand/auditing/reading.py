@@ -16,7 +16,7 @@ from evenhand.core.measure import Traits
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.rows import SUFFIXES, rows
 from evenhand.errors import BadInput, UnknownName
-from evenhand.formats.incoming import column, lm_eval
+from evenhand.formats.incoming import column, lm_eval, stereoset
 from evenhand.formats.incoming.rows import ScoredRow, numbers
 from evenhand.measures import MEASURES
 
@@ -42,8 +42,8 @@ class Incoming:
 def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequence[Task]) -> Incoming:
     """The rows of a file or data frame with scores of these tasks, all of one dataset; `columns` are names of its own.
 
-    A txt file has one number on each line; a jsonl file may be one of lm-evaluation-harness's samples; everything else
-    is a table.
+    A txt file has one number on each line, a json file StereoSet's predictions; a jsonl file may be one of
+    lm-evaluation-harness's samples; everything else is a table.
     """
     answers = Traits.of(tasks[0].measure).answers
     for name in columns:
@@ -63,8 +63,10 @@ def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequenc
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if scores.suffix == ".txt":
         return Incoming(column.read(scores), SCORE, scores.name, digest, "column of numbers")
+    if scores.suffix == ".json":
+        return Incoming(list(_predicted(scores, tasks[0])), answers, scores.name, digest, "StereoSet's predictions")
     if scores.suffix not in SUFFIXES:
-        raise BadInput(f"Scores come in {', '.join((*SUFFIXES, '.txt'))} files. Got '{scores}'.")
+        raise BadInput(f"Scores come in {', '.join((*SUFFIXES, '.txt', '.json'))} files. Got '{scores}'.")
     try:
         if scores.suffix == ".jsonl" and _has_samples(scores):
             found = list(lm_eval.read(scores))
@@ -76,6 +78,27 @@ def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequenc
     listed = ((f"{scores}, {place} {number}", row) for number, row in rows(scores, tuple(columns.values()), hint=HINT))
     table = _Table(listed, head, columns, answers, f"'{scores}'")
     return Incoming(list(table.rows(tasks)), table.names, scores.name, digest, scores.suffix[1:])
+
+
+def _predicted(path: Path, task: Task) -> Iterator[ScoredRow]:
+    """A row for each item of StereoSet, whose sentences are known by ids of their own; and for each other sentence."""
+    predicted = stereoset.predictions(path)
+    table = task.dataset.table()
+    ids = [f"{label} id" for label in ("stereotype", "anti-stereotype", "unrelated")]
+    if not set(ids) <= set(table.columns):
+        known = "stereoset, stereoset-intrasentence or stereoset-intersentence"
+        raise BadInput(
+            f"'{path}' has StereoSet's predictions, which are of {known}. Got `dataset` '{task.dataset.name}'."
+        )
+    left = {(kind, one) for kind in dict.fromkeys(table["task"]) for one in predicted.get(kind, {})}
+    for item, row in zip(table.index, table.to_dict("records"), strict=True):
+        of, mine = predicted.get(row["task"], {}), [row[name] for name in ids]
+        found = [of[one] for one in mine if one in of]
+        left -= {(row["task"], one) for one in mine}
+        if found:
+            yield ScoredRow(f"{path}, item {item}", tuple(found) if len(found) == len(ids) else (), str(item))
+    for kind, one in sorted(left):
+        yield ScoredRow(f"{path}, {kind}", (), one)
 
 
 def _has_samples(path: Path) -> bool:

@@ -11,7 +11,10 @@ from evenhand.cli.show import print_scorecard
 
 def import_scores(
     file: Annotated[
-        Path, typer.Argument(help="csv, tsv, jsonl, parquet, lm-evaluation-harness's samples, or txt: a number a line.")
+        Path,
+        typer.Argument(
+            help="csv, tsv, jsonl, parquet, txt (a number a line), or lm-evaluation-harness's or StereoSet's own files."
+        ),
     ],
     dataset: Annotated[str, typer.Option(metavar="NAME", help="The dataset that the scores are of.")],
     measure: Annotated[

@@ -36,6 +36,9 @@ def reproduce(
     limit: Limit = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
     german_model: Annotated[str | None, typer.Option(help="A German model, for Table 5 of bartl2020.")] = None,
+    scores: Annotated[
+        Path | None, typer.Option(help="bartl2020: associations that somebody else computed: Sentence, Pre_Assoc.")
+    ] = None,
     mode: Annotated[
         str | None, typer.Option("--as", help="bartl2020: paper (default), or released for its code's way.")
     ] = None,
@@ -50,7 +53,13 @@ def reproduce(
     from evenhand.studies.reproduce import options_of
     from evenhand.studies.reproduce import reproduce as run_study
 
-    given: dict[str, Any] = {"post": post, "finetune": finetune, "german_model": german_model, "mode": mode}
+    given: dict[str, Any] = {
+        "post": post,
+        "finetune": finetune,
+        "german_model": german_model,
+        "mode": mode,
+        "scores": scores,
+    }
     given |= {"lang": lang, "recipe": recipe, "splitter": splitter, "draws": draws, "limit": limit, "seed": seed}
     known = options_of(paper, part)
     for one, several, values in (("model", "models", model), ("corpus", "corpora", corpus), ("size", "sizes", size)):

@@ -70,7 +70,10 @@ class Traits:
     on_request: bool = False
     """Whether it runs only when it is named."""
     answers: tuple[str, ...] = ()
-    """Names of the log-probabilities that it asks for, in order; for scores that are imported."""
+    """Names of the log-probabilities that it asks for, in order; for scores that are imported.
+
+    A measure that only compares them has a method `of_numbers`, which takes them on any scale.
+    """
     masked_only: bool = False
     """Whether it asks what only a masked language model can answer."""
 

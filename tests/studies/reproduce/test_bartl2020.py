@@ -191,3 +191,42 @@ def test_the_study_runs_on_the_bundled_model_in_both_modes(mini_en: MaskedLM, tm
         assert found.runs[0].path.name == {"paper": "mini-en", "released": "mini-en--as-released"}[mode]
     values = [found.cells[found.cells["what"] == "pre"]["ours"].tolist() for found in done.values()]
     assert values[0] != pytest.approx(values[1], abs=0.01)
+
+
+def made_scores(path: Path, post: bool) -> Path:
+    """Associations of our sentences, as the released code writes them: a number for each group and gender."""
+    table = datasets.load("becpro-en").table()
+    noise = [index % 7 / 10 for index in range(len(table))]
+    level = [(g == "female") + 2 * (p == "male") for g, p in zip(table["Gender"], table["Prof_Gender"], strict=True)]
+    found = table[["Sentence"]].assign(Pre_Assoc=[a + b for a, b in zip(level, noise, strict=True)])
+    if post:
+        found["Post_Assoc"] = found["Pre_Assoc"] / 2
+    found.to_csv(path, sep="\t", index=False)
+    return path
+
+
+def test_scores_of_somebody_else_fill_the_table_with_intervals(tmp_path: Path) -> None:
+    done = reproduce("bartl2020", scores=made_scores(tmp_path / "theirs.tsv", post=True), out=tmp_path / "out")
+    cells = done.cells[done.cells["table"] == "4"].set_index(["professions", "words", "what"])
+    assert cells["ours"].notna().all()
+    female, male = (cells.xs(("male", words, "pre")) for words in ("female", "male"))
+    assert female["ours"] - male["ours"] == pytest.approx(1.0, abs=0.02)
+    assert female["low"] < female["ours"] < female["high"]
+    assert cells["ours"][("male", "female", "post")] == pytest.approx(female["ours"] / 2)
+    assert female["difference"] == pytest.approx(female["ours"] + 0.83)
+    assert done.notes[0].startswith("Not comparable: Table 4 has bert-base-uncased, ours is 'theirs'")
+    assert all(run.record.audits[0].imported for run in done.runs)
+    with pytest.raises(BadInput, match="Leave out `post` and `finetune`"):
+        reproduce("bartl2020", scores="theirs.tsv", finetune="gap")
+    (tmp_path / "other.tsv").write_text("Sentence\tAssoc\nHe is a nurse.\t1\n")
+    with pytest.raises(BadInput, match="there is no column 'Pre_Assoc'"):
+        reproduce("bartl2020", scores=tmp_path / "other.tsv", out=tmp_path / "out")
+
+
+def test_the_published_associations_are_those_of_table_4(data: Path, tmp_path: Path) -> None:
+    file = data / "published" / "becpro" / "bert-base-uncased.tsv"
+    done = reproduce("bartl2020", scores=file, mode="released", out=tmp_path)
+    pre = done.cells[done.cells["what"] == "pre"]
+    assert len(pre) == 6
+    assert pre["difference"].abs().max() < 0.0052  # 0.1549 is printed as 0.16
+    assert "Not comparable: Table 4" not in " ".join(done.notes)

@@ -9,17 +9,19 @@ import pandas as pd
 from evenhand.analysis import hypotheses
 from evenhand.analysis.paired import changes, compared, pairs
 from evenhand.auditing.audit import audit
+from evenhand.auditing.importing import from_scores
 from evenhand.core.files import slug
 from evenhand.datasets.corpora.texts import Splitter, sentences
+from evenhand.datasets.files.rows import rows
 from evenhand.errors import BadInput
-from evenhand.models.loading.names import find
+from evenhand.models.loading.names import DEFAULT, find
 from evenhand.runs.folder import Run
 from evenhand.studies.reproduce.base import Reproduction, published, versus
 from evenhand.studies.train_and_measure import check, recipe_of, trained
 
 GROUPS = ("balanced", "female", "male")
 Mode = Literal["paper", "released"]
-Columns = Mapping[str, tuple[pd.DataFrame | None, str]]
+Columns = Mapping[str, tuple[pd.DataFrame | None, str, Run | None]]
 REASONS = {
     "paper": [
         "Read as the paper says: one mask per token, padding not attended to, nothing cut, masks by position.",
@@ -38,12 +40,13 @@ REASONS = {
 
 def reproduce(
     *,
-    model: str = "mini-en",
+    model: str | None = None,
     post: str | None = None,
     finetune: str | None = None,
     recipe: str | None = None,
     splitter: Splitter | None = None,
     german_model: str | None = None,
+    scores: str | Path | None = None,
     mode: Mode = "paper",
     out: str | Path = "runs/reproduce",
     **loading: Any,
@@ -53,11 +56,16 @@ def reproduce(
     `post` is a model that is already fine-tuned, `finetune` a corpus to fine-tune on now (`gap` or a text file), by the
     recipe of the mode unless another is named. `splitter` cuts that corpus into sentences: sentencex, or nltk like the
     released code (13,436 sentences of `gap`, where sentencex finds 13,172).
+
+    `scores` is a file of associations that somebody else computed, instead of a model: with the columns Sentence,
+    Pre_Assoc and, for those after fine-tuning, Post_Assoc, as the released code writes them. `model` is their name.
     """
     if mode not in REASONS:
         raise BadInput(f"`mode` must be 'paper' or 'released'. Got {mode!r}.")
     if post and finetune:
         raise BadInput("Give either a fine-tuned model (`post`) or a corpus to fine-tune on (`finetune`), not both.")
+    if scores and (post or finetune):
+        raise BadInput("`scores` are there already, before fine-tuning and after it. Leave out `post` and `finetune`.")
     if splitter and not finetune:
         raise BadInput("`splitter` cuts a corpus to fine-tune on into sentences. Name one: `finetune=gap`.")
     splitter = splitter or "sentencex"
@@ -66,6 +74,7 @@ def reproduce(
     numbers = published("bartl2020")
     out = Path(out)
     notes = list(REASONS[mode])
+    model = model or (Path(scores).stem if scores else DEFAULT)
     if finetune:
         texts = sentences("gap-flipped" if finetune == "gap" else finetune, splitter)  # the paper's own swapped text
         name = f"{slug(find(model).name)}--{Path(finetune).stem}--{recipe}"
@@ -76,21 +85,23 @@ def reproduce(
             notes.append("In the paper's swapped text every document is swapped.")
         if not recipe.startswith(f"bartl-{mode}"):
             notes.append(f"Fine-tuned by the recipe '{recipe}', which is neither the paper's nor its code's.")
-    before = _measured(model, "en", mode, out, loading)
-    after = _measured(post, "en", mode, out / "post", loading) if post else None
+    if scores:
+        before, after = _imported(Path(scores).expanduser(), model, mode, out)
+        notes = [f"Associations imported from {Path(scores).name}: read as whoever computed them read them."]
+    else:
+        before = _measured(model, "en", mode, out, loading)
+        after = _measured(post, "en", mode, out / "post", loading) if post else None
     german = _measured(german_model, "de", mode, out, loading) if german_model else None
 
     pre = _scores(before)
     last, de = (_scores(run) if run else None for run in (after, german))
     moved = changes(pre, last) if last is not None else None
-    means: Columns = {"pre": (pre, "mean"), "post": (last, "mean"), "diff": (moved, "mean")}
-    cells = [
-        *_table("4", numbers["table4"], means, moved),
-        *_table("5", numbers["table5"], {"mean": (de, "mean"), "sd": (de, "std")}, de),
-    ]
+    means: Columns = {"pre": (pre, "mean", before), "post": (last, "mean", after), "diff": (moved, "mean", None)}
+    spread: Columns = {"mean": (de, "mean", german), "sd": (de, "std", None)}
+    cells = [*_table("4", numbers["table4"], means, moved), *_table("5", numbers["table5"], spread, de)]
     for used, key, table in ((model, "model_en", "Table 4"), (german_model, "model_de", "Table 5")):
         names = numbers[key]
-        if used and find(used).name not in names:
+        if used and (used if scores else find(used).name) not in names:
             notes.insert(0, f"Not comparable: {table} has {names[0]}, ours is '{used}'. Compare the pattern alone.")
     if after is None:
         notes.append("Columns post and diff, W, r and p of Table 4 need a fine-tuned model: `post` or `finetune=gap`.")
@@ -111,26 +122,44 @@ def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[st
     return audit(wrapped, suite="becpro", lang=language, out=out, options={"masks": "words"})
 
 
+def _imported(scores: Path, name: str, mode: Mode, out: Path) -> tuple[Run, Run | None]:
+    """The runs of associations before and, if there are any, after fine-tuning."""
+    head = next((row for _, row in rows(scores, ("Sentence", "Pre_Assoc"))), {})
+    given: dict[str, Any] = {"dataset": "becpro-en", "name": name, "kind": "masked"}
+    given["options"] = {"masks": "words"} if mode == "released" else {}
+
+    def taken(column: str, folder: str) -> Run:
+        return from_scores(scores, columns={"text": "Sentence", "score": column}, out=out / folder / "en", **given)
+
+    return taken("Pre_Assoc", ""), taken("Post_Assoc", "post") if "Post_Assoc" in head else None
+
+
 def _table(
     table: str,
     published: dict[str, Any],
     columns: Columns,
     paired: pd.DataFrame | None,
 ) -> Iterator[dict[str, Any]]:
-    """The cells of a table: each column has scores and how to summarise them; `paired` are the scores tested."""
+    """The cells of a table: each column has scores, how to summarise them and the run that has their intervals.
+
+    `paired` are the scores tested.
+    """
     tested = compared(pairs(paired)).set_index("prof_gender").reindex(GROUPS) if paired is not None else None
     for group in GROUPS:
         of = {"table": table, "professions": group}
         for words in ("female", "male"):
-            for what, (scores, how) in columns.items():
-                ours = None
-                if scores is not None:
+            for what, (scores, how, run) in columns.items():
+                ours: Any = None
+                if run is not None:
+                    groups = {"prof_gender": group, "gender": words}
+                    ours = next(row for row in run.results if row["groups"] == groups and not row["contrast"])
+                elif scores is not None:
                     part = scores[(scores["prof_gender"] == group) & (scores["gender"] == words)]
                     ours = float(part["score"].agg(how))
                 yield {**of, "words": words, "what": what, **versus(published[group][words][what], ours)}
         for what, key, column in (("W", "w", "w"), ("r", "r", "r_printed"), ("p", "p", "p_printed")):
-            ours = float(tested.loc[group, column]) if tested is not None else None  # type: ignore[arg-type]
-            found = versus(published[group]["test"][key], ours)
+            statistic = float(tested.loc[group, column]) if tested is not None else None  # type: ignore[arg-type]
+            found = versus(published[group]["test"][key], statistic)
             no_difference = {"difference": None} if what == "p" else {}  # R prints no p below 2e-16
             yield {**of, "words": "female - male", "what": what, **found, **no_difference}
 
