@@ -13,7 +13,7 @@ from evenhand.errors import BadInput
 
 def reproduce(
     context: typer.Context,
-    paper: Annotated[str, typer.Argument(help="anantaprayoon2024, bartl2020 or barza2023.")],
+    paper: Annotated[str, typer.Argument(help="anantaprayoon2024, bartl2020, barza2023, nadeem2021 or pikuliak2024.")],
     part: Annotated[
         str,
         typer.Option(

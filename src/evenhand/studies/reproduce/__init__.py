@@ -5,13 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 from evenhand.errors import BadInput, UnknownName
-from evenhand.studies.reproduce import anantaprayoon2024, bartl2020, barza2023
+from evenhand.studies.reproduce import anantaprayoon2024, bartl2020, barza2023, nadeem2021, pikuliak2024
 from evenhand.studies.reproduce.base import Reproduction
 
 PAPERS: dict[str, dict[str, Callable[..., Reproduction]]] = {
     "anantaprayoon2024": anantaprayoon2024.PARTS,
     "bartl2020": {"tables": bartl2020.reproduce},
     "barza2023": barza2023.PARTS,
+    "nadeem2021": {"tables": nadeem2021.reproduce},
+    "pikuliak2024": {"tables": pikuliak2024.reproduce},
 }
 """The studies of each paper, by name."""
 

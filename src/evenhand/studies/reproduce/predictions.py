@@ -1,0 +1,52 @@
+"""Published predictions of models: where they are, and which orderings of models they support."""
+
+import os
+from collections.abc import Iterable, Mapping
+from itertools import combinations, pairwise
+from pathlib import Path
+
+from evenhand.analysis.two_runs import Values
+from evenhand.core.scores import generator
+from evenhand.errors import DataNotFound
+from evenhand.stats.significance import holm
+from evenhand.stats.verdict import ALPHA
+
+Pair = tuple[str, str]
+
+
+def folder(name: str, source: str) -> Path:
+    """The folder of a paper's published predictions, under EVENHAND_DATA."""
+    found = Path(os.environ.get("EVENHAND_DATA", "")) / "published" / name
+    if not found.is_dir():
+        raise DataNotFound(
+            f"The published predictions are not on this machine. Put them under EVENHAND_DATA/published/{name}/: they are "
+            f"in {source}."
+        )
+    return found
+
+
+def every_pair(order: Mapping[str, float]) -> list[Pair]:
+    """All pairs of models, the higher one first."""
+    return list(combinations(sorted(order, key=lambda model: -order[model]), 2))
+
+
+def neighbours(order: Mapping[str, float]) -> list[Pair]:
+    """Each model with the next lower one."""
+    return list(pairwise(sorted(order, key=lambda model: -order[model])))
+
+
+def orderings(of: str, compared: Iterable[tuple[Pair, Values]], seed: int = 0) -> str:
+    """Which orderings are shown: a sentence. `compared` has, for each pair, the values of the lower and higher model.
+
+    An ordering is shown where the interval of the difference leaves out 0 and its p, adjusted by Holm over all pairs,
+    is below .05.
+    """
+    pairs, rows = [], []
+    for pair, values in compared:
+        pairs.append(pair)
+        rows.append(values.row(generator(seed, {"models": " ".join(pair)}), same=False))
+    adjusted = holm([row["p"] for row in rows])
+    shown = [row["low"] > 0 and p < ALPHA for row, p in zip(rows, adjusted, strict=True)]
+    told = f"{of}: {sum(shown)} of {len(pairs)} published orderings of two models are shown (p adjusted by Holm)."
+    open_ = [f"{one} above {other}" for (one, other), is_shown in zip(pairs, shown, strict=True) if not is_shown]
+    return f"{told} Not shown: {'; '.join(open_)}." if open_ else told
