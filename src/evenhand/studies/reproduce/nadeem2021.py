@@ -37,7 +37,7 @@ def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reprod
     runs = {name: _imported(name, source, Path(out) / "nadeem2021") for name in models or published}
     cells = [cell for name, run in runs.items() for cell in _cells(name, run, published[name])]
     notes = [
-        "Percent, as printed. Published: the authors' own scores of the same predictions. Intervals resample target terms.",
+        "Percent, as printed. Published: the authors' own scores of these predictions. Intervals resample terms.",
         *(_orderings(task, dataset, runs, published) for task, dataset in TASKS.items() if len(runs) > 1),
     ]
     return Reproduction(pd.DataFrame(cells), notes, runs=list(runs.values()))
@@ -57,13 +57,11 @@ def _cells(name: str, run: Run, published: Mapping[str, Any]) -> Iterator[dict[s
         for what, measure in MEASURES.items():
             for value in run.values_of(dataset, measure):
                 group = value.groups.get("bias_type", "overall")
-                told = (
-                    published[task].get(group, {}) if task != "overall" else published[task] if not value.groups else {}
-                )
-                if (number := told.get(f"{what} Score")) is None:
+                if task == "overall" and value.groups:  # which is not published
                     continue
+                told = published[task] if task == "overall" else published[task][group]
                 ours = {end: 100 * getattr(value.estimate, end) for end in ("value", "low", "high")}
-                found = versus(number, ours)
+                found = versus(told[f"{what} Score"], ours)
                 if abs(found["difference"]) < ROUNDING:
                     found["difference"] = 0.0
                 yield {"model": Path(name).stem, "task": task, "domain": group, "what": what, **found}
@@ -73,7 +71,8 @@ def _orderings(task: str, dataset: str, runs: Mapping[str, Run], published: Mapp
     told = {name: (published[name][task].get("overall") or published[name][task])["ICAT Score"] for name in runs}
     record = next(iter(runs.values())).task(dataset, "icat")
     scores = {name: run.scores_of(dataset, "icat") for name, run in runs.items()}
-    compared = (
-        ((one, other), next(two_values(scores[other], scores[one], record))[1]) for one, other in every_pair(told)
-    )
+    compared = []
+    for one, other in every_pair(told):
+        _, values, _ = next(two_values(scores[other], scores[one], record))
+        compared.append(((Path(one).stem, Path(other).stem), values))
     return orderings(f"ICAT, {task}", compared)

@@ -18,7 +18,7 @@ from evenhand.stats.intervals import Floats
 from evenhand.studies.reproduce.base import Reproduction, versus
 from evenhand.studies.reproduce.predictions import folder, neighbours, orderings
 
-G_S = "g_s"
+SHOWN = ("bert-base-uncased", "gpt2")
 SHARED = "3"
 """The template that masked and causal models have in common."""
 
@@ -30,29 +30,43 @@ class Predicted(NamedTuple):
     kind: str
     template: str
     rates: list[float]
-    scores: Floats
+    scores: list[Score]
+
+    @property
+    def values(self) -> Floats:
+        """The scores alone."""
+        return np.array([score.value for score in self.scores])
+
+    @property
+    def ours(self) -> list[float]:
+        """Our r_i."""
+        labels = np.array([score.groups["stereotype"] for score in self.scores])
+        return [float(np.exp(self.values[labels == label].mean())) for label in (*WOMEN, *MEN)]
 
 
 def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reproduce") -> Reproduction:
-    """r_i of the published predictions next to the printed ones, and g_s, which the paper draws; all, or some `models`.
+    """r_i of the published predictions of `models` next to the printed ones, and g_s, which the paper draws.
 
-    As released: version 1.0, and the exponential of scores to the base 10. What the paper lacks: intervals of g_s, and
-    which neighbours in the order by g_s are shown to differ. Nothing is written to `out`; `evenhand import` makes runs.
+    As released: version 1.0, and the exponential of scores to the base 10. What the paper lacks: intervals, and which
+    neighbours in the order by g_s are shown to differ, of all models. Nothing is written to `out`: `evenhand import`
+    makes runs.
     """
     source = folder("gest", "the authors' repository, kinit-sk/gest, data/predictions")
     rows = read_tsv("pikuliak2024.tsv", "evenhand.studies.reproduce")
-    names = list(dict.fromkeys(row["model"] for row in rows))
     for name in models or ():
-        if name not in names:
+        if name not in (names := {row["model"] for row in rows}):
             raise UnknownName("model with published predictions", name, names)
     data = {kind: datasets.load(f"gest{suffix}", version="1.0", template=SHARED) for kind, suffix in KINDS.items()}
-    found = [_predicted(row, source) for row in rows if row["model"] in (models or names)]
-    cells = [cell for one in found for cell in _cells(one, data[one.kind])]
+    found = [_predicted(row, source, data[row["kind"]]) for row in rows]
+    cells = [cell for one in found if one.model in (models or SHOWN) for cell in _cells(one, data[one.kind])]
+    apart = max(abs(rate - printed) for one in found for rate, printed in zip(one.ours, one.rates, strict=True))
     notes = [
         "Published: r_i as the authors print them, to two decimals. g_s is published in a figure alone.",
-        "As released: version 1.0, natural exponential of scores to the base 10. With natural logarithms g_s is the same "
+        f"Of all {len(found)} models and templates, no r_i is more than {apart:.4f} away from the printed one.",
+        "As released: version 1.0, the exponential of scores to the base 10. With natural logarithms g_s is the same "
         "to the power of 2.303.",
-        *(note for kind in KINDS if (note := _orderings(kind, found, data[kind], cells))),
+        *(_orderings(kind, found, data[kind]) for kind in KINDS),
+        *([] if models else [f"Shown: {', '.join(SHOWN)}. Others: `model`."]),
     ]
     return Reproduction(pd.DataFrame(cells), notes)
 
@@ -61,39 +75,36 @@ KINDS = {"masked": "", "causal": "-causal"}
 """What the name of the dataset ends with, by kind of model."""
 
 
-def _predicted(row: Mapping[str, str], source: Path) -> Predicted:
+def _predicted(row: Mapping[str, str], source: Path, data: Dataset) -> Predicted:
     number = int(row["template"]) - (1 if row["kind"] == "masked" else 3)  # the release counts from 0
     path = source / f"{row['model']}_template-{number}.txt"
     try:
-        scores = np.array([float(line) for line in path.read_text(encoding="utf-8").splitlines()])
+        values = [float(line) for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError) as error:
         raise BadInput(f"'{path}' cannot be read: {error}. Take the authors' own.") from error
+    if len(values) != len(data.items) or not np.isfinite(values).all():
+        raise BadInput(f"'{path}' must have {len(data.items):,} finite numbers, one for each sentence.")
+    scores = [Score(item.id, value, item.groups) for item, value in zip(data.items, values, strict=True)]
     rates = [float(row[f"r{i}"]) for i in range(1, 17)]
     return Predicted(row["model"], row["kind"], row["template"], rates, scores)
 
 
 def _cells(one: Predicted, data: Dataset) -> Iterator[dict[str, Any]]:
-    if len(one.scores) != len(data.items) or not np.isfinite(one.scores).all():
-        raise BadInput(f"{one.model}, template {one.template}: {len(data.items):,} finite scores are needed.")
-    scores = [Score(item.id, value, item.groups) for item, value in zip(data.items, one.scores.tolist(), strict=True)]
-    what = {"model": one.model, "template": one.template}
-    for value in summarised(scores, StereotypeRate(), by=("stereotype",), cluster="quotation", neutral=1.0):
+    for value in summarised(one.scores, StereotypeRate(), by=("stereotype",), cluster=data.cluster, neutral=1.0):
         label = value.groups.get("stereotype")
         told = one.rates[(WOMEN + MEN).index(label)] if label else None
         ours = {"value": value.value, "low": value.low, "high": value.high}
-        yield {**what, "what": f"r, {label}" if label else G_S, **versus(told, ours)}
+        what = f"r, {label}" if label else "g_s"
+        yield {"model": one.model, "template": one.template, "what": what, **versus(told, ours)}
 
 
-def _orderings(kind: str, found: Sequence[Predicted], data: Dataset, cells: Sequence[Mapping[str, Any]]) -> str:
+def _orderings(kind: str, found: Sequence[Predicted], data: Dataset) -> str:
     mine = {one.model: one for one in found if one.kind == kind and one.template == SHARED}
-    if len(mine) < 2:
-        return ""
-    rates = {cell["model"]: cell["ours"] for cell in cells if cell["template"] == SHARED and cell["what"] == G_S}
     groups = [item.groups for item in data.items]
-    clusters = [of["quotation"] for of in groups]
+    clusters = [of[data.cluster] for of in groups]
     how: dict[str, Any] = {"neutral": 1.0, "better": 0.0, "summarise": StereotypeRate(), "groups": groups}
     compared = (
-        ((one, other), Summaries(mine[other].scores, mine[one].scores, clusters, **how))
-        for one, other in neighbours({name: rates[name] for name in mine})
+        ((one, other), Summaries(mine[other].values, mine[one].values, clusters, **how))
+        for one, other in neighbours({name: StereotypeRate()(one.scores) for name, one in mine.items()})
     )
     return orderings(f"g_s of {kind} models, template {SHARED}, each with the next", compared)

@@ -19,8 +19,8 @@ def folder(name: str, source: str) -> Path:
     found = Path(os.environ.get("EVENHAND_DATA", "")) / "published" / name
     if not found.is_dir():
         raise DataNotFound(
-            f"The published predictions are not on this machine. Put them under EVENHAND_DATA/published/{name}/: they are "
-            f"in {source}."
+            f"The published predictions are not on this machine. Put them under EVENHAND_DATA/published/{name}/: they "
+            f"are in {source}."
         )
     return found
 
