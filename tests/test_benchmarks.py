@@ -1,6 +1,7 @@
 """The benchmarks compare like with like; what they take is no matter for a test."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from evenhand.models import load_masked
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.studies.reproduce.bartl2020_inputs import AsReleased
 from helpers import made_stereoset
+from helpers.clusters import Letters
 from helpers.typed import all_of
 
 sys.path.append(str(Path(__file__).parent.parent))
@@ -136,7 +138,14 @@ def test_a_causal_model_and_its_peer_agree(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_two_workers_and_one_answer_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a model whose values depend on the batches that it gets, and that takes no time to load."""
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'evenhand[ray]'")
+    from evenhand.distributed import remote_model
+
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setattr(
+        remote_model, "remote_model", lambda name, pool, **_: remote_model.RemoteModel(Letters, pool, name=name)
+    )
     monkeypatch.setattr(workers, "SENTENCES", 3)
     (row,) = workers.rows()
     row.check()

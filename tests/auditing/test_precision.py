@@ -83,28 +83,34 @@ def test_auto_takes_what_the_device_has(monkeypatch: pytest.MonkeyPatch) -> None
         checkpoint.chosen_dtype("half", cpu)
 
 
-def test_a_run_in_half_precision_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
-    run = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "runs", dtype="bfloat16")
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny.save("bert-uncased", tmp_path_factory.mktemp("models") / "bert"))
+
+
+def test_a_run_in_half_precision_says_so(folder: str, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"suite": "gbef", "limit": 10}
+    run = evenhand.audit(folder, out=tmp_path / "runs", dtype="bfloat16", **asked)
     assert torch.backends.mkldnn.enabled  # torch turns it off where bfloat16 fails in it
     precision = evenhand.Run.load(run.path).record.audits[-1].precision
     assert precision is not None
     assert precision.asked == "bfloat16"
-    again = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "runs", dtype="bfloat16")
+    again = evenhand.audit(folder, out=tmp_path / "runs", dtype="bfloat16", **asked)
     assert again.record.audits[-1].precision == precision
     assert {d.dataset for d in precision.deviations} <= {"tgb", "tbd", "tbd-gendered"}
-    exact = evenhand.audit(folder, suite="gbef", limit=30, out=tmp_path / "exact")
+    exact = evenhand.audit(folder, out=tmp_path / "exact", **asked)
     assert exact.record.audits[-1].precision is None
     both = run.scores.merge(exact.scores, on=["dataset", "measure", "id"])
     both["apart"] = (both["score_x"] - both["score_y"]).abs()
     largest = both.groupby(["dataset", "measure"])["apart"].max()
-    for found in precision.deviations:  # a sample of 30 is smaller than that of the deviation: all are in it
+    for found in precision.deviations:  # a sample of 10 is smaller than that of the deviation: all are in it
         if found.measure != "likelihood-difference":
             assert found.largest == pytest.approx(largest[found.dataset, found.measure], abs=1e-6)
 
 
-def test_a_model_that_fits_in_half_precision_only_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
+def test_a_model_that_fits_in_half_precision_only_is_measured(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     load = models.load
 
     def small(name: str, *, dtype: str, **options: Any) -> Any:
@@ -117,8 +123,7 @@ def test_a_model_that_fits_in_half_precision_only_is_measured(tmp_path: Path, mo
     assert run.record.audits[-1].precision.why.startswith("Not compared with float32: Device 'nowhere' cannot be used")
 
 
-def test_few_clusters_give_a_record_that_can_be_written(tmp_path: Path) -> None:
-    folder = str(tiny.save("bert-uncased", tmp_path / "bert"))
+def test_few_clusters_give_a_record_that_can_be_written(folder: str, tmp_path: Path) -> None:
     run = evenhand.audit(folder, suite="gbef", limit=4, out=tmp_path / "runs", dtype="float16")
     precision = evenhand.Run.load(run.path).record.audits[-1].precision
     assert precision is not None

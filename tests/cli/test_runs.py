@@ -1,5 +1,6 @@
 """`evenhand runs`: the list with headline numbers, and removal."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,17 @@ def test_each_run_has_a_number_for_each_dataset(folder: Path, capsys: pytest.Cap
     shown = capsys.readouterr().out
     assert f"{one['value']:+.3f}" in shown
     assert "unfinished" in shown
+
+
+def test_a_run_without_values_is_damaged(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = folder / "flat"
+    (run / "results.json").write_text("[]")
+    record = json.loads((run / "run.json").read_text())
+    record["sha256"]["results.json"] = hashlib.sha256(b"[]").hexdigest()
+    (run / "run.json").write_text(json.dumps(record))
+    found = listed(folder, capsys)["flat"]
+    assert found["state"] == "damaged"
+    assert "has no value of stereotype-share" in found["why"]
 
 
 def test_a_run_is_removed_and_nothing_else(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,7 @@ def command(*arguments: str | Path, watched: Path) -> str:
         code = terminal.run(app, given, lambda text: as_flags(text, typer.main.get_command(app), given[0]))
     assert code != terminal.OUR_FAULT, f"evenhand {' '.join(given)}\n{err.getvalue()}"
     if code == REFUSED:
-        said = err.getvalue().strip().splitlines()[-1]
+        said = err.getvalue().strip().splitlines()[-1].removeprefix("evenhand: ")
         assert len(said) <= LONGEST, f"{len(said)} characters: {said[:2000]}"
         assert contents(watched) == before, said
     if "--json" in given and code != REFUSED:

@@ -4,13 +4,15 @@ In these worlds nothing leans and nothing changes, so that every verdict is a fa
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from evenhand import Answer, Run, suites
 from evenhand.analysis.change import changed
@@ -51,6 +53,15 @@ WORLDS = {
     "pronouns": World("gbef", ("tbd",), {("profession",): 0.3, ("template",): 0.2}, 0.3, squash=np.tanh),
     "inference": World("nli", ("nli-en",), {("word",): 0.7, ("template",): 0.5}, 1.0, kind="nli"),
 }
+
+
+@contextmanager
+def fewer_draws() -> Iterator[None]:
+    """Bootstraps and tests of a tenth of their draws, for simulations that make many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evenhand.stats.significance.MOST_COINS", 0)
+        patch.setattr("evenhand.stats.intervals.DRAWS", 1_000)
+        yield
 
 
 @cache

@@ -127,6 +127,10 @@ def test_missing_answers_are_counted_not_guessed(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="does not exist"):
         Kept(tmp_path / "b.sqlite", "letters", "one").answer(QUESTIONS)
     assert not (tmp_path / "b.sqlite").exists()
+    (tmp_path / "c.sqlite").touch()
+    with pytest.raises(RunError, match="7 of 7 answers"):
+        Kept(tmp_path / "c.sqlite", "letters", "one").answer(QUESTIONS)
+    assert (tmp_path / "c.sqlite").read_bytes() == b""
 
 
 def test_a_damaged_file_is_an_error_with_a_way_out(tmp_path: Path) -> None:

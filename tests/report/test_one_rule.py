@@ -16,7 +16,7 @@ from evenhand.report.page.changes import Changed
 from evenhand.report.page.section import Measured
 from evenhand.report.scorecard import LEANS, scorecard
 from evenhand.runs.record import Finding
-from helpers.simulated import WORLDS, false_claims, simulate
+from helpers.simulated import WORLDS, false_claims, fewer_draws, simulate
 from helpers.written_runs import with_fields
 
 LEANING = ("above", "below")
@@ -106,15 +106,14 @@ def test_an_unfit_model_has_numbers_and_no_verdict(runs: tuple[Run, Run]) -> Non
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_where_there_is_nothing_claims_are_rare(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_there_is_nothing_claims_are_rare(name: str, tmp_path: Path) -> None:
     """The small version of tools/simulate_verdicts.py: at most one family in twenty, within chance."""
-    monkeypatch.setattr("evenhand.stats.significance.MOST_COINS", 0)  # fewer draws, for speed
-    monkeypatch.setattr("evenhand.stats.intervals.DRAWS", 1_000)
-    families = [
-        ruled
-        for seed in range(1, 3)
-        for rows in false_claims(name, tmp_path / str(seed), seed).values()
-        for ruled, _ in rows
-    ]
+    with fewer_draws():
+        families = [
+            ruled
+            for seed in range(1, 3)
+            for rows in false_claims(name, tmp_path / str(seed), seed).values()
+            for ruled, _ in rows
+        ]
     most = 0.05 * len(families) + 3 * math.sqrt(0.05 * 0.95 * len(families))
     assert sum(families) <= most

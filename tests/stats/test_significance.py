@@ -1,10 +1,12 @@
 """Tests give the p that R gives, or that can be counted by hand, and take clusters for the units."""
 
+import gc
 import math
 
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from evenhand.stats import significance
 from evenhand.stats.significance import (
@@ -141,7 +143,11 @@ def test_what_is_not_a_number_has_no_p() -> None:
         assert math.isnan(sign_flip_test(np.array([odd, 1.0, 2.0]), ["a", "b", "c"], rng()))
 
 
-def test_holm_is_rs() -> None:
+def test_holm_is_rs_and_statsmodels(monkeypatch: pytest.MonkeyPatch) -> None:
     """R: p.adjust(c(0.01, 0.04, 0.03), "holm") gives 0.03 0.06 0.06."""
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([]) == []
+    many = [*np.random.default_rng(0).uniform(0, 0.2, 30), 0.01, 0.01, 1.0]
+    expected = multipletests(many, method="holm")[1].tolist()
+    monkeypatch.setattr(gc, "collect", lambda: pytest.fail("garbage is collected at every adjustment"))
+    assert holm(many) == expected

@@ -4,7 +4,9 @@ import math
 from dataclasses import dataclass
 
 from evenhand.core.measure import LAST
+from evenhand.errors import RunError
 from evenhand.runs.folder import Run
+from evenhand.runs.json_files import rescore
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import ValueRecord, mixed
 from evenhand.stats.verdict import decide
@@ -37,6 +39,8 @@ def headlines(run: Run) -> list[Headline]:
         contrasts = run.contrasts_of(*task.name) if task.genders else []
         whole = [value for value in run.values_of(*task.name) if not value.groups]
         lines = [_headline(run, task, value) for value in contrasts or whole]
+        if not lines:
+            raise RunError(f"'{run.path}' has no value of {task.measure} on {dataset}. {rescore(run.path)}")
         found.append(max(lines, key=lambda line: (line.lean in ("above", "below"), _distance(line.value))))
     return found
 

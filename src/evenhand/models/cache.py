@@ -180,9 +180,11 @@ def opened(path: Path, *, update: bool = True) -> Iterator[sqlite3.Connection]:
     try:
         with closing(sqlite3.connect(path, timeout=60)) as store:
             store.text_factory = lambda text: text.decode(errors="replace")  # a damaged text fails its checksum
-            store.executescript(TABLES)
             if update:
+                store.executescript(TABLES)
                 _update(store)
+            elif not store.execute("SELECT * FROM sqlite_master WHERE name = 'answers'").fetchall():
+                store.executescript(TABLES.replace("CREATE TABLE", "CREATE TEMP TABLE"))  # the file stays as it is
             yield store
     except sqlite3.Error as error:
         raise RunError(

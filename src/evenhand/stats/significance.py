@@ -123,7 +123,11 @@ def interval_test(value: float, low: float, high: float, freedom: float) -> floa
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Holm's (1979) adjustment of several p-values."""
-    from statsmodels.stats.multitest import multipletests
+    """Holm's (1979) adjustment of several p-values: the k-th smallest of n times n - k + 1, none below the one before.
 
-    return [float(p) for p in multipletests(ps, method="holm")[1]] if len(ps) else []
+    As by statsmodels, to the last bit; that one also collects garbage, which took most of the time of a comparison.
+    """
+    order = np.argsort(ps)
+    found = np.empty(len(order))
+    found[order] = np.minimum(np.maximum.accumulate(np.sort(ps) * np.arange(len(order), 0, -1)), 1)
+    return [float(p) for p in found]
