@@ -342,7 +342,7 @@ def test_a_published_model_gives_its_published_figures(data: Path, tmp_path: Pat
             assert 100 * (value.value or 0.0) == pytest.approx(published, abs=1e-9)
 
 
-@pytest.mark.parametrize(("template", "told"), enumerate((1.176, 1.210, 1.093, 1.183)))
+@pytest.mark.parametrize(("template", "told"), list(enumerate((1.176, 1.210, 1.093, 1.183))))
 def test_a_column_of_gest_gives_its_published_rate(data: Path, tmp_path: Path, template: int, told: float) -> None:
     file = data / "published" / "gest" / f"bert-base-uncased_template-{template}.txt"
     options = {"version": "1.0", "template": str(template + 1), "formula": "released"}
