@@ -342,6 +342,14 @@ def test_a_published_model_gives_its_published_figures(data: Path, tmp_path: Pat
             assert 100 * (value.value or 0.0) == pytest.approx(published, abs=1e-9)
 
 
+@pytest.mark.parametrize(("template", "told"), list(enumerate((1.176, 1.210, 1.093, 1.183))))
+def test_a_column_of_gest_gives_its_published_rate(data: Path, tmp_path: Path, template: int, told: float) -> None:
+    file = data / "published" / "gest" / f"bert-base-uncased_template-{template}.txt"
+    options = {"version": "1.0", "template": str(template + 1), "formula": "released"}
+    run = from_scores(file, dataset="gest", measure="gest", options=options, out=tmp_path)
+    assert run.values_of(run.datasets[0], "gest")[0].value == pytest.approx(told, abs=5e-4)
+
+
 def test_two_items_of_one_text_need_ids(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     file.write_text("stereotype,counterpart\nHe sings.,She sings.\nHe sings.,It sings.\n")

@@ -78,7 +78,7 @@ def root(
 COMMANDS: list[tuple[str, Callable[..., None], str]] = [  # group, command, example
     (MEASURE, audit, "evenhand audit google-bert/bert-base-uncased --suite becpro"),
     (MEASURE, doctor, "evenhand doctor ./my-checkpoint --lang de"),
-    (MEASURE, import_scores, "evenhand import scores.csv --dataset tgb --measure stereotype-share --name my-model"),
+    (MEASURE, import_scores, "evenhand import scores.csv --dataset tgb --measure stereotype-share"),
     (MEASURE, rescore, "evenhand rescore runs/mini-en"),
     (MEASURE, measures, "evenhand measures"),
     (UNDERSTAND, runs, "evenhand runs"),
