@@ -114,7 +114,7 @@ def test_a_lean_is_pro_minus_anti_for_either_gender() -> None:
     nurse, chief = blank("___ is a nurse."), blank("___ is an old chief.")
     items = [replace(nurse, groups={"stereotyped_as": "female"}), replace(chief, groups={"stereotyped_as": "male"})]
     assert [s.value for s in evenhand.measure(model, items, PronounLean()).scores] == pytest.approx([0.6, 0.4])
-    alone = evenhand.measure(model, items[:1], PronounLean()).values[0]
+    alone = evenhand.measure(model, items[:1], PronounLean()).estimates[0]
     assert math.isnan(alone.value)
     assert alone.note == "no scored items of stereotyped_as male"
     assert [s.value for s in evenhand.measure(model, items, Pronoun()).scores] == pytest.approx([-0.6, 0.4])

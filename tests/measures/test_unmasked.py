@@ -119,7 +119,7 @@ def test_parts_of_changed_words_count_as_shared_only_as_released(mini_en: Masked
 def test_a_tie_counts_half_or_as_released_not_at_all(how: Any) -> None:
     tied = Table(only(Likelihood, lambda question: (-2.0,)))
     assert evenhand.measure(tied, PAIRS, how()).value == 0.5
-    assert math.isnan(evenhand.measure(tied, PAIRS, how()).values[0].low)  # nothing varies: no verdict
+    assert math.isnan(evenhand.measure(tied, PAIRS, how()).estimates[0].low)  # nothing varies: no verdict
     assert evenhand.measure(tied, PAIRS, how(formula="released")).value == 0.0
 
 
