@@ -7,7 +7,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput
-from evenhand.core.scores import MacroMean, share
+from evenhand.core.scores import share
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.releases import RELEASES
 from evenhand.formats.bibtex import cited, works
@@ -47,13 +47,9 @@ def test_every_measure_dataset_and_corpus_has_its_citations() -> None:
     assert all(names.get(("dataset", name)) or names[("corpus", name)] for name in RELEASES)
     assert {key for keys in names.values() for key in keys} | {"evenhand"} == set(works())
     shares = {
-        name
-        for name, how in MEASURES.items()
-        if share in (how.summarise, getattr(how.summarise, "within", None)) or isinstance(how.summarise, MacroMean)
+        name for name, how in MEASURES.items() if share in (how.summarise, getattr(how.summarise, "within", None))
     }
-    assert {name for kind, name in names if kind == "interval"} == {"clustered", "crossed", *shares} - {
-        "nli-coal-weighted"  # its sets' means are of probabilities
-    }
+    assert {name for kind, name in names if kind == "interval"} == {"clustered", "crossed", *shares}
 
 
 def test_the_papers_are_those_of_the_citation_file() -> None:
