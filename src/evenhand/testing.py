@@ -28,11 +28,11 @@ def assert_fair(
     `subject` is a run or its folder, or a model as for `evenhand.audit`, which is then called with `asked`. An
     undecided verdict raises `Undecided`, an AssertionError too, unless `allow_undecided` is given.
     """
-    gate = policy if isinstance(policy, Gate) else Gate.load(policy)
+    gate = Gate.load(policy, baseline) if isinstance(policy, str | Path) else policy
     if isinstance(subject, str | Path) and (Path(subject) / "run.json").is_file():
         subject = Run.load(subject)
     if not isinstance(subject, Run):
-        subject = audit(subject, gate=None if baseline else gate, **asked)
+        subject = audit(subject, gate=gate, baseline=baseline, **asked)
     elif asked:
         raise BadInput(
             f"Parameters for measuring a model do not apply to a run. Got {', '.join(asked)}. Leave them out."

@@ -3,21 +3,24 @@
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
+import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
 from evenhand import BadInput, Fill, Gate, Likelihood, Run
 from evenhand.cli.app import app
+from evenhand.cli.flags import as_flags
 from evenhand.cli.gate import Outlets
 from evenhand.cli.terminal import run as run_command
 from evenhand.gate.policy import Rule
 from evenhand.gate.verdict import CODES, Judged, Verdict, decided
-from evenhand.report.gate import junit, summary
+from evenhand.report.gate import annotations, junit, summary
 from evenhand.runs.record import Finding
 from evenhand.testing import Undecided, assert_fair
 from helpers.audited_runs import audited, noise, pairs
@@ -177,7 +180,16 @@ def test_female_minus_male_can_be_bounded(tmp_path: Path) -> None:
     )
     rule = Rule(measure="association, female - male", group="each", within=0.01)
     run = evenhand.audit(model, suite="emotions", gate=Gate([rule]), out=tmp_path)
-    assert len(Verdict.load(run.path).rules) == 4
+    found = Verdict.load(run.path).rules
+    assert len(found) == 4
+    assert Gate([replace(rule, group=None)]).judge(run).rules == found  # there is no value of all
+    with pytest.raises(BadInput, match="Unknown group of emotions-en 'all'. Available: anger, each, fear"):
+        Gate([replace(rule, group="all")]).judge(run)
+
+
+def test_a_contrast_that_a_measure_does_not_have_is_an_unknown_measure(runs: list[Run]) -> None:
+    with pytest.raises(BadInput, match="Unknown measure 'likelihood-lean, female - male'"):
+        Gate([Rule(measure="likelihood-lean, female - male", within=1)]).judge(runs[0])
 
 
 @pytest.mark.parametrize(("bound", "code"), [("within = 9", 0), ("within = 0.1", 1), ("within = 2", 3)])
@@ -195,7 +207,13 @@ def test_the_gate_command_ends_with_the_verdict(
     assert counted == [2, int(code == 1), int(code == 3), 0]
     kept = json.loads((tmp_path / "run" / "gate.json").read_text())
     assert kept["verdict"] == lines[-1].split()[-1]
-    assert set(kept["rules"][0]) == {"rule", "verdict", "says"}
+    first, (row,) = kept["rules"][0], [row for row in runs[0].results if row["measure"] == "likelihood-lean"][:1]
+    assert {name: first[name] for name in ("value", "low", "high", "n", "unscored", "dataset", "measure")} == {
+        name: row[name] for name in ("value", "low", "high", "n", "unscored", "dataset", "measure")
+    }
+    most = float(bound.split()[-1])
+    assert [first[name] for name in ("group", "on", "least", "most")] == ["all", "value", -most, most]
+    assert [kept["rules"][1][name] for name in ("least", "most")] == [0, None]
     assert run_command(app, [*command, "--json"]) == code
     assert json.loads(capsys.readouterr().out)[0] == kept
 
@@ -234,7 +252,68 @@ def test_the_audit_judges_what_it_measured(
     assert Verdict.load(tmp_path / "runs" / "mini-en").verdict == "fail"
     assert "crows-pairs" in (tmp_path / "summary.md").read_text()
     assert run_command(app, [*judged, "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)[0]["model"] == "mini-en"  # lines go to stderr
+    out, err = capsys.readouterr()
+    found = json.loads(out)  # lines and annotations go to stderr
+    assert found["values"][0]["model"] == "mini-en"
+    assert [verdict["verdict"] for verdict in found["verdicts"]] == ["fail"]
+    assert found["verdicts"][0]["rules"][0]["most"] == 0
+    assert [line for line in err.splitlines() if line.startswith("::")] == [
+        f"::error title=Gender bias%2C fail::mini-en: {line.removeprefix('fail').strip()}"
+        for line in err.splitlines()
+        if line.startswith("fail")
+    ]
+
+
+def test_a_baseline_of_the_command_line_replaces_the_policys(
+    tmp_path: Path, runs: list[Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, folder = str(pairs(tmp_path)), str(tmp_path / "runs")
+    command = ["audit", "--pairs", file, "--measure", "likelihood-lean", "--limit", "12", "--out", folder]
+    relative = policy(tmp_path, f"baseline = 'not-there'\n{LEAN}worse_by_at_most = 9")
+    assert run_command(app, [*command, "--baseline", folder]) == 2
+    assert "--baseline is the run that a gate compares with. Add --gate" in worded(capsys)
+    assert run_command(app, [*command, "--name", "first"]) == 0
+    first = str(tmp_path / "runs" / "first")
+    judged = [*command, "--gate", relative, "--baseline", first]
+    assert run_command(app, [*command, "--gate", relative]) == 2
+    assert "There is no run folder" in worded(capsys)
+    assert run_command(app, judged) == 0
+    (rule,) = Verdict.load(tmp_path / "runs" / "mini-en").rules
+    assert (rule.on, rule.value, rule.least, rule.most) == ("worse", 0, None, 9)
+    assert run_command(app, [*judged, "--name", "first"]) == 2
+    assert "the baseline is the run itself" in worded(capsys)
+    assert (
+        run_command(app, ["gate", str(tmp_path / "runs" / "mini-en"), "--policy", relative, "--baseline", first]) == 0
+    )
+    policy(tmp_path, f"{LEAN}within = 9")
+    capsys.readouterr()
+    assert run_command(app, judged) == 0
+    assert "Nothing is compared with the baseline: no rule has worse_by_at_most." in capsys.readouterr().out
+    with pytest.raises(BadInput, match="`baseline` is the run that a gate compares with"):
+        evenhand.audit(evenhand.Table(lambda q: [0.0]), pairs=file, baseline=first)
+
+
+def worded(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was printed to stderr, with parameters as options."""
+    return as_flags(capsys.readouterr().err, typer.main.get_command(app), "audit")
+
+
+def test_a_verdict_of_0_1_0_is_read_and_has_no_numbers(tmp_path: Path) -> None:
+    rule = {"rule": "pairs · likelihood-lean · all · within 1 of 0", "verdict": "pass", "says": "+0.1 [+0.0, +0.2]"}
+    old = {"policy": "p", "verdict": "pass", "model": "m", "notes": [], "rules": [rule]}
+    (tmp_path / "gate.json").write_text(json.dumps(old))
+    found = Verdict.load(tmp_path)
+    assert found.lines()[0] == f"pass       {rule['rule']}: {rule['says']}"
+    assert found.rules[0].value is None
+    found.save(tmp_path)
+    assert Verdict.load(tmp_path) == found
+
+
+def test_annotations_are_lines_of_their_own_whatever_the_names() -> None:
+    rule = Judged("a\nb%:,", "undecided", "::error::x\r")
+    assert annotations([Verdict("m", "p", (rule, Judged("r", "pass", "fine")))]) == [
+        "::warning title=Gender bias%2C undecided::m: a%0Ab%25:,: ::error::x%0D\n"
+    ]
 
 
 def test_the_worst_of_several_counts(capsys: pytest.CaptureFixture[str]) -> None:

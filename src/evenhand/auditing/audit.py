@@ -58,6 +58,7 @@ def audit(
     name: str | None = None,
     fresh: bool = False,
     gate: Gate | str | Path | None = None,
+    baseline: Run | str | Path | None = None,
     **loading: Any,
 ) -> Run:
     """Measure a model and add the results to its run in `out/<model>`, or `out/<name>`; then read the whole run.
@@ -71,7 +72,8 @@ def audit(
 
     The same call again continues an interrupted one. A dataset that was measured before, with the same options and
     measure, is replaced, though a sample never replaces the whole; other results stay, unless the run is to start
-    `fresh`. A `gate`, or policy file, judges the run: gate.json.
+    `fresh`. A `gate`, or policy file, judges the run: gate.json; `baseline` is the run that its
+    `worse_by_at_most` compares with, instead of the policy's.
     """
     if isinstance(model, list | tuple):
         raise BadInput(f"An audit takes one model. Got {len(model)}: for several, use evenhand.sweep.")
@@ -80,7 +82,7 @@ def audit(
         model = str(model)
     model = (isinstance(model, str) and models.own(model)) or model
     path = run_folder(model, out, name)
-    gate = Gate.load(gate) if isinstance(gate, str | Path) else gate
+    gate = Gate.of(gate, baseline)
 
     def chosen(kind: str) -> list[Asked]:
         asked = wanted.asked(kind)

@@ -9,7 +9,7 @@ import typer
 from evenhand.cli import common, terminal
 from evenhand.cli.common import parsed, print_json
 from evenhand.cli.config import from_config
-from evenhand.cli.gate import GithubSummary, Junit, Outlets
+from evenhand.cli.gate import Baseline, GithubSummary, Junit, Outlets
 from evenhand.cli.show import print_answer
 from evenhand.errors import BadInput
 
@@ -68,6 +68,7 @@ def audit(
     gate: Annotated[
         Path | None, typer.Option(help="Judge by a policy (TOML). Exit code 1: fail, 3: undecided.")
     ] = None,
+    baseline: Baseline = None,
     junit: Junit = None,
     github_summary: GithubSummary = False,
     as_json: common.Json = False,
@@ -119,6 +120,7 @@ def audit(
             name=name,
             fresh=fresh,
             gate=gate,
+            baseline=baseline,
             revision=revision,
             dtype=dtype,
             device=device,
@@ -133,11 +135,17 @@ def audit(
             _print_side_by_side(runs, out)
     finally:
         if as_json and runs:  # also those that were finished before another one failed
-            print_json([row for run in runs for row in run.results])
+            values = [row for run in runs for row in run.results]
+            judged = [] if gate is None else [verdict.to_dict() for verdict in _verdicts(runs)]
+            print_json(values if gate is None else {"values": values, "verdicts": judged})
     if gate is not None:
-        from evenhand.gate.verdict import Verdict
+        raise typer.Exit(outlets.give(_verdicts(runs), printed=not as_json))
 
-        raise typer.Exit(outlets.give([Verdict.load(run.path) for run in runs], printed=not as_json))
+
+def _verdicts(runs: Sequence[Any]) -> list[Any]:
+    from evenhand.gate.verdict import Verdict
+
+    return [Verdict.load(run.path) for run in runs]
 
 
 def _confirm(models: Sequence[str], name: str | None, out: Path, yes: bool) -> None:

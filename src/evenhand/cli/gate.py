@@ -1,4 +1,4 @@
-"""`evenhand gate`: judge finished runs by a policy."""
+"""`evenhand gate`: judge finished runs by a policy, or suggest one."""
 
 import os
 from collections.abc import Sequence
@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, Plugins, print_json
+from evenhand.cli.common import Force, Json, Plugins, print_json
 from evenhand.errors import BadInput
 
 if TYPE_CHECKING:
     from evenhand.gate.verdict import Verdict
 
+Baseline = Annotated[
+    Path | None,
+    typer.Option(metavar="RUN", help="The run that worse_by_at_most compares with, instead of the policy's."),
+]
 Junit = Annotated[Path | None, typer.Option(help="Write the gate's verdict as JUnit XML.")]
-GithubSummary = Annotated[bool, typer.Option("--github-summary", help="Append the verdict to $GITHUB_STEP_SUMMARY.")]
+GithubSummary = Annotated[
+    bool,
+    typer.Option("--github-summary", help="Append the verdict to $GITHUB_STEP_SUMMARY; annotate what does not pass."),
+]
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,7 @@ class Outlets:
         """Print a line for each rule, write the files, and give the exit code of the worst verdict."""
         from evenhand.core.files import write_whole
         from evenhand.gate.verdict import CODES, worst
-        from evenhand.report.gate import junit, summary
+        from evenhand.report.gate import annotations, junit, summary
 
         lines = [line for verdict in verdicts for line in verdict.lines()]
         if printed:
@@ -54,6 +61,7 @@ class Outlets:
         if self.junit:
             write_whole(self.junit, lambda file: file.write(junit(verdicts)))
         if self.summary:
+            typer.echo("".join(annotations(verdicts)), nl=False, err=True)
             try:
                 with self.summary.open("a", encoding="utf-8") as file:
                     file.write(summary(verdicts))
@@ -71,10 +79,13 @@ def _is_ours(junit: Path) -> bool:
 
 def gate(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
-    policy: Annotated[Path, typer.Option(help="The rules: a TOML file.")],
-    baseline: Annotated[
-        Path | None, typer.Option(help="The run that worse_by_at_most compares with, instead of the policy's.")
-    ] = None,
+    policy: Annotated[Path | None, typer.Option(help="The rules: a TOML file.")] = None,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Instead of judging, make a policy that the run passes.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="With --suggest: write the policy here. Default: print it.")] = None,
+    force: Force = False,
+    baseline: Baseline = None,
     junit: Junit = None,
     github_summary: GithubSummary = False,
     as_json: Json = False,
@@ -82,20 +93,50 @@ def gate(
 ) -> None:
     """Judge runs by a policy: pass, fail or undecided.
 
-    The exit code is 0 for pass, 1 for fail, 3 for undecided. The verdict is written to RUN/gate.json.
+    The exit code is 0 for pass, 1 for fail, 3 for undecided. The verdict is written to RUN/gate.json. With --suggest,
+    make a policy from a run instead: bounds that the run passes, and that as much data can decide.
     """
     from evenhand.gate.gate import Gate
     from evenhand.report import page
     from evenhand.runs.folder import Run
 
+    if suggest:
+        given = {"policy": policy, "baseline": baseline, "junit": junit, "github-summary": github_summary}
+        return _suggest(runs, out, force, [name for name, value in {**given, "json": as_json}.items() if value])
+    if policy is None or out or force:
+        raise BadInput(
+            "A policy is needed: --policy policy.toml. To make one from a run: --suggest."
+            if policy is None
+            else "--out and --force are for the policy that --suggest makes. Leave them out."
+        )
     outlets = Outlets.of(policy, junit, github_summary)
-    rules = Gate.load(policy)
+    rules = Gate.load(policy, baseline)
     verdicts = []
     for run in [Run.load(path) for path in runs]:
-        verdict = rules.judge(run, baseline)
+        verdict = rules.judge(run)
         verdict.save(run.path)
         page.write([run], run.path / page.FILE)
         verdicts.append(verdict)
     if as_json:
         print_json([verdict.to_dict() for verdict in verdicts])
     raise typer.Exit(outlets.give(verdicts, printed=not as_json))
+
+
+def _suggest(runs: Sequence[Path], out: Path | None, force: bool, more: Sequence[str]) -> None:
+    """Print or write the policy that a run suggests."""
+    from evenhand.core.files import check_new, write_whole
+    from evenhand.gate.suggestion import suggest
+
+    if more:
+        raise BadInput(f"--suggest makes a policy, and judges nothing. Leave out --{', --'.join(more)}.")
+    if len(runs) > 1:
+        raise BadInput(f"A policy is suggested from one run. Got {len(runs)}: choose one.")
+    if out is None:
+        terminal.show(suggest(runs[0]).rstrip())
+        return
+    check_new(out, force)
+    if not out.absolute().parent.is_dir():
+        raise BadInput(f"The folder of --out '{out}' does not exist. Make it, or choose another.")
+    text = suggest(runs[0], out.parent)
+    write_whole(out, lambda file: file.write(text.encode()))
+    terminal.show(f"{out}: read it, change it, then: evenhand gate {runs[0]} --policy {out}")

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from evenhand.analysis.change import FEMALE_MALE, differences
+from evenhand.core.contrasts import has_contrast
 from evenhand.core.loop import Task
 from evenhand.runs.folder import Run
 from evenhand.stats.estimate import Estimate
 
-ALL = "all"
+ALL, EACH = "all", "each"
 
 
 class Labels(NamedTuple):
@@ -18,6 +19,12 @@ class Labels(NamedTuple):
     whole: bool
     each: list[str]
     within: list[str]
+
+    def named(self, group: str | None) -> list[str]:
+        """The labels that a rule is about; a rule that names no group is about all items, or else about each group."""
+        if group is None:
+            group = ALL if self.whole else EACH
+        return self.each or [EACH] if group == EACH else [group]
 
 
 Known = dict[tuple[str, str], Labels]
@@ -55,7 +62,7 @@ def known_of_run(run: Run) -> Known:
         known[task.name] = Labels(True, each if by else [], within)
         if task.genders:
             labels = [_label(row.groups.values()) for row in run.contrasts_of(*task.name)]
-            known[task.dataset, task.measure + FEMALE_MALE] = Labels(False, labels, [])
+            known |= {(task.dataset, task.measure + FEMALE_MALE): Labels(False, labels, [])} if labels else {}
     return known
 
 
@@ -68,11 +75,24 @@ def known_of_tasks(tasks: Sequence[Task]) -> Known:
         levels = [data.by, (*data.by, data.within) if data.within else ()]
         each, within = (sorted({_label(of[g] for g in level) for of in items}) if level else [] for level in levels)
         known[data.name, measure] = Labels(True, each, within)
-        if data.partners is not None and data.partners.group == "gender":
+        pairs = data.partners if data.partners is not None and data.partners.group == "gender" else None
+        if pairs and has_contrast(task.measure.summarise, pairs):
             level = next((group for group in data.by if group != "gender"), "")
             labels = sorted({of[level] if level else ALL for of in items})
             known[data.name, measure + FEMALE_MALE] = Labels(False, labels, [])
     return known
+
+
+def undecidable(found: Estimate, most: float) -> str:
+    """Why nothing can be decided, whatever the bounds; empty if something can."""
+    if found.note or not found.n:
+        return found.note or "no scored items"
+    whole = found.n + found.unscored
+    if found.unscored / whole > most:
+        return f"{found.unscored / whole:.1%} of {whole:,} items unscored, more than {most:.1%}"
+    if math.isnan(found.value):
+        return "no value"
+    return "" if found.spans else "no interval: too few clusters, or all scores are the same"
 
 
 def _label(labels: Iterable[str]) -> str:

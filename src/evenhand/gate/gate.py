@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, overload
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.core.dataset import base_name
@@ -13,8 +13,8 @@ from evenhand.core.files import public_path
 from evenhand.core.loop import Task
 from evenhand.errors import BadInput, UnknownName
 from evenhand.gate import evidence
-from evenhand.gate.evidence import ALL, Known
-from evenhand.gate.policy import EACH, MAX_UNSCORED, Rule, read
+from evenhand.gate.evidence import ALL, EACH, Known
+from evenhand.gate.policy import MAX_UNSCORED, Rule, read
 from evenhand.gate.verdict import Judged, Verdict, decided
 from evenhand.runs.comparable import measured
 from evenhand.runs.folder import Run
@@ -43,11 +43,22 @@ class Gate:
             raise BadInput("A gate needs rules, or everything would pass. Got none.")
 
     @classmethod
-    def load(cls, path: str | Path) -> "Gate":
-        """The gate of a policy file, with the baseline run that it names."""
+    def load(cls, path: str | Path, baseline: Run | str | Path | None = None) -> "Gate":
+        """The gate of a policy file, with this baseline run, or else with the one that the file names."""
         policy = read(path)
-        baseline = None if policy.baseline is None else Run.load(policy.baseline)
+        baseline = _run(policy.baseline if baseline is None else baseline)
         return cls(policy.rules, baseline, policy.max_unscored, public_path(path))
+
+    @classmethod
+    def of(cls, given: "Gate | str | Path | None", baseline: Run | str | Path | None = None) -> "Gate | None":
+        """A gate, or that of a policy file; `baseline` replaces its own."""
+        if given is None and baseline is not None:
+            raise BadInput(
+                "`baseline` is the run that a gate compares with. Add `gate`, or compare two runs: evenhand compare."
+            )
+        if isinstance(given, str | Path):
+            return cls.load(given, baseline)
+        return replace(given, baseline=_run(baseline)) if given and baseline is not None else given
 
     def check(self, tasks: Sequence[Task], path: Path, earlier: RunRecord | None = None) -> None:
         """Raise an error if a run of these tasks in that folder could not be judged, with what it has `earlier`."""
@@ -60,14 +71,16 @@ class Gate:
         Pass: the whole 95 % interval is within the bounds. Fail: the whole interval is outside. Undecided: part of it
         is outside, or there is no interval, or too many items have no score.
         """
-        run = run if isinstance(run, Run) else Run.load(run)
-        baseline = Run.load(baseline) if isinstance(baseline, str | Path) else baseline or self.baseline
+        run = _run(run)
+        baseline = _run(baseline) or self.baseline
         known, partial = evidence.known_of_run(run), run.record.partial
         self._check(known, run.path, baseline, partial=partial)
         rules = [judged for number in range(len(self.rules)) for judged in self._judged(number, known, run, baseline)]
         datasets = {self._dataset(number, known) for number in range(len(self.rules))}
         audits = [audit for audit in run.record.audits if any(task.dataset in datasets for task in audit.tasks)]
         notes = [run.record.sample] if partial else []
+        if baseline and all(rule.worse_by_at_most is None for rule in self.rules):
+            notes.append("Nothing is compared with the baseline: no rule has worse_by_at_most.")
         notes += [
             f"Careful: the doctor calls the model unfit. {found.check.capitalize()}: {found.says}"
             for found in dict.fromkeys(found for audit in audits for found in audit.doctor)
@@ -80,7 +93,9 @@ class Gate:
         for number, rule in enumerate(self.rules):
             if rule.worse_by_at_most is not None:
                 if baseline is None:
-                    self._fail(number, "worse_by_at_most needs a baseline run. Add to the policy: baseline = 'RUN'.")
+                    self._fail(
+                        number, "worse_by_at_most needs a baseline run. Give `baseline`, or name it in the policy."
+                    )
                 if baseline.path.resolve() == path.resolve():
                     self._fail(number, f"the baseline is the run itself, '{path}'. Give each its own folder.")
             dataset = self._dataset(number, known)
@@ -92,7 +107,7 @@ class Gate:
             there = known[dataset, rule.measure]
             groups = [*([ALL] if there.whole else []), *([EACH] if there.each else []), *there.each]
             groups += [] if rule.worse_by_at_most is not None else there.within
-            if rule.group in groups or (partial and rule.group != ALL):
+            if rule.group is None or rule.group in groups or (partial and rule.group != ALL):
                 continue
             near = get_close_matches(rule.group, groups, n=SHOWN, cutoff=0) if len(groups) > SHOWN else groups
             self._fail(number, str(UnknownName(f"group of {dataset}", rule.group, near)))
@@ -126,23 +141,29 @@ class Gate:
         else:
             found = evidence.values(run, dataset, rule.measure)
         most = self.max_unscored if rule.max_unscored is None else rule.max_unscored
-        for group in known[dataset, rule.measure].each if rule.group == EACH else [rule.group]:
+        for group in known[dataset, rule.measure].named(rule.group):
             there = found.get(group, evidence.NONE)
-            reason = _reason(there, most)
+            reason = evidence.undecidable(there, most)
             verdict = "undecided" if reason else decided(there.low, there.high, *rule.tolerated)
-            yield Judged(f"{dataset} · {rule.measure} · {group} · {rule.bound}", verdict, _says(there, reason, rule))
+            named = {"dataset": dataset, "measure": rule.measure, "group": group, "on": rule.on}
+            numbers = {name: getattr(there, name) for name in ("value", "low", "high", "n", "unscored")}
+            numbers |= dict(zip(("least", "most"), rule.tolerated, strict=True))
+            yield Judged(
+                f"{dataset} · {rule.measure} · {group} · {rule.bound}",
+                verdict,
+                _says(there, reason, rule),
+                **named,
+                **{name: number if math.isfinite(number) else None for name, number in numbers.items()},
+            )
 
 
-def _reason(found: Estimate, most: float) -> str:
-    """Why nothing can be decided, whatever the bounds; empty if something can."""
-    if found.note or not found.n:
-        return found.note or "no scored items"
-    whole = found.n + found.unscored
-    if found.unscored / whole > most:
-        return f"{found.unscored / whole:.1%} of {whole:,} items unscored, more than {most:.1%}"
-    if math.isnan(found.value):
-        return "no value"
-    return "" if found.spans else "no interval: too few clusters, or all scores are the same"
+@overload
+def _run(given: Run | str | Path) -> Run: ...
+@overload
+def _run(given: Run | str | Path | None) -> Run | None: ...
+def _run(given: Run | str | Path | None) -> Run | None:
+    """A run, or the one in a folder."""
+    return Run.load(given) if isinstance(given, str | Path) else given
 
 
 def _says(found: Estimate, reason: str, rule: Rule) -> str:

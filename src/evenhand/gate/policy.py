@@ -11,11 +11,9 @@ from evenhand.analysis.change import FEMALE_MALE
 from evenhand.core.files import read_parsed
 from evenhand.core.measure import Traits
 from evenhand.errors import BadInput, UnknownName
-from evenhand.gate.evidence import ALL
 from evenhand.measures import MEASURES
 
 KEYS = ("baseline", "max_unscored", "rule")
-EACH = "each"
 MAX_UNSCORED = 0.1
 """Share of unscored items above which nothing is decided, unless a policy says otherwise."""
 
@@ -26,13 +24,14 @@ class Rule:
 
     `within`: the largest distance from the neutral value. `low`, `high`: the lowest and highest value; one is enough.
     `worse_by_at_most`: how much farther from neutral than the baseline run (for words that call for one gender, from
-    what they call for). `group` is a label as `evenhand compare` prints it, "all" (items) or "each" (group). `dataset`
-    may be omitted if a run has the measure on one dataset only. `max_unscored` is a share of the items.
+    what they call for). `group` is a label as `evenhand compare` prints it, "all" (items) or "each" (group). Without it
+    a rule is about all items; where a measure has values of groups alone, as female - male by profession, about each.
+    `dataset` may be omitted if a run has the measure on one dataset only. `max_unscored` is a share of the items.
     """
 
     measure: str
     dataset: str = ""
-    group: str = ALL
+    group: str | None = None
     within: float | None = None
     low: float | None = None
     high: float | None = None
@@ -41,13 +40,13 @@ class Rule:
 
     def __post_init__(self) -> None:
         for name in ("measure", "dataset", "group"):
-            if not isinstance(given := getattr(self, name), str) or (not given and name != "dataset"):
+            given = "left out" if name == "group" and self.group is None else getattr(self, name)
+            if not isinstance(given, str) or (not given and name != "dataset"):
                 raise BadInput(f"'{name}' must be a name, in quotes. Got {given!r}.")
         for name in ("within", "low", "high", "worse_by_at_most", "max_unscored"):
             _check_number(name, getattr(self, name))
-        known = {*MEASURES, "association" + FEMALE_MALE}
-        if self.measure not in known:
-            raise UnknownName("measure", self.measure, known)
+        if self.measure.removesuffix(FEMALE_MALE) not in MEASURES:
+            raise UnknownName("measure", self.measure, {*MEASURES, "association" + FEMALE_MALE})
         self._check_bounds()
 
     def _check_bounds(self) -> None:
@@ -81,6 +80,11 @@ class Rule:
         if self.within is not None:
             return self.neutral - self.within, self.neutral + self.within
         return -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
+
+    @property
+    def on(self) -> str:
+        """What is bounded: the value, or how much worse than the baseline's it is."""
+        return "value" if self.worse_by_at_most is None else "worse"
 
     @property
     def bound(self) -> str:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,26 @@ CODES = {"fail": 1, "undecided": 3, "pass": 0}
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One rule on one group: what it requires, the verdict, and what was found."""
+    """One rule on one group: what it requires, the verdict, and what was found, in words and in numbers.
+
+    None means no number, or no bound on that side; a verdict of 0.1.0 has the words alone.
+    """
 
     rule: str
     verdict: str
     says: str
+    dataset: str = ""
+    measure: str = ""
+    group: str = ""
+    on: str = ""
+    """What is bounded: "value", or "worse", how much farther from neutral than the baseline."""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    unscored: int | None = None
+    least: float | None = None
+    most: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +81,8 @@ class Verdict:
         path = Path(run) / GATE
         try:
             data = read_parsed(path, json.loads)
-            rules = tuple(Judged(row["rule"], row["verdict"], row["says"]) for row in data["rules"])
+            names = [field.name for field in fields(Judged)]
+            rules = tuple(Judged(**{name: row[name] for name in names if name in row}) for row in data["rules"])
             return cls(data["model"], data["policy"], rules, tuple(data["notes"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"'{path}' cannot be read: {error!r}. Judge the run again: evenhand gate {run}") from error

@@ -10,6 +10,7 @@ from evenhand.report.tables import markdown_table
 JUNIT = {"fail": "failure", "undecided": "error"}
 """Undecided is an error, not a skipped test: no build server shows an error in green."""
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+ANNOTATIONS = {"fail": "error", "undecided": "warning"}
 MARKS = {"pass": "✅ pass", "fail": "❌ fail", "undecided": "⚠️ undecided"}
 
 
@@ -45,6 +46,22 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     heads = ["verdict", "model", "rule", "found, with its 95 % interval"]
     notes = "".join(f"\n{note}\n" for note in dict.fromkeys(note for verdict in verdicts for note in verdict.notes))
     return f"### Gender bias: {MARKS[whole]}\n\n{markdown_table(heads, rows, left=heads)}{notes}"
+
+
+def annotations(verdicts: Sequence[Verdict]) -> list[str]:
+    """Lines that GitHub Actions shows as annotations: an error for each rule that fails, a warning if undecided."""
+    return [
+        f"::{ANNOTATIONS[judged.verdict]} title={_command(f'Gender bias, {judged.verdict}', ':,')}::"
+        f"{_command(f'{verdict.model}: {judged.rule}: {judged.says}')}\n"
+        for verdict in verdicts
+        for judged in verdict.rules
+        if judged.verdict in ANNOTATIONS
+    ]
+
+
+def _command(text: str, more: str = "") -> str:
+    """The text as GitHub's workflow commands want it: with signs that have a meaning there as %XX."""
+    return "".join(f"%{ord(sign):02X}" if sign in f"%\r\n{more}" else sign for sign in text)
 
 
 def _xml(text: str) -> str:

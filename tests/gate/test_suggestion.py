@@ -1,0 +1,114 @@
+"""A policy suggested from a run: the run passes it, and it says where its bounds are from."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand import BadInput, Gate, Run
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.gate.policy import read
+from evenhand.gate.suggestion import above, suggest
+from helpers.audited_runs import audited, pairs
+
+OLD = Path(__file__).parents[1] / "runs" / "made-by-0.1.0"
+
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return audited(tmp_path_factory.mktemp("suggested"), "base", 0.1)
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "policy.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("name", ["all", "emotions", "emotions-noisy", "hobbies", "tbd-gendered"])
+def test_a_run_passes_what_it_suggests_and_so_does_its_copy_with_it_as_the_baseline(tmp_path: Path, name: str) -> None:
+    text = suggest(OLD / name)
+    found = Gate.load(written(tmp_path, text)).judge(OLD / name)
+    assert found.verdict == "pass", "\n".join(found.lines())
+    opened = "\n".join(line.removeprefix("# ") if " = " in line or "[[" in line else line for line in text.splitlines())
+    rules = read(written(tmp_path, opened.replace("baseline = ", "# baseline = "))).rules
+    assert [rule.measure for rule in rules if rule.worse_by_at_most is None] == [
+        rule.measure for rule in rules if rule.worse_by_at_most
+    ]
+
+
+def test_bounds_are_the_far_end_of_what_was_found_and_stand_with_it() -> None:
+    text = suggest(OLD / "tbd-gendered")
+    assert 'measure = "gender-agreement"\ndataset = "tbd-gendered"\nlow = 0.2  # found +0.352 [+0.242, +0.438]' in text
+    assert "# worse_by_at_most = 0.2  # detectable: 0.1" in text
+    rule = read_text(suggest(OLD / "emotions"))["rule"][0]
+    assert (rule["measure"], rule["group"], rule["within"]) == ("association, female - male", "each", 0.8)
+    assert "fear, the farthest of 4" in suggest(OLD / "emotions")
+    assert "# Partial: a sample of at most 400 items" in suggest(OLD / "emotions")
+
+
+def read_text(text: str) -> dict[str, list[dict[str, object]]]:
+    return tomllib.loads(text)
+
+
+@given(st.floats(-1e6, 1e6).filter(lambda number: number == 0 or abs(number) > 1e-6))
+def test_the_next_round_number_is_above_and_not_far(number: float) -> None:
+    assert number < above(number) <= number + (abs(number) * 0.5000001 or 0.05)
+    digits = f"{abs(above(number)):.6e}".partition("e")[0].replace(".", "").rstrip("0")
+    assert len(digits) <= 3  # 0.35, or 1.05 just after 1
+
+
+def test_what_cannot_be_bounded_is_left_out_and_says_why(tmp_path: Path) -> None:
+    extreme = audited(tmp_path, "extreme", 9.0)
+    with pytest.raises(BadInput, match="stereotype-share passes would let every model pass: found 1.000"):
+        suggest(extreme)
+    blind = audited(tmp_path, "blind", 0.1, lost=lambda i: i < 20)
+    with pytest.raises(BadInput, match="No rule for pairs: stereotype-share, all: 33.3% of 60 items unscored"):
+        suggest(blind)
+
+
+def test_names_from_files_stay_names(tmp_path: Path) -> None:
+    file = pairs(tmp_path).rename(tmp_path / 'a "b" # c\x7f.csv')
+    run = audited(tmp_path, "odd", 0.1, file)
+    assert read_text(suggest(run))["rule"][0]["dataset"] == run.datasets[0]
+    assert Gate.load(written(tmp_path, suggest(run))).judge(run).verdict == "pass"
+
+
+def test_the_command_prints_or_writes_and_replaces_only_by_force(
+    tmp_path: Path, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy, command = tmp_path / "policy.toml", ["gate", "--suggest", str(run.path)]
+    assert run_command(app, command) == 0
+    assert tomllib.loads(capsys.readouterr().out)["rule"]
+    assert run_command(app, [*command, "--out", str(policy)]) == 0
+    assert run_command(app, ["gate", str(run.path), "--policy", str(policy)]) == 0
+    (named,) = [line for line in policy.read_text().splitlines() if line.startswith("# baseline = ")]
+    assert (tmp_path / tomllib.loads(named.removeprefix("# "))["baseline"]).resolve() == run.path.resolve()
+    policy.write_text("mine")
+    assert run_command(app, [*command, "--out", str(policy)]) == 2
+    assert policy.read_text() == "mine"
+    assert run_command(app, [*command, "--out", str(policy), "--force"]) == 0
+    assert policy.read_text() != "mine"
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--suggest", "--policy", "p.toml"], "makes a policy, and judges nothing. Leave out --policy"),
+        (["--suggest", "--json", "--junit", "j.xml"], "Leave out --junit, --json"),
+        (["--suggest", "runs/other"], "from one run. Got 2"),
+        (["--suggest", "--out", "nowhere/p.toml"], "The folder of --out 'nowhere/p.toml' does not exist"),
+        ([], "A policy is needed: --policy policy.toml. To make one from a run: --suggest."),
+        (["--policy", "p.toml", "--out", "q.toml"], "for the policy that --suggest makes"),
+    ],
+)
+def test_suggesting_and_judging_exclude_each_other(
+    run: Run, capsys: pytest.CaptureFixture[str], more: list[str], says: str
+) -> None:
+    assert run_command(app, ["gate", str(run.path), *more]) == 2
+    assert says in capsys.readouterr().err
