@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NoReturn, overload
+from typing import Any, NoReturn, overload
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.core.dataset import base_name
@@ -145,15 +145,14 @@ class Gate:
             there = found.get(group, evidence.NONE)
             reason = evidence.undecidable(there, most)
             verdict = "undecided" if reason else decided(there.low, there.high, *rule.tolerated)
-            named = {"dataset": dataset, "measure": rule.measure, "group": group, "on": rule.on}
-            numbers = {name: getattr(there, name) for name in ("value", "low", "high", "n", "unscored")}
+            named: dict[str, Any] = {"dataset": dataset, "measure": rule.measure, "group": group, "on": rule.on}
+            numbers: dict[str, Any] = {name: getattr(there, name) for name in ("value", "low", "high", "n", "unscored")}
             numbers |= dict(zip(("least", "most"), rule.tolerated, strict=True))
             yield Judged(
                 f"{dataset} · {rule.measure} · {group} · {rule.bound}",
                 verdict,
                 _says(there, reason, rule),
-                **named,
-                **{name: number if math.isfinite(number) else None for name, number in numbers.items()},
+                **named | {name: number if math.isfinite(number) else None for name, number in numbers.items()},
             )
 
 
