@@ -10,6 +10,7 @@ from rich.text import Text
 from evenhand.analysis.findings import Findings
 from evenhand.analysis.nli_labels import contrasts, distribution
 from evenhand.analysis.paired import AGREEING
+from evenhand.analysis.reference import by_source
 from evenhand.analysis.validity import followed
 from evenhand.core.measure import Better
 from evenhand.report.tables import RANKS, VERDICTS, cell, claimed, estimate, form, framed, line, table
@@ -53,6 +54,9 @@ def scorecard(run: Run, findings: Sequence[Findings] = (), datasets: Sequence[st
         for task in tasks:
             for reason, n in run.record.unscored.get(f"{dataset}/{task.measure}", {}).items():
                 parts.append(line(f"{n:,} items unscored by {task.measure}: {reason}", "yellow"))
+        for task in tasks:
+            for source, values in by_source(run.record, task).items():
+                parts.append(line(f"Published {task.measure} ({source}): {', '.join(values)}.", "dim"))
         if dataset in told:
             parts += [line(AGREEING, "yellow")] if told[dataset].agreeing else []
             parts += list(_findings(told[dataset], unfit))

@@ -10,6 +10,7 @@ import pandas as pd
 from evenhand.analysis import paired
 from evenhand.analysis.nli_labels import CONTRASTS, contrasts
 from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.analysis.reference import by_source
 from evenhand.core.contrasts import pairs
 from evenhand.core.measure import LAST
 from evenhand.report.page import examples, readings
@@ -250,6 +251,11 @@ class Measured:
             for name, run in zip(self.names, self.runs, strict=True)
             for reason, n in run.record.unscored.get(key, {}).items()
         ]
+
+    @property
+    def published(self) -> dict[str, list[str]]:
+        """What well-known models score, by source."""
+        return by_source(self.runs[0].record, self.task)
 
     @property
     def leaning(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Pikuliak, Hrckova, Oresko and Simko 2024, GEST: r_i and g_s of many models, from their published predictions."""
+"""Pikuliak, Oresko, Hrckova and Simko 2024, GEST: r_i and g_s of many models, from their published predictions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,0 +1,63 @@
+"""What papers say that well-known models score, and how that was measured differently, if it was."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from evenhand.core.dataset import base_name
+from evenhand.runs.record import RunRecord, TaskRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A published value, where it is from, and how it was measured differently, if it was."""
+
+    model: str
+    group: str
+    value: float
+    source: str
+    differs: tuple[str, ...]
+
+    @property
+    def told(self) -> str:
+        """In words: "bert-base-uncased +0.16 (male, male; there masks=words)"."""
+        apart = "; ".join(filter(None, (self.group, *self.differs)))
+        return f"{self.model} {self.value:g}{f' ({apart})' if apart else ''}"
+
+
+def references(record: RunRecord, task: TaskRecord) -> list[Reference]:
+    """The published values of a task's measure on its dataset; a model of another kind is left out."""
+    kind = record.audit_of(task).kind
+    return [
+        Reference(row["model"], row["group"], float(row["value"]), row["source"], tuple(_differs(row, task)))
+        for row in _table()
+        if (row["measure"], row["dataset"], row["kind"]) == (task.measure, base_name(task.dataset), kind)
+    ]
+
+
+def by_source(record: RunRecord, task: TaskRecord) -> dict[str, list[str]]:
+    """The same in words, by source."""
+    found: dict[str, list[str]] = {}
+    for one in references(record, task):
+        found.setdefault(one.source, []).append(one.told)
+    return found
+
+
+def _differs(row: dict[str, str], task: TaskRecord) -> Iterator[str]:
+    here = {**task.dataset_options, **task.measure_options}
+    for option in filter(None, row["options"].split(", ")):
+        name, _, value = option.partition("=")
+        if str(here.get(name)) != value:
+            yield f"there {option}"
+    if int(row["version"]) != task.dataset_version:
+        yield f"there version {row['version']} of the dataset"
+    if task.partial:
+        yield "there all items"
+
+
+@cache
+def _table() -> list[dict[str, str]]:
+    text = (files("evenhand.analysis") / "data" / "reference.tsv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines(), delimiter="\t"))
