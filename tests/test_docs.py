@@ -99,7 +99,7 @@ def estimates(text: str) -> list[tuple[float, ...]]:
 def becpro(tmp_path_factory: pytest.TempPathFactory) -> Audited:
     folder = tmp_path_factory.mktemp("audited")
     short = printed.printed("COLUMNS=100 evenhand audit mini-en --suite becpro", folder)
-    return Audited(short + printed.printed("evenhand show runs/mini-en --full", folder))
+    return Audited(f"{short}\n\n{printed.printed('evenhand show runs/mini-en --full', folder)}")
 
 
 def test_the_readme_shows_what_an_audit_prints(becpro: Audited) -> None:

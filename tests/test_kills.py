@@ -109,8 +109,8 @@ def test_an_audit_that_adds_to_a_run(model: MaskedLM, pairs: Path, audited: Path
     check_all(lambda out: evenhand.audit(model, out=out, **asked), audited, tmp_path / "killed", 10)
 
 
-def test_rescoring(audited: Path, tmp_path: Path) -> None:
-    check_all(lambda out: evenhand.rescore(out / "base"), audited, tmp_path / "killed", 10)
+def test_rescoring(audited: Path, pairs: Path, tmp_path: Path) -> None:
+    check_all(lambda out: evenhand.rescore(out / "base", file=pairs), audited, tmp_path / "killed", 10)
 
 
 @pytest.mark.parametrize("trail", [True, False])

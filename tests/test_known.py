@@ -39,9 +39,8 @@ def test_what_was_fetched_is_measured(
     assert "not fetched: crows-pairs" in caplog.text
 
 
-@pytest.mark.data
 @pytest.mark.parametrize("kind", ["masked", "causal"])
-def test_all_of_them_are_there(kind: str) -> None:
+def test_all_of_them_are_there(data: Path, kind: str) -> None:
     for language, pairs in suites.KNOWN[kind].items():
         found = suites.tasks("known", language, kind=kind)
         assert [(task.dataset.name, task.measure.name) for task in found] == pairs

@@ -146,13 +146,15 @@ def test_a_name_is_the_folder_and_the_model_of_every_row(tmp_path: Path) -> None
         audit(tmp_path, templates=own(tmp_path), name="..")
 
 
-def test_a_damaged_run_is_not_added_to(tmp_path: Path) -> None:
+def test_a_damaged_run_is_scored_again_before_it_is_added_to(tmp_path: Path) -> None:
+    """An audit that was killed while it wrote leaves such a one."""
     run = audit(tmp_path, pairs=pairs(tmp_path))
+    before = run.results
     (run.path / "scores.parquet").write_bytes(b"")
-    with pytest.raises(RunError, match="evenhand rescore"):
-        audit(tmp_path, templates=own(tmp_path))
-    evenhand.rescore(run.path)
-    assert audit(tmp_path, templates=own(tmp_path)).datasets == ["pairs", "mine"]
+    added = audit(tmp_path, templates=own(tmp_path))
+    assert added.datasets == ["pairs", "mine"]
+    assert added.results[: len(before)] == before
+    assert len(added.scores_of("pairs", "likelihood-lean")) == 60
 
 
 def test_several_at_once_are_those_of_one_after_another(tmp_path: Path) -> None:

@@ -44,7 +44,6 @@ def test_only_orderings_beyond_chance_are_shown() -> None:
     )
 
 
-@pytest.mark.data
 def test_stereosets_published_scores_are_met(data: Path, tmp_path: Path) -> None:
     done = reproduce("nadeem2021", models=["gpt2", "SentimentModel.json"], out=tmp_path)
     assert len(done.cells) == 2 * (2 * 5 * 3 + 3)
@@ -55,7 +54,6 @@ def test_stereosets_published_scores_are_met(data: Path, tmp_path: Path) -> None
         reproduce("nadeem2021", models=["gpt"], out=tmp_path)
 
 
-@pytest.mark.data
 def test_gests_printed_rates_are_met(data: Path, tmp_path: Path) -> None:
     done = reproduce("pikuliak2024", models=["gpt2-xl"], out=tmp_path)
     rates = done.cells[done.cells["what"] != "g_s"]
