@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import Blank, NliPair, Pair, Sentence, Span, datasets
+from evenhand import Blank, NliPair, Pair, Sentence, Span, Triple, datasets
 from evenhand.checks.fit import Cut, Fit, asked_about, cuts, fit, flawed
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item
@@ -52,6 +52,17 @@ def test_tokens_of_attributes_are_means_by_cluster_without_unknown_words() -> No
     assert found.tokens == {"nurse": 2, "sorter": 2}
 
 
+def test_words_of_a_triple_may_be_split_but_not_unknown() -> None:
+    """They are filled in token by token."""
+    item = Triple(
+        "7", "He is kind.", "He is rude.", "He is blue.", "He is BLANK.", {"profession": "boss"}, ("a", "b", "c")
+    )
+    split, unknown = (fit(Pieces(**how), of(item)) for how in ({"cut": ["he is kind."]}, {"unknown": ["he is kind."]}))
+    assert (split.targets, split.texts) == ({}, {"boss": 5})
+    assert not list(split.warnings("mine"))
+    assert unknown.texts == {"boss": 0}
+
+
 def test_a_word_is_known_if_one_of_its_sentences_is() -> None:
     """Another word there may be the unknown one, and all of its text has no pieces then."""
 
@@ -73,7 +84,7 @@ def test_a_warning_takes_more_than_half_of_the_words(odd: int, warned: bool) -> 
     if warned:
         assert targets[0].startswith("6 of 10 target words of made are unknown to 'mine'")
         assert texts[0].startswith(
-            "The premises of made about 6 of 10 words have characters unknown to 'mine': a, b, c, d."
+            "The texts of made about 6 of 10 words have characters unknown to 'mine': a, b, c, d."
         )
 
 

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import evenhand
-from evenhand import Sentence, datasets
+from evenhand import Sentence, Triple, datasets
 from evenhand.checks.base import Case
 from evenhand.checks.words_and_length import length, splitting, vocabulary
 from evenhand.core.dataset import Dataset
@@ -84,6 +85,12 @@ def test_texts_over_the_limit_are_counted(mini_en: MaskedLM, make: Make) -> None
     assert one(length, short, tgb).verdict == "unfit"
     assert "200 of the 200 longest texts have more than the 40 tokens" in one(length, short, tgb).says
     assert one(length, short, tgb, datasets.load("tbd-simple")).verdict == "careful"
+
+
+def test_a_next_sentence_is_as_long_as_with_its_context(mini_en: MaskedLM) -> None:
+    item = Triple("1", "She left.", "She came.", "It rained a lot.", "She left her house.")
+    data = Dataset("made", 1, "en", "", "", "", [item], (), "", table=pd.DataFrame)
+    assert "has 13 tokens" in one(length, mini_en, data).says
 
 
 def test_pairs_of_inference_are_as_long_as_both(tmp_path: Path, mini_en_nli: NliModel) -> None:

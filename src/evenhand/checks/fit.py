@@ -30,7 +30,8 @@ Name = TypeVar("Name")
 class Fit:
     """The tokens of each distinct target word, and the mean tokens of the attributes by cluster; 0 means unknown.
 
-    `texts` has the tokens of a premise for each word that premises are about; 0 if it has unknown characters.
+    `texts` has the tokens of a premise, or a sentence of a triple, for each word that these are about; 0 if it has
+    unknown characters.
     """
 
     dataset: str
@@ -40,11 +41,11 @@ class Fit:
     texts: dict[str, int] = field(default_factory=dict)
 
     def warnings(self, model: str) -> Iterator[str]:
-        """A sentence if most target words are split or unknown, and one if most premises are unknown."""
+        """A sentence if most target words are split or unknown, and one if most texts are unknown."""
         unknown = [word for word, n in self.texts.items() if not n]
         if self.texts and len(unknown) / len(self.texts) > TOO_MANY:
             yield (
-                f"The premises of {self.dataset} about {len(unknown)} of {len(self.texts)} words have characters "
+                f"The texts of {self.dataset} about {len(unknown)} of {len(self.texts)} words have characters "
                 f"unknown to '{model}': {', '.join(unknown[:4])}. Is it a model of '{self.language}'? All are unscored."
             )
         odd = {word: n for word, n in self.targets.items() if n != 1}
@@ -67,9 +68,9 @@ def fit(model: TokenCounter, dataset: Dataset) -> Fit:
         if isinstance(item, Sentence):
             named = item.groups[dataset.cluster], item.attribute.of(item.text)
             attributes.setdefault(named, []).append((item.text, item.attribute))
-        elif isinstance(item, NliPair):
-            whole = Span(0, len(item.premise))
-            texts.setdefault(item.groups.get(dataset.cluster, item.id), []).append((item.premise, whole))
+        elif isinstance(item, NliPair | Triple):  # words of several tokens are no fault of theirs
+            text = item.premise if isinstance(item, NliPair) else item.stereotype
+            texts.setdefault(item.groups.get(dataset.cluster, item.id), []).append((text, Span(0, len(text))))
     by_cluster: dict[str, list[int]] = {}
     for (cluster, _), n in _counted(model, attributes).items():
         if n:
@@ -89,8 +90,6 @@ def asked_about(item: Item) -> Iterator[tuple[str, Place]]:
     elif isinstance(item, Pair):
         for text, spans in zip((item.stereotype, item.counterpart), item.changed, strict=True):
             yield from ((span.of(text), (text, span)) for span in spans)
-    elif isinstance(item, Triple):
-        yield from ((filler, (text, at[0])) for filler, (text, at) in zip(item.fillers, item.filled, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
