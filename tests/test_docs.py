@@ -157,13 +157,19 @@ def test_a_block_is_written_again_with_what_its_command_prints_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "page.md"
-    page.write_text("Before.\n\n<!-- printed by: evenhand x -->\n```\na b c 1\n\nd 1\n```\n\nAfter, a b c 1.\n")
+    block = "<!-- printed by: evenhand x -->\n```\na b c 1\n\nd 1\n```\n"
+    page.write_text(f"Before.\n\n{block}\nAfter, a b c 1.\n{block.replace(' x ', ' y ')}")
     monkeypatch.setattr(sys, "argv", ["printed.py", str(page)])
-    monkeypatch.setattr(printed, "printed", lambda command, folder: f"{command}\n\na b c 2  \n   \nd 2\n\ne 2\n")
+
+    def now(command: str, folder: Path) -> str:
+        assert (folder / "examples" / "policy.toml").is_file()
+        return f"{command}\n\na b c {command[-1]}  \n   \nd 2\n\ne 2\n"
+
+    monkeypatch.setattr(printed, "printed", now)
     printed.main()
-    assert page.read_text() == (
-        "Before.\n\n<!-- printed by: evenhand x -->\n```\na b c 2\n\nd 2\n```\n\nAfter, a b c 1.\n"
-    )
+    block = block.replace("d 1", "d 2")
+    one, other = (block.replace(" x ", f" {name} ").replace("c 1", f"c {name}") for name in "xy")
+    assert page.read_text() == f"Before.\n\n{one}\nAfter, a b c 1.\n{other}"
 
 
 OLD_WORDS = re.compile(r"\b(alike|pieces?|portions?|trail)\b", re.I)

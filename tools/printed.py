@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"<!-- printed by: (?P<command>.+) -->\n```\n(?P<text>.*?)\n```", re.S)
+BLOCK = re.compile(r"<!-- printed by: (?P<command>.+?) -->\n```\n(?P<text>.*?)\n```", re.S)
 WORDS = 3
 """By so many first words a paragraph is known again."""
 
@@ -42,6 +42,7 @@ def main() -> None:
         text = page.read_text(encoding="utf-8")
         for found in BLOCK.finditer(text):
             with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "examples").symlink_to(ROOT / "examples")
                 now = part(printed(found["command"], Path(folder)), found["text"])
             text = text.replace(found[0], found[0].replace(found["text"], now))
             print(f"{page.name}: {found['command']}: {'the same' if now == found['text'] else 'changed'}")
