@@ -16,7 +16,8 @@ class Once(typer.core.TyperCommand):
             *_, given = self.make_parser(ctx).parse_args(args=list(args))
             for option in given:
                 times = given.count(option)
-                if times > 1 and option.nargs == 1 and not (option.multiple or (option.is_eager and getattr(option, "is_flag", False))):
+                prints = option.is_eager and getattr(option, "is_flag", False)  # --help and the like
+                if times > 1 and option.nargs == 1 and not (option.multiple or prints):
                     name = max(option.opts, key=len)
                     raise BadInput(f"{name} may be given once. Got it {times} times: run the command once for each.")
         return super().parse_args(ctx, args)
