@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import evenhand
@@ -89,7 +88,7 @@ def test_texts_over_the_limit_are_counted(mini_en: MaskedLM, make: Make) -> None
 
 def test_a_next_sentence_is_as_long_as_with_its_context(mini_en: MaskedLM) -> None:
     item = Triple("1", "She left.", "She came.", "It rained a lot.", "She left her house.")
-    data = Dataset("made", 1, "en", "", "", "", [item], (), "", table=pd.DataFrame)
+    data = Dataset(name="made", items=[item], cluster="")
     assert "has 13 tokens" in one(length, mini_en, data).says
 
 
