@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 .PHONY: audit test fuzz browser check bench clean
 
-audit: .venv/installed            ## measure the bundled model and print its scorecard
+audit: .venv/installed            ## measure the bundled model and say what the numbers show
 	@$(BIN)/evenhand audit
 
 test: .venv/installed-test        ## run the tests, two files at a time; some of them: make test ARGS="-m data"
