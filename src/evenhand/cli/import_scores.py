@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import common, terminal
-from evenhand.cli.show import print_scorecard
+from evenhand.cli.show import print_answer
 
 
 def import_scores(
@@ -63,4 +63,4 @@ def import_scores(
     if as_json:
         common.print_json(run.results)
     else:
-        print_scorecard(run)
+        print_answer(run)
