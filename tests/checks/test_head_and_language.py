@@ -11,7 +11,7 @@ import evenhand
 from evenhand import Answer, Entail, Likelihood, Table
 from evenhand.checks import plain_texts
 from evenhand.checks.base import Case, LeftOut
-from evenhand.checks.head_and_language import head_and_language, labels
+from evenhand.checks.head_and_language import _context, head_and_language, labels
 from evenhand.core.words import words
 from evenhand.models.loading.labels import LABELS
 from evenhand.models.networks.masked import MaskedLM
@@ -152,3 +152,12 @@ def test_labels_are_left_out_where_there_are_no_inferences_to_try_them_on() -> N
         list(labels(Case(pupil(10), "de")))
     with pytest.raises(LeftOut, match="labels .it reads no plain inferences of 'zh'"):
         list(labels(Case(pupil(10), "zh")))
+
+
+def test_a_model_that_finds_everything_impossible_is_unfit_in_words() -> None:
+    """A damaged weight makes log-probabilities of thousands of nats a word: e to that is no number."""
+    model = Table(only(Likelihood, lambda q: (-5_000.0 * len(words(q.text)),)))
+    assert next(head_and_language(Case(model, "en", thorough=False))).verdict == "unfit"
+    evidence = _context(Case(model, "en", thorough=False), "en")
+    assert evidence is not None
+    assert "perplexity 2e+130 a word" in evidence.reads

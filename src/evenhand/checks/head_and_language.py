@@ -119,11 +119,13 @@ def _context(case: Case, language: str) -> Evidence | None:
     gain = fmean((a.logp - b.logp) / n for a, b, n in read)
     tokens = sum(len(a.logps) for a, _, _ in read) / sum(n for _, _, n in read)
     verdict: Verdict = FINE if gain >= LEARNT else CAREFUL if gain >= BARELY else UNFIT
+    perplexity = math.exp(min(-sense, 300.0))  # beyond, a model is broken, and a float would overflow
+    shown = f"{perplexity:,.0f}" if perplexity < 1e9 else f"{perplexity:.0e}"
     return Evidence(
         verdict,
         f"Plain sentences of '{language}' are likelier than their words shuffled by {gain:+.1f} nats {unit}"
         + (f"; {LEARNT:g} is the least that learning gives." if verdict != FINE else "."),
-        f"'{language}': perplexity {math.exp(-sense):,.0f} {unit} on {len(read)} plain sentences, {tokens:.1f} tokens "
+        f"'{language}': perplexity {shown} {unit} on {len(read)} plain sentences, {tokens:.1f} tokens "
         f"{unit}, {_unknown(len(texts) - len(read), 'sentences')}.",
     )
 

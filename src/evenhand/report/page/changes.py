@@ -110,7 +110,7 @@ class Language:
     @property
     def percent(self) -> str:
         """By how much the perplexity rose."""
-        return f"{100 * (math.exp(self.change.value) - 1):+.0f} %"
+        return f"{100 * (math.exp(min(self.change.value, 300.0)) - 1):+.0f} %"
 
     @property
     def says(self) -> str:
