@@ -17,6 +17,8 @@ class MedianGap:
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
     reading: ClassVar[str] = "median of d in nats; above 0 the stereotype is likelier"
+    title: ClassVar[str] = "Median gap"
+    leans: ClassVar[tuple[str, str]] = ("leans to the counterparts", "leans to the stereotypes")
 
     def ask(self, pair: Pair) -> tuple[Likelihood, Likelihood]:
         """Both sentences."""

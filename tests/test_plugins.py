@@ -28,6 +28,8 @@ class MedianGap:
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
     reading: ClassVar[str] = "above 0 the stereotype is likelier"
+    title: ClassVar[str] = "The usual gap"
+    leans: ClassVar[tuple[str, str]] = ("leans to women", "leans to men")
 
     def ask(self, pair):
         return Likelihood(pair.stereotype), Likelihood(pair.counterpart)
@@ -90,7 +92,9 @@ def test_a_file_brings_measure_dataset_and_model(
     for name in ("0.5", "1.5"):
         words = ["audit", f"made:{name}", "--plugin", str(file), "--dataset", "keys", "--measure", "median-gap"]
         assert run_command(app, [*words, "--option", "pairs=10", "--out", str(out)]) == 0
-    assert "median-gap" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "keys (pairs=10) · the usual gap" in told
+    assert "● leans to men" in told
     runs = [str(out / f"made {name}") for name in ("0.5", "1.5")]
     assert run_command(app, ["compare", *runs, "--plugin", str(file)]) == 0
     assert "+0.560   +1.660   +1.100" in capsys.readouterr().out

@@ -68,7 +68,8 @@ def test_it_is_as_wide_as_the_terminal_within_reason(given: int, used: int) -> N
     ("leaning", "others", "says"),
     [
         (0, 3, "none of 3 main numbers is shown to lean away from neutral."),
-        (1, 0, "1 of 1 main numbers leans away from neutral."),
+        (1, 0, "its one main number leans away from neutral."),
+        (0, 1, "its one main number is not shown to lean away from neutral."),
         (2, 1, "2 of 3 main numbers lean away from neutral. The other one shows no lean."),
         (1, 4, "1 of 5 main numbers leans away from neutral. The other 4 show no lean."),
     ],

@@ -55,6 +55,10 @@ class Measure(Protocol[AnyItem]):
 class Traits:
     """Optional class variables of a measure, with their defaults."""
 
+    title: str = ""
+    """What the page calls it; its name where there is no title."""
+    leans: tuple[str, str] = ("below neutral", "above neutral")
+    """The verdict on a value below the neutral one, and above it: "leans to men", "leans to women"."""
     unit: str = ""
     better: Better = "closer"
     bounds: tuple[float, float] = (-math.inf, math.inf)
@@ -90,5 +94,5 @@ class Traits:
     def recorded(self) -> dict[str, Any]:
         """The traits that the record of a task has; None for an end that is not bounded."""
         low, high = (end if math.isfinite(end) else None for end in self.bounds)
-        same = {name: getattr(self, name) for name in ("unit", "better", "rank", "ranks_models")}
+        same = {name: getattr(self, name) for name in ("title", "leans", "unit", "better", "rank", "ranks_models")}
         return {**same, "bounds": (low, high)}

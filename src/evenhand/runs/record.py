@@ -24,7 +24,7 @@ SCHEMA = 3
 """Until schema 2 a run was one audit, and seed and limit were the run's; until 1, whether it was partial, too."""
 DESCRIPTIVE = (
     *("about", "asks", "flaws", "language", "licence", "reading", "source"),
-    *("unit", "better", "bounds", "rank", "ranks_models", "partners"),
+    *("title", "leans", "unit", "better", "bounds", "rank", "ranks_models", "partners"),
 )
 """Fields of a task that are for readers: runs that differ in them can still be compared."""
 SAMPLE = ("seed", "limit", "partial")
@@ -75,12 +75,14 @@ class TaskRecord:
     source: str = ""
     licence: str = ""
     asks: str = ""
+    title: str = ""
+    leans: tuple[str, str] = ("below neutral", "above neutral")
     unit: str = ""
     better: Better = "closer"
     bounds: tuple[float | None, float | None] = (None, None)
     ranks_models: bool = False
     rank: int = LAST
-    """This and the four fields above are those of core.measure.Traits."""
+    """This and the six fields above are those of core.measure.Traits."""
     partners: Partners | None = None
     seed: Annotated[int, Field(ge=0)] = field(kw_only=True)
     limit: Annotated[int, Field(ge=1)] | None = field(kw_only=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from evenhand.core.dataset import base_name
 from evenhand.report.page.numbers import Number, probability
+from evenhand.runs.record import TaskRecord
 
 DIFFERENCE = "association, female - male"
 """The reading of associations that compares partners; analysis.change calls it so, too."""
@@ -45,18 +46,25 @@ class Reading:
         )
 
 
-def reading(measure: str, *, asks: str = "", mixed: bool = False) -> Reading:
-    """How to read a measure; one that is not known here is introduced by what it `asks`.
+def reading(measure: str, *, unknown: Reading | None = None, mixed: bool = False) -> Reading:
+    """How to read a measure; `unknown` is the reading of one that is not known here.
 
     `mixed`: its items should lie on either side, so that the value of all of them has no reading.
     """
     found = _known()["measures"].get(measure)
     if found is None:
-        return Reading(measure, asks, "lean")
+        return unknown or Reading(measure, "", "lean")
     fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
     if measure not in (everywhere := _known()["everywhere"])["except"]:
         fields["does_not_show"] = (*fields.get("does_not_show", ()), everywhere["does_not_show"])
     return Reading(**(fields | {"kind": "mixed"} if mixed else fields))
+
+
+def own(task: TaskRecord) -> Reading:
+    """How to read a measure of a user's own: by what it says of itself."""
+    kind = {"higher": "quality", "none": "level"}.get(task.better, "lean")
+    title, asks = task.title or task.measure, task.asks or task.reading
+    return Reading(title, asks, kind, leans=task.leans, unit=task.unit)
 
 
 def harmless(dataset: str) -> dict[str, str]:

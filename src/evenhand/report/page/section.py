@@ -79,7 +79,7 @@ class Measured:
         self.by = list(task.by)
         self.paired = bool(self.by) and task.genders and all(self._has_pairs(run) for run in runs)
         of_both = mixed(self.scores[0], task)
-        self.values = readings.reading(task.measure, asks=task.asks or task.reading, mixed=of_both)
+        self.values = readings.reading(task.measure, unknown=readings.own(task), mixed=of_both)
         self.reading: Reading = readings.reading(DIFFERENCE) if self.paired else self.values
         self.language = task.language
 
@@ -292,7 +292,10 @@ def lead(lines: Sequence[tuple[Measured, Headline]]) -> str:
     tones = [found.verdicts[-1].tone for _, found in lines]
     leaning, others = tones.count("leans"), len(tones) - tones.count("leans")
     if not leaning:
-        return f"none of {others} main numbers is shown to lean away from neutral."
+        told = "its one main number is not" if others == 1 else f"none of {others} main numbers is"
+        return f"{told} shown to lean away from neutral."
+    if len(tones) == 1:
+        return "its one main number leans away from neutral."
     told = f"{leaning} of {len(tones)} main numbers {'leans' if leaning == 1 else 'lean'} away from neutral."
     return (
         f"{told} The other {others if others > 1 else 'one'} {'show' if others > 1 else 'shows'} no lean."
