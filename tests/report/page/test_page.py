@@ -24,9 +24,10 @@ from evenhand.report import page as pages_module
 from evenhand.report.page import page, policy
 from evenhand.report.page.numbers import Number, probability
 from evenhand.report.page.provenance import debiasing
-from evenhand.report.page.readings import reading, verdict
+from evenhand.report.page.readings import own, reading, verdict
 from evenhand.report.page.scale import domain, strip
 from helpers.document import Element, parsed
+from helpers.written_runs import task
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -456,7 +457,7 @@ def test_what_can_only_be_on_one_side_of_neutral_is_not_judged_by_itself(measure
 
 
 def test_a_measure_that_is_not_known_here_speaks_for_itself() -> None:
-    found = reading("mine", asks="How odd is it?")
+    found = own(task("keys", "mine", asks="How odd is it?"))
     assert (found.title, found.asks) == ("mine", "How odd is it?")
     assert verdict(Number(1.0, 0.5, 1.5, **TESTED), found).short == "above neutral"
     assert verdict(Number(1.0, 0.5, 1.5, neutral=NAN, **TESTED), found).tone == "level"
