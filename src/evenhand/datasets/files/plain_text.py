@@ -1,0 +1,133 @@
+"""Plain text in paragraphs: hard-wrapped lines are one text, whose characters stay where they were."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from evenhand.datasets.files.rows import SUFFIXES, check_text
+from evenhand.errors import BadInput
+
+TEXT = ".txt"
+LONGEST = 200_000
+"""Characters of a paragraph; what is longer (a file without empty lines) is cut at the end of a line, or between words."""
+LONGEST_LINE = 2**28
+"""Characters of a line that is a document of its own."""
+WRAP = re.compile(r"(?<=\S)([ \t]*)(\r\n|\n|\r)(?=[ \t]*\S)")
+"""A line end inside a paragraph."""
+ITEM = re.compile(r"[ \t]*(?:[-*•>|#=_~+]|\d+[.)]\s|\S+:$)")
+"""What begins a line of a list, a quotation, a table or a heading, which does not continue the line before."""
+
+
+def paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    r"""The paragraphs of a text, each with the empty lines after it: joined, they are the text again.
+
+    >>> list(paragraphs(["He saw\n", "her.\n", "\n", "She left."]))
+    ['He saw\nher.\n\n', 'She left.']
+    """
+    taken, size, begun, ended = list[str](), 0, False, False
+    for line in lines:
+        blank = not line.strip()
+        if taken and ((ended and not blank) or size + len(line) > LONGEST):
+            yield "".join(taken)
+            taken, size, begun, ended = [], 0, False, False
+        taken.append(line)
+        size += len(line)
+        begun, ended = begun or not blank, begun and (ended or blank)
+    if taken:
+        yield "".join(taken)
+
+
+def unwrapped(paragraph: str) -> str:
+    r"""The paragraph with its wrapped lines joined by spaces; it has the same length, so places in it are the same.
+
+    A line end stays where the next line begins a list, a quotation or a heading, or where it would have fitted on the
+    line before: verse, addresses.
+
+    >>> unwrapped("The book that he gave to her\nlay open, and\nshe read.\n")
+    'The book that he gave to her lay open, and she read.\n'
+    """
+    if "\n" not in paragraph and "\r" not in paragraph:
+        return paragraph
+    lines = paragraph.splitlines()
+    width = max(map(len, lines))
+
+    def joined(match: re.Match[str]) -> str:
+        start = max(paragraph.rfind("\n", 0, match.start()), paragraph.rfind("\r", 0, match.start())) + 1
+        after = paragraph[match.end() : match.end() + 80].split(maxsplit=1)
+        word, rest = after[0] if after else "", paragraph[match.end() : match.end() + 80]
+        fits = match.start() - start + 1 + len(word) <= width - 8
+        if ITEM.match(rest) or (fits and not word[0].islower()):
+            return match[0]
+        return match[1] + " " * len(match[2])
+
+    return WRAP.sub(joined, paragraph)
+
+
+def read_plain(path: Path, *, lines: bool = False) -> Iterator[str]:
+    """The documents of a text file, with their line ends: its paragraphs, or each of its `lines`.
+
+    Memory stays flat whatever the file: a paragraph has at most 200,000 characters, and a line that is longer than
+    that is cut between words; with `lines` it is an error from 268 million characters on.
+    """
+    with read_errors(path), path.open(encoding="utf-8", newline="") as file:
+        if not lines:
+            yield from paragraphs(_cut(file))
+            return
+        while line := file.readline(LONGEST_LINE):
+            if len(line) == LONGEST_LINE:
+                raise BadInput(
+                    f"'{path}' has a line of more than {LONGEST_LINE:,} characters, which is too long for a document. "
+                    "Without `lines` it is read in parts."
+                )
+            yield line
+
+
+def _cut(file: IO[str]) -> Iterator[str]:
+    """The lines of a file; longer ones than LONGEST in parts, which end between words."""
+    kept = ""
+    while part := file.readline(LONGEST):
+        part, kept = kept + part, ""
+        if not part.endswith(("\n", "\r")) and len(part) >= LONGEST:
+            stop = max(part.rfind(mark) for mark in (". ", "! ", "? ")) + 2
+            stop = stop if stop > 1 else part.rfind(" ") + 1 or len(part)
+            part, kept = part[:stop], part[stop:]
+        yield part
+    if kept:
+        yield kept
+
+
+@contextmanager
+def read_errors(path: Path) -> Iterator[None]:
+    """Errors of reading a text file as sentences."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise BadInput(f"'{path}' is not UTF-8: {error}. Convert it, as in: iconv -f latin1 -t utf-8.") from error
+    except MemoryError as error:
+        raise BadInput(f"'{path}' has a document that is larger than the memory. Split it into several.") from error
+    except OSError as error:
+        raise BadInput(f"'{path}' cannot be read: {error.strerror or error}.") from error
+
+
+def texts_in(folder: Path) -> list[Path]:
+    """The files of texts in a folder and the folders in it, by their paths; hidden ones are left out.
+
+    An error where there are none.
+    """
+    found = []
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [
+            Path(where, name)
+            for name in sorted(names)
+            if not name.startswith(".") and Path(name).suffix.lower() in (TEXT, *SUFFIXES)
+        ]
+    if not found:
+        raise BadInput(f"The folder '{folder}' has no texts: files with the endings {TEXT}, {', '.join(SUFFIXES)}.")
+    for path in found:
+        if path.suffix != ".parquet":
+            check_text(path)
+    return found
