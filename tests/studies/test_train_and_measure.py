@@ -144,7 +144,18 @@ def test_the_command_prints_counts_and_what_was_learned(
     base: str, corpora: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [corpora["short"], corpora["long"]]
-    options = ["--train", "--model", base, "--debias-on", corpora["plain"], "--limit", "12", "--out", str(tmp_path)]
+    options = [
+        "--lines",
+        "--train",
+        "--model",
+        base,
+        "--debias-on",
+        corpora["plain"],
+        "--limit",
+        "12",
+        "--out",
+        str(tmp_path),
+    ]
     assert run_command(app, ["corpus", *files, *options]) == 0
     printed = capsys.readouterr().out
     assert "short.txt: 60 documents" in printed

@@ -1,18 +1,33 @@
 """`evenhand corpus`: measure how gendered text corpora are."""
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Address, Engine, Json, Lang, Seed, Workers, print_json
+from evenhand.cli.common import Address, Engine, Force, Json, Lang, Seed, Workers, print_json
+
+log = logging.getLogger(__name__)
 
 
 def corpus(
     files: Annotated[
-        list[str], typer.Argument(help="Text files, a document per line; or balanced, gap, mt-gender, ...")
+        list[str],
+        typer.Argument(help="Files (txt, csv, tsv, jsonl, parquet), folders; or balanced, gap, mt-gender, ..."),
     ],
+    column: Annotated[
+        list[str] | None, typer.Option(help="A column of texts: csv, tsv, jsonl, parquet. Repeatable. Default: text.")
+    ] = None,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Text files have a document in each line, not paragraph.")
+    ] = False,
+    words: Annotated[Path | None, typer.Option(help="Count these words, one a line, in place of professions.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A folder for the page and all numbers. --train: runs/corpus.")
+    ] = None,
+    force: Force = False,
     train: Annotated[bool, typer.Option(help="Also measure what a debiased model learns from each.")] = False,
     model: Annotated[str, typer.Option(help="With --train: the model to debias and train.")] = "mini-en",
     debias_on: Annotated[str, typer.Option(help="With --train: the corpus to debias it on.")] = "balanced",
@@ -21,7 +36,6 @@ def corpus(
     draws: Annotated[int, typer.Option(help="With --train: how many times to sample and train.")] = 1,
     recipe: Annotated[str, typer.Option(help="With --train: default, bartl-paper or bartl-released.")] = "default",
     limit: Annotated[int | None, typer.Option(metavar="N", help="With --train: measure a sample of N pairs.")] = None,
-    out: Annotated[Path, typer.Option(help="With --train: where models and runs are kept.")] = Path("runs/corpus"),
     lang: Lang = None,
     seed: Seed = 0,
     engine: Engine = "local",
@@ -34,22 +48,33 @@ def corpus(
     Counts women and men (gendered words, first names), the professions they occur with and the words around them.
     With --train, also measures what a debiased model learns from each corpus.
     """
-    from evenhand.report.tables import counted, learned_table
-    from evenhand.studies.corpus.counting import count_all
+    from evenhand.report.corpus import counted
+    from evenhand.report.tables import learned_table
+    from evenhand.studies.corpus import folder
+    from evenhand.studies.corpus.counting import Corpus, count_all, own_words
     from evenhand.studies.corpus.learning import learned, named
 
-    corpora = named(files)
-    counts = count_all(corpora, lang=lang, seed=seed, engine=engine, address=address, workers=workers)
-    if not as_json:
-        for name, one in counts.items():
-            title = f"{name}: {one.documents:,} documents, {one.sentences:,} sentences"
-            kinds = {"gendered words": one.words, "first names": one.names}
-            ratios = {kind: (found.female, found.male, found.log) for kind, found in kinds.items()}
-            terminal.show(counted(title, ratios, one.score, one.beside, one.contexts))
+    sources = named(files)
+    corpora = {name: Corpus(source, tuple(column or ()), lines) for name, source in sources.items()}
+    listed = own_words(words) if words else None
+    if out is not None and not train:
+        folder.check_folder(out, force)
+    counts = count_all(
+        corpora, words=listed, lang=lang, seed=seed, engine=engine, address=address, workers=workers, out=out
+    )
+    for name, one in counts.items():
+        if one.documents == 1 and one.sentences > 1 and not lines:
+            log.warning(f"'{name}' is one document: it has no empty lines. If each line is a document, give --lines.")
+        if not as_json:
+            terminal.show(counted(name, one))
+    if out is not None:
+        page = folder.write(out, corpora, counts, lang=lang, words=words)
+        if not as_json:
+            terminal.show(f"Page: {page}")
     trained = None
     if train:
         trained = learned(
-            corpora,
+            sources,
             model=model,
             debias_on=debias_on,
             size=size,
@@ -57,8 +82,10 @@ def corpus(
             draws=draws,
             recipe=recipe,
             limit=limit,
-            out=out,
+            out=out or Path("runs/corpus"),
             seed=seed,
+            columns=tuple(column or ()),
+            lines=lines,
         )
     if as_json:
         rows = {name: one.as_json() for name, one in counts.items()}

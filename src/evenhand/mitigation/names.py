@@ -228,13 +228,14 @@ class Naming:
         return not PLACE_WORDS.search(before)
 
 
-def genders(text: str, naming: Naming) -> list[Gender]:
-    """The gender of every first name in a document, name by name; words that have a gender anyway are left out.
+def first_names(text: str, naming: Naming) -> Iterator[tuple[str, Gender]]:
+    """Every first name in a document, in lower case, with its gender; words that have a gender anyway are left out.
 
-    >>> genders("Mary Smith met Tom in May. Will they marry? Ruby said so. Mr King did not.", Naming())
-    ['female', 'male', 'female']
+    >>> list(first_names("Mary Smith met Tom in May. Will they marry? Ruby said so. Mr King did not.", Naming()))
+    [('mary', 'female'), ('tom', 'male'), ('ruby', 'female')]
     """
-    return [naming.table[edit.old.lower()].gender for edit in naming(text) if not gender(edit.old)]
+    names = (edit.old.lower() for edit in naming(text) if not gender(edit.old))
+    return ((name, naming.table[name].gender) for name in names)
 
 
 Names = tuple[tuple[str, Name], ...]

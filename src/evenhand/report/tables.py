@@ -141,36 +141,6 @@ def debiased(
     return Group(*parts, *(line(f"Careful: {alarm}", "yellow") for alarm in alarms))
 
 
-def counted(
-    title: str,
-    ratios: Mapping[str, tuple[int, int, Estimate]],
-    score: Estimate,
-    jobs: pd.DataFrame,
-    contexts: pd.DataFrame,
-) -> RenderableType:
-    """A corpus in numbers: women and men by words and by first names, professions, contexts."""
-    rows = [[what, f"{f:,}", f"{m:,}", log.number(), log.interval()] for what, (f, m, log) in ratios.items()]
-    heads = ("counted", "female", "male", "ln(male / female)", "95 % interval")
-    parts: list[RenderableType] = [line(title, "bold"), table(heads, rows, left=["counted"])]
-    parts += [line(f"{log.note.capitalize()}.", "yellow") for *_, log in ratios.values() if log.note]
-    parts.append(line("Above 0 male, below 0 female. First names are those that evenhand swap would swap.", "dim"))
-    if jobs.empty:
-        parts.append(line(f"Mean size over professions: –, since {score.note}.", ""))
-    else:
-        numbers = {"female": ",", "male": ",", "ratio": "+.2f", "low": "+.2f", "high": "+.2f"}
-        parts += [
-            line("Sentences with a profession: ln(male / female), against the corpus as a whole (95 %)", "bold"),
-            framed(jobs.sort_values("ratio"), {"profession": "", **numbers}),
-            line(f"Mean size over {len(jobs)} professions: {score.number('.2f')} (0: none is gendered)", ""),
-        ]
-    if len(contexts):
-        parts += [
-            line("Words in the most female and the most male contexts (z of the log-odds)", "bold"),
-            framed(contexts, {"word": "", "female": ",", "male": ",", "z": "+.1f"}),
-        ]
-    return Group(*parts)
-
-
 def learned_table(
     sentences: Mapping[str, int], asld: pd.DataFrame, lean: pd.DataFrame, changes: pd.DataFrame
 ) -> RenderableType:

@@ -57,6 +57,39 @@ def test_a_corpus_with_both_copies_is_neutral() -> None:
     assert found.score.value == pytest.approx(0.0)
 
 
+def test_shares_are_those_of_the_counts_and_judged_by_the_rule() -> None:
+    found = count(TEXTS).words
+    assert found.share.value == pytest.approx(25.5 / 63)
+    assert found.share.low < 25.5 / 63 < found.share.high < 0.6
+    assert (found.share.low, found.share.high) == pytest.approx(
+        (1 / (1 + math.exp(found.log.high)), 1 / (1 + math.exp(found.log.low)))
+    )
+    assert found.lean == "not shown"
+    assert count(["She left."] * 30 + ["He left."] * 4).words.lean == "female"
+    assert count(["She left."] * 3).words.lean == "too few"
+
+
+def test_false_alarms_about_professions_are_rare() -> None:
+    """Thirty corpora in which no profession leans, and men are three of four: at most three may say that one does."""
+    rng = np.random.default_rng(1)
+    alarms = 0
+    for seed in range(30):
+        jobs = ["doctor", "judge", "lawyer", "nurse", "secretary", "guard"]
+        who = rng.choice(["her", "his"], size=150, p=[0.25, 0.75])
+        texts = [f"The {job} lost {one} keys." for job, one in zip(rng.choice(jobs, size=150), who, strict=True)]
+        alarms += bool(set(count(texts, seed=seed).beside["lean"]) & {"female", "male"})
+    assert alarms <= 3
+    leaning = count(["The secretary lost her keys."] * 30 + ["The judge lost his keys."] * 30).beside.set_index(
+        "profession"
+    )
+    assert leaning["lean"].to_dict() == {"judge": "male", "secretary": "female"}
+
+
+def test_words_around_people_are_no_function_words_and_no_names() -> None:
+    words = set(count(["Mary said that she is at the bridge with Tom."] * 9 + ["He is a guard."] * 9).contexts["word"])
+    assert words == {"bridge", "guard"}
+
+
 def test_contexts_tell_the_sides_apart() -> None:
     words = count(TEXTS).contexts
     assert words.iloc[0]["word"] in ("secretary", "hands", "washed")
@@ -122,23 +155,35 @@ def test_intervals_of_names_cover_the_truth() -> None:
 
 
 def test_what_is_not_there_has_no_number_but_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("It rains.\nThe door is open.\n")
-    assert run_command(app, ["corpus", str(file)]) == 0
+    nobody, somebody = tmp_path / "a.txt", tmp_path / "b.txt"
+    nobody.write_text("It rains.\nThe door is open.\n")
+    somebody.write_text("She left.\n\nHe stayed.\n")
+    assert run_command(app, ["corpus", str(nobody), str(somebody)]) == 0
     printed = capsys.readouterr().out
     assert re.search(r"gendered words +0 +0 +– +–", printed)
     assert re.search(r"first names +0 +0 +– +–", printed)
     assert "No gendered words were found, so there is no value." in printed
     assert "Mean size over professions: –, since no profession is in 5 sentences" in printed
     assert "0.00" not in printed
-    assert run_command(app, ["corpus", str(file), "--json"]) == 0
+    assert run_command(app, ["corpus", str(nobody), str(somebody), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["a.txt"]
     for ratio, what in ((found, "gendered words"), (found["first_names"], "first names")):
         assert (ratio["female"], ratio["male"]) == (0, 0)
-        assert (ratio["lean"], ratio["low"], ratio["high"]) == (None, None, None)
+        assert (ratio["lean"], ratio["low"], ratio["high"], ratio["share"]) == (None, None, None, None)
         assert ratio["note"] == f"no {what} were found, so there is no value"
     assert found["score"] is None
     assert found["score_note"].startswith("no profession is in 5 sentences")
+
+
+def test_texts_without_women_and_men_are_an_error_and_leave_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("It rains.\nThe door is open.\n")
+    with pytest.raises(SystemExit, match="2"):
+        main(["corpus", str(file), "--out", str(tmp_path / "out")])
+    assert "nothing to count: no gendered words and no first names are in 'a.txt'" in capsys.readouterr().err
+    assert not list((tmp_path / "out").iterdir())
 
 
 def test_one_document_has_no_interval_and_says_so() -> None:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from itertools import islice
 
 from evenhand.errors import BadInput
@@ -26,6 +27,29 @@ FUNCTION_WORDS = {
     "Spanish": "el la los las que y en un una es por con del se su para como más pero ella lo está fue no al",
 }
 """Of English and of the languages that can be named; a word that both have decides nothing by itself."""
+
+GRAMMAR = """\
+a about above across after again against ago ah all almost along already also although always am among an and another
+any anybody anyone anything are around as at away back be became because become been before began behind being below
+between beyond both but by came can cannot come could did do does doing done down during each either else enough even
+ever every everybody everyone everything few first for from further gave get gets getting give given go goes going
+gone got had has have having here hers how however i if in instead into is it its itself just last later least less
+let like made make makes making many may maybe me might mine more most mr mrs much must my myself near neither never
+next no nobody none nor not nothing now of off often oh on once one only onto or other others our ours ourselves out
+over own per perhaps quite rather really said same say says second see seem seemed several shall should since so some
+somebody someone something sometimes soon still such take taken than that the their theirs them themselves then there
+therefore these they this those though three through thus till to together too took toward towards two under until up
+upon us very was we well went were what whatever when where whether which while who whom whose why will with within
+without would yes yet you your yours yourself yourselves aren couldn didn doesn don hadn hasn haven isn ll re shouldn
+ve wasn weren won wouldn
+"""
+"""English words that say little by themselves: function words, their parts around an apostrophe, the plainest verbs."""
+
+
+@cache
+def function_words() -> frozenset[str]:
+    """English words that say little by themselves, which no list of words around people needs."""
+    return frozenset(GRAMMAR.split())
 
 
 def not_english(texts: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from sentencex import segment
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.corpora.balanced_texts import generate
 from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.files.plain_text import read_plain, texts_in, unwrapped
 from evenhand.datasets.files.releases import RELEASES, locate
 from evenhand.datasets.files.rows import SUFFIXES, check_text, rows
 from evenhand.errors import BadInput, UnknownName
@@ -34,10 +35,12 @@ BALANCED_ALREADY = ("balanced", "gap-flipped", "mt-gender")
 Splitter = Literal["sentencex", "nltk"]
 
 
-def sentences(source: str, splitter: Splitter = "sentencex") -> list[str]:
-    """The sentences of a corpus: balanced (bundled), one of RELEASED, or a file."""
+def sentences(
+    source: str, splitter: Splitter = "sentencex", *, columns: Sequence[str] = (), lines: bool = True
+) -> list[str]:
+    """The sentences of a corpus, which is read as by `documents`."""
     check_choice("splitter", splitter, "sentencex", "nltk")
-    found = [s for document in documents(source) for s in split(document, splitter)]
+    found = [s for text in documents(source, columns=columns, lines=lines) for s in split(text, splitter)]
     if not found:
         raise BadInput(f"'{source}' has no sentences to train on.")
     return found
@@ -74,43 +77,66 @@ def _punkt() -> Any:
         ) from error
 
 
-def documents(source: str) -> Iterator[str]:
-    """The documents of a corpus: lines of a text file; rows of a .tsv (column Text), .csv, .jsonl, .parquet (text)."""
+def documents(source: str, *, columns: Sequence[str] = (), lines: bool = True) -> Iterator[str]:
+    """The documents of a corpus: balanced (bundled), one of RELEASED, a file, or the files of a folder.
+
+    A document is a line of a text file or, without `lines`, a paragraph, whose wrapped lines are joined; a row of a
+    .tsv (column Text), .csv, .jsonl or .parquet (text), or the texts in these `columns`.
+    """
+    if columns and (source == "balanced" or source in RELEASED):
+        raise BadInput(f"The corpus '{source}' has no columns to choose from. Leave out `column`.")
     if source == "balanced":
         yield from generate()
         return
-    paths = [Path(source).expanduser()]
+    for path in located(source):
+        yield from _rows(path, source, columns, lines)
+
+
+def located(source: str) -> list[Path]:
+    """The files of a corpus: one of RELEASED, a file or a folder. An error where there is none."""
     if source in RELEASED:
         folder, names, whose = RELEASED[source]
-        located = {name: locate(str(folder), name) for name in names}
-        if missing := [name for name, path in located.items() if path is None]:
+        found = {name: locate(str(folder), name) for name in names}
+        if missing := [name for name, path in found.items() if path is None]:
             get = f"Get it with: evenhand datasets fetch {source}. Or put" if source in RELEASES else "Put"
             raise BadInput(
                 f"The corpus '{source}' is not available. {get} {', '.join(missing)} of {whose} under "
                 f"EVENHAND_DATA/{folder}/, or give a text file, or 'balanced', which is bundled."
             )
-        paths = [path for path in located.values() if path]
-    for path in paths:
-        yield from _rows(path, source)
-
-
-def _rows(path: Path, source: str) -> Iterator[str]:
+        return [path for path in found.values() if path]
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return texts_in(path)
     if not path.is_file():
         raise BadInput(f"There is no file '{path}', and no corpus of that name: {', '.join(('balanced', *RELEASED))}.")
+    return [path]
+
+
+def _rows(path: Path, source: str, columns: Sequence[str] = (), lines: bool = True) -> Iterator[str]:
     if source in TOXIC:
         labelled = rows(path, ("comment_text", "toxic", "severe_toxic"))
         yield from (row["comment_text"] for _, row in labelled if (row["toxic"], row["severe_toxic"]) in TOXIC[source])
         return
     if path.suffix in SUFFIXES:
-        column = "Text" if path.suffix == ".tsv" else "text"
-        yield from (row[column] for _, row in rows(path, (column,)))
+        columns = columns or ("Text" if path.suffix == ".tsv" else "text",)
+        found = rows(path, columns, hint="Name the columns of texts with `column`.")
+        yield from ("\n\n".join(row[column] for column in columns) for _, row in found)
         return
+    if columns:
+        raise BadInput(f"'{path}' is plain text, which has no columns. Leave out `column`.")
     check_text(path)
+    texts = read_plain(path, lines=lines)
+    if source == "mt-gender":
+        yield from (_third(line, source) for line in texts)
+    else:
+        yield from texts if lines else map(unwrapped, texts)
+
+
+def _third(line: str, source: str) -> str:
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            yield from (line.split("\t")[2] for line in file) if source == "mt-gender" else file
-    except (OSError, UnicodeDecodeError, IndexError) as error:
-        raise BadInput(f"'{source}' cannot be read: {error!r}. Give a text file in UTF-8.") from error
+        return line.split("\t")[2]
+    except IndexError as error:
+        raise BadInput(f"'{source}' cannot be read: a line without a third column, {line[:40]!r}.") from error
 
 
 def reminders(source: str) -> list[str]:

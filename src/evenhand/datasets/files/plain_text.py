@@ -12,7 +12,7 @@ from evenhand.errors import BadInput
 
 TEXT = ".txt"
 LONGEST = 200_000
-"""Characters of a paragraph; what is longer (a file without empty lines) is cut at the end of a line, or between words."""
+"""Characters of a paragraph; what is longer, as in a file without empty lines, is cut between lines or words."""
 LONGEST_LINE = 2**28
 """Characters of a line that is a document of its own."""
 WRAP = re.compile(r"(?<=\S)([ \t]*)(\r\n|\n|\r)(?=[ \t]*\S)")

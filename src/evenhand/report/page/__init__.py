@@ -39,7 +39,7 @@ def page(runs: Sequence[Run]) -> str:
     datasets: dict[str, list[Measured]] = {}
     for section in sections:
         datasets.setdefault(section.dataset, []).append(section)
-    return _environment().get_template("page.html.j2").render(
+    return environment().get_template("page.html.j2").render(
         runs=list(zip(names, runs, strict=True)),
         title=_title(runs, changed),
         datasets=datasets,
@@ -84,7 +84,8 @@ def _look(name: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates of pages, with our style and script."""
     made = Environment(
         loader=PackageLoader("evenhand.report.page", "look"),
         autoescape=True,

@@ -56,11 +56,14 @@ def learned(
     limit: int | None = None,
     out: str | Path = "runs/corpus",
     seed: int = 0,
+    columns: Sequence[str] = (),
+    lines: bool = True,
     **loading: Any,
 ) -> Learned:
     """Debias a model, fine-tune it on a sample of each corpus, and measure the average sentence likelihood difference.
 
-    `corpora` are files or known corpora, by the name to show. Each is sampled `draws` times, `size` sentences each: by
+    `corpora` are files, folders or known corpora, by the name to show; `columns` and `lines` say where their texts are
+    (datasets.corpora.texts.documents). Each is sampled `draws` times, `size` sentences each: by
     default as many as the smallest has, since more is learned from a larger text; without `equal`, all of each. The
     base is debiased on `debias_on`. With `limit`, a sample of that many pairs is measured. Models and runs are kept in
     `out`, and the same call resumes a study that was stopped.
@@ -68,7 +71,7 @@ def learned(
     if taken := {BASE, DEBIASED} & set(corpora):
         raise BadInput(f"A corpus cannot be called '{min(taken)}', which names a model. Give it another name.")
     study = Study(model, Path(out).expanduser(), PAIRS, recipe, draws, limit, seed, loading)
-    texts = {name: sentences(source) for name, source in corpora.items()}
+    texts = {name: sentences(source, columns=columns, lines=lines) for name, source in corpora.items()}
     sizes = _sizes({name: len(found) for name, found in texts.items()}, size, equal)
     scores = {BASE: study.base_scores()}
     text = substituted(debias_on, seed=seed)

@@ -1,0 +1,113 @@
+"""The page of corpora: one HTML file that shows how often they speak of women and men, and next to what."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from evenhand.analysis.corpus import FEWEST, Counted, Ratio
+from evenhand.report.corpus import around, lean, percent, shares, size
+from evenhand.report.page import environment, policy
+from evenhand.report.page.numbers import Number
+from evenhand.report.page.scale import IntervalScale, domain, strip
+
+ENDS = ("more men", "more women")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A corpus on the page."""
+
+    name: str
+    found: Counted
+    examples: Mapping[str, Sequence[str]]
+    """Sentences with a word."""
+
+    @property
+    def shares(self) -> list[tuple[str, Ratio, str, str, IntervalScale]]:
+        """What is counted, its counts, the share of women, the verdict, and the share drawn on its scale."""
+        rows = []
+        for what, ratio in shares(self.found).items():
+            share = ratio.share
+            number = Number(100 * share.value, 100 * share.low, 100 * share.high, neutral=50.0, signed=False)
+            drawn = strip([number], ENDS, (0.0, 100.0), f"share of women: {percent(share)}")
+            rows.append((what, ratio, percent(share), lean(ratio.lean), drawn))
+        return rows
+
+    @property
+    def sentence(self) -> str:
+        """What the corpus shows, in a sentence."""
+        words = self.found.words
+        if not words.log.known:
+            return words.log.note + "."
+        told = {"female": "It speaks more of women", "male": "It speaks more of men"}
+        shown = told.get(words.lean, "It is not shown to speak more of women or of men")
+        return f"{shown}: women are {percent(words.share)} of its gendered words."
+
+    @property
+    def leaning(self) -> dict[str, list[str]]:
+        """Professions that occur more with women, and more with men, than the corpus as a whole speaks of them."""
+        jobs = self.found.beside.sort_values("ratio")
+        return {
+            who: list(jobs.loc[jobs["lean"] == side, "profession"])
+            for who, side in (("women", "female"), ("men", "male"))
+        }
+
+    @property
+    def jobs(self) -> list[dict[str, Any]]:
+        """The professions, each with its numbers drawn; above 0 is more women here, as on the scale of shares."""
+        rows: Any = self.found.beside.sort_values("ratio", ascending=False).to_dict("records")
+        numbers = [Number(-row["ratio"], -row["high"], -row["low"]) for row in rows]
+        between = domain(numbers, None, 0.0)
+        return [
+            row
+            | {
+                "number": number,
+                "verdict": lean(row["lean"]),
+                "times": _times(number.value),
+                "drawn": strip([number], ENDS, between, f"{row['profession']}: {number.text} {number.brackets}"),
+            }
+            for row, number in zip(rows, numbers, strict=True)
+        ]
+
+    @property
+    def words(self) -> dict[str, list[dict[str, Any]]]:
+        """The words around women, and around men."""
+        table: Any = self.found.contexts.set_index("word")
+        return {
+            who: [
+                {"word": word, "examples": self.examples.get(word, ()), **table.loc[word].to_dict()} for word in found
+            ]
+            for who, found in around(self.found).items()
+        }
+
+    def common(self, what: str) -> dict[str, pd.DataFrame]:
+        """The most frequent gendered words, or first names, of women and of men."""
+        frame = self.found.common[what]
+        return {who: frame[frame["gender"] == side] for who, side in (("women", "female"), ("men", "male"))}
+
+
+def _times(value: float) -> str:
+    """A logarithm of a ratio in words: "2.1 times as many men"."""
+    return f"{math.exp(abs(value)):.1f} times as many {'men' if value < 0 else 'women'}"
+
+
+def corpus_page(
+    corpora: Mapping[str, Counted],
+    examples: Mapping[str, Mapping[str, Sequence[str]]],
+    facts: Mapping[str, str],
+    listed: str = "professions",
+) -> str:
+    """The page of these corpora; `facts` say how they were counted, `listed` what is counted next to people."""
+    sections = [Section(name, found, examples.get(name, {})) for name, found in corpora.items()]
+    return environment().get_template("corpus.html.j2").render(
+        sections=sections,
+        title=", ".join(corpora),
+        facts=facts,
+        listed=listed,
+        size=size,
+        fewest=FEWEST,
+        policy=policy(),
+    )  # fmt: skip

@@ -1,0 +1,57 @@
+"""A folder with what was counted in corpora: corpus.json and a page."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evenhand import __version__
+from evenhand.analysis.corpus import Counted
+from evenhand.core.files import check_new, prepare, public_path, write_whole
+from evenhand.errors import BadInput
+from evenhand.report.corpus import around
+from evenhand.report.page.corpus import corpus_page
+from evenhand.studies.corpus.counting import Corpus, examples
+
+FILE, PAGE, SCHEMA = "corpus.json", "report.html", 1
+
+
+def check_folder(out: Path, force: bool) -> None:
+    """Raise an error before anything is counted if the folder cannot be written to, or is a run's."""
+    if (out / "run.json").exists():
+        raise BadInput(f"'{out}' is the run of a model. Give another folder as `out`.")
+    prepare(out)
+    check_new(out / FILE, force)
+
+
+def write(
+    out: Path, corpora: Mapping[str, Corpus], found: Mapping[str, Counted], *, lang: str | None, words: Path | None
+) -> Path:
+    """Write the counts and their page; returns the path of the page."""
+    listed = "words" if words else "professions"
+    facts = {
+        "language": "English, as you said" if lang else "English, by its function words",
+        "counted": datetime.now(UTC).date().isoformat(),
+        "evenhand": f"evenhand {__version__}",
+        listed: public_path(words) if words else "professions of BEC-Pro and the Gender Bias Evaluation Framework",
+    }
+    shown = {name: examples(corpora[name], _wanted(counted)) for name, counted in found.items()}
+    html = corpus_page(found, shown, facts, listed).encode()
+    write_whole(out / PAGE, lambda file: file.write(html))
+    sources = {name: {"source": public_path(c.source), "columns": c.columns} for name, c in corpora.items()}
+    told = {
+        "schema": SCHEMA,
+        "evenhand": __version__,
+        "counted": facts["counted"],
+        "corpora": {name: {**sources[name], **counted.as_json()} for name, counted in found.items()},
+    }
+    write_whole(out / FILE, lambda file: file.write(json.dumps(told, indent=1, ensure_ascii=False).encode()))
+    return out / PAGE
+
+
+def _wanted(found: Counted) -> dict[str, str]:
+    """The words that are shown with examples, and whom these should speak of."""
+    sides = {"women": "female", "men": "male"}
+    words = {word: sides[who] for who, listed in around(found).items() for word in listed}
+    jobs: Sequence[str] = list(found.beside["profession"])
+    return {**dict.fromkeys(jobs, ""), **words}
