@@ -11,7 +11,8 @@ from evenhand import Answer, Run, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.report.answer import NARROWEST, answer, fitted
-from evenhand.report.page.section import Measured, lead, summary
+from evenhand.report.page.section import Measured
+from evenhand.report.page.short import lead, summary
 from helpers.written_runs import with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -69,8 +70,8 @@ def test_it_is_as_wide_as_the_terminal_within_reason(given: int, used: int) -> N
     [
         (0, 3, "none of 3 main numbers is shown to lean away from neutral."),
         (1, 0, "1 of 1 main numbers leans away from neutral."),
-        (2, 1, "2 of 3 main numbers lean away from neutral. The other one shows no lean."),
-        (1, 4, "1 of 5 main numbers leans away from neutral. The other 4 show no lean."),
+        (2, 1, "2 of 3 main numbers lean away from neutral. 1 shows no lean."),
+        (1, 4, "1 of 5 main numbers leans away from neutral. 4 show no lean."),
     ],
 )
 def test_the_first_sentence_counts(leaning: int, others: int, says: str) -> None:
