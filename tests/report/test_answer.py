@@ -11,7 +11,8 @@ from evenhand import Answer, Run, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.report.answer import NARROWEST, answer, fitted
-from evenhand.report.page.section import Measured, lead, summary
+from evenhand.report.page.section import Measured
+from evenhand.report.page.short import lead, summary
 from helpers.written_runs import with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -70,8 +71,8 @@ def test_it_is_as_wide_as_the_terminal_within_reason(given: int, used: int) -> N
         (0, 3, "none of 3 main numbers is shown to lean away from neutral."),
         (1, 0, "its one main number leans away from neutral."),
         (0, 1, "its one main number is not shown to lean away from neutral."),
-        (2, 1, "2 of 3 main numbers lean away from neutral. The other one shows no lean."),
-        (1, 4, "1 of 5 main numbers leans away from neutral. The other 4 show no lean."),
+        (2, 1, "2 of 3 main numbers lean away from neutral. 1 shows no lean."),
+        (1, 4, "1 of 5 main numbers leans away from neutral. 4 show no lean."),
     ],
 )
 def test_the_first_sentence_counts(leaning: int, others: int, says: str) -> None:
@@ -80,6 +81,22 @@ def test_the_first_sentence_counts(leaning: int, others: int, says: str) -> None
     tones = ["leans"] * leaning + ["undecided"] * others
     lines = [(None, SimpleNamespace(verdicts=[SimpleNamespace(tone=tone)])) for tone in tones]
     assert lead(lines) == says  # type: ignore[arg-type]
+
+
+def test_what_has_no_verdict_is_not_said_to_show_no_lean() -> None:
+    from types import SimpleNamespace
+
+    def told(*tones: str) -> str:
+        lines = [(None, SimpleNamespace(verdicts=[SimpleNamespace(tone=tone)])) for tone in tones]
+        return lead(lines)  # type: ignore[arg-type]
+
+    assert told("none", "none") == "none of 2 main numbers has a verdict."
+    assert told("none", "undecided", "undecided") == (
+        "none of 3 main numbers is shown to lean away from neutral. 1 has no verdict."
+    )
+    assert told("leans", "none", "none", "undecided") == (
+        "1 of 4 main numbers leans away from neutral. 2 have no verdict, 1 shows no lean."
+    )
 
 
 def test_show_prints_the_answer_every_value_one_dataset_or_json(small: Run, capsys: pytest.CaptureFixture[str]) -> None:

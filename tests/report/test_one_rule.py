@@ -57,7 +57,7 @@ def test_the_terminal_marks_the_values_that_lean(runs: tuple[Run, Run]) -> None:
     contrasts = sum(
         Measured([run], [""], task, {}).paired and verdict.tone == "leans"
         for task in run.record.tasks
-        for line in Measured([run], [""], task, {}).headlines
+        for line in Measured([run], [""], task, {}).lines
         for verdict in line.verdicts
     )
     assert dots == values + contrasts
@@ -69,11 +69,11 @@ def test_the_page_calls_leaning_what_the_run_does(runs: tuple[Run, Run]) -> None
         section = Measured([run], [""], task, {})
         told = {row["measure"]: row["lean"] for row in run.results if not row["groups"]}[task.measure]
         if not section.paired and section.values.kind == "lean":
-            assert (section.headlines[0].verdicts[0].tone == "leans") == (told in LEANING)
+            assert (section.lines[0].verdicts[0].tone == "leans") == (told in LEANING)
 
 
 def test_the_page_and_the_comparison_agree_on_every_change(runs: tuple[Run, Run]) -> None:
-    moves = Changed(runs, None).moves
+    moves = Changed(runs, ["one", "other"], None).moves
     rows = compare(*runs).frame.to_dict("records")
     assert len(rows) == len(moves)
     for row in rows:
@@ -99,9 +99,9 @@ def test_an_unfit_model_has_numbers_and_no_verdict(runs: tuple[Run, Run]) -> Non
     assert LEANS not in text
     assert "supported" not in text
     assert set(compare(*unfit).frame["moved"]) == {""}
-    assert not Changed(unfit, None).gained
+    assert not Changed(unfit, ["one", "other"], None).gained
     for task in unfit[0].record.tasks:
-        tones = {v.tone for line in Measured(unfit[:1], [""], task, {}).headlines for v in line.verdicts}
+        tones = {v.tone for line in Measured(unfit[:1], [""], task, {}).lines for v in line.verdicts}
         assert tones <= {"none", "level"}
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput, Run
-from evenhand.runs.comparable import before_and_after, distinct_names, in_common, measured, of_two_kinds, same_task
+from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds, same_task
 from helpers.made_scores import run
 from helpers.written_runs import make, task
 
@@ -166,10 +166,3 @@ def test_names_are_distinct_by_fingerprint_then_by_position() -> None:
     assert distinct_names([a, other]) == ["bert", "gpt"]
     assert distinct_names([a, b, other]) == ["bert (aaaaaaaa)", "bert (bbbbbbbb)", "gpt"]
     assert distinct_names([a, b, a]) == ["bert (aaaaaaaa) (1)", "bert (bbbbbbbb)", "bert (aaaaaaaa) (3)"]
-
-
-def test_two_runs_are_before_and_after() -> None:
-    one = run(pd.DataFrame(), [], model="bert")
-    assert before_and_after([one, one]) == ["before: bert", "after: bert"]
-    assert before_and_after([one]) == ["bert"]
-    assert len(set(before_and_after([one] * 3))) == 3

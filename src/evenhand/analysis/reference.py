@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -43,6 +43,26 @@ def by_source(record: RunRecord, task: TaskRecord) -> dict[str, list[str]]:
     for one in references(record, task):
         found.setdefault(one.source, []).append(one.told)
     return found
+
+
+def compared(record: RunRecord, task: TaskRecord, label: str, *, contrast: bool) -> list[str]:
+    """What well-known models score for one line of a run, in words: "bert-base-uncased -0.40 (source)".
+
+    `label` is the label of its group, empty for all items. With `contrast`, women minus men: the difference of two
+    published values.
+    """
+    found = references(record, task)
+    if contrast:
+        by = {(one.model, one.group): one for one in found}
+        rows = [
+            replace(one, value=one.value - by[other].value)
+            for one in found
+            if one.group == f"{label}, female" and (other := (one.model, f"{label}, male")) in by
+        ]
+    else:
+        rows = [one for one in found if one.group == label]
+    form = "+.2f" if contrast else "g"
+    return [f"{one.model} {one.value:{form}} ({'; '.join((one.source, *one.differs))})" for one in rows]
 
 
 def _differs(row: dict[str, str], task: TaskRecord) -> Iterator[str]:

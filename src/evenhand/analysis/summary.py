@@ -35,7 +35,7 @@ def headlines(run: Run) -> list[Headline]:
     """
     found = []
     for dataset in run.datasets:
-        task = min(run.tasks_on(dataset), key=lambda task: _rank(run, task))
+        task = chief(run, dataset)
         contrasts = run.contrasts_of(*task.name) if task.genders else []
         whole = [value for value in run.values_of(*task.name) if not value.groups]
         lines = [_headline(run, task, value) for value in contrasts or whole]
@@ -43,6 +43,11 @@ def headlines(run: Run) -> list[Headline]:
             raise RunError(f"'{run.path}' has no value of {task.measure} on {dataset}. {rescore(run.path)}")
         found.append(max(lines, key=lambda line: (line.lean in ("above", "below"), _distance(line.value))))
     return found
+
+
+def chief(run: Run, dataset: str) -> TaskRecord:
+    """The task that a dataset is judged by: the measure of the lowest rank that has a direction."""
+    return min(run.tasks_on(dataset), key=lambda task: _rank(run, task))
 
 
 def _headline(run: Run, task: TaskRecord, value: ValueRecord) -> Headline:

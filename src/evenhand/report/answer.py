@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.report.page import readings
-from evenhand.report.page.section import Headline, Measured, lead, summary
+from evenhand.report.page.section import Line, Measured
+from evenhand.report.page.short import lead, summary
 from evenhand.report.tables import VERDICTS, line
 from evenhand.runs.folder import Run
 from evenhand.stats.verdict import RULE
@@ -50,7 +51,7 @@ def brief(run: Run) -> RenderableType:
     return Group(*_lead(run, summary(sections)), *_careful(run, sections))
 
 
-def _lead(run: Run, lines: Sequence[tuple[Measured, Headline]]) -> Iterator[RenderableType]:
+def _lead(run: Run, lines: Sequence[tuple[Measured, Line]]) -> Iterator[RenderableType]:
     yield Text(f"{run.record.model}: {lead(lines)}", "bold")
     yield from (Padding(text, (0, 0, 0, 2)) for text in _sentences(lines))
 
@@ -61,7 +62,7 @@ def _named(section: Measured) -> str:
     return f"{told} · {section.dataset}" if told != section.dataset else told
 
 
-def _sentences(lines: Sequence[tuple[Measured, Headline]]) -> Iterator[Text]:
+def _sentences(lines: Sequence[tuple[Measured, Line]]) -> Iterator[Text]:
     leaning = [found for found in lines if found[1].verdicts[0].tone == "leans"]
     for section, found in leaning[:SENTENCES]:
         verdict = found.verdicts[0]
@@ -101,10 +102,10 @@ def _unscored(run: Run) -> Iterator[str]:
             yield f"Items of {dataset} without a score: {told}."
 
 
-def _table(lines: Sequence[tuple[Measured, Headline]], width: int) -> Iterator[RenderableType]:
+def _table(lines: Sequence[tuple[Measured, Line]], width: int) -> Iterator[RenderableType]:
     """The main numbers under a line for each dataset, which says what it is and what is asked."""
     yield _grid([("", "value", "95 % interval", Text("verdict"), Text("trust"))], width, "dim")
-    datasets: dict[str, list[tuple[Measured, Headline]]] = {}
+    datasets: dict[str, list[tuple[Measured, Line]]] = {}
     for section, found in lines:
         datasets.setdefault(section.dataset, []).append((section, found))
     for members in datasets.values():
@@ -113,7 +114,7 @@ def _table(lines: Sequence[tuple[Measured, Headline]], width: int) -> Iterator[R
         yield _grid([_row(found) for _, found in members], width, "")
 
 
-def _row(found: Headline) -> Row:
+def _row(found: Line) -> Row:
     number, verdict, trust = found.numbers[0], found.verdicts[0], found.trust.level
     told = Text(f"{verdict.mark} {verdict.short}")
     return f"  {found.label or 'all'}", number.text, number.brackets, told, Text(trust, VERDICTS[trust])

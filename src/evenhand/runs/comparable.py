@@ -52,13 +52,6 @@ def distinct_names(runs: Sequence[Run]) -> list[str]:
     return names
 
 
-def before_and_after(runs: Sequence[Run]) -> list[str]:
-    """The names of two runs, marked "before" and "after"; of one or several, distinct names."""
-    if len(runs) != 2:
-        return distinct_names(runs)
-    return [f"{when}: {run.record.model}" for when, run in zip(("before", "after"), runs, strict=True)]
-
-
 def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
     for key in {**one, **other}:
         here, there = one.get(key), other.get(key)

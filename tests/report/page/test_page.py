@@ -24,7 +24,7 @@ from evenhand.report import page as pages_module
 from evenhand.report.page import page, policy
 from evenhand.report.page.numbers import Number, probability
 from evenhand.report.page.provenance import debiasing
-from evenhand.report.page.readings import own, reading, verdict
+from evenhand.report.page.readings import group, group_name, own, reading, verdict
 from evenhand.report.page.scale import domain, strip
 from helpers.document import Element, parsed
 from helpers.written_runs import task
@@ -67,12 +67,12 @@ class Row(NamedTuple):
 def rows(html: str) -> list[Row]:
     """The rows of all tables of values, measure by measure; {} are the groups of the row of all items.
 
-    A group with a single label has no column: the caption names it, as in "By group, better: closer to 0".
+    Groups are in the words of the page. One with a single label has no column: the caption names it.
     """
     found = []
     for article in parsed(html).one("section#measures").all("article"):
         measure, dataset = article.all("p.small")[0].text.split(":")[0].split(" on ")
-        for table in (table for table in article.all("table") if "items" not in table.attributes["class"]):
+        for table in article.all("table"):
             caption, *alone = table.one("caption").text.split(", ")
             named = dict(part.split(": ") for part in alone if ": " in part)
             heads = [head.text for head in table.one("thead").all("th")]
@@ -96,8 +96,13 @@ def values_in(html: str) -> dict[tuple[str, str, frozenset[tuple[str, str]]], Ro
     return found
 
 
+def in_words(groups: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Groups as the page calls them; which values are better is no group to readers."""
+    return frozenset((group_name(name), group(name, label)) for name, label in groups.items() if name != "better")
+
+
 def place_of(result: Mapping[str, Any]) -> tuple[str, str, frozenset[tuple[str, str]]]:
-    return result["dataset"], result["measure"], frozenset(result["groups"].items())
+    return result["dataset"], result["measure"], in_words(result["groups"])
 
 
 def has_value(cell: Element, value: float | None) -> bool:
@@ -111,6 +116,15 @@ def has_interval(text: str, low: float | None, high: float | None) -> bool:
     if low is None or high is None:
         return "–" in text
     return [float(end) for end in re.findall(r"[+-]?\d+\.\d+", text)] == pytest.approx([low, high], abs=6e-4)
+
+
+def items_in(element: Element) -> list[dict[str, Any]]:
+    """The tables of all items that its script would show: each column by its name."""
+    found = []
+    for packed in element.all("template"):
+        whole = json.loads(zlib.decompress(base64.b64decode(packed.text)))
+        found.append({column["name"]: column for column in whole["columns"]})
+    return found
 
 
 def model(name: str = "table", pull: float = 1.0, unknown: str = "") -> Table:
@@ -269,11 +283,62 @@ def test_an_older_run_without_texts_says_how_to_get_them(small: Run, tmp_path: P
 
 def test_offensive_sentences_are_folded_behind_a_warning(two: list[Run], html: str) -> None:
     hostile = two[0].items.merge(two[0].scores.query("category == 'hostile'")[["dataset", "id"]].drop_duplicates())
-    folded = "".join(re.findall(r'<details class="warned">.*?</details>', html, re.S))
-    open_text = Tags(re.sub(r'<details class="warned">.*?</details>', "", html, flags=re.S)).text
-    assert "Content warning" in folded
+    warned = [details for details in parsed(html).all("details.all") if "warned" in details.attributes["class"]]
+    assert all("Content warning" in details.text and "open" not in details.attributes for details in warned)
+    open_text = Tags(re.sub(r'<details class="all warned".*?</details>', "", html, flags=re.S)).text
     assert not [text for text in hostile["text"] if text in open_text]
-    assert [text for text in hostile["text"] if text in Tags(folded).text]
+    folded = [text for details in warned for table in items_in(details) for text in table["stereotype"]["rows"]]
+    assert set(hostile["text"]) <= set(folded)
+
+
+def test_every_item_is_there_with_its_scores_by_every_measure(tmp_path: Path) -> None:
+    run = evenhand.audit(model("some", unknown="nurse"), dataset="tbd", limit=300, out=tmp_path)
+    (table,) = items_in(parsed(page([run])))
+    texts = run.items.set_index("id")["text"]
+    assert sorted(table["sentence"]["rows"]) == sorted(texts)
+    for measure in ("pronoun", "singular-they"):
+        scores = run.scores_of("tbd", measure)
+        wanted = {texts[i]: score for i, score in zip(scores["id"], scores["score"], strict=True)}
+        shown = table[reading(measure).title]["rows"]
+        assert None in shown
+        for text, score in zip(table["sentence"]["rows"], shown, strict=True):
+            assert score == (None if math.isnan(wanted[text]) else pytest.approx(wanted[text], abs=6e-4))
+    labels = table["category"]["labels"]
+    assert {labels[code] for code in table["category"]["rows"]} == set(run.scores_of("tbd", "pronoun")["category"])
+
+
+def test_partners_are_one_row_with_the_difference_and_both_scores(small: Run) -> None:
+    (table,) = items_in(parsed(page([small])))
+    for one, other, apart in zip(
+        *(table[name]["rows"] for name in ("score with a woman", "score with a man", "score")), strict=True
+    ):
+        assert apart == pytest.approx(one - other, abs=2e-3)
+
+
+def test_what_people_read_are_words_not_names_of_columns(html: str) -> None:
+    text = Tags(html).text
+    assert "held by women" in text
+    assert not re.search(r"prof_gender|\bbalanced\b|calls_for", text)
+    for article in parsed(html).one("section#measures").all("article"):
+        if article.all("p.small")[0].text.startswith("singular-they"):  # a level: no value of it is the better one
+            assert not [caption.text for caption in article.all("caption") if "better" in caption.text]
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "much", "percent"),
+    [
+        ("association, female - male", -0.38, "words for women are 32 % less likely than words for men", "-32 %"),
+        ("association, female - male", 0.288, "words for women are 33 % likelier than words for men", "+33 %"),
+        ("association, female - male", 1.2, "words for women are 3.3 times as likely as words for men", "×3.32"),
+        ("association, female - male", 0.001, "words for women are as likely as words for men", "+0 %"),
+        ("pronoun", -0.448, "“he” is 45 percentage points less likely than “she”", "-45 points"),
+        ("stereotype-share", 0.577, "in 58 of 100 pairs", "58 %"),
+        ("singular-they", 0.028, "3 in 100 chances", "2.8 %"),
+    ],
+)
+def test_a_size_is_told_in_percent(measure: str, value: float, much: str, percent: str) -> None:
+    assert reading(measure).how_much(value).startswith(much)
+    assert reading(measure).in_percent(value) == percent
 
 
 def moved(section: Element, title: str) -> dict[str, str]:
@@ -299,10 +364,13 @@ def test_a_change_is_in_the_row_of_its_group_and_nowhere_else(two: list[Run], bo
         if "change" not in row.cells or row.cells["change"].text == "–":
             continue
         women_minus_men = row.caption == "Women minus men"
-        names = by[row.dataset, row.measure][: 1 if women_minus_men else None]
-        label = ", ".join(row.groups[name] for name in names) if row.groups else "all"
-        found[row.dataset, row.measure + (", female - male" if women_minus_men else ""), label] = row.cells
-    wanted = {(r["dataset"], r["measure"], r["group"]): r for r in changed(*two).to_dict("records")}
+        measure = row.measure + (", female - male" if women_minus_men else "")
+        found[row.dataset, measure, frozenset(row.groups.items())] = row.cells
+    wanted = {}
+    for r in changed(*two).to_dict("records"):
+        names = by[r["dataset"], r["measure"].removesuffix(", female - male")]
+        groups = {} if r["group"] == "all" else dict(zip(names, r["group"].split(", "), strict=False))
+        wanted[r["dataset"], r["measure"], in_words(groups)] = r
     assert set(found) == set(wanted)
     for place, cells in found.items():
         change = wanted[place]
@@ -340,14 +408,16 @@ def test_the_record_of_a_debiasing_tells_what_the_language_lost(two: list[Run], 
     assert debiasing(two[::-1]) is None  # the record is of the other order
 
 
-def test_without_a_record_the_page_says_what_is_not_known(small: Run) -> None:
-    short = parsed(page([small, small])).one("section#short")
-    told = [note.text for note in short.one("section.lost").all("p.quiet")]
-    assert len(told) == 2
-    assert told[0].startswith("Perplexity is known only of runs that evenhand debias made")
-    assert told[1].startswith("Words that call for one gender (actress, pregnant) were not measured")
-    assert short.one("section.lost").all("li") == []
-    assert short.one("section.gained").one("p").text == "Nothing is shown to be nearer to neutral."
+def test_without_a_record_two_models_are_a_and_b_and_nobody_gained_anything(small: Run, tmp_path: Path) -> None:
+    other = evenhand.audit(model("other", 0.1), suite="emotions", limit=60, out=tmp_path)
+    document = parsed(page([small, other]))
+    assert document.one("h1").text == "table and other"
+    short = document.one("section#short")
+    titles = [title.text for title in short.one("div.balance").all("h3")]
+    assert titles == ["Nearer to neutral in other", "Nearer to neutral in table"]
+    heads = [head.text for head in document.one("section#measures").all("thead")[0].all("th")]
+    assert "difference" in heads
+    assert not re.search(r"\b(before|after|gained|cost|change)\b", short.text, re.I)
 
 
 def test_many_runs_stand_side_by_side(small: Run) -> None:
@@ -357,6 +427,9 @@ def test_many_runs_stand_side_by_side(small: Run) -> None:
     assert [span.text for span in document.one("section#scorecard").all("p.key")[0].all("span")] == names
     heads = [head.text for head in document.one("section#measures").all("thead")[0].all("th")]
     assert [head for head in heads if head.startswith("table")] == names
+    rows = document.one("section#short").one("table").one("tbody").all("tr")
+    assert len(rows) == 4  # an emotion each
+    assert all(len(row.all("td")) == 3 for row in rows)
     for line in document.one("section#scorecard").all("div.line"):
         assert [dot.attributes["aria-label"] for dot in line.one("div.says").all("svg.dot")] == names
 
@@ -365,12 +438,13 @@ def test_inference_has_its_page_too(tmp_path: Path) -> None:
     table = Table(
         lambda q: tuple(math.log(p) for p in ((0.5, 0.3, 0.2) if "nurse" in repr(q) else (0.1, 0.8, 0.1))), kind="nli"
     )
-    articles = parsed(page([evenhand.audit(table, limit=200, out=tmp_path)])).one("section#measures").all("article")
+    document = parsed(page([evenhand.audit(table, limit=200, out=tmp_path)]))
+    articles = document.one("section#measures").all("article")
     by_measure = {article.all("p.small")[0].text.split(" on ")[0]: article for article in articles}
     captions = {name: [c.text for c in article.all("figcaption")] for name, article in by_measure.items()}
     assert [name for name, told in captions.items() if any("Labels by set" in text for text in told)] == ["nli-coal"]
-    heads = [head.text for head in by_measure["nli-coal"].all("table.items")[0].one("thead").all("th")]
-    assert heads[:3] == ["score", "premise", "hypothesis"]
+    (table,) = items_in(document)
+    assert list(table)[:2] == ["premise", "hypothesis"]
 
 
 def test_runs_that_measured_something_else_are_refused(two: list[Run], small: Run) -> None:
@@ -426,12 +500,12 @@ TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed":
 @pytest.mark.parametrize(
     ("number", "tone", "says"),
     [
-        (Number(0.4, 0.3, 0.5, **TESTED), "leans", "leans male: p = .012, adjusted"),
-        (Number(-0.4, -0.5, -0.3, **TESTED), "leans", "leans female: p = .012, adjusted"),
+        (Number(0.4, 0.3, 0.5, **TESTED), "leans", "leans to “he”: p = .012, adjusted"),
+        (Number(-0.4, -0.5, -0.3, **TESTED), "leans", "leans to “she”: p = .012, adjusted"),
         (
             Number(0.1, -0.1, 0.3, **TESTED),
             "undecided",
-            "no lean shown: one of about 0.22 would probably have been seen",
+            "no lean shown: could have seen 0.22",
         ),
         (Number(0.4, -0.1, 0.9, **TESTED), "undecided", "no lean shown: the interval includes 0"),
         (Number(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown: p = .060, adjusted"),
@@ -476,6 +550,6 @@ def test_the_scale_holds_every_interval_and_what_is_neutral() -> None:
 
 def test_a_share_alone_has_its_page_without_the_finer_measure_that_ranks_its_items(tmp_path: Path) -> None:
     run = evenhand.audit(Table(lambda q: (-1.0,)), dataset="tgb", measure="stereotype-share", limit=9, out=tmp_path)
-    (article,) = parsed(page([run])).one("section#measures").all("article")
-    assert article.all("p.small")[0].text.startswith("stereotype-share on tgb")
-    assert len(article.all("table.items")) == 2  # towards either side
+    measures = parsed(page([run])).one("section#measures")
+    assert measures.one("article").all("p.small")[0].text.startswith("stereotype-share on tgb")
+    assert len(measures.all("table.items")) == 2  # towards either side

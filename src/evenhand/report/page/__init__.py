@@ -3,10 +3,11 @@
 import base64
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -16,9 +17,11 @@ from evenhand.errors import BadInput
 from evenhand.report.page import provenance, readings
 from evenhand.report.page.changes import Changed
 from evenhand.report.page.charts import pictures
+from evenhand.report.page.items import items_of
 from evenhand.report.page.numbers import probability
-from evenhand.report.page.section import Measured, lead, summary
-from evenhand.runs.comparable import before_and_after, same_task
+from evenhand.report.page.section import Measured
+from evenhand.report.page.short import lead, limits, summary
+from evenhand.runs.comparable import distinct_names, same_task
 from evenhand.runs.folder import Run
 
 log = logging.getLogger(__name__)
@@ -27,29 +30,41 @@ FILE = "report.html"
 
 
 def page(runs: Sequence[Run]) -> str:
-    """The page of one run, two (before and after) or more (side by side), which must have measured the same."""
+    """The page of one run, or of several that measured the same: side by side, or before and after a debiasing."""
     if not runs:
         raise BadInput("A page needs at least one run. Got none.")
     tasks = runs[0].record.tasks
     for task in tasks:
         same_task(runs, task.dataset, task.measure)
-    names = before_and_after(runs)
-    changed = Changed(runs, provenance.debiasing(runs)) if len(runs) == 2 else None
+    names, debiased = named(runs)
+    changed = Changed(runs, names, debiased) if len(runs) == 2 else None
     sections = [Measured(runs, names, task, changed.moves if changed else {}) for task in tasks]
     datasets: dict[str, list[Measured]] = {}
     for section in sections:
         datasets.setdefault(section.dataset, []).append(section)
     return environment().get_template("page.html.j2").render(
         runs=list(zip(names, runs, strict=True)),
-        title=_title(runs, changed),
-        datasets=datasets,
+        title=_title(names, runs, debiased is not None),
+        datasets={name: (members, items_of(members)) for name, members in datasets.items()},
         sections=sections,
         numbers={section.key: place for place, section in enumerate(sections, 1)},
         summary=summary(sections),
+        limits=list(limits(runs[0].record)),
         changed=changed,
         gates=[(name, found) for name, run in zip(names, runs, strict=True) if (found := provenance.gate(run))],
         policy=policy(),
     )  # fmt: skip
+
+
+def named(runs: Sequence[Run]) -> tuple[list[str], Mapping[str, Any] | None]:
+    """What the runs are called, and the record of the debiasing that made the second of two from the first.
+
+    Without such a record two models are two models: nobody knows which was first.
+    """
+    debiased = provenance.debiasing(runs)
+    if debiased is None:
+        return distinct_names(runs), None
+    return [f"{when}: {run.record.model}" for when, run in zip(("before", "after"), runs, strict=True)], debiased
 
 
 def write(runs: Sequence[Run], path: Path) -> None:
@@ -64,7 +79,7 @@ def write(runs: Sequence[Run], path: Path) -> None:
 
 def policy() -> str:
     """The page's Content-Security-Policy: its own style and script by their hashes, and nothing from anywhere else."""
-    digests = (hashlib.sha256(_look(name).encode()).digest() for name in ("style.css", "sort.js"))
+    digests = (hashlib.sha256(_look(name).encode()).digest() for name in ("style.css", "page.js"))
     style, script = (base64.b64encode(digest).decode() for digest in digests)
     return (
         f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
@@ -72,11 +87,10 @@ def policy() -> str:
     )
 
 
-def _title(runs: Sequence[Run], changed: Changed | None) -> str:
-    models = [str(run.record.model) for run in runs]
-    if changed is not None:
-        return f"{models[0]}, before and after" + (" debiasing" if changed.record else "")
-    return models[0] if len(models) == 1 else f"{len(models)} models side by side"
+def _title(names: Sequence[str], runs: Sequence[Run], debiased: bool) -> str:
+    if debiased:
+        return f"{runs[0].record.model}, before and after debiasing"
+    return " and ".join(names) if len(names) <= 2 else f"{len(names)} models side by side"
 
 
 def _look(name: str) -> str:
@@ -93,6 +107,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["language_name"] = readings.language
     made.globals |= {
         "lead": lead,
         "pictures": pictures,
@@ -104,6 +119,6 @@ def environment() -> Environment:
         "probability": probability,
         "public_path": public_path,
         "style": Markup(_look("style.css")),  # our own files, the only text that is not escaped
-        "script": Markup(_look("sort.js")),
+        "script": Markup(_look("page.js")),
     }
     return made

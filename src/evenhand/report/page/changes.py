@@ -1,4 +1,4 @@
-"""What was gained and what was lost between two runs, before and after."""
+"""What differs between two runs: what was gained and lost by a debiasing, or where one model is nearer to neutral."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,6 +33,18 @@ class Move:
     way: str
     """gained, lost, changed (but not shown to be nearer or farther), few (too few words), or same (no change shown)."""
     needed: int = 0
+    models: tuple[str, ...] = ()
+    """The names of two models that nobody made one from the other: then nothing "changed", they differ."""
+
+    @property
+    def what(self) -> str:
+        """What the number between the two is called."""
+        return "change" if not self.models else "difference"
+
+    @property
+    def mark(self) -> str:
+        """A sign for which way it went."""
+        return {"gained": "▼", "lost": "▲"}.get(self.way, "○") if not self.knows else ""
 
     @property
     def main(self) -> bool:
@@ -48,14 +60,17 @@ class Move:
     def short(self) -> str:
         """What happened, in a few words."""
         if self.way == "same":
-            return "no change shown"
+            return f"no {self.what} shown"
         if self.way == "few":
             return f"too few words to tell, at least {self.needed} needed"
         if self.way == "changed":
-            rose = "rose" if self.change.value > 0 else "fell"
+            ways = ("rose", "fell") if not self.models else ("higher", "lower")
+            rose = ways[self.change.value < 0]
             return rose if self.better == "none" else f"{rose}, but is not shown to be nearer or farther"
         if self.knows:
-            return "knows more than before" if self.way == "gained" else "knows less than before"
+            return f"knows {'more' if self.way == 'gained' else 'less'}{' than before' if not self.models else ''}"
+        if self.models:
+            return f"nearer to neutral in {self.models[self.way == 'gained']}"
         return "nearer to neutral" if self.way == "gained" else "farther from neutral"
 
     @property
@@ -64,8 +79,11 @@ class Move:
         return "" if self.way in ("same", "few") or math.isnan(self.p_holm) else f"{probability(self.p_holm)}, adjusted"
 
 
-def moves(changes: pd.DataFrame, run: Run) -> dict[tuple[str, ...], Move]:
-    """The rows of analysis.change.changed by dataset, measure and group; `run` is one of the two."""
+def moves(changes: pd.DataFrame, run: Run, models: Sequence[str] = ()) -> dict[tuple[str, ...], Move]:
+    """The rows of analysis.change.changed by dataset, measure and group; `run` is one of the two.
+
+    `models` has their names, unless one was made from the other.
+    """
     found: dict[tuple[str, ...], Move] = {}
     neutral = {task.name: _neutral(run, task) for task in run.record.tasks}
     for row in changes.to_dict("records"):
@@ -78,7 +96,7 @@ def moves(changes: pd.DataFrame, run: Run) -> dict[tuple[str, ...], Move]:
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
         numbers = (before, after, change, float(row["p"]), float(row["p_holm"]))
         found[dataset, measure, group] = Move(
-            dataset, measure, group, *numbers, task.rank, task.better, _way(row), int(row["needed"])
+            dataset, measure, group, *numbers, task.rank, task.better, _way(row), int(row["needed"]), tuple(models)
         )
     return found
 
@@ -126,8 +144,9 @@ class Language:
 class Changed:
     """All moves between two runs, and the record of the debiasing between them, where there is one."""
 
-    def __init__(self, runs: Sequence[Run], record: Mapping[str, Any] | None):
-        self.moves = moves(changed(runs[0], runs[1]), runs[0])
+    def __init__(self, runs: Sequence[Run], names: Sequence[str], record: Mapping[str, Any] | None):
+        self.names = names
+        self.moves = moves(changed(runs[0], runs[1]), runs[0], names if record is None else ())
         self.record = record
         self.gained, self.lost = self._main("gained"), self._main("lost")
         self.same = self._main("same", "changed", "few")
@@ -142,8 +161,11 @@ class Changed:
     def says(self) -> str:
         """How many main numbers went which way."""
         gained, lost, same = len(self.gained), len(self.lost), len(self.same)
+        ways = ("came nearer to neutral", "went farther away")
+        if self.record is None:
+            ways = (f"are nearer to neutral in {self.names[1]} than in {self.names[0]}", "farther from it")
         return (
-            f"{gained + lost + same} main numbers: {gained} came nearer to neutral, {lost} went farther away, "
+            f"{gained + lost + same} main numbers: {gained} {ways[0]}, {lost} {ways[1]}, "
             f"and {same} are not shown to be nearer or farther."
         )
 

@@ -2,90 +2,91 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from evenhand.analysis.equalising import before_after, equalising
-from evenhand.analysis.nli_labels import distribution
+from evenhand.analysis.nli_labels import SETS, distribution
 from evenhand.analysis.workforce import by_profession, shares
-from evenhand.report import plots
 from evenhand.report.page import readings
 from evenhand.report.page.numbers import Number
 from evenhand.report.page.section import Measured
-from evenhand.report.page.svg import ACCENT, Drawing, colours, drawing
-from evenhand.report.plots import COLOURS
+from evenhand.report.page.svg import FOOT, HEAD, LETTER, LINE, Canvas, Drawing, lines_of_legend, printable, round_domain
 
 MOST = 40
 """Groups in a chart; with more it could not be read."""
 BINS = 30
-NEUTRAL: dict[str, Any] = {"color": "black", "strokeDash": [2, 3]}
-Found = Iterator[tuple[alt.TopLevelMixin, str]]
-"""Charts with their captions."""
+WIDTH = 440.0
 Dot = tuple[str, str, Number]
 """The value of one group in one series: a gender, or a run."""
-
-
-def dots(values: Sequence[Dot], *, neutral: float, unit: str, between: tuple[float, float] | None) -> alt.TopLevelMixin:
-    """The value of each group with its interval; in colours by series where there are several."""
-    rows = pd.DataFrame(
-        [(_printable(group), _printable(series), n.value, n.low, n.high) for group, series, n in values],
-        columns=["group", "series", "value", "low", "high"],
-    )
-    groups, series = (list(dict.fromkeys(rows[name])) for name in ("group", "series"))
-    groups = groups[:MOST]
-    rows = rows[rows["group"].isin(groups)]
-    known = COLOURS if set(series) <= set(COLOURS) else dict(zip(series, colours(len(series)), strict=True))
-    scale = alt.Scale(domain=list(between)) if between else alt.Scale(zero=True)
-    colour = alt.Color(
-        "series:N",
-        scale=alt.Scale(domain=series, range=[known[name] for name in series]),
-        legend=alt.Legend(columns=1 if max(map(len, series)) > 20 else 0) if len(series) > 1 else None,
-    )
-    base = alt.Chart(rows).encode(
-        y=alt.Y("group:N", sort=groups, title=None),
-        yOffset=alt.YOffset("series:N", sort=series),
-        color=colour,
-    )
-    bars = base.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", title=unit, scale=scale), x2="high:Q")
-    points = base.mark_circle(size=70, opacity=1).encode(x=alt.X("value:Q", title=unit, scale=scale))
-    layers = bars + points if math.isnan(neutral) else plots.rule_at(neutral, **NEUTRAL) + bars + points
-    chart: alt.TopLevelMixin = layers.properties(width=260, height=alt.Step(max(13, 24 // len(series))))
-    return chart
-
-
-def histogram(scores: pd.Series, *, neutral: float, unit: str) -> alt.TopLevelMixin:
-    """The number of items by score."""
-    known = scores[np.isfinite(scores)]
-    sizes, edges = np.histogram(known, bins=min(BINS, 5 + len(known) // 5))
-    rows = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "items": sizes})
-    x, y = alt.X("low:Q", bin="binned", title=unit), alt.Y("items:Q", title="items")
-    bars = alt.Chart(rows).mark_bar(color=ACCENT).encode(x=x, x2="high:Q", y=y)
-    layers = bars if math.isnan(neutral) else bars + plots.rule_at(neutral, **NEUTRAL)
-    chart: alt.TopLevelMixin = layers.properties(width=330, height=160)
-    return chart
-
-
-def _printable(label: str) -> str:
-    """The label without control characters, which SVG does not allow."""
-    return "".join(letter for letter in label if letter.isprintable())
+KINDS = {"female": "women", "male": "men", "balanced": "both"}
+"""By label, the class of its colour in style.css."""
+LABELS = {"entailment": "men", "neutral": "pale", "contradiction": "rust"}
 
 
 def pictures(measured: Measured) -> list[Drawing]:
     """The charts of a measure: values by group, or scores where there are no groups; and charts of its dataset."""
-    found = [*_groups(measured), *_workforce(measured), *_labels(measured), *_words(measured)]
-    return [drawing(chart, caption) for chart, caption in found]
+    return [*_groups(measured), *_workforce(measured), *_labels(measured), *_words(measured)]
 
 
-def _groups(m: Measured) -> Found:
+def dots(
+    values: Sequence[Dot],
+    caption: str,
+    *,
+    neutral: float,
+    unit: str,
+    between: tuple[float, float] | None,
+    kinds: dict[str, str],
+    judged: bool,
+) -> Drawing:
+    """The value of each group with its interval; in colours by series where there are several."""
+    groups, series = (list(dict.fromkeys(value[place] for value in values)) for place in (0, 1))
+    groups = groups[:MOST]
+    left = 16 + LETTER * min(30, max(map(len, groups)))
+    step = max(LINE, 13.0 * len(series))
+    top = HEAD + (17 * lines_of_legend(series, WIDTH) if len(series) > 1 else 0)
+    ends = [end for _, _, n in values for end in (n.value, n.low, n.high) if math.isfinite(end)]
+    shown = Canvas(between or round_domain(ends), WIDTH, top + step * len(groups) + FOOT, left, top)
+    shown.axis(unit)
+    if not math.isnan(neutral):
+        shown.line(shown.x(neutral), top, shown.x(neutral), shown.bottom, "neutral")
+    for row, group in enumerate(groups):
+        middle = top + step * (row + 0.5)
+        label = printable(group)
+        shown.text(left - 8, middle + 4, label if len(label) <= 30 else f"{label[:29]}…", "end")
+        mine = [(name, number) for where, name, number in values if where == group]
+        for name, number in mine:
+            y = middle + 13 * (series.index(name) - (len(series) - 1) / 2)
+            kind = kinds[name]
+            if number.spans:
+                shown.line(shown.x(number.low), y, shown.x(number.high), y, f"interval {kind}")
+            tone = "level" if not judged else "leans" if number.verdict.side else "undecided"
+            shown.value(shown.x(number.value), y, tone, kind)
+    if len(series) > 1:
+        shown.legend([(name, kinds[name]) for name in series])
+    return shown.drawn(caption)
+
+
+def histogram(scores: pd.Series, caption: str, *, neutral: float, unit: str) -> Drawing:
+    """The number of items by score."""
+    known = scores[np.isfinite(scores)].to_numpy(dtype=float)
+    sizes, edges = np.histogram(known, bins=min(BINS, 5 + len(known) // 5))
+    up = round_domain([float(sizes.max())])
+    shown = Canvas((float(edges[0]), float(edges[-1])), WIDTH, 220.0, left=44.0)
+    shown.axis(unit)
+    shown.side_axis(up)
+    for n, low, high in zip(sizes, edges, edges[1:], strict=False):
+        x, y = shown.x(float(low)), shown.y(float(n), up)
+        shown.add("rect", x=x, y=y, width=max(1.0, shown.x(float(high)) - x - 1), height=shown.bottom - y, class_="bar")
+    if edges[0] <= neutral <= edges[-1]:
+        shown.line(shown.x(neutral), shown.top, shown.x(neutral), shown.bottom, "neutral")
+    return shown.drawn(caption)
+
+
+def _groups(m: Measured) -> Iterator[Drawing]:
     if m.paired and len(m.runs) > 1:
-        values = [
-            (line.label, name, number)
-            for line in m.headlines
-            for name, number in zip(m.names, line.numbers, strict=True)
-        ]
+        values = [(line.label, name, n) for line in m.lines for name, n in zip(m.names, line.numbers, strict=True)]
         reading, what = m.reading, "Women minus men, by group"
     else:
         values = list(_by_group(m))
@@ -96,68 +97,125 @@ def _groups(m: Measured) -> Found:
         yield from _histogram(m)
         return
     neutral = 0.0 if m.paired else m.neutral
-    at = "" if math.isnan(neutral) else f" The dotted line is the neutral value, {neutral:g}."
+    at = "" if math.isnan(neutral) else f" The upright line is the neutral value, {neutral:g}."
     cut = f" The first {MOST} groups." if groups > MOST else ""
-    axis = f"{reading.ends[0]} ← {reading.unit or 'value'} → {reading.ends[1]}"
-    chart = dots(known, neutral=neutral, unit=axis, between=reading.scale if reading.kind == "lean" else None)
-    yield chart, f"{what}, with 95 % intervals.{at}{cut}"
+    kinds = {name: f"run{place % 8 + 1}" for place, name in enumerate(m.names)}
+    kinds |= {readings.group("gender", label): kind for label, kind in KINDS.items()}
+    yield dots(
+        known,
+        f"{what}, with 95 % intervals.{at}{cut}",
+        neutral=neutral,
+        unit=f"{reading.ends[0]} ← {reading.unit or 'value'} → {reading.ends[1]}",
+        between=reading.scale if reading.kind == "lean" else None,
+        kinds=kinds,
+        judged=reading.judged,
+    )
 
 
 def _by_group(m: Measured) -> Iterator[Dot]:
     table = m.values_by_group
-    split = m.paired and "gender" in table.groups
-    place = table.groups.index("gender") if split else -1
+    split = m.paired and "gender" in table.names
+    place = table.names.index("gender") if split else -1
     shown = [i for i, _ in enumerate(table.groups) if i != place and len({r.labels[i] for r in table.rows[1:]}) > 1]
     for row in table.rows[1:]:
-        label = ", ".join(readings.group(table.groups[i], row.labels[i]) for i in shown)
+        label = ", ".join(row.labels[i] for i in shown)
         for name, number in zip(m.names, row.numbers, strict=True):
             yield label or "all", row.labels[place] if split else name, number
 
 
-def _histogram(m: Measured) -> Found:
+def _histogram(m: Measured) -> Iterator[Drawing]:
     scores = m.scores[0]["score"].dropna()
     if len(scores):
         of = f" of {m.names[0]}" if len(m.runs) > 1 else ""
         unit = f"score{f' ({m.values.unit})' if m.values.unit else ''}"
-        yield histogram(scores, neutral=m.neutral, unit=unit), f"How many items{of} have which score."
+        yield histogram(scores, f"How many items{of} have which score.", neutral=m.neutral, unit=unit)
 
 
-def _workforce(m: Measured) -> Found:
+def _workforce(m: Measured) -> Iterator[Drawing]:
     if len(m.runs) > 1 or not m.dataset.startswith("becpro") or m.measure != "association":
         return
     means = by_profession(m.scores[0])
     known = means.assign(share=means["profession"].map(shares())).dropna(subset=["share", "difference"])
-    if len(known) > 2:
-        chart = plots.workforce_scatter(means, shares()).properties(width=330, height=260)
-        yield chart, "Each dot is a profession. Were the line level, it would not matter who holds it (US, 2019)."
+    if len(known) < 3:
+        return
+    x, y = known["share"].to_numpy(dtype=float), known["difference"].to_numpy(dtype=float)
+    up = round_domain(y.tolist())
+    series = {readings.group("prof_gender", label): kind for label, kind in KINDS.items()}
+    top = HEAD + 17 * lines_of_legend(list(series), WIDTH)
+    shown = Canvas((0.0, 100.0), WIDTH, top + 250 + FOOT, left=44.0, top=top)
+    shown.axis("women among those who hold the profession (%, US 2019)")
+    shown.side_axis(up)
+    shown.line(shown.left, shown.y(0.0, up), shown.x(100.0), shown.y(0.0, up), "neutral")
+    for row in known.to_dict("records"):
+        kind = KINDS.get(row["prof_gender"], "both")
+        at = (shown.x(row["share"]), shown.y(row["difference"], up))
+        shown.add("rect", x=at[0] - 3, y=at[1] - 3, width=6, height=6, class_=f"point {kind}")
+    slope, level = np.polyfit(x, y, 1)
+    shown.line(shown.x(0.0), shown.y(level, up), shown.x(100.0), shown.y(level + 100 * slope, up), "fit")
+    shown.legend(list(series.items()))
+    yield shown.drawn(
+        "Each square is a profession; the higher, the more it speaks for women (nats). If the dashed line were level, "
+        "it would not matter to the model who holds the profession."
+    )
 
 
-def _labels(m: Measured) -> Found:
+def _labels(m: Measured) -> Iterator[Drawing]:
+    """The share of each label in each set, stacked; a star marks the labels that a stereotype would give."""
     if m.measure != "nli-coal":
         return
-    frames = [distribution(run.values_of(m.dataset)).assign(model=n) for n, run in zip(m.names, m.runs, strict=True)]
-    if all(len(frame) and frame["value"].notna().all() for frame in frames):
-        chart = _untitled(plots.label_bars(pd.concat(frames)))
-        chart.spec = chart.spec.properties(width=300)  # type: ignore[attr-defined]
-        yield chart, "Labels by set. A dot marks those that a stereotype would give; “neutral” is always right."
+    frames = [distribution(run.values_of(m.dataset)) for run in m.runs]
+    if not all(len(frame) and frame["value"].notna().all() for frame in frames):
+        return
+    rows = [(name, one) for name in SETS for one in range(len(m.runs))]
+    left = 16 + LETTER * 26
+    top = HEAD + 17
+    shown = Canvas((0.0, 1.0), WIDTH, top + LINE * len(rows) * 1.25 + FOOT, left, top)
+    shown.axis("share of pairs")
+    for place, (name, one) in enumerate(rows):
+        y = top + LINE * 1.25 * place
+        of = f", {m.names[one]}" if len(m.runs) > 1 else ""
+        label = printable(f"{readings.group('set', name)}{of}")
+        shown.text(left - 8, y + 18, label if len(label) <= 26 else f"{label[:25]}…", "end")
+        at = 0.0
+        for part in frames[one][frames[one]["set"] == name].to_dict("records"):
+            expected = (name, part["label"]) in STEREOTYPED
+            x, wide = shown.x(at), shown.x(at + part["value"]) - shown.x(at)
+            shown.add(
+                "rect", x=x, y=y + 3, width=max(0.0, round(wide - 1, 1)), height=LINE, class_=LABELS[part["label"]]
+            )
+            if wide > 40:
+                told = f"{'*' if expected else ''}{part['value']:.2f}"
+                on = "on-pale" if part["label"] == "neutral" else "on-dark"
+                shown.add("text", told, x=x + wide / 2, y=y + 18, text_anchor="middle", class_=on)
+            at += part["value"]
+    shown.legend(list(LABELS.items()))
+    yield shown.drawn("Labels by set. A star marks those that a stereotype would give; “neutral” is always right.")
 
 
-def _words(m: Measured) -> Found:
-    """Every profession before and after, where that was measured."""
+STEREOTYPED = {("pro", "entailment"), ("anti", "contradiction"), ("non", "entailment"), ("non", "contradiction")}
+
+
+def _words(m: Measured) -> Iterator[Drawing]:
+    """Every profession in two runs, where that was measured."""
     if len(m.runs) != 2 or m.measure != "pronoun" or not {"category", "better", "profession"} <= set(m.scores[0]):
         return
     words = before_after(*m.scores).dropna(subset=["before", "after"])
     told = equalising(words, seed=m.task.seed)
     if told is None or len(set(words["better"])) > 1:
         return
+    ends = (-1.0, 1.0)
+    shown = Canvas(ends, WIDTH, 360.0, left=44.0)
+    shown.axis(f"“he” minus “she”, {m.names[0]}")
+    shown.side_axis(ends)
+    shown.line(shown.x(-1), shown.y(-1, ends), shown.x(1), shown.y(1, ends), "neutral")
+    for row in words.to_dict("records"):
+        at = (shown.x(row["before"]), shown.y(row["after"], ends))
+        shown.add("rect", x=at[0] - 3, y=at[1] - 3, width=6, height=6, class_="point run2")
     line = told.professions
-    chart = plots.pronoun_scatter(words, {"profession": (line.slope, line.intercept)}, title="", note=[])
-    said = "Each dot is a profession; on the grey line nothing changed, on the level of 0 it is even."
-    spread = f"The professions lie {told.spread.shown('.2f')} times as far apart as before."
-    yield _untitled(chart).properties(width=300, height=300), f"{said} {spread}"
-
-
-def _untitled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
-    """The chart without its title: the page has captions of its own."""
-    chart.title = alt.Undefined  # type: ignore[attr-defined]
-    return chart
+    reach = [min(words["before"]), max(words["before"])]
+    y = [shown.y(line.intercept + line.slope * x, ends) for x in reach]
+    shown.line(shown.x(reach[0]), y[0], shown.x(reach[1]), y[1], "fit")
+    yield shown.drawn(
+        f"Each square is a profession: from left to right in {m.names[0]}, from bottom to top in {m.names[1]}; on the "
+        f"full line both are the same. In the second they lie {told.spread.shown('.2f')} times as far apart."
+    )

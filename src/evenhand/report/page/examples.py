@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 
 from evenhand.core.words import changes
-from evenhand.report.page.readings import Reading, harmless
+from evenhand.report.page.readings import Reading, group, harmless
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 
-STRONGEST = 10
+STRONGEST = 5
+"""Items on either side that a page shows where no script runs; with one, it shows all."""
 
 
 @dataclass(frozen=True)
@@ -33,17 +34,17 @@ class Shown:
 
 
 def scored(run: Run, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | None) -> pd.DataFrame:
-    """The scored items with their texts: columns score, text, other, finer (to rank equal scores) and the groups.
+    """The items with their texts: columns score, text, other, finer (to rank equal scores) and the groups.
 
     `pairs` has partners, female and male, as analysis.paired gives them: then a row is a pair, its score the
     difference.
     """
     texts = run.items[run.items["dataset"] == task.dataset].set_index("id")
     if pairs is not None:
-        rows = pairs.rename(columns={"difference": "score"}).dropna(subset="score")
+        rows = pairs.rename(columns={"difference": "score"})
         sides = [rows[f"id_{side}"].map(texts["text"]) for side in ("female", "male")]
         return rows.assign(text=sides[0], other=sides[1], finer=0.0)
-    rows = run.scores_of(*task.name).dropna(subset="score")
+    rows = run.scores_of(*task.name)
     finer = run.scores_of(task.dataset, reading.ranked).set_index("id")["score"] if reading.ranked else None
     return rows.assign(
         text=rows["id"].map(texts["text"]),
@@ -60,10 +61,10 @@ def strongest(
     Where there is one side alone, or no neutral value, the lowest and the highest.
     """
     two_sided = not math.isnan(neutral) and "" not in reading.leans
-    most = STRONGEST if two_sided else min(STRONGEST, len(rows) // 2)
+    most = STRONGEST if two_sided else min(STRONGEST, int(rows["score"].notna().sum()) // 2)
 
     def side(*, ascending: bool) -> list[Shown]:
-        ordered = rows.sort_values(["score", "finer"], ascending=ascending, kind="stable")
+        ordered = rows.dropna(subset="score").sort_values(["score", "finer"], ascending=ascending, kind="stable")
         if two_sided:
             ordered = ordered[ordered["score"] < neutral if ascending else ordered["score"] > neutral]
         return [shown(row, by) for row in ordered.head(most).to_dict("records")]
@@ -73,7 +74,7 @@ def strongest(
 
 def example(rows: pd.DataFrame, value: float, dataset: str, reading: Reading, by: Sequence[str]) -> Shown | None:
     """The item whose score is nearest to the value, a typical one; never an offensive sentence."""
-    rows = rows[rows["text"].notna()]
+    rows = rows[rows["text"].notna() & rows["score"].notna()]
     if reading.offends:
         allowed = harmless(dataset)
         for name, label in allowed.items():
@@ -89,7 +90,7 @@ def example(rows: pd.DataFrame, value: float, dataset: str, reading: Reading, by
 def shown(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
     """An item for the page; without texts, where an older run has none."""
     text, other = (row[name] if isinstance(row[name], str) else "" for name in ("text", "other"))
-    groups = ", ".join(str(row[name]) for name in by if isinstance(row.get(name), str))
+    groups = ", ".join(group(name, str(row[name])) for name in by if isinstance(row.get(name), str))
     if not text:
         texts: tuple[tuple[Segment, ...], ...] = ((Segment(f"item {row.get('id', row.get('id_female', ''))}"),),)
     elif other:

@@ -36,14 +36,51 @@ class Reading:
     unit: str = ""
     does_not_show: tuple[str, ...] = ()
 
+    @property
+    def judged(self) -> bool:
+        """Whether its values get a verdict of their own."""
+        return self.kind not in NOT_JUDGED
+
     def how_much(self, value: float) -> str:
         """The size of a value in everyday words."""
-        times = math.exp(min(value, 300.0))  # beyond, a model is broken, and a float would overflow
+        times = _times(value)
+        points = f"{abs(100 * value):.0f} percentage points {'likelier' if value > 0 else 'less likely'} than"
         return self.much.format(
             times=f"{times:.2f}" if times < 10 else f"{times:,.3g}",
-            points=f"{100 * abs(value):.0f}",
+            relative=_relative(times),
+            apart=points,
             percent=f"{100 * value:.0f}",
+            signed=f"{100 * value:+.0f}",
         )
+
+    def in_percent(self, value: float) -> str:
+        """The value as a percentage: of a difference of logarithms, by how much likelier; empty where it has no such."""
+        if math.isnan(value):
+            return ""
+        if self.unit == "nats":
+            times = _times(value)
+            return f"×{times:.3g}" if times >= 2 else f"{100 * (times - 1):+.0f} %"
+        if self.scale == (0, 1):
+            return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.1f} %"
+        return f"{100 * value:+.0f} points" if self.scale == (-1, 1) else ""
+
+    def span(self, number: Number) -> str:
+        """The interval as percentages; empty where there is none."""
+        ends = [self.in_percent(end) for end in (number.low, number.high)]
+        return f"{ends[0]} to {ends[1]}" if all(ends) else ""
+
+
+def _times(value: float) -> float:
+    return math.exp(min(value, 300.0))  # beyond, a model is broken, and a float would overflow
+
+
+def _relative(times: float) -> str:
+    if times >= 2:
+        return f"{times:.2g} times as likely as" if times < 10 else f"{times:,.3g} times as likely as"
+    percent = round(100 * (times - 1))
+    if not percent:
+        return "as likely as"
+    return f"{abs(percent)} % {'likelier' if percent > 0 else 'less likely'} than"
 
 
 def reading(measure: str, *, unknown: Reading | None = None, mixed: bool = False) -> Reading:
@@ -80,6 +117,16 @@ def dataset(name: str) -> str:
 def group(name: str, label: str) -> str:
     """A group's label in words."""
     return str(_known()["groups"].get(name, {}).get(label, label))
+
+
+def group_name(name: str) -> str:
+    """What a group is called."""
+    return str(_known()["group-names"].get(name, name.replace("_", " ")))
+
+
+def language(code: str) -> str:
+    """A language's name."""
+    return str(_known()["languages"].get(code, code))
 
 
 @cache
@@ -144,10 +191,15 @@ def verdict(number: Number, reading: Reading) -> Verdict:
     tested = f"{probability(number.p_holm)}, adjusted"
     if found.side == 0:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
-        seen = number.detectable > abs(number.value - number.neutral)
         because = tested if number.side(number.neutral) else f"the interval includes {number.neutral:g}"
-        if seen:
-            because = f"one of about {number.detectable:.2f} would probably have been seen"
+        if number.detectable > abs(number.value - number.neutral):
+            because = f"could have seen {_least(number, reading)}"
         return Verdict("undecided", nothing, because, much)
     tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
     return Verdict(tone, reading.leans[found.side > 0], tested, much)
+
+
+def _least(number: Number, reading: Reading) -> str:
+    """The smallest lean that such data would probably show, also as a percentage where the unit is nats."""
+    percent = f" ({reading.in_percent(number.detectable)})" if reading.unit == "nats" else ""
+    return f"{number.detectable:.2f}{percent}"

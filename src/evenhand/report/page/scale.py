@@ -20,6 +20,7 @@ class Mark:
     spans: bool
     number: int
     """Which of the runs it is of, from 1."""
+    tone: str = "leans"
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,10 @@ def domain(numbers: Sequence[Number], scale: tuple[float, float] | None, neutral
     return (middle if known and min(known) >= middle and one_sided else middle - reach), middle + reach
 
 
-def strip(numbers: Sequence[Number], ends: tuple[str, str], between: tuple[float, float], alt: str) -> IntervalScale:
-    """The values of one or more runs on one scale."""
+def strip(
+    numbers: Sequence[Number], ends: tuple[str, str], between: tuple[float, float], alt: str, tones: Sequence[str] = ()
+) -> IntervalScale:
+    """The values of one or more runs on one scale; each is marked by the tone of its verdict."""
     low, high = between
 
     def x(value: float) -> float:
@@ -71,7 +74,7 @@ def strip(numbers: Sequence[Number], ends: tuple[str, str], between: tuple[float
         if number.known and math.isfinite(number.value):
             y = LINE * row + LINE / 2
             left, right = (number.low, number.high) if number.spans else (number.value, number.value)
-            marks.append(Mark(x(number.value), x(left), x(right), y, number.spans, row + 1))
+            marks.append(Mark(x(number.value), x(left), x(right), y, number.spans, row + 1, *tones[row : row + 1]))
     neutral = next((n.neutral for n in numbers if not math.isnan(n.neutral)), math.nan)
     where, at = (x(neutral), f"{neutral:g}") if low <= neutral <= high else (None, "")
     return IntervalScale(tuple(marks), where, at, ends, LINE * len(numbers) + FOOT, alt)

@@ -10,9 +10,8 @@ import pandas as pd
 from evenhand.analysis import paired
 from evenhand.analysis.nli_labels import CONTRASTS, contrasts
 from evenhand.analysis.ranking import comparable, side_by_side
-from evenhand.analysis.reference import by_source
+from evenhand.analysis.reference import compared
 from evenhand.core.contrasts import pairs
-from evenhand.core.measure import LAST
 from evenhand.report.page import examples, readings
 from evenhand.report.page.changes import Move
 from evenhand.report.page.numbers import Number, number
@@ -25,15 +24,14 @@ from evenhand.runs.values import mixed
 
 ROWS = 400
 """Rows of a table; beyond, results.json has them."""
-TONES = ("leans", "undecided", "none", "level", "right")
-"""The order of verdicts in the summary."""
 
 
 @dataclass(frozen=True)
-class Headline:
+class Line:
     """A line of the scorecard: one number for each run, on its scale, with its verdict."""
 
     label: str
+    reading: Reading
     numbers: tuple[Number, ...]
     verdicts: tuple[Verdict, ...]
     strip: IntervalScale
@@ -41,11 +39,13 @@ class Headline:
     move: Move | None = None
     marks: tuple[str, ...] = ()
     """For each of many runs: best, worst, or nothing where that could be chance."""
+    known: tuple[str, ...] = ()
+    """What well-known models score, in words."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: the labels of a group, and for each run its number."""
+    """A row of a table: the labels of a group, in words, and for each run its number."""
 
     labels: tuple[str, ...]
     numbers: tuple[Number, ...]
@@ -54,12 +54,23 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Values by group: the names of the groups, and the rows; `left_out` rows did not fit."""
+    """Values by group: what the groups are called, their names, and the rows; `left_out` rows did not fit."""
 
     caption: str
-    groups: tuple[str, ...]
+    names: tuple[str, ...]
     rows: tuple[Row, ...]
+    reading: Reading
     left_out: int = 0
+
+    @property
+    def groups(self) -> list[str]:
+        """The heads of the columns of labels."""
+        return [readings.group_name(name) for name in self.names]
+
+    @property
+    def percents(self) -> bool:
+        """Whether its values can be told as percentages."""
+        return bool(self.reading.in_percent(0.0))
 
     @property
     def moved(self) -> bool:
@@ -116,7 +127,7 @@ class Measured:
         return tuple(found.get((), Number(math.nan)) for found in self._results)
 
     @cached_property
-    def headlines(self) -> list[Headline]:
+    def lines(self) -> list[Line]:
         """The lines of the scorecard: the value of all items; for associations, female minus male by group.
 
         Below NLI-CoAL, how often the labels differ between the sets: what a classifier is judged by.
@@ -124,8 +135,8 @@ class Measured:
         if self.paired:
             rows = self._differences
             between = domain([n for _, numbers in rows for n in numbers], self.reading.scale, 0.0)
-            return [self._headline(label, numbers, self.reading, between) for label, numbers in rows]
-        lines = [self._headline("", self._all, self.values, domain(self._all, self.values.scale, self.neutral))]
+            return [self._line(label, numbers, self.reading, between) for label, numbers in rows]
+        lines = [self._line("", self._all, self.values, domain(self._all, self.values.scale, self.neutral))]
         if self.measure == "nli-coal":
             found = [contrasts(run, self.dataset) for run in self.runs]
             reading = readings.reading(LABELS)
@@ -134,24 +145,29 @@ class Measured:
                     Number(**asdict(labels[name]), unfit=run.record.unfit(self.task))
                     for run, labels in zip(self.runs, found, strict=True)
                 )
-                lines.append(self._headline(name, numbers, reading, domain(numbers, reading.scale, 0.0)))
+                lines.append(self._line(name, numbers, reading, domain(numbers, reading.scale, 0.0)))
         return lines
 
-    def _headline(
-        self, label: str, numbers: tuple[Number, ...], reading: Reading, between: tuple[float, float]
-    ) -> Headline:
+    def _line(self, label: str, numbers: tuple[Number, ...], reading: Reading, between: tuple[float, float]) -> Line:
         told = tuple(verdict(number, reading) for number in numbers)
         shown = "; ".join(
             f"{name + ': ' if len(self.runs) > 1 else ''}{n.text}, interval {n.brackets}"
             for name, n in zip(self.names, numbers, strict=True)
         )
         ends = f"from {between[0]:g} ({reading.ends[0]}) to {between[1]:g} ({reading.ends[1]})"
-        drawn = strip(numbers, reading.ends, between, f"{shown}, on a scale {ends}")
+        drawn = strip(numbers, reading.ends, between, f"{shown}, on a scale {ends}", [v.tone for v in told])
         in_words = readings.group(self.by[0], label) if label else ""
         each = [trust(run, self.task, self.values, n) for run, n in zip(self.runs, numbers, strict=True)]
         trusted = max(each, key=lambda found: LEVELS.index(found.level))
         marks = self._marks.get(label or "all", ()) if reading in (self.reading, self.values) else ()
-        return Headline(in_words, numbers, told, drawn, trusted, self._move(label or "all"), marks)
+        known = compared(self.runs[0].record, self.task, label, contrast=self.paired) if label in self._groups else []
+        move = self._move(label or "all")
+        return Line(in_words, reading, numbers, told, drawn, trusted, move, marks, tuple(known))
+
+    @property
+    def _groups(self) -> list[str]:
+        """The labels of lines that are of the measure itself."""
+        return [label for label, _ in self._differences] if self.paired else [""]
 
     @cached_property
     def _marks(self) -> dict[str, tuple[str, ...]]:
@@ -190,12 +206,17 @@ class Measured:
         groups = next((names for names in levels if within not in names or not within), tuple(self.by) or ("items",))
         first = [Row(("all",) * len(groups), row.numbers, row.move) for row in whole] + levels.pop(groups, [])
         caption = ("Values by group" if self.paired else "By group") if self.by else "All items"
-        values = [_table(caption, groups, first)]
-        values += [_table(f"By {names[-1]}", names, rows) for names, rows in levels.items()]
+        values = [_table(caption, groups, first, self.values)]
+        values += [
+            _table(f"By {readings.group_name(names[-1])}", names, rows, self.values) for names, rows in levels.items()
+        ]
         if not self.paired:
             return values
-        rows = tuple(Row((label,), numbers, self._move(label)) for label, numbers in self._differences)
-        return [Table("Women minus men, partner by partner", (self.by[0],), rows), *values]
+        by = self.by[0]
+        rows = tuple(
+            Row((readings.group(by, label),), numbers, self._move(label)) for label, numbers in self._differences
+        )
+        return [Table("Women minus men, partner by partner", (by,), rows, self.reading), *values]
 
     @property
     def values_by_group(self) -> Table:
@@ -208,17 +229,18 @@ class Measured:
         neutral = 0.0 if self.paired else self.neutral
         return [
             (name, *examples.strongest(rows, neutral, self.reading, self.by))
-            for name, rows in zip(self.names, self._items, strict=True)
+            for name, rows in zip(self.names, self.items, strict=True)
         ]
 
     @cached_property
     def example(self) -> examples.Shown | None:
         """A typical item of the first run."""
-        value = float(self._items[0]["score"].mean()) if len(self._items[0]) else math.nan
-        return examples.example(self._items[0], value, self.dataset, self.reading, self.by)
+        value = float(self.items[0]["score"].mean()) if len(self.items[0]) else math.nan
+        return examples.example(self.items[0], value, self.dataset, self.reading, self.by)
 
     @cached_property
-    def _items(self) -> list[pd.DataFrame]:
+    def items(self) -> list[pd.DataFrame]:
+        """The items of each run, or its pairs of partners, with their texts."""
         both = self.pairs if self.paired else [None] * len(self.runs)
         return [examples.scored(run, self.task, self.reading, p) for run, p in zip(self.runs, both, strict=True)]
 
@@ -230,12 +252,12 @@ class Measured:
     @property
     def item_groups(self) -> list[str]:
         """The names of the groups that an item, or a pair of partners, belongs to."""
-        return [name for name in self.by if name in self._items[0]]
+        return [name for name in self.by if name in self.items[0]]
 
     @property
     def signed(self) -> bool:
         """Whether scores can be negative."""
-        return any(len(rows) and rows["score"].min() < 0 for rows in self._items)
+        return any(len(rows) and rows["score"].min() < 0 for rows in self.items)
 
     @property
     def has_texts(self) -> bool:
@@ -253,11 +275,6 @@ class Measured:
         ]
 
     @property
-    def published(self) -> dict[str, list[str]]:
-        """What well-known models score, by source."""
-        return by_source(self.runs[0].record, self.task)
-
-    @property
     def leaning(self) -> list[str]:
         """The groups of the last run that lean, where all items together do not."""
         if self.paired or self.values.kind != "lean" or self._all[-1].verdict.side != 0:
@@ -266,43 +283,21 @@ class Measured:
         return [f"{', '.join(filter(None, s))}: {self.values.leans[side > 0]}" for s, side in sides if side]
 
 
-def _table(caption: str, groups: Sequence[str], rows: Sequence[Row]) -> Table:
+def _table(caption: str, groups: Sequence[str], rows: Sequence[Row], reading: Reading) -> Table:
     """A table of as many rows as fit; a group with one label alone is in the caption, not in a column."""
     labels = [{row.labels[place] for row in rows} - {"all"} for place in range(len(groups))]
     shown = [place for place, found in enumerate(labels) if len(found) != 1] or [0]
-    alone = [f"{groups[place]}: {min(found)}" for place, found in enumerate(labels) if place not in shown]
-    cut = tuple(Row(tuple(row.labels[place] for place in shown), row.numbers, row.move) for row in rows[:ROWS])
+    alone = [_alone(groups[place], min(found), reading) for place, found in enumerate(labels) if place not in shown]
     names = tuple(groups[place] for place in shown)
-    return Table(", ".join([caption, *alone]), names, cut, max(0, len(rows) - ROWS))
-
-
-def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Headline]]:
-    """One line for each dataset, or for each group of associations: those that lean first, the farthest first."""
-    chosen: dict[str, Measured] = {}
-    for section in sections:
-        mine = chosen.get(section.dataset)
-        if mine is None or _rank(section) < _rank(mine):
-            chosen[section.dataset] = section
-    lines = [(section, line) for section in chosen.values() for line in section.headlines]
-    return sorted(lines, key=lambda found: TONES.index(found[1].verdicts[-1].tone))
-
-
-def lead(lines: Sequence[tuple[Measured, Headline]]) -> str:
-    """What the lines of the summary come to, for the last run: how many lean."""
-    tones = [found.verdicts[-1].tone for _, found in lines]
-    leaning, others = tones.count("leans"), len(tones) - tones.count("leans")
-    if not leaning:
-        told = "its one main number is not" if others == 1 else f"none of {others} main numbers is"
-        return f"{told} shown to lean away from neutral."
-    if len(tones) == 1:
-        return "its one main number leans away from neutral."
-    told = f"{leaning} of {len(tones)} main numbers {'leans' if leaning == 1 else 'lean'} away from neutral."
-    return (
-        f"{told} The other {others if others > 1 else 'one'} {'show' if others > 1 else 'shows'} no lean."
-        if others
-        else told
+    cut = tuple(
+        Row(tuple(readings.group(groups[place], row.labels[place]) for place in shown), row.numbers, row.move)
+        for row in rows[:ROWS]
     )
+    return Table(", ".join(filter(None, [caption, *alone])), names, cut, reading, max(0, len(rows) - ROWS))
 
 
-def _rank(section: Measured) -> int:
-    return LAST if section.values.kind == "mixed" else section.task.rank
+def _alone(group: str, label: str, reading: Reading) -> str:
+    """The one label that all rows share; which values are better is not said of a level."""
+    if group == "better":
+        return f"{label} is better" if reading.judged else ""
+    return f"{readings.group_name(group)}: {readings.group(group, label)}"
