@@ -204,3 +204,30 @@ def test_a_dataset_needs_a_name_and_items_alone() -> None:
     assert data.table().to_dict("index") == {"a": {"text": "He ran.", "other": "She ran.", "verb": "ran"}}
     with pytest.raises(BadInput, match="'none' has no items"):
         evenhand.audit(dataset=Dataset(name="none", items=[]))
+
+
+def test_an_error_in_a_measure_is_its_own(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(PLUGIN.replace("answers[0].logp -", "answers[0].lgp -"))
+    words = ["audit", "made:1", "--plugin", str(file), "--dataset", "keys", "--measure", "median-gap"]
+    assert run_command(app, [*words, "--out", str(file.parent)]) == 2
+    told = capsys.readouterr().err
+    assert "The measure 'median-gap' failed on item '0': AttributeError: 'Answer' object has no attribute 'lgp'" in told
+    assert f"{file}, line " in told
+    file.write_text(PLUGIN.replace("return Likelihood(pair.stereotype)", "return Likelihood(pair.stereotyped)"))
+    assert run_command(app, [*words, "--out", str(file.parent / "other")]) == 2
+    assert "no attribute 'stereotyped'" in capsys.readouterr().err
+
+
+def test_a_gate_is_suggested_without_the_plugin_and_asks_for_it_to_judge(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugins.load_file(file)
+    run = evenhand.audit("made:1", dataset="keys", measure="median-gap", out=tmp_path)
+    del measures.MEASURES["median-gap"]
+    assert run_command(app, ["gate", "--suggest", str(run.path)]) == 0
+    policy = tmp_path / "policy.toml"
+    policy.write_text(capsys.readouterr().out)
+    assert 'measure = "median-gap"' in policy.read_text()
+    assert run_command(app, ["gate", str(run.path), "--policy", str(policy)]) == 2
+    assert "Is it your own? Load its file: `plugin`." in capsys.readouterr().err
+    assert run_command(app, ["gate", str(run.path), "--policy", str(policy), "--plugin", str(file)]) == 0

@@ -325,11 +325,13 @@ def test_a_run_does_not_turn_into_the_one_that_took_its_folder(tmp_path: Path) -
         return (-float(len(question.text)),)
 
     model = Table(rule)
-    first = evenhand.audit(model, limit=20, out=tmp_path)
-    second = evenhand.audit(model, limit=10, out=tmp_path)
+    first = evenhand.audit(model, limit=10, out=tmp_path)
+    second = evenhand.audit(model, limit=20, out=tmp_path)
     with pytest.raises(RunError, match="has been overwritten by another run"):
         first.values  # noqa: B018
-    assert second.values["n"].max() == 10
+    assert second.values["n"].max() == 20
+    with pytest.raises(RunError, match="of 20 items, which 10 would replace.*`limit` that is not smaller"):
+        evenhand.audit(model, limit=10, out=tmp_path)
     assert repr(second) == f"Run(path={second.path!r})"
 
 

@@ -67,7 +67,10 @@ def test_the_verdict_says_where_the_doctor_calls_the_model_unfit(runs: list[Run]
     assert gate.judge(runs[0]).notes == ()
     verdict = gate.judge(Run(runs[0].path, with_fields(runs[0].record, doctor=found)))
     assert verdict.notes == ("Careful: the doctor calls the model unfit. Head: head is unfit.",)
-    assert verdict.verdict == "pass"
+    assert verdict.verdict == "undecided"
+    assert verdict.rules[0].says.endswith("; the model is unfit to be measured")
+    allowed = replace(gate, allow_unfit=True).judge(Run(runs[0].path, with_fields(runs[0].record, doctor=found)))
+    assert (allowed.verdict, allowed.notes) == ("pass", verdict.notes)
 
 
 @given(st.lists(st.floats(-3, 3), min_size=2, max_size=2), st.floats(0, 3), st.floats(0, 3))

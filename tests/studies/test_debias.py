@@ -222,6 +222,15 @@ def test_a_model_is_never_lost(done: Debiased, tmp_path: Path) -> None:
     assert evenhand.load(str(done.model)).fingerprint == before
 
 
+def test_a_folder_with_other_runs_is_refused(done: Debiased, tmp_path: Path) -> None:
+    (tmp_path / "mini-en").mkdir()
+    (tmp_path / "mini-en" / "run.json").write_text("{}")
+    folder = done.model.parent.parent
+    with pytest.raises(BadInput, match="holds other runs: mini-en"):
+        debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path)
+    assert not (tmp_path / "debias.json").exists()
+
+
 @pytest.mark.parametrize("name", ["report.html", "changes.json", "model/config.json"])
 def test_a_folder_with_files_of_others_is_refused(done: Debiased, tmp_path: Path, name: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -30,6 +30,11 @@ def check(path: Path, tasks: Sequence[TaskRecord]) -> None:
             raise RunError(
                 f"'{path}' has {what} of all items, which a sample would replace. Choose another `out` or `name`."
             )
+        if task.partial and (task.limit or 0) < (before.limit or 0):
+            raise RunError(
+                f"'{path}' has {what} of {before.limit} items, which {task.limit} would replace. Choose another `out` "
+                "or `name`, or a `limit` that is not smaller."
+            )
         if _is_other_file(before, task):
             raise RunError(
                 f"'{path}' has {what} of another file, {before.dataset_options.get('file') or 'a dataset of ours'}. "

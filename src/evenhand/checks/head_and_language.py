@@ -30,7 +30,6 @@ NOTHING_LEARNT = {
     "causal": "Use a trained checkpoint, unless the model is of a language that evenhand has no texts of.",
     "nli": "Use a model that has learnt inference in '{}', or train it: evenhand nli train",
 }
-ASK_THE_DOCTOR = "Its head is untrained, or it is not a model of '{}'. To find out which: evenhand doctor"
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ def head_and_language(case: Case) -> Iterator[Finding]:
         yield Finding("head", FINE, here.says)
         yield Finding("language", FINE, here.reads)
         return
-    tried = [code for code in plain_texts.LANGUAGES if code != case.language] if case.thorough or here is None else []
+    tried = [code for code in plain_texts.LANGUAGES if code != case.language]
     found, home = list[str](), ""
     for code in tried:
         if (there := evidence(case, code)) is not None:
@@ -70,7 +69,7 @@ def head_and_language(case: Case) -> Iterator[Finding]:
         yield Finding("language", UNFIT, here.says, do)
     else:
         elsewhere = f" It is not better in {', '.join(found)}." if found else ""
-        do = (NOTHING_LEARNT[case.kind] if case.thorough else ASK_THE_DOCTOR).format(case.language)
+        do = NOTHING_LEARNT[case.kind].format(case.language)
         yield Finding("head", here.learnt, f"{here.says}{elsewhere}", do)
 
 

@@ -1,6 +1,7 @@
 """The loop that runs measures on a model: ask, answer each distinct question once, score."""
 
 import math
+import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -116,6 +117,17 @@ def _questions(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
         return tuple(how.ask(item))
     except BadInput as error:
         raise BadInput(f"Item '{item.id}': {error}") from error
+    except Exception as error:
+        raise _failed(item, how, error) from error
+
+
+def _failed(item: Item, how: Measure[Any], error: Exception) -> Exception:
+    """An error inside a measure of a user's own, as a sentence with its line; one of ours as it is."""
+    if type(how).__module__.startswith("evenhand."):
+        return error
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    what = f"{type(error).__name__}: {error} ({last.filename}, line {last.lineno})"
+    return BadInput(f"The measure '{how.name}' failed on item '{item.id}': {what}. Mend the measure.")
 
 
 def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
@@ -127,6 +139,8 @@ def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
         value = how.score(item, answers)
     except Unscored as reason:
         return Score(item.id, math.nan, item.groups, str(reason))
+    except Exception as error:
+        raise _failed(item, how, error) from error
     if not math.isfinite(value):
         return Score(item.id, math.nan, item.groups, NOT_FINITE)
     return Score(item.id, value, item.groups)

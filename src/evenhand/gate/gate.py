@@ -1,7 +1,7 @@
 """The gate: judges runs by rules, on intervals, so that the verdict can be "undecided"."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,6 +21,7 @@ from evenhand.runs.folder import Run
 from evenhand.runs.record import RunRecord
 from evenhand.stats.estimate import Estimate
 
+UNFIT = "the model is unfit to be measured"
 SHOWN = 12
 """How many groups, the most similar ones, an error about an unknown group names."""
 
@@ -30,13 +31,14 @@ class Gate:
     """Rules for runs. `Gate.load` reads them from a policy file.
 
     `baseline` is the run that `worse_by_at_most` compares with; `max_unscored` is the share of items without a score
-    above which a rule is undecided.
+    above which a rule is undecided. So is a rule about what the doctor calls the model unfit for, unless `allow_unfit`.
     """
 
     rules: Sequence[Rule]
     baseline: Run | None = None
     max_unscored: float = MAX_UNSCORED
     name: str = "policy"
+    allow_unfit: bool = False
 
     def __post_init__(self) -> None:
         if not self.rules:
@@ -47,7 +49,7 @@ class Gate:
         """The gate of a policy file, with this baseline run, or else with the one that the file names."""
         policy = read(path)
         baseline = _run(policy.baseline if baseline is None else baseline)
-        return cls(policy.rules, baseline, policy.max_unscored, public_path(path))
+        return cls(policy.rules, baseline, policy.max_unscored, public_path(path), policy.allow_unfit)
 
     @classmethod
     def of(cls, given: "Gate | str | Path | None", baseline: Run | str | Path | None = None) -> "Gate | None":
@@ -73,12 +75,12 @@ class Gate:
         """
         run = _run(run)
         baseline = _run(baseline) or self.baseline
-        known, partial = evidence.known_of_run(run), run.record.partial
-        self._check(known, run.path, baseline, partial=partial)
+        known = evidence.known_of_run(run)
+        self._check(known, run.path, baseline, {task.dataset for task in run.record.tasks if task.partial})
         rules = [judged for number in range(len(self.rules)) for judged in self._judged(number, known, run, baseline)]
         datasets = {self._dataset(number, known) for number in range(len(self.rules))}
         audits = [audit for audit in run.record.audits if any(task.dataset in datasets for task in audit.tasks)]
-        notes = [run.record.sample] if partial else []
+        notes = [run.record.sample] if run.record.partial else []
         if baseline and all(rule.worse_by_at_most is None for rule in self.rules):
             notes.append("Nothing is compared with the baseline: no rule has worse_by_at_most.")
         notes += [
@@ -88,8 +90,8 @@ class Gate:
         ]
         return Verdict(run.record.model, self.name, tuple(rules), tuple(notes))
 
-    def _check(self, known: Known, path: Path, baseline: Run | None, *, partial: bool = False) -> None:
-        """Raise an error if a rule names something that a run does not have; samples may lack groups."""
+    def _check(self, known: Known, path: Path, baseline: Run | None, samples: Collection[str] = ()) -> None:
+        """Raise an error if a rule names something that a run does not have; datasets in `samples` may lack groups."""
         for number, rule in enumerate(self.rules):
             if rule.worse_by_at_most is not None:
                 if baseline is None:
@@ -107,7 +109,7 @@ class Gate:
             there = known[dataset, rule.measure]
             groups = [*([ALL] if there.whole else []), *([EACH] if there.each else []), *there.each]
             groups += [] if rule.worse_by_at_most is not None else there.within
-            if rule.group is None or rule.group in groups or (partial and rule.group != ALL):
+            if rule.group is None or rule.group in groups or (dataset in samples and rule.group != ALL):
                 continue
             near = get_close_matches(rule.group, groups, n=SHOWN, cutoff=0) if len(groups) > SHOWN else groups
             self._fail(number, str(UnknownName(f"group of {dataset}", rule.group, near)))
@@ -141,9 +143,11 @@ class Gate:
         else:
             found = evidence.values(run, dataset, rule.measure)
         most = self.max_unscored if rule.max_unscored is None else rule.max_unscored
+        task = run.task(dataset, rule.measure.removesuffix(FEMALE_MALE))
+        unfit = UNFIT if run.record.unfit(task) and not self.allow_unfit else ""
         for group in known[dataset, rule.measure].named(rule.group):
             there = found.get(group, evidence.NONE)
-            reason = evidence.undecidable(there, most)
+            reason = unfit or evidence.undecidable(there, most)
             verdict = "undecided" if reason else decided(there.low, there.high, *rule.tolerated)
             named: dict[str, Any] = {"dataset": dataset, "measure": rule.measure, "group": group, "on": rule.on}
             numbers: dict[str, Any] = {name: getattr(there, name) for name in ("value", "low", "high", "n", "unscored")}

@@ -13,7 +13,7 @@ from evenhand.core.measure import Traits
 from evenhand.errors import BadInput, UnknownName
 from evenhand.measures import MEASURES
 
-KEYS = ("baseline", "max_unscored", "rule")
+KEYS = ("allow_unfit", "baseline", "max_unscored", "rule")
 MAX_UNSCORED = 0.1
 """Share of unscored items above which nothing is decided, unless a policy says otherwise."""
 
@@ -46,7 +46,8 @@ class Rule:
         for name in ("within", "low", "high", "worse_by_at_most", "max_unscored"):
             _check_number(name, getattr(self, name))
         if self.measure.removesuffix(FEMALE_MALE) not in MEASURES:
-            raise UnknownName("measure", self.measure, {*MEASURES, "association" + FEMALE_MALE})
+            unknown = UnknownName("measure", self.measure, MEASURES)
+            raise BadInput(f"{unknown} Is it your own? Load its file: `plugin`.")
         self._check_bounds()
 
     def _check_bounds(self) -> None:
@@ -104,6 +105,7 @@ class Policy:
     rules: tuple[Rule, ...]
     baseline: Path | None = None
     max_unscored: float = MAX_UNSCORED
+    allow_unfit: bool = False
 
 
 def read(path: str | Path) -> Policy:
@@ -128,8 +130,10 @@ def read(path: str | Path) -> Policy:
         _check_number("max_unscored", most)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
+    if not isinstance(unfit := data.get("allow_unfit", False), bool):
+        raise BadInput(f"{path}: 'allow_unfit' must be true or false. Got {unfit!r}.")
     rules = tuple(_rule(path, number, table) for number, table in enumerate(tables, start=1))
-    return Policy(rules, path.parent / Path(baseline).expanduser() if baseline else None, most)
+    return Policy(rules, path.parent / Path(baseline).expanduser() if baseline else None, most, unfit)
 
 
 def _rule(path: Path, number: int, table: Mapping[str, Any]) -> Rule:

@@ -7,11 +7,9 @@ from pathlib import Path
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.summary import Headline, headlines
-from evenhand.core.measure import Traits
 from evenhand.errors import BadInput
 from evenhand.gate import evidence
 from evenhand.gate.policy import MAX_UNSCORED
-from evenhand.measures import MEASURES
 from evenhand.runs.folder import Run
 from evenhand.stats.estimate import Estimate
 
@@ -59,7 +57,7 @@ def suggest(run: Run | str | Path, folder: str | Path = ".") -> str:
 
 def _rule(run: Run, headline: Headline) -> tuple[str, list[str]]:
     """The rule on the value, and that on the change, if one can be told, as a comment."""
-    task, traits = headline.task, Traits.of(MEASURES[headline.task.measure])
+    task = headline.task
     measure = task.measure + (FEMALE_MALE if headline.value.contrast else "")
     values = evidence.values(run, task.dataset, measure)
     groups = {label: values[label] for label in ([evidence.ALL] if not headline.value.contrast else values)}
@@ -69,7 +67,7 @@ def _rule(run: Run, headline: Headline) -> tuple[str, list[str]]:
     neutral = headline.value.at
     if math.isnan(neutral):
         raise _NoRule(f"{measure} has no neutral value")
-    if traits.better == "higher":
+    if task.better == "higher":
         label, found = min(groups.items(), key=lambda each: each[1].low)
         key, bound = "low", -above(-found.low)
         if bound <= neutral:
@@ -77,8 +75,8 @@ def _rule(run: Run, headline: Headline) -> tuple[str, list[str]]:
     else:
         label, found = max(groups.items(), key=lambda each: _far(each[1], neutral))
         key, bound = "within", above(_far(found, neutral))
-        low, high = (-math.inf, math.inf) if headline.value.contrast else traits.bounds
-        if neutral - bound <= low and high <= neutral + bound:
+        low, high = (None, None) if headline.value.contrast else task.bounds
+        if low is not None and high is not None and neutral - bound <= low and high <= neutral + bound:
             raise _NoRule(f"a bound that {measure} passes would let every model pass: {_told(found, neutral)}")
     which = f", {label}, the farthest of {len(groups)}" if len(groups) > 1 else ""
     named = [f"measure = {_quoted(measure)}", f"dataset = {_quoted(task.dataset)}"]
@@ -92,10 +90,12 @@ def _rule(run: Run, headline: Headline) -> tuple[str, list[str]]:
 
 
 def above(number: float) -> float:
-    """The next round number above this one: steps of a half of its first digit, as 0.3, 0.35, 0.4."""
-    step = 10.0 ** math.floor(math.log10(abs(number))) / 2 if number else 0.05
+    """The next number above this one with two digits: 1.1 above 1.008, 0.36 above 0.353."""
+    step = 10.0 ** (math.floor(math.log10(abs(number))) - 1) if number else 0.01
     first = math.floor(number / step) + 1
-    return next(found for n in (first, first + 1) if (found := float(f"{n * step:.6g}")) > number)  # 0.35 / 0.05 is < 7
+    return next(
+        found for n in (first, first + 1) if (found := float(f"{n * step:.6g}")) > number
+    )  # 0.35 / 0.01 is < 35
 
 
 def _far(found: Estimate, neutral: float) -> float:

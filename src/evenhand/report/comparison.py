@@ -11,6 +11,7 @@ from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.comparison import Comparison
 from evenhand.report.plots import GREY, PALETTE, intervals, numbers, rule_at
 from evenhand.report.tables import P, cell, estimate, line, markdown_table, table
+from evenhand.runs.folder import Run
 from evenhand.stats.verdict import FAMILY
 
 WORDS = ("dataset", "measure", "run", "group", "moved")
@@ -99,6 +100,12 @@ def _reading(comparison: Comparison, dataset: str, measure: str) -> str:
     return comparison.runs[0].task(dataset, measure).reading
 
 
+def _unfit(comparison: Comparison, run: Run) -> bool:
+    """Whether the doctor calls the model unfit for something that is compared."""
+    compared = set(comparison.frame["dataset"])
+    return any(run.record.unfit(task) for task in run.record.tasks if task.dataset in compared)
+
+
 def _notes(comparison: Comparison) -> Iterator[str]:
     first, *others = comparison.names
     after = others[0] if len(others) == 1 else "the run named"
@@ -106,6 +113,9 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield f"p_holm: {FAMILY}."
     yield "Detectable: the smallest change that such data would show four times in five."
     yield "Moved: the interval of the change in distance from neutral leaves out 0, and its adjusted p is below .05."
+    unfit = [name for name, run in zip(comparison.names, comparison.runs, strict=True) if _unfit(comparison, run)]
+    if unfit:
+        yield f"Careful: {' and '.join(unfit)} is unfit to be measured, so nothing is said to have moved there."
     if comparison.of_another_kind:
         which = ", ".join(comparison.of_another_kind)
         yield f"Careful: {which} is causal, the others are not. Values of causal and masked models are not comparable."

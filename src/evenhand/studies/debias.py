@@ -146,6 +146,10 @@ def _claim(out: Path, made_of: str) -> None:
         if known != made_of:
             raise BadInput(f"'{out}' holds a debiasing with another model, texts or settings. Choose another `out`.")
         return
+    if runs := sorted(found.parent.name for found in out.glob("*/run.json")):
+        raise BadInput(
+            f"'{out}' holds other runs: {', '.join(runs[:3])}. Give the debiasing a folder of its own: `out`."
+        )
     for name in ("model/config.json", CHANGES, page.FILE):
         if (out / name).exists():
             raise BadInput(f"'{out / name}' is not of this debiasing, and would be replaced. Choose another `out`.")
