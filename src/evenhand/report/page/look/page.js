@@ -176,3 +176,15 @@ const reading = new IntersectionObserver(
   { rootMargin: "-10% 0px -80% 0px" },
 );
 for (const id of links.keys()) reading.observe(document.getElementById(id));
+
+// Paper cannot be unfolded.
+const closed = [];
+addEventListener("beforeprint", () => {
+  for (const folded of document.querySelectorAll("#short details:not([open]), #provenance details:not([open])")) {
+    folded.open = true;
+    closed.push(folded);
+  }
+});
+addEventListener("afterprint", () => {
+  for (const folded of closed.splice(0)) folded.open = false;
+});
