@@ -122,6 +122,9 @@ def items_in(element: Element) -> list[dict[str, Any]]:
     found = []
     for packed in element.all("template"):
         whole = json.loads(zlib.decompress(base64.b64decode(packed.text)))
+        texts = [column for column in whole["columns"] if column["kind"] == "text"]
+        for place, column in enumerate(texts):
+            column["rows"] = whole["texts"][place :: len(texts)]
         found.append({column["name"]: column for column in whole["columns"]})
     return found
 

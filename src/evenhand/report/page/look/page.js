@@ -63,8 +63,9 @@ function marked(cell, text, other) {
   cell.append(text.slice(0, from), ...(from < to ? [made("b", {}, text.slice(from, to))] : []), text.slice(to));
 }
 async function explore(place) {
-  const { columns, sort, lang } = await unpacked(place.querySelector("template").content.textContent.trim());
+  const { columns, texts: together, sort, lang } = await unpacked(place.querySelector("template").content.textContent.trim());
   const texts = columns.filter((column) => column.kind === "text");
+  texts.forEach((column, place) => (column.rows = together.filter((_, number) => number % texts.length === place)));
   const n = columns[0].rows.length;
   const lower = texts.map((column) => column.rows.map((text) => text.toLowerCase()));
   const id = place.id;
