@@ -205,7 +205,7 @@ def test_a_comparison_is_csv_latex_or_markdown(
     assert {row["baseline"] for row in rows} == {"base"}
     tables = re.findall(r"\\midrule\n(.*?)\\bottomrule", printed["latex"], re.S)
     assert sum(len(table.splitlines()) for table in tables) == len(rows)
-    assert r"towards neutral \\" in printed["latex"]
+    assert r"& nearer \\" in printed["latex"]
     assert "| pairs | likelihood-lean | better | all |" in printed["markdown"]
     assert run_command(app, ["compare", *folders, "--out", str(tmp_path / "c.tex")]) == 0
     assert (tmp_path / "c.tex").read_text() == printed["latex"]

@@ -34,7 +34,7 @@ def _table(runs: Sequence[Run], task: TaskRecord) -> Iterator[str]:
     names = map(escaped, distinct_names(runs))
     yield ""
     yield r"\begin{table}"
-    yield r"\centering"
+    yield r"\centering\small"
     yield rf"\caption{{{_caption(runs, mine, task)}}}"
     yield rf"\label{{tab:{slug(task.dataset)}-{slug(task.measure)}}}"
     yield rf"\begin{{tabular}}{{{'l' * len(by)}{'r' * (len(runs) + 2)}}}"

@@ -20,6 +20,11 @@ from evenhand.stats.verdict import FAMILY
 WORDS = ("dataset", "measure", "run", "group", "moved")
 HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "left out", "moved")
 
+MOVED = (
+    "Moved, nearer to or farther from where it should be: the interval of the change in distance leaves out 0, and its "
+    "adjusted p is below .05."
+)
+
 
 def terminal(comparison: Comparison) -> RenderableType:
     """A table for each dataset and measure, and how to read it."""
@@ -51,11 +56,12 @@ def latex(comparison: Comparison) -> str:
     lines = [HEAD]
     for (dataset, measure), rows in comparison.frame.groupby(["dataset", "measure"], sort=False):
         about = _reading(comparison, str(dataset), str(measure))
-        notes = " ".join([f"{measure} on {dataset}: {about}.", *_notes(comparison)])
+        said = [note for note in _notes(comparison) if not note.startswith(("Detectable", "Moved"))]
+        notes = " ".join([f"{measure} on {dataset}: {about}.", *said, MOVED])
         lines += [
             "",
             r"\begin{table}",
-            r"\centering",
+            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
             rf"\caption{{{escaped(notes)}}}",
             rf"\label{{tab:compare-{slug(dataset)}-{slug(measure)}}}",
             rf"\begin{{tabular}}{{{''.join('l' if head in WORDS else 'r' for head in heads)}}}",
@@ -63,9 +69,7 @@ def latex(comparison: Comparison) -> str:
             latex_row([named.get(head, escaped(head)) for head in heads]),
             r"\midrule",
             *(
-                latex_row(
-                    [escaped(text) if head in WORDS else f"${text}$" for head, text in zip(heads, cells, strict=True)]
-                )
+                latex_row([_latex_cell(head, text) for head, text in zip(heads, cells, strict=True)])
                 for cells in _rows(comparison, rows, heads)
             ),
             r"\bottomrule",
@@ -73,6 +77,12 @@ def latex(comparison: Comparison) -> str:
             r"\end{table}",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _latex_cell(head: str, text: str) -> str:
+    if head == "moved" and text:
+        return "nearer" if text.startswith("towards") else "farther"
+    return escaped(text) if head in WORDS else f"${text}$"
 
 
 def chart(comparison: Comparison) -> alt.TopLevelMixin:
