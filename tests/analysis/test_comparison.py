@@ -1,5 +1,7 @@
 """Runs compared with a baseline."""
 
+import csv
+import io
 import json
 import math
 import re
@@ -183,10 +185,34 @@ def test_the_command_prints_a_table_and_writes_the_rest(
         assert "exists already" in capsys.readouterr().err
         assert run_command(app, ["compare", *folders, option, str(tmp_path / name), "--force"]) == 0
         assert (tmp_path / name).read_text() != "mine"
-    for wrong in (["--chart", "c.pdf"], ["--json", "--markdown"], ["--out", "c.txt"]):
+    for wrong in (["--chart", "c.gif"], ["--json", "--as", "markdown"], ["--out", "c.txt"], ["--as", "word"]):
         assert run_command(app, ["compare", *folders, *wrong]) == 2
     assert run_command(app, ["compare", folders[0]]) == 2
     assert run_command(app, ["compare", folders[0], str(tmp_path)]) == 2
+
+
+def test_a_comparison_is_csv_latex_or_markdown(
+    tmp_path: Path, runs: list[Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [str(run.path) for run in runs]
+    printed = {}
+    for form in ("csv", "latex", "markdown"):
+        assert run_command(app, ["compare", *folders, "--as", form]) == 0
+        printed[form] = capsys.readouterr().out
+    found = evenhand.compare(*runs)
+    rows = list(csv.DictReader(io.StringIO(printed["csv"])))
+    assert [float(row["change"]) for row in rows] == found.frame["change"].tolist()  # to the last digit
+    assert {row["baseline"] for row in rows} == {"base"}
+    tables = re.findall(r"\\midrule\n(.*?)\\bottomrule", printed["latex"], re.S)
+    assert sum(len(table.splitlines()) for table in tables) == len(rows)
+    assert r"& nearer \\" in printed["latex"]
+    assert "| pairs | likelihood-lean | better | all |" in printed["markdown"]
+    assert run_command(app, ["compare", *folders, "--out", str(tmp_path / "c.tex")]) == 0
+    assert (tmp_path / "c.tex").read_text() == printed["latex"]
+    assert run_command(app, ["compare", *folders, "--markdown"]) == 0
+    old = capsys.readouterr()
+    assert old.out == printed["markdown"]
+    assert "--as markdown" in old.err
 
 
 def test_runs_of_one_name_are_told_apart(tmp_path: Path, runs: list[Run]) -> None:

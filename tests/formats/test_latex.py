@@ -1,12 +1,16 @@
 """LaTeX tables that compile: balanced, escaped, with as many cells as columns."""
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
 import evenhand
 from evenhand import BadInput
 from evenhand.formats.escaping import latex
+from evenhand.report.comparison import latex as latex_comparison
 from helpers.written_runs import HOSTILE, Made, task
 
 
@@ -71,3 +75,18 @@ def test_hostile_names_are_printed(made: Made) -> None:
     ((_, rows),) = tables(text)
     assert rows[0][1] == rows[2][0] == latex(HOSTILE)
     assert re.search(r"\\label\{tab:[\w.-]+\}", text)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no TeX: apt-get install texlive-latex-recommended")
+def test_tables_compile_whatever_their_names_are(made: Made, tmp_path: Path) -> None:
+    runs = [made(), made(model=HOSTILE)]
+    text = evenhand.export(runs, "latex") + latex_comparison(evenhand.compare(*runs))
+    whole = (
+        r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs}\begin{document}"
+        f"\n{text}\n\\end{{document}}\n"
+    )
+    (tmp_path / "tables.tex").write_text(whole, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "tables.pdf").read_bytes().startswith(b"%PDF")

@@ -62,6 +62,13 @@ class Comparison:
         whole |= {"of_another_kind": self.of_another_kind, "rows": rows}
         return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
 
+    def to_csv(self) -> str:
+        """The rows as csv, with all digits; the baseline's name and the fingerprints are columns."""
+        prints = {name: run.record.fingerprint for name, run in zip(self.names, self.runs, strict=True)}
+        frame = self.frame.assign(fingerprint=self.frame["run"].map(prints))
+        frame = frame.assign(baseline=self.names[0], baseline_fingerprint=prints[self.names[0]])
+        return str(frame.to_csv(index=False, lineterminator="\n"))
+
 
 def compare(*runs: Run | str | Path) -> Comparison:
     """Compare runs, or run folders, with the first one: for each measure and group, what changed, with its test.

@@ -10,6 +10,7 @@ from evenhand.core.scores import generator
 from evenhand.datasets.becpro import professions
 from evenhand.errors import BadInput
 from evenhand.stats.correlation import correlation
+from evenhand.stats.mean_intervals import mean_estimate
 
 WHAT = ("female", "male", "difference")
 
@@ -20,6 +21,23 @@ def by_profession(scores: pd.DataFrame, *, by: str = "prof_gender", cluster: str
     means = means.reindex(columns=["female", "male"]).reset_index()
     means["difference"] = means["female"] - means["male"]
     return means.rename_axis(columns=None)
+
+
+def profession_means(scores: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
+    """Mean association of each profession with female and male words, with 95 % intervals.
+
+    A row for each profession and gender: prof_gender, profession, words, association, low, high. The sentences of one
+    profession share person words and templates, which cross: the interval covers other ones of both.
+    """
+    rows = []
+    for (group, profession, words), part in scores.groupby(["prof_gender", "profession", "gender"], sort=False):
+        known = part.dropna(subset="score")
+        clusters = {name: known[name].astype(str).tolist() for name in ("person", "template")}
+        rng = generator(seed, {"profession": str(profession), "gender": str(words)})
+        found = mean_estimate(known["score"].to_numpy(dtype=float), clusters["person"], rng, crossed=clusters["template"])
+        named = {"prof_gender": group, "profession": profession, "words": words}
+        rows.append({**named, "association": found.value, "low": found.low, "high": found.high})
+    return pd.DataFrame(rows)
 
 
 def shares() -> dict[str, float]:

@@ -85,7 +85,7 @@ COMMANDS: list[tuple[str, Callable[..., None], str]] = [  # group, command, exam
     (UNDERSTAND, show, "evenhand show runs/mini-en"),
     (UNDERSTAND, report, "evenhand report runs/mini-en --out page.html"),
     (UNDERSTAND, figures, "evenhand figures runs/mini-en --format png"),
-    (UNDERSTAND, compare, "evenhand compare runs/before runs/after --markdown"),
+    (UNDERSTAND, compare, "evenhand compare runs/before runs/after --as markdown"),
     (UNDERSTAND, export, "evenhand export runs/mini-en --as csv --out values.csv"),
     (UNDERSTAND, serve, "evenhand serve runs"),
     (DECIDE, gate, "evenhand gate runs/mini-en --policy policy.toml"),

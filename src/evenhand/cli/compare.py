@@ -1,5 +1,6 @@
 """`evenhand compare`: compare runs with a baseline."""
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -7,17 +8,21 @@ import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.common import Force, Json, Plugins
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, UnknownName
 
-FORMS = {".json": "json", ".md": "markdown"}
+FORMS = {".json": "json", ".md": "markdown", ".csv": "csv", ".tex": "latex"}
+log = logging.getLogger(__name__)
 
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN...", help="Run folders; the first is the baseline.")],
+    form: Annotated[
+        str | None, typer.Option("--as", help="table (default), csv, json, latex or markdown.", show_default=False)
+    ] = None,
     as_json: Json = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
-    chart: Annotated[Path | None, typer.Option(help="Draw the changes: a .svg, .png or .html file.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write to a .json or .md file instead of printing.")] = None,
+    as_markdown: Annotated[bool, typer.Option("--markdown", hidden=True)] = False,
+    chart: Annotated[Path | None, typer.Option(help="Draw the changes: a .svg, .pdf, .png or .html file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write to a .csv, .json, .md or .tex file.")] = None,
     force: Force = False,
     plugin: Plugins = None,
 ) -> None:
@@ -30,7 +35,7 @@ def compare(
     from evenhand.report import comparison as show
     from evenhand.report.plots import save, suited
 
-    form = _form(as_json, as_markdown, out)
+    chosen = _form(form, as_json, as_markdown, out)
     if chart is not None:
         suited(chart)
         check_new(chart, force, "chart")
@@ -39,23 +44,34 @@ def compare(
     compared = compare_runs(*runs)
     if chart is not None:
         save(show.chart(compared), chart)
-    if form == "table":
+    if chosen == "table":
         terminal.show(show.terminal(compared), *([f"Chart: {chart}"] if chart is not None else []))
         return
-    text = compared.to_json() if form == "json" else show.markdown(compared).rstrip("\n")
+    written = {"json": compared.to_json, "csv": compared.to_csv}
+    text = written[chosen]() if chosen in written else getattr(show, chosen)(compared)
+    text = text.rstrip("\n")
     if out is None:
         terminal.show(text)
     else:
         write_whole(out, lambda file: file.write(f"{text}\n".encode()))
 
 
-def _form(as_json: bool, as_markdown: bool, out: Path | None) -> str:
-    if as_json and as_markdown:
-        raise BadInput("Choose one of --json and --markdown.")
-    if as_json or as_markdown:
-        return "json" if as_json else "markdown"
+def _form(form: str | None, as_json: bool, as_markdown: bool, out: Path | None) -> str:
+    """What to print or write; without an option, as the ending of the file says."""
+    if as_markdown:
+        log.warning("--markdown is deprecated, and will be removed in 0.3.0: use --as markdown.")
+    asked = [name for name in (form, "json" if as_json else None, "markdown" if as_markdown else None) if name]
+    if len(set(asked)) > 1:
+        raise BadInput(f"Choose one form. Got {' and '.join(asked)}.")
+    if asked:
+        known = ["table", *sorted(FORMS.values())]
+        if asked[0] not in known:
+            raise UnknownName("form of a comparison", asked[0], known)
+        if asked[0] == "table" and out is not None:
+            raise BadInput(f"A table is printed, not written. Got --out '{out}': choose another form with --as.")
+        return asked[0]
     if out is None:
         return "table"
     if out.suffix not in FORMS:
-        raise BadInput(f"--out must be a .json or .md file, unless --json or --markdown is given. Got '{out}'.")
+        raise BadInput(f"--out must end in {', '.join(FORMS)}, unless --as says what to write. Got '{out}'.")
     return FORMS[out.suffix]

@@ -1,4 +1,4 @@
-"""`evenhand figures`: draw charts of a run."""
+"""`evenhand figures`: draw charts of runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,18 +6,17 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, RunFolder
+from evenhand.cli.common import Force
 
 
 def figures(
-    run: RunFolder,
-    after: Annotated[Path | None, typer.Argument(help="A run of the same model after debiasing.")] = None,
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders; several are drawn side by side.")],
     out: Annotated[Path, typer.Option(help="Where the figures go.")] = Path("figures"),
-    suffix: Annotated[str, typer.Option("--format", help="svg, png or html.")] = "svg",
+    suffix: Annotated[str, typer.Option("--format", help="svg, pdf, png or html.")] = "svg",
     corpus: Annotated[str | None, typer.Option("--seen", help="A corpus or text file: mark its professions.")] = None,
     force: Force = False,
 ) -> None:
-    """Draw charts of a run.
+    """Draw charts of runs.
 
     BEC-Pro by profession, pronoun templates, sentence pairs, NLI labels: whatever the run has measured.
     """
@@ -26,9 +25,10 @@ def figures(
     from evenhand.report.figures import draw
     from evenhand.runs.folder import Run
 
-    loaded, known = Run.load(run), None
+    loaded, known = [Run.load(run) for run in runs], None
     if corpus is not None:
-        words: list[str] = loaded.scores["profession"].dropna().tolist() if "profession" in loaded.scores else []
+        scores = loaded[0].scores
+        words: list[str] = scores["profession"].dropna().tolist() if "profession" in scores else []
         known = seen(words, sentences(corpus))
-    for path in draw(loaded, Run.load(after) if after else None, out, suffix, known, force=force):
+    for path in draw(loaded, out, suffix, known, force=force):
         terminal.show(str(path))

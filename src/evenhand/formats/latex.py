@@ -34,23 +34,24 @@ def _table(runs: Sequence[Run], task: TaskRecord) -> Iterator[str]:
     names = map(escaped, distinct_names(runs))
     yield ""
     yield r"\begin{table}"
-    yield r"\centering"
+    yield r"\centering\small"
     yield rf"\caption{{{_caption(runs, mine, task)}}}"
     yield rf"\label{{tab:{slug(task.dataset)}-{slug(task.measure)}}}"
     yield rf"\begin{{tabular}}{{{'l' * len(by)}{'r' * (len(runs) + 2)}}}"
     yield r"\toprule"
-    yield _row([*map(escaped, by), *names, "$n$", "unscored"])
+    yield row([*map(escaped, by), *names, "$n$", "unscored"])
     yield r"\midrule"
     for key in dict.fromkeys(key for facts in mine for key in facts):
         cells = [facts.get(key) for facts in mine]
         labels = next(fact.labels(task) for fact in cells if fact)
-        yield _row([*map(escaped, labels), *map(_cell, cells), _shared(cells, "n"), _shared(cells, "unscored")])
+        yield row([*map(escaped, labels), *map(_cell, cells), _shared(cells, "n"), _shared(cells, "unscored")])
     yield r"\bottomrule"
     yield r"\end{tabular}"
     yield r"\end{table}"
 
 
-def _row(cells: Sequence[str]) -> str:
+def row(cells: Sequence[str]) -> str:
+    """A row of a table."""
     return " & ".join(cells) + r" \\"
 
 

@@ -1,4 +1,4 @@
-"""A comparison as a table for the terminal, as markdown, and as a chart."""
+"""A comparison as a table for the terminal, as markdown, as LaTeX, and as a chart."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,6 +9,10 @@ from rich.console import Group, RenderableType
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.comparison import Comparison
+from evenhand.formats.escaping import latex as escaped
+from evenhand.formats.escaping import slug
+from evenhand.formats.latex import HEAD
+from evenhand.formats.latex import row as latex_row
 from evenhand.report.plots import GREY, PALETTE, intervals, numbers, rule_at
 from evenhand.report.tables import P, cell, estimate, line, markdown_table, table
 from evenhand.runs.folder import Run
@@ -16,6 +20,11 @@ from evenhand.stats.verdict import FAMILY
 
 WORDS = ("dataset", "measure", "run", "group", "moved")
 HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "left out", "moved")
+
+MOVED = (
+    "Moved, nearer to or farther from where it should be: the interval of the change in distance leaves out 0, and its "
+    "adjusted p is below .05."
+)
 
 
 def terminal(comparison: Comparison) -> RenderableType:
@@ -37,6 +46,44 @@ def markdown(comparison: Comparison) -> str:
     shown = markdown_table(heads, _rows(comparison, comparison.frame, heads), left=WORDS)
     notes = "".join(f"\n{note}\n" for note in _notes(comparison))
     return f"{_title(comparison)}\n\n{shown}{notes}"
+
+
+def latex(comparison: Comparison) -> str:
+    """A booktabs table for each dataset and measure; what the columns mean is in the caption."""
+    heads = [head for head in _heads(comparison) if head != "detectable"]
+    named = {"p_holm": "$p$ (Holm)", "n": "$n$", "95 % interval": r"95\,\% interval"}
+    if len(comparison.runs) == 2:
+        named |= {"before": escaped(comparison.names[0]), "after": escaped(comparison.names[1])}
+    lines = [HEAD]
+    for (dataset, measure), rows in comparison.frame.groupby(["dataset", "measure"], sort=False):
+        about = _reading(comparison, str(dataset), str(measure))
+        said = [note for note in _notes(comparison) if not note.startswith(("Detectable", "Moved"))]
+        notes = " ".join([f"{measure} on {dataset}: {about}.", *said, MOVED])
+        lines += [
+            "",
+            r"\begin{table}",
+            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+            rf"\caption{{{escaped(notes)}}}",
+            rf"\label{{tab:compare-{slug(dataset)}-{slug(measure)}}}",
+            rf"\begin{{tabular}}{{{''.join('l' if head in WORDS else 'r' for head in heads)}}}",
+            r"\toprule",
+            latex_row([named.get(head, escaped(head)) for head in heads]),
+            r"\midrule",
+            *(
+                latex_row([_latex_cell(head, text) for head, text in zip(heads, cells, strict=True)])
+                for cells in _rows(comparison, rows, heads)
+            ),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_cell(head: str, text: str) -> str:
+    if head == "moved" and text:
+        return "nearer" if text.startswith("towards") else "farther"
+    return escaped(text) if head in WORDS else f"${text}$"
 
 
 def chart(comparison: Comparison) -> alt.TopLevelMixin:

@@ -1,46 +1,54 @@
 """The figures that a run's datasets give, as charts or as files."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import altair as alt
 import pandas as pd
 
-from evenhand.analysis.equalising import appd, before_after, equalising
+from evenhand.analysis.equalising import Equalising, appd, before_after, equalising
 from evenhand.analysis.nli_labels import distribution
 from evenhand.analysis.ranking import side_by_side
 from evenhand.analysis.sample_size import by_size
-from evenhand.analysis.workforce import by_profession, shares
+from evenhand.analysis.workforce import by_profession, profession_means, shares
 from evenhand.core.dataset import base_name
 from evenhand.core.files import check_new, prepare
 from evenhand.errors import BadInput
 from evenhand.report import plots
-from evenhand.runs.comparable import before_and_after
+from evenhand.report.page import named
+from evenhand.runs.comparable import measured, same_task
 from evenhand.runs.folder import Run
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men"}
+OTHER_TEMPLATES = ["tbd-simple", "tbd-becpro"]
 Charts = dict[str, alt.TopLevelMixin]
 
 
-def charts(run: Run, after: Run | None = None, seen: set[str] | None = None) -> Charts:
-    """The charts of what the run has measured, by name, for a notebook; with `after`, before and after a change.
+def charts(*runs: Run, seen: set[str] | None = None) -> Charts:
+    """The charts of what the runs have measured, by name, for a notebook; several runs are drawn side by side.
 
     BEC-Pro: bars for each profession group, and the scatter against the workforce. Pronoun templates: bars for each
-    category, with the professions in `seen` marked, and the scatter before and after. TGB: samples of growing size.
-    NLI: labels by set.
+    category, with the professions in `seen` marked, and the scatter of two runs. TGB: samples of growing size.
+    NLI: labels by set. Bars have 95 % intervals.
     """
-    found = _becpro(run, after) | _pronouns(run, after, seen) | _pairs(run) | _labels(run, after)
+    _check(runs)
+    names, debiased = named(runs)
+    drawn = dict(zip(names, runs, strict=True))
+    colours = [plots.GREY, plots.BLUE] if debiased else plots.PALETTE
+    coloured = {name: colours[place % len(colours)] for place, name in enumerate(names)}
+    found = _becpro(drawn) | _pronouns(drawn, coloured, seen) | _pairs(drawn) | _labels(drawn)
     if not found:
-        raise BadInput(f"'{run.path}' has nothing to draw. Audit with the suite becpro, gbef or nli.")
+        raise BadInput(f"'{runs[0].path}' has nothing to draw. Audit with the suite becpro, gbef or nli.")
     return found
 
 
 def draw(
-    run: Run, after: Run | None, out: Path, suffix: str, seen: set[str] | None = None, *, force: bool = True
+    runs: Sequence[Run], out: Path, suffix: str, seen: set[str] | None = None, *, force: bool = True
 ) -> Iterator[Path]:
     """Write the charts, and yield the path of each file; without `force`, an error if one of them exists."""
-    found = charts(run, after, seen)
+    plots.suited(out / f"x.{suffix}")
+    found = charts(*runs, seen=seen)
     for name in found:
         check_new(out / f"{name}.{suffix}", force)
     yield from _written(found, out, suffix)
@@ -67,68 +75,106 @@ def _written(found: Charts, out: Path, suffix: str) -> Iterator[Path]:
         yield path
 
 
-def _becpro(run: Run, after: Run | None) -> Charts:
+def _check(runs: Sequence[Run]) -> None:
+    """All runs must have what the first one is drawn by."""
+    for task in runs[0].record.tasks:
+        if task.measure not in ("association", "pronoun") or not {"gender", "profession"} & {*task.by, task.within}:
+            continue
+        for run in runs[1:]:
+            if task.name not in measured(run):
+                raise BadInput(
+                    f"'{run.path}' was not measured by {task.measure} on {task.dataset}, as '{runs[0].path}' was. "
+                    "Audit both with the same suite."
+                )
+            same_task([runs[0], run], *task.name)
+
+
+def _becpro(runs: Mapping[str, Run]) -> Charts:
     found: Charts = {}
-    datasets = [task.dataset for task in run.record.tasks if task.dataset_builder.startswith("becpro")]
-    for dataset in datasets:
-        first, of = (_slug(f"{dataset}-"), f", {dataset}") if len(datasets) > 1 else ("", "")
-        before = by_profession(run.scores_of(dataset))
-        changed = by_profession(_of_after(after, dataset, "association")) if after else None
-        for group, part in before.groupby("prof_gender"):
-            later = changed[changed["prof_gender"] == group] if changed is not None else None
-            title = f"{_models(run, after)}{of}: professions held by {HELD_BY[str(group)]}"
-            found[f"{first}professions-{group}"] = plots.profession_bars(part, later, title=title)
-        title = f"{run.record.model}{of}: association and the workforce (US)"
-        found[f"{first}workforce"] = plots.workforce_scatter(before, shares(), title=title)
+    first, models = next(iter(runs.values())), ", ".join(runs)
+    tasks = [task for task in first.record.tasks if task.dataset_builder.startswith("becpro")]
+    for task in (task for task in tasks if task.measure == "association"):
+        dataset = task.dataset
+        start, of = (_slug(f"{dataset}-"), f", {dataset}") if len({t.dataset for t in tasks}) > 1 else ("", "")
+        means = pd.concat(
+            profession_means(run.scores_of(dataset), seed=task.seed).assign(run=name) for name, run in runs.items()
+        )
+        for group, part in means.groupby("prof_gender"):
+            title = f"{models}{of}: professions held by {HELD_BY[str(group)]}"
+            found[f"{start}professions-{group}"] = plots.profession_bars(part, title=title)
+        for place, (name, run) in enumerate(runs.items(), 1):
+            title = f"{name}{of}: association and the workforce (US)"
+            number = f"-{place}" if len(runs) > 1 else ""
+            means_of = by_profession(run.scores_of(dataset))
+            found[f"{start}workforce{number}"] = plots.workforce_scatter(means_of, shares(), title=title)
     return found
 
 
-def _pronouns(run: Run, after: Run | None, seen: set[str] | None) -> Charts:
-    scores = _in_trade(_scores(run, "", "pronoun"))
-    if scores.empty:
+def _pronouns(runs: Mapping[str, Run], colours: Mapping[str, str], seen: set[str] | None) -> Charts:
+    scores = [_in_trade(_scores(run, "", "pronoun")) for run in runs.values()]
+    if scores[0].empty:
         return {}
-    words = appd(scores).rename(columns={"appd": "before"})
-    if after is not None:
-        words = before_after(scores, _in_trade(_of_after(after, "", "pronoun")))
+    words = appd(scores[0])
+    models = ", ".join(runs)
+    rows = pd.concat(_words(run).assign(run=name) for name, run in runs.items())
     found: Charts = {}
     for category, part in words.groupby("category"):
         better = "closer to 0" if set(part["better"]) == {"closer to 0"} else "farther from 0, on its side,"
-        title = f"{_models(run, after)}: {category} ({better} is better)"
-        found[f"pronoun-{_slug(str(category))}"] = plots.pronoun_bars(part, seen, title=title)
-    told = equalising(words, seed=run.record.tasks[0].seed) if after is not None else None
-    if told is not None:
-        lines = {"profession": told.professions} | ({plots.GENDERED: told.gendered} if told.gendered else {})
-        note = [
-            f"{name}: slope {line.slope:.2f} [{line.slope_low:.2f}, {line.slope_high:.2f}], "
-            f"intercept {line.intercept:+.2f}, r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]"
-            for name, line in lines.items()
-        ]
-        note += [f"professions: spread x {told.spread.shown('.2f')}", f"Merely equalised? {told.verdict}"]
-        title = f"{_models(run, after)}: pronouns before and after"
-        fits = {name: (line.slope, line.intercept) for name, line in lines.items()}
-        found["pronoun-change"] = plots.pronoun_scatter(words, fits, title=title, note=note)
+        mine = rows[rows["category"] == category]
+        title = f"{models}: {category} ({better} is better)"
+        found[f"pronoun-{_slug(str(category))}"] = plots.pronoun_bars(mine, colours, seen, title=title)
+    if len(runs) == 2:
+        both = before_after(*scores)
+        told = equalising(both, seed=next(iter(runs.values())).record.tasks[0].seed)
+        found |= {"pronoun-change": _scatter(models, both, told)} if told is not None else {}
     return found
 
 
-def _pairs(run: Run) -> Charts:
+def _words(run: Run) -> pd.DataFrame:
+    """The value of each word with its interval: category, profession, appd, low, high."""
+    return pd.DataFrame(
+        {
+            **{name: row.groups[name] for name in ("category", "profession")},
+            **{"appd": row.estimate.value, "low": row.estimate.low, "high": row.estimate.high},
+        }
+        for dataset in run.datasets
+        if base_name(dataset) not in OTHER_TEMPLATES
+        for row in run.values_of(dataset, "pronoun")
+        if {"category", "profession"} <= set(row.groups)
+    )
+
+
+def _scatter(models: str, words: pd.DataFrame, told: Equalising) -> alt.TopLevelMixin:
+    lines = {"profession": told.professions} | ({plots.GENDERED: told.gendered} if told.gendered else {})
+    note = [
+        f"{name}: slope {line.slope:.2f} [{line.slope_low:.2f}, {line.slope_high:.2f}], "
+        f"intercept {line.intercept:+.2f}, r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]"
+        for name, line in lines.items()
+    ]
+    note += [f"professions: spread x {told.spread.shown('.2f')}", f"Merely equalised? {told.verdict}"]
+    fits = {name: (line.slope, line.intercept) for name, line in lines.items()}
+    return plots.pronoun_scatter(words, fits, title=f"{models}: pronouns in both", note=note)
+
+
+def _pairs(runs: Mapping[str, Run]) -> Charts:
     found: Charts = {}
-    tasks = [task for task in run.record.tasks if task.measure == "likelihood-difference" and "category" in task.by]
-    for task in tasks:
-        first, of = (_slug(f"{task.dataset}-"), f" on {task.dataset}") if len(tasks) > 1 else ("", "")
-        rows = by_size(run.scores_of(*task.name), seed=task.seed)
-        title = f"{run.record.model}{of}: ASLD on samples, 5 draws each"
-        found |= {f"{first}sample-size": plots.sample_sizes(rows, title=title)} if len(rows) else {}
+    for place, (name, run) in enumerate(runs.items(), 1):
+        tasks = [task for task in run.record.tasks if task.measure == "likelihood-difference" and "category" in task.by]
+        for task in tasks:
+            first, of = (_slug(f"{task.dataset}-"), f" on {task.dataset}") if len(tasks) > 1 else ("", "")
+            rows = by_size(run.scores_of(*task.name), seed=task.seed)
+            key = f"{first}sample-size" + (f"-{place}" if len(runs) > 1 else "")
+            title = f"{name}{of}: ASLD on samples, 5 draws each"
+            found |= {key: plots.sample_sizes(rows, title=title)} if len(rows) else {}
     return found
 
 
-def _labels(run: Run, after: Run | None) -> Charts:
+def _labels(runs: Mapping[str, Run]) -> Charts:
     found: Charts = {}
-    runs = [run, after] if after else [run]
-    named = list(zip(before_and_after(runs), runs, strict=True))
-    for dataset in run.datasets:
-        frames = [distribution(one.values_of(dataset)).assign(model=name) for name, one in named]
+    for dataset in next(iter(runs.values())).datasets:
+        frames = [distribution(run.values_of(dataset)).assign(model=name) for name, run in runs.items()]
         if all(len(frame) for frame in frames):
-            note = [f"{name}: {_coal(one, dataset)}" for name, one in named]
+            note = [f"{name}: {_coal(run, dataset)}" for name, run in runs.items()]
             title = f"{dataset}: labels by set"
             found[_slug(f"labels-{dataset}")] = plots.label_bars(pd.concat(frames), title=title, note=note)
     return found
@@ -151,22 +197,9 @@ def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
 
 def _in_trade(scores: pd.DataFrame) -> pd.DataFrame:
     """The scores without the same professions in other kinds of templates."""
-    return scores[~scores["dataset"].map(base_name).isin(["tbd-simple", "tbd-becpro"])] if len(scores) else scores
+    return scores[~scores["dataset"].map(base_name).isin(OTHER_TEMPLATES)] if len(scores) else scores
 
 
 def _slug(name: str) -> str:
     """The name with only characters that a file name may have."""
     return re.sub(r"[^\w.-]+", "-", name)
-
-
-def _of_after(after: Run, dataset: str, measure: str) -> pd.DataFrame:
-    scores = _scores(after, dataset, measure)
-    if scores.empty:
-        raise BadInput(
-            f"'{after.path}' was not measured by {measure}, as the run before was. Audit both with the same suite."
-        )
-    return scores
-
-
-def _models(run: Run, after: Run | None) -> str:
-    return run.record.model if after is None else f"{run.record.model} and {after.record.model}"

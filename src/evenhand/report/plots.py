@@ -1,4 +1,4 @@
-"""Charts for a notebook, or to save as SVG, PNG or HTML that needs no network."""
+"""Charts for a notebook, or to save as SVG, PDF, PNG or HTML that needs no network."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,74 +11,73 @@ from evenhand.errors import BadInput
 
 ORANGE, BLUE, RUST, GREY = "#E69F00", "#0072B2", "#D55E00", "#999999"  # Okabe and Ito: told apart by everybody
 COLOURS = {"female": ORANGE, "male": BLUE}
-GROUPS = {"female": ORANGE, "balanced": "#555555", "male": BLUE}
+GROUPS = {"held by women": ORANGE, "held by both": "#555555", "held by men": BLUE}
+HELD = dict(zip(("female", "balanced", "male"), GROUPS, strict=True))
 PALETTE = [BLUE, RUST, "#009E73", "#CC79A7", ORANGE, "#56B4E9", "#555555", "#F0E442"]
 LABELS = {"entailment": BLUE, "neutral": "#BBBBBB", "contradiction": RUST}
-MOMENTS = {"before": GREY, "after": BLUE}
 GENDERED = "calls for one gender"
 SEEN = "\u25a0"
-SUFFIXES = (".svg", ".png", ".html")
+WHISKERS = "Thin lines are 95 % intervals."
+SUFFIXES = (".svg", ".pdf", ".png", ".html")
 LEFT = alt.Header(labelAngle=0, labelAlign="left")
 
 
-def profession_bars(before: pd.DataFrame, after: pd.DataFrame | None = None, *, title: str = "") -> alt.TopLevelMixin:
-    """Mean association of each profession with female and male words; next to it the same after a change of the model.
+def profession_bars(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
+    """Mean association of each profession with female and male words, with intervals; a panel for each run.
 
-    Takes frames of analysis.workforce.by_profession. Professions are in the order of their largest absolute change,
-    female or male, or without `after` of the absolute difference female - male (Bartl et al. 2020, Figures 3-6). Both
-    panels have one scale.
+    Takes rows of analysis.workforce.profession_means with a column `run`. Professions are in the order of the largest
+    difference between runs, female or male; of one run, of the difference female - male (Bartl et al. 2020, Figures
+    3-6). All panels have one scale.
     """
-    frames = {"before": before} if after is None else {"before": before, "after": after}
-    rows = pd.concat(
-        frame.melt("profession", ["female", "male"], "words", "association").assign(panel=panel)
-        for panel, frame in frames.items()
-    )
+    runs = list(dict.fromkeys(rows["run"]))
     x = alt.X("association:Q", title="association (nats)", axis=alt.Axis(tickCount=5))
-    bars = _bars(rows, x, "profession", _order(before, after), "words", list(COLOURS), 220).encode(
+    width = 420 if len(runs) == 1 else 280
+    bars = _bars(rows, x, "profession", _order(rows), "words", list(COLOURS), 220).encode(
         color=_colour("words", COLOURS, "person words"),
-        tooltip=["profession", "words", *numbers("association")],
+        tooltip=["profession", "words", *numbers("association", "low", "high")],
     )
-    if after is None:
-        return _titled(bars.properties(width=420, height=alt.Step(9)), title)
-    panels = bars.properties(width=280, height=alt.Step(9)).facet(
-        column=alt.Column("panel:N", sort=["before", "after"], title=None)
-    )
-    return _titled(panels.resolve_scale(x="shared", y="shared"), title)
+    drawn = _with_intervals(bars, "association (nats)").properties(width=width, height=alt.Step(9))
+    if len(runs) == 1:
+        return _titled(drawn, title, [WHISKERS])
+    panels = drawn.facet(column=alt.Column("run:N", sort=runs, title=None))
+    return _titled(panels.resolve_scale(x="shared", y="shared"), title, [WHISKERS])
 
 
 def workforce_scatter(means: pd.DataFrame, shares: dict[str, float], *, title: str = "") -> alt.TopLevelMixin:
     """Female minus male association of each profession against the percentage of women in it, with the fitted line."""
-    rows = means.assign(share=means["profession"].map(shares)).dropna(subset=["share", "difference"])
+    rows = means.assign(share=means["profession"].map(shares), held=means["prof_gender"].map(HELD))
+    rows = rows.dropna(subset=["share", "difference"])
     base = alt.Chart(rows).encode(
         x=alt.X("share:Q", title="women among those who hold the profession (%)", scale=alt.Scale(domain=[0, 100])),
         y=alt.Y("difference:Q", title="female minus male association (nats)"),
     )
     points = base.mark_circle(size=70, opacity=0.8).encode(
-        color=_colour("prof_gender", GROUPS, "professions"),
+        color=_colour("held", GROUPS, "professions"),
         tooltip=["profession", "share", *numbers("difference")],
     )
     line = base.transform_regression("share", "difference").mark_line(color="black", strokeDash=[4, 3])
     return _titled((rule_at(0, "y", color=GREY) + points + line).properties(width=480, height=320), title)
 
 
-def pronoun_bars(words: pd.DataFrame, seen: set[str] | None = None, *, title: str = "") -> alt.TopLevelMixin:
-    """The APPD of each profession of a category: one bar, or before and after (Barza 2023, Figures 8-19).
+def pronoun_bars(
+    rows: pd.DataFrame, colours: Mapping[str, str], seen: set[str] | None = None, *, title: str = ""
+) -> alt.TopLevelMixin:
+    """The APPD of each profession of a category with its interval: a bar for each run (Barza 2023, Figures 8-19).
 
-    Takes columns profession and before, and after if there is one. Professions in `seen`, those of the training
+    Takes columns run, profession, appd, low and high; `colours` by run. Professions in `seen`, those of the training
     corpus, carry a square.
     """
-    moments = [name for name in MOMENTS if name in words]
-    words = words.assign(label=[f"{p} {SEEN}" if p in (seen or ()) else p for p in words["profession"]])
-    rows = words.melt(["label", "profession"], moments, "model", "appd")
-    order = list(words.sort_values("before", ascending=False)["label"])
-    note = [f"{SEEN} in the training corpus"] if (seen or set()) & set(words["profession"]) else []
-    several = _colour("model", {name: MOMENTS[name] for name in moments}, "model")
-    x = alt.X("appd:Q", title="APPD: P(he) - P(she)", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5))
-    bars = _bars(rows, x, "label", order, "model", moments, 260).encode(
-        color=several if len(moments) > 1 else alt.value(MOMENTS["before"]),
-        tooltip=["profession", "model", *numbers("appd")],
+    rows = rows.assign(label=[f"{p} {SEEN}" if p in (seen or ()) else p for p in rows["profession"]])
+    first = rows[rows["run"] == next(iter(colours))]
+    order = list(first.sort_values("appd", ascending=False)["label"])
+    note = [WHISKERS] + ([f"{SEEN} in the training corpus"] if (seen or set()) & set(rows["profession"]) else [])
+    title_of_x = "APPD: P(he) - P(she)"
+    x = alt.X("appd:Q", title=title_of_x, scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5))
+    bars = _bars(rows, x, "label", order, "run", list(colours), 260).encode(
+        color=_colour("run", colours, "model") if len(colours) > 1 else alt.value(GREY),
+        tooltip=["profession", "run", *numbers("appd", "low", "high")],
     )
-    return _titled(bars.properties(width=420, height=alt.Step(11)), title, note)
+    return _titled(_with_intervals(bars, title_of_x).properties(width=420, height=alt.Step(11)), title, note)
 
 
 def pronoun_scatter(
@@ -227,20 +226,27 @@ def suited(path: Path) -> None:
 
 
 def save(chart: alt.TopLevelMixin, path: Path) -> None:
-    """Write a chart as SVG, PNG or self-contained HTML, by the file's ending."""
+    """Write a chart as SVG, PDF, PNG or self-contained HTML, by the file's ending."""
     suited(path)
     try:
-        chart.save(str(path), **({"inline": True} if path.suffix == ".html" else {"scale_factor": 2}))
+        chart.save(str(path), **{".html": {"inline": True}, ".png": {"scale_factor": 2}}.get(path.suffix, {}))
     except OSError as error:
         raise BadInput(f"The figure '{path}' cannot be written: {error.strerror}. Choose another folder.") from error
 
 
-def _order(before: pd.DataFrame, after: pd.DataFrame | None) -> list[str]:
-    if after is None:
-        return list(before.assign(size=before["difference"].abs()).sort_values("size", ascending=False)["profession"])
-    joined = before.merge(after, on="profession", suffixes=("", "_after"))
-    changes = pd.concat([(joined[f"{words}_after"] - joined[words]).abs() for words in COLOURS], axis=1)
-    return list(joined.assign(size=changes.max(axis=1)).sort_values("size", ascending=False)["profession"])
+def _order(rows: pd.DataFrame) -> list[str]:
+    """Professions by their largest difference between runs, or between genders where there is one run."""
+    by = ["profession", "words"] if rows["run"].nunique() > 1 else ["profession"]
+    apart = rows.groupby(by, sort=False)["association"].agg(lambda values: values.max() - values.min())
+    return list(apart.groupby("profession", sort=False).max().sort_values(ascending=False, kind="stable").index)
+
+
+def _with_intervals(bars: alt.Chart, title: str) -> alt.LayerChart:
+    """Bars with a thin line for each interval from `low` to `high`."""
+    lines = bars.mark_rule(strokeWidth=1).encode(
+        x=alt.X("low:Q", title=title), x2="high:Q", color=alt.value("black"), opacity=alt.value(0.7)
+    )
+    return bars + lines
 
 
 def _bars(rows: pd.DataFrame, x: alt.X, y: str, order: list[str], series: str, inner: list[str], limit: int) -> Any:

@@ -93,9 +93,8 @@ class Run:
 
     def scores_of(self, dataset: str, measure: str = "association") -> pd.DataFrame:
         """The scores of one dataset by one measure, without the group columns of other tasks."""
-        scores = self.scores[(self.scores["dataset"] == dataset) & (self.scores["measure"] == measure)]
-        empty = [c for c in scores.columns if c != "score" and scores[c].isna().all()]
-        return scores if scores.empty else scores.drop(columns=empty)
+        found = self._by_task.get((dataset, measure))
+        return self.scores.iloc[:0] if found is None else found.copy(deep=False)
 
     def values_of(self, dataset: str, measure: str = "") -> list[ValueRecord]:
         """The values of one dataset, by one measure or by all; first of all items, then by group."""
@@ -135,6 +134,14 @@ class Run:
                 if group and not (group in labelled and labelled[group][task.name]):
                     self._fail(f"tasks[{number}].{key} names '{group}', which is not a group of its scores")
         return scores
+
+    @cached_property
+    def _by_task(self) -> dict[Any, pd.DataFrame]:
+        parts = self.scores.groupby(["dataset", "measure"], sort=False)
+        return {
+            name: part.drop(columns=[c for c in part.columns if c != "score" and part[c].isna().all()])
+            for name, part in parts
+        }
 
     @cached_property
     def items(self) -> pd.DataFrame:

@@ -115,7 +115,6 @@ def environment() -> Environment:
         "sources": provenance.sources,
         "dataset_title": readings.dataset,
         "reading_of": readings.reading,
-        "group_words": readings.group,
         "probability": probability,
         "public_path": public_path,
         "style": Markup(_look("style.css")),  # our own files, the only text that is not escaped

@@ -9,6 +9,7 @@ import pandas as pd
 
 from evenhand.analysis.change import FEMALE_MALE, changed
 from evenhand.core.measure import LAST, Better
+from evenhand.report.page import readings
 from evenhand.report.page.numbers import Number, probability
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
@@ -23,6 +24,8 @@ class Move:
     dataset: str
     measure: str
     group: str
+    label: str
+    """The group in words; empty for all items."""
     before: Number
     after: Number
     change: Number
@@ -96,9 +99,15 @@ def moves(changes: pd.DataFrame, run: Run, models: Sequence[str] = ()) -> dict[t
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
         numbers = (before, after, change, float(row["p"]), float(row["p_holm"]))
         found[dataset, measure, group] = Move(
-            dataset, measure, group, *numbers, task.rank, task.better, _way(row), int(row["needed"]), tuple(models)
+            dataset, measure, group, _words(task, group), *numbers, task.rank, task.better, _way(row), int(row["needed"]), tuple(models)
         )
     return found
+
+
+def _words(task: TaskRecord, group: str) -> str:
+    """A row's group in words; where it should be is not part of its name."""
+    named = [(name, label) for name, label in zip(task.by, group.split(", "), strict=False) if name != "better"]
+    return "" if group == "all" else ", ".join(readings.group(name, label) for name, label in named)
 
 
 def _neutral(run: Run, task: TaskRecord) -> float:

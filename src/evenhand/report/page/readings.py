@@ -50,24 +50,29 @@ class Reading:
             relative=_relative(times),
             apart=points,
             percent=f"{100 * value:.0f}",
-            signed=f"{100 * value:+.0f}",
+            signed=_signed(100 * value),
         )
 
     def in_percent(self, value: float) -> str:
-        """The value as a percentage: of a difference of logarithms, by how much likelier; empty where it has no such."""
+        """The value as a percentage; of a difference of logarithms, by how much likelier. Empty where there is none."""
         if math.isnan(value):
             return ""
         if self.unit == "nats":
             times = _times(value)
-            return f"×{times:.3g}" if times >= 2 else f"{100 * (times - 1):+.0f} %"
+            return f"×{times:.3g}" if times >= 2 else f"{_signed(100 * (times - 1))} %"
         if self.scale == (0, 1):
             return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.1f} %"
-        return f"{100 * value:+.0f} points" if self.scale == (-1, 1) else ""
+        return f"{_signed(100 * value)} points" if self.scale == (-1, 1) else ""
 
     def span(self, number: Number) -> str:
         """The interval as percentages; empty where there is none."""
         ends = [self.in_percent(end) for end in (number.low, number.high)]
         return f"{ends[0]} to {ends[1]}" if all(ends) else ""
+
+
+def _signed(value: float) -> str:
+    """A whole number with its sign, 0 without."""
+    return f"{whole:+d}" if (whole := round(value)) else "0"
 
 
 def _times(value: float) -> float:

@@ -56,7 +56,7 @@ def limits(record: RunRecord) -> Iterator[str]:
     )
     datasets = dict.fromkeys(task.dataset for task in tasks)
     told = "; ".join(readings.dataset(name).lower() for name in datasets)
-    yield f"Any sentences but these ({told}). They were written for tests; what people really write may give other numbers."
+    yield f"Other sentences than these: {told}. They were written for tests; what people write may give other numbers."
     yield "What the model is used for, and whether anybody is harmed there."
     if record.partial:
         yield "The rest of the sentences: this is a sample."

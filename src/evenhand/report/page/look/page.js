@@ -63,8 +63,9 @@ function marked(cell, text, other) {
   cell.append(text.slice(0, from), ...(from < to ? [made("b", {}, text.slice(from, to))] : []), text.slice(to));
 }
 async function explore(place) {
-  const { columns, sort, lang } = await unpacked(place.querySelector("template").content.textContent.trim());
+  const { columns, texts: together, sort, lang } = await unpacked(place.querySelector("template").content.textContent.trim());
   const texts = columns.filter((column) => column.kind === "text");
+  texts.forEach((column, place) => (column.rows = together.filter((_, number) => number % texts.length === place)));
   const n = columns[0].rows.length;
   const lower = texts.map((column) => column.rows.map((text) => text.toLowerCase()));
   const id = place.id;
@@ -176,3 +177,15 @@ const reading = new IntersectionObserver(
   { rootMargin: "-10% 0px -80% 0px" },
 );
 for (const id of links.keys()) reading.observe(document.getElementById(id));
+
+// Paper cannot be unfolded.
+const closed = [];
+addEventListener("beforeprint", () => {
+  for (const folded of document.querySelectorAll("#short details:not([open]), #provenance details:not([open])")) {
+    folded.open = true;
+    closed.push(folded);
+  }
+});
+addEventListener("afterprint", () => {
+  for (const folded of closed.splice(0)) folded.open = false;
+});

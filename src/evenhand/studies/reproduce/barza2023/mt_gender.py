@@ -70,7 +70,7 @@ def reproduce(
             f"their spread x {spread.value:.2f} [{spread.low:.2f}, {spread.high:.2f}]."
         )
         notes.append(f"Are pronouns merely being equalised? {capitalised(told.verdict)}.")
-    charts = list(draw(before, after, out / "figures", "svg", known))
+    charts = list(draw([before, after], out / "figures", "svg", known))
     return Reproduction(pd.DataFrame(rows), notes, runs=[before, after], charts=charts)
 
 
