@@ -36,20 +36,21 @@ def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFram
     model is nearer to the neutral value than every other (for words that call for one gender: farther, on the right
     side), "worst" where it is farther, and empty where that could be chance: each comparison must pass the rule of
     stats.verdict, with p adjusted over all comparisons of the table (Bonferroni). Items that one of the models could
-    not score are left out for all. Causal models are not ranked among others: the same measure is another quantity for
-    them.
+    not score are left out for all. With a model that is unfit, which is marked so, nothing is ranked. Causal models
+    are not ranked among others: the same measure is another quantity for them.
     """
     task = same_task(runs, dataset, measure)
     frames = _common([run.scores_of(dataset, measure) for run in runs])
     values = [contrasts_from(frame, task) if task.genders else values_from(frame, task) for frame in frames]
     by = [group for group in task.by if not task.genders or group != "gender"][: 1 if task.genders else None]
-    ranked = not of_two_kinds(runs) and not any(run.record.unfit(task) for run in runs)
+    unfit = ["unfit" if run.record.unfit(run.task(dataset, measure)) else "" for run in runs]
+    ranked = not of_two_kinds(runs) and not any(unfit)
     marks = _marks(frames, task, len(values[0])) if ranked else {}
     rows: list[dict[str, Any]] = []
     for number, value in enumerate(values[0]):
         labels = dict(value.groups)
         shown = {group: labels.get(group, "all") for group in by} or {"items": "all"}
-        mine = marks.get(", ".join(labels.values()) or "all", [""] * len(runs))
+        mine = marks.get(", ".join(labels.values()) or "all", unfit)
         for name, found, mark in zip(distinct_names(runs), values, mine, strict=True):
             numbers = {key: getattr(found[number], key) for key in ("value", "low", "high", "n")}
             rows.append({**shown, "model": name, **numbers, "mark": mark, "total": not labels})

@@ -1,5 +1,6 @@
 """What a run shows, on one screen: what leans, a row for each main number, and where to read on."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
@@ -40,7 +41,9 @@ def answer(run: Run, width: int = NARROWEST) -> RenderableType:
     parts += [Text(" "), *_table(lines[:ROWS], width), Text(" ")]
     if len(lines) > ROWS:
         parts.append(Text(f"{len(lines) - ROWS} more main numbers: --full"))
-    parts.append(Text(f"● leans: {RULE}.", "dim"))
+    if any(found.verdicts[0].tone == "leans" for _, found in lines):
+        parts.append(Text(f"● leans: {RULE}.", "dim"))
+    parts += [_short(Text(f"trust careful: {why}.", "dim")) for why in _reasons(lines)]
     parts += [line(text, "") for text in _where(run)]
     return Group(*parts)
 
@@ -48,12 +51,18 @@ def answer(run: Run, width: int = NARROWEST) -> RenderableType:
 def brief(run: Run) -> RenderableType:
     """The beginning of the answer, where several runs are told one after another."""
     sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
-    return Group(*_lead(run, summary(sections)), *_careful(run, sections))
+    return Group(*_lead(run, summary(sections)), *_careful(run, sections), line(next(_where(run)), ""))
 
 
 def _lead(run: Run, lines: Sequence[tuple[Measured, Line]]) -> Iterator[RenderableType]:
     yield Text(f"{run.record.model}: {lead(lines)}", "bold")
     yield from (Padding(text, (0, 0, 0, 2)) for text in _sentences(lines))
+
+
+def _reasons(lines: Sequence[tuple[Measured, Line]]) -> list[str]:
+    """Why numbers are to be trusted with care: the most frequent reasons, but none that the remarks above have."""
+    found = Counter(line.trust.why for _, line in lines if line.trust.level == "careful" and line.trust.why)
+    return [why for why, _ in found.most_common(2)]
 
 
 def _named(section: Measured) -> str:

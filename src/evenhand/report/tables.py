@@ -13,6 +13,7 @@ from rich.text import Text
 
 from evenhand.analysis.hypotheses import Claim
 from evenhand.formats.escaping import markdown
+from evenhand.report.page import readings
 from evenhand.runs.record import Finding, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
@@ -108,12 +109,15 @@ def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") ->
     groups = list(rows.columns[: rows.columns.get_loc("model")])
     shown = [group for group in groups if rows[group].nunique() > (2 if group != groups[0] else 0)]
     found = [
-        [*(str(part[group].iloc[0]) for group in shown), *_by_model(part, names)]
+        [*(readings.group(group, str(part[group].iloc[0])) for group in shown), *_by_model(part, names)]
         for _, part in rows.groupby(["total", *groups], sort=False)
     ]
-    title = line(f"{dataset} · {measure}: models side by side", "bold")
-    note = "best and worst only where every comparison passes the test, adjusted over the table"
-    return Group(title, line(reading, "dim"), table([*shown, *names], found, left=shown), line(note, "dim"))
+    title = line(f"{readings.dataset(dataset)} · {dataset} · {measure}: models side by side", "bold")
+    marks = set(rows["mark"]) - {""}
+    notes = ["best and worst: every comparison passes the test, adjusted over the table"] if marks - {"unfit"} else []
+    notes += ["unfit: the doctor found that the model cannot be measured here"] if "unfit" in marks else []
+    told = [line(note, "dim") for note in notes or ["no model is shown to be best or worst"]]
+    return Group(title, line(reading, "dim"), table([*shown, *names], found, left=shown), *told)
 
 
 def _by_model(part: pd.DataFrame, names: Sequence[str]) -> list[str]:

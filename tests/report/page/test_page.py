@@ -512,7 +512,11 @@ TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed":
         ),
         (Number(0.4, -0.1, 0.9, **TESTED), "undecided", "no lean shown: the interval includes 0"),
         (Number(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown: p = .060, adjusted"),
-        (Number(0.4, 0.3, 0.5, **TESTED | {"clusters": 5}), "undecided", "too few words to tell: 5 tested, at least 7"),
+        (
+            Number(0.4, 0.3, 0.5, **TESTED | {"clusters": 5}),
+            "undecided",
+            "too few words, 5 of 7: more are needed for any verdict",
+        ),
         (Number(0.4, 0.3, 0.5, unfit=True, **TESTED), "none", "no verdict: the model is unfit to be measured"),
         (
             Number(0.4, **TESTED),

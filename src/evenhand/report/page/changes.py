@@ -99,7 +99,16 @@ def moves(changes: pd.DataFrame, run: Run, models: Sequence[str] = ()) -> dict[t
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
         numbers = (before, after, change, float(row["p"]), float(row["p_holm"]))
         found[dataset, measure, group] = Move(
-            dataset, measure, group, _words(task, group), *numbers, task.rank, task.better, _way(row), int(row["needed"]), tuple(models)
+            dataset,
+            measure,
+            group,
+            _words(task, group),
+            *numbers,
+            task.rank,
+            task.better,
+            _way(row),
+            int(row["needed"]),
+            tuple(models),
         )
     return found
 

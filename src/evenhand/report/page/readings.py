@@ -182,7 +182,7 @@ def verdict(number: Number, reading: Reading) -> Verdict:
         return Verdict("none", "no verdict", "the model is unfit to be measured: see what the doctor found", much)
     if found.why == "too few":
         return Verdict(
-            "undecided", "too few words to tell", f"{number.clusters} tested, at least {number.needed} needed", much
+            "undecided", f"too few words, {number.clusters} of {number.needed}", "more are needed for any verdict", much
         )
     if found.why == "no interval":
         return Verdict(
