@@ -77,7 +77,9 @@ def test_hostile_names_are_printed(made: Made) -> None:
     assert re.search(r"\\label\{tab:[\w.-]+\}", text)
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no TeX: apt-get install texlive-latex-recommended")
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="there is no TeX: apt-get install texlive-latex-recommended"
+)
 def test_tables_compile_whatever_their_names_are(made: Made, tmp_path: Path) -> None:
     runs = [made(), made(model=HOSTILE)]
     text = evenhand.export(runs, "latex") + latex_comparison(evenhand.compare(*runs))

@@ -34,7 +34,9 @@ def profession_means(scores: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
         known = part.dropna(subset="score")
         clusters = {name: known[name].astype(str).tolist() for name in ("person", "template")}
         rng = generator(seed, {"profession": str(profession), "gender": str(words)})
-        found = mean_estimate(known["score"].to_numpy(dtype=float), clusters["person"], rng, crossed=clusters["template"])
+        found = mean_estimate(
+            known["score"].to_numpy(dtype=float), clusters["person"], rng, crossed=clusters["template"]
+        )
         named = {"prof_gender": group, "profession": profession, "words": words}
         rows.append({**named, "association": found.value, "low": found.low, "high": found.high})
     return pd.DataFrame(rows)

@@ -98,9 +98,9 @@ def moves(changes: pd.DataFrame, run: Run, models: Sequence[str] = ()) -> dict[t
         signed = zero != 0.5 and (paired or task.signed)
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
         numbers = (before, after, change, float(row["p"]), float(row["p_holm"]))
-        found[dataset, measure, group] = Move(
-            dataset, measure, group, _words(task, group), *numbers, task.rank, task.better, _way(row), int(row["needed"]), tuple(models)
-        )
+        named = (dataset, measure, group, _words(task, group))
+        judged = (task.rank, task.better, _way(row), int(row["needed"]))
+        found[dataset, measure, group] = Move(*named, *numbers, *judged, tuple(models))
     return found
 
 
