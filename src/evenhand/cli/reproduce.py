@@ -45,7 +45,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Runs and fine-tuned models go here.")] = Path("runs/reproduce"),
     as_json: Json = False,
 ) -> None:
-    """Run a paper's study, and print its tables with our numbers next to the published ones.
+    """Run a paper's study, and print its tables next to ours.
 
     The same command resumes a study that was stopped.
     """
