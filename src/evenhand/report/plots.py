@@ -229,8 +229,8 @@ def save(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write a chart as SVG, PDF, PNG or self-contained HTML, by the file's ending."""
     suited(path)
     try:
-        how: dict[str, Any] = {"inline": True} if path.suffix == ".html" else {}
-        chart.save(str(path), **how, **({"scale_factor": 2} if path.suffix == ".png" else {}))
+        how: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scale_factor": 2}}
+        chart.save(str(path), **how.get(path.suffix, {}))
     except OSError as error:
         raise BadInput(f"The figure '{path}' cannot be written: {error.strerror}. Choose another folder.") from error
 
