@@ -82,9 +82,9 @@ def test_the_scorecard_has_the_papers_table(runs: list[evenhand.Run]) -> None:
 
 def test_labels_are_drawn(runs: list[evenhand.Run], tmp_path: Path) -> None:
     assert list(charts(runs[0])) == ["labels-nli-en"]
-    (path,) = draw(runs[0], runs[1], tmp_path, "svg")
+    (path,) = draw([runs[0], runs[1]], tmp_path, "svg")
     picture = path.read_text()
-    for part in ("before: of60", "after: of20", "NLI-CoAL", "anti-stereotypical", "contradiction"):
+    for part in ("of60: NLI-CoAL", "of20: NLI-CoAL", "anti-stereotypical", "contradiction"):
         assert part in picture
 
 

@@ -1,5 +1,6 @@
 """The page in a real browser, opened from disk."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ def file(mini_en: MaskedLM, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("page")
     pairs, emotions = (evenhand.audit(mini_en, dataset=d, limit=16, out=out / d) for d in ("tgb", "emotions-en"))
     (out / "page.html").write_text(page([pairs]), encoding="utf-8")
+    (out / "emotions.html").write_text(page([emotions]), encoding="utf-8")
     (out / "two.html").write_text(page([emotions, emotions]), encoding="utf-8")
     return out / "page.html"
 
@@ -78,11 +80,52 @@ def test_a_phone_scrolls_down_only(opened: Opened, file: Path, name: str) -> Non
     assert opened.page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-def test_offensive_sentences_stay_folded_in_print(opened: Opened, file: Path) -> None:
+def test_it_prints_as_a_few_pages_without_a_sentence_that_offends(opened: Opened, file: Path) -> None:
     opened.page.goto(file.as_uri())
-    assert opened.page.locator("details.warned").count() == 4
-    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert opened.page.locator("details:not(.warned):not([open])").count() == 0
-    assert opened.page.locator("details.warned[open]").count() == 0
-    opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert opened.page.locator("details[data-closed]").count() == 0
+    assert opened.page.locator("details.warned").count() == 1
+    printed = opened.page.pdf(prefer_css_page_size=True)
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) <= 4
+    opened.page.emulate_media(media="print")
+    assert opened.page.locator("#short").is_visible()
+    assert opened.page.locator("#scorecard").is_visible()
+    for hidden in ("#measures", "nav.contents", "details.warned"):
+        assert not opened.page.locator(hidden).is_visible()
+
+
+def test_all_items_are_searched_filtered_and_sorted(opened: Opened, file: Path) -> None:
+    opened.page.goto((file.parent / "emotions.html").as_uri())
+    place = opened.page.locator(".explore")
+    place.scroll_into_view_if_needed()
+    search = place.locator("input")
+    search.wait_for()
+    rows = place.locator("tbody tr")
+
+    def scores() -> list[float]:
+        return [float(text) for text in rows.locator("td.n:nth-child(4)").all_inner_texts()]
+
+    assert rows.count() == 8  # pairs of sixteen sentences
+    assert scores() == sorted(scores(), reverse=True)
+    place.locator("thead button").filter(has_text=re.compile("^score$")).press("Enter")
+    assert scores() == sorted(scores())
+    word = rows.first.locator("td").first.inner_text().split()[-1]
+    search.fill(word.upper())
+    assert 0 < rows.count() == sum(word.lower() in text.lower() for text in rows.all_inner_texts())
+    search.fill("")
+    label = rows.first.locator("td:nth-child(3)").inner_text()
+    place.locator("select").select_option(label=label)
+    assert set(rows.locator("td:nth-child(3)").all_inner_texts()) == {label}
+    assert f"{rows.count()} of {rows.count()} shown, 8 in all" in place.inner_text()
+    assert opened.errors == []
+
+
+def test_contents_stay_in_view_and_fold_on_a_phone(opened: Opened, file: Path) -> None:
+    opened.page.goto(file.as_uri())
+    link = opened.page.locator("nav.contents a").filter(has_text="Where the numbers come from")
+    link.click()
+    opened.page.locator("nav.contents a[aria-current]").filter(has_text="Where the numbers").wait_for()
+    assert link.is_visible()
+    opened.page.set_viewport_size({"width": 390, "height": 844})
+    assert not link.is_visible()
+    opened.page.locator("nav.contents summary").press("Enter")
+    link.click()
+    assert not link.is_visible()  # folded again, since it was followed

@@ -3,8 +3,10 @@
 import io
 from pathlib import Path
 
+import pandas as pd
 from rich.console import Console, RenderableType
 
+from evenhand.report.papers import reproduction
 from evenhand.report.scorecard import scorecard
 from evenhand.report.tables import RANKS, cell, estimate, table
 from evenhand.runs.origin import Deviation, Precision
@@ -54,3 +56,20 @@ def test_a_sum_of_ranks_has_the_digits_that_do_not_depend_on_the_machine() -> No
     assert [cell(w, RANKS) for w in (195_985.0, 195_986.5, 195_987.0)] == ["196,000"] * 3
     assert [cell(w, RANKS) for w in (27.5, 49_752.0, 12_345_678.0)] == ["27.5", "49,750", "12,350,000"]
     assert cell(NAN, RANKS) == "–"
+
+
+def test_a_papers_table_has_its_own_rows_and_columns() -> None:
+    cells = pd.DataFrame(
+        {"table": "3", "model": model, "data": data, "what": "share", "published": told, "ours": ours}
+        | {"difference": ours - told, "low": ours - 0.1, "high": ours + 0.1}
+        for model, data, told, ours in (("one", "pro", 0.25, 0.5), ("one", "anti", 0.5, 0.5), ("two", "pro", 1.0, 0.75))
+    )
+    lines = [
+        line.split() for line in printed(reproduction(cells, [], [], across=("data", "what")), 120) if line.strip()
+    ]
+    assert lines[0] == ["Table", "3,", "share"]  # what all columns share is not said in each
+    assert lines[1] == ["model", "pro", "anti"]
+    assert lines[3] == ["one", "published", "+0.25", "+0.50"]
+    assert lines[4] == ["ours", "+0.50", "+0.50"]
+    assert lines[6] == ["difference", "+0.25", "+0.00"]
+    assert lines[7] == ["two", "published", "+1.00"]

@@ -11,7 +11,7 @@ from evenhand.errors import BadInput
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One run; two, before and after; or more.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One run, or several side by side.")],
     out: Annotated[
         Path | None, typer.Option(help="Default: report.html in the run's folder; several runs: here.")
     ] = None,

@@ -45,11 +45,11 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Runs and fine-tuned models go here.")] = Path("runs/reproduce"),
     as_json: Json = False,
 ) -> None:
-    """Run a paper's study, and print its numbers next to ours.
+    """Run a paper's study, and print its tables next to ours.
 
     The same command resumes a study that was stopped.
     """
-    from evenhand.report.tables import reproduction
+    from evenhand.report.papers import reproduction
     from evenhand.studies.reproduce import options_of
     from evenhand.studies.reproduce import reproduce as run_study
 
@@ -71,9 +71,8 @@ def reproduce(
         terminal.show(done.cells.to_json(orient="records", indent=1))
         return
     notes = [as_flags(note, context.find_root().command, context.info_name or "") for note in done.notes]
-    terminal.show(
-        reproduction(done.cells, notes, done.claims, done.digits), *(f"Chart: {chart}" for chart in done.charts)
-    )
+    shown = reproduction(done.cells, notes, done.claims, done.digits, done.across)
+    terminal.show(shown, *(f"Chart: {chart}" for chart in done.charts))
 
 
 def _only(name: str, values: list[Any] | None) -> Any:

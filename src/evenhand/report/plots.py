@@ -229,7 +229,8 @@ def save(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write a chart as SVG, PDF, PNG or self-contained HTML, by the file's ending."""
     suited(path)
     try:
-        chart.save(str(path), **{".html": {"inline": True}, ".png": {"scale_factor": 2}}.get(path.suffix, {}))
+        how: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scale_factor": 2}}
+        chart.save(str(path), **how.get(path.suffix, {}))
     except OSError as error:
         raise BadInput(f"The figure '{path}' cannot be written: {error.strerror}. Choose another folder.") from error
 
@@ -241,7 +242,7 @@ def _order(rows: pd.DataFrame) -> list[str]:
     return list(apart.groupby("profession", sort=False).max().sort_values(ascending=False, kind="stable").index)
 
 
-def _with_intervals(bars: alt.Chart, title: str) -> alt.LayerChart:
+def _with_intervals(bars: Any, title: str) -> Any:
     """Bars with a thin line for each interval from `low` to `high`."""
     lines = bars.mark_rule(strokeWidth=1).encode(
         x=alt.X("low:Q", title=title), x2="high:Q", color=alt.value("black"), opacity=alt.value(0.7)

@@ -1,6 +1,5 @@
 """Tables for the terminal, except the scorecard of a run."""
 
-import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -88,19 +87,6 @@ def claimed(claims: Sequence[Claim]) -> Iterator[Text]:
     for claim in claims:
         beyond = f"  against the other gender's words {claim.contrast.shown()}" if claim.contrast else ""
         yield line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {claim.found.shown()}{beyond}", "")
-
-
-def reproduction(cells: pd.DataFrame, notes: Sequence[str], claims: Sequence[Claim], digits: int = 2) -> RenderableType:
-    """Published | ours | difference for every cell of a paper's tables, the hypotheses, and why they differ."""
-    names = [name for name in cells.columns if name not in ("published", "ours", "difference", "low", "high")]
-    rows = []
-    for row in cells.to_dict("records"):
-        form = {"W": ",.0f", "p": ".0e"}.get(row["what"], f"+.{digits}f")
-        ours = Estimate(row["ours"], row.get("low", math.nan), row.get("high", math.nan))
-        numbers = (cell(row["published"], form), ours.brief(form), cell(row["difference"], form))
-        rows.append([*(str(row[name]) for name in names), *numbers])
-    shown = table([*names, "published", "ours", "difference"], rows, left=names)
-    return Group(shown, *claimed(claims), "", *(Text(f"- {note}") for note in notes))
 
 
 def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") -> RenderableType:

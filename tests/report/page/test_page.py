@@ -446,8 +446,8 @@ def test_inference_has_its_page_too(tmp_path: Path) -> None:
     by_measure = {article.all("p.small")[0].text.split(" on ")[0]: article for article in articles}
     captions = {name: [c.text for c in article.all("figcaption")] for name, article in by_measure.items()}
     assert [name for name, told in captions.items() if any("Labels by set" in text for text in told)] == ["nli-coal"]
-    (table,) = items_in(document)
-    assert list(table)[:2] == ["premise", "hypothesis"]
+    (items,) = items_in(document)
+    assert list(items)[:2] == ["premise", "hypothesis"]
 
 
 def test_runs_that_measured_something_else_are_refused(two: list[Run], small: Run) -> None:

@@ -97,18 +97,15 @@ def moves(changes: pd.DataFrame, run: Run, models: Sequence[str] = ()) -> dict[t
         zero = 0.0 if paired else neutral[task.name]
         signed = zero != 0.5 and (paired or task.signed)
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
-        numbers = (before, after, change, float(row["p"]), float(row["p_holm"]))
         found[dataset, measure, group] = Move(
-            dataset,
-            measure,
-            group,
-            _words(task, group),
-            *numbers,
-            task.rank,
-            task.better,
-            _way(row),
-            int(row["needed"]),
-            tuple(models),
+            *(dataset, measure, group, _words(task, group)),
+            *(before, after, change),
+            *(float(row["p"]), float(row["p_holm"])),
+            rank=task.rank,
+            better=task.better,
+            way=_way(row),
+            needed=int(row["needed"]),
+            models=tuple(models),
         )
     return found
 

@@ -41,8 +41,8 @@ def dots(
     judged: bool,
 ) -> Drawing:
     """The value of each group with its interval; in colours by series where there are several."""
-    groups, series = (list(dict.fromkeys(value[place] for value in values)) for place in (0, 1))
-    groups = groups[:MOST]
+    groups = list(dict.fromkeys(group for group, _, _ in values))[:MOST]
+    series = list(dict.fromkeys(name for _, name, _ in values))
     left = 16 + LETTER * min(30, max(map(len, groups)))
     step = max(LINE, 13.0 * len(series))
     top = HEAD + (17 * lines_of_legend(series, WIDTH) if len(series) > 1 else 0)

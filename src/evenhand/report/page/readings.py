@@ -60,9 +60,9 @@ class Reading:
         if self.unit == "nats":
             times = _times(value)
             return f"×{times:.3g}" if times >= 2 else f"{_signed(100 * (times - 1))} %"
-        if self.scale == (0, 1):
+        if self.scale == (0.0, 1.0):
             return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.1f} %"
-        return f"{_signed(100 * value)} points" if self.scale == (-1, 1) else ""
+        return f"{_signed(100 * value)} points" if self.scale == (-1.0, 1.0) else ""
 
     def span(self, number: Number) -> str:
         """The interval as percentages; empty where there is none."""

@@ -75,7 +75,7 @@ def tables(
     for row in rows:
         if row["model"] not in measured:
             cells += _cells(row["model"], row, None, dataset)
-    return Reproduction(pd.DataFrame(cells), notes, runs=runs, digits=3)
+    return Reproduction(pd.DataFrame(cells), notes, runs=runs, digits=3, across=("data", "what"))
 
 
 def correlations(
@@ -127,7 +127,7 @@ def correlations(
     ]
     if printed is None or printed["model"] != theirs:
         notes.insert(0, f"Not comparable: the paper's model is {theirs}, ours '{model}'. Compare the pattern alone.")
-    return Reproduction(pd.DataFrame(cells), notes, digits=3)
+    return Reproduction(pd.DataFrame(cells), notes, digits=3, across=("data", "what"))
 
 
 PARTS = {"tables": tables, "correlations": correlations}

@@ -26,6 +26,8 @@ class Reproduction:
     """Files that were drawn."""
     digits: int = 2
     """Decimals, as the paper prints them."""
+    across: tuple[str, ...] = ("what",)
+    """The columns of `cells` that are the columns of the paper's tables."""
 
 
 def versus(number: float | None, found: float | Mapping[Any, Any] | None) -> dict[str, Any]:

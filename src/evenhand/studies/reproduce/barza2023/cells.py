@@ -11,6 +11,9 @@ TABLE_5 = (
     "(pregnancy -.12 -> -.09, breastfeed -.10 -> -.10), only 100 and 150 do."
 )
 
+ACROSS = ("model or column", "what")
+"""What the columns of its tables are."""
+
 
 def cell(
     table: str, group: str, column: str, what: str, number: float | None, found: float | Mapping[Any, Any] | None

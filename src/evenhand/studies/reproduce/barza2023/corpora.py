@@ -9,7 +9,7 @@ import pandas as pd
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import DEFAULT
 from evenhand.studies.corpus.learning import BASE, DEBIASED, learned
-from evenhand.studies.reproduce.barza2023.cells import cell, stands_in
+from evenhand.studies.reproduce.barza2023.cells import ACROSS, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
 
 TOXIC = ("jigsaw-toxic", "jigsaw-severe-toxic")
@@ -61,4 +61,4 @@ def reproduce(
         rows.append(cell("4", row["group"], f"{row['of']} - {row['against']}", "change", None, row))
     trained = ", ".join(f"{name} {n:,}" for name, n in found.sentences.items())
     notes = [*stands_in(model), *NOTES, f"Sentences trained on: {trained}; draws: {draws}."]
-    return Reproduction(pd.DataFrame(rows), notes)
+    return Reproduction(pd.DataFrame(rows), notes, across=ACROSS)

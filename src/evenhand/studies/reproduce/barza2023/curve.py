@@ -14,7 +14,7 @@ from evenhand.errors import BadInput
 from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.report import plots
-from evenhand.studies.reproduce.barza2023.cells import cell, stands_in
+from evenhand.studies.reproduce.barza2023.cells import ACROSS, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction
 from evenhand.studies.train_and_measure import Study
 
@@ -64,7 +64,7 @@ def reproduce(
     rows = pd.concat([table.assign(size=size) for size, table in values.items()], ignore_index=True)
     title = f"{find(model).name}: ASLD after debiasing on samples of {corpus}"
     plots.save(plots.learning_curve(rows, title=title), chart)
-    return Reproduction(pd.DataFrame(cells), [*stands_in(model), NOTE, _verdict(steps)], charts=[chart])
+    return Reproduction(pd.DataFrame(cells), [*stands_in(model), NOTE, _verdict(steps)], charts=[chart], across=ACROSS)
 
 
 def _verdict(steps: dict[int, pd.DataFrame]) -> str:

@@ -15,7 +15,7 @@ from evenhand.models.loading.names import DEFAULT
 from evenhand.report.figures import draw
 from evenhand.runs.folder import Run
 from evenhand.stats.intervals import clustered_interval
-from evenhand.studies.reproduce.barza2023.cells import cell, stands_in
+from evenhand.studies.reproduce.barza2023.cells import ACROSS, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction
 from evenhand.studies.train_and_measure import check, recipe_of, trained
 
@@ -71,7 +71,7 @@ def reproduce(
         )
         notes.append(f"Are pronouns merely being equalised? {capitalised(told.verdict)}.")
     charts = list(draw([before, after], out / "figures", "svg", known))
-    return Reproduction(pd.DataFrame(rows), notes, runs=[before, after], charts=charts)
+    return Reproduction(pd.DataFrame(rows), notes, runs=[before, after], charts=charts, across=ACROSS)
 
 
 def _pronouns(run: Run) -> pd.DataFrame:

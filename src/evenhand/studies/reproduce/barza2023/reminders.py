@@ -12,7 +12,7 @@ from evenhand.datasets.corpora.texts import reminders as sentences_with
 from evenhand.datasets.corpora.texts import sampled
 from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT
-from evenhand.studies.reproduce.barza2023.cells import TABLE_5, cell, stands_in
+from evenhand.studies.reproduce.barza2023.cells import ACROSS, TABLE_5, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
 from evenhand.studies.train_and_measure import Study
 
@@ -71,7 +71,7 @@ def reproduce(
             rows.append(cell("5", category, f"{column} - debias", "change", None, step))
     repeated = "once" if draws == 1 else f"{draws} times"
     data = f"Ours: {size or len(text):,} sentences of {corpus}, recipe '{recipe}', each model trained {repeated}."
-    return Reproduction(pd.DataFrame(rows), [*stands_in(model), *NOTES, data])
+    return Reproduction(pd.DataFrame(rows), [*stands_in(model), *NOTES, data], across=ACROSS)
 
 
 def _combined(table: pd.DataFrame) -> Mapping[str, Any]:

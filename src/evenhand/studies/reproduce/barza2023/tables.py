@@ -21,7 +21,7 @@ from evenhand.measures.pronoun import Pronoun
 from evenhand.models import load
 from evenhand.runs.folder import Run
 from evenhand.stats.correlation import correlation
-from evenhand.studies.reproduce.barza2023.cells import TABLE_5, cell, column_of
+from evenhand.studies.reproduce.barza2023.cells import ACROSS, TABLE_5, cell, column_of
 from evenhand.studies.reproduce.base import Reproduction, published
 
 ASLD, APPD = ("tgb", "likelihood-difference"), ("tbd-gendered", "pronoun")
@@ -81,7 +81,8 @@ def reproduce(
     ]
     if column_of(base, numbers) == "BERT-base":
         notes.insert(0, _settled(cells))
-    return Reproduction(pd.DataFrame(cells), notes, runs=[*runs.values(), *([after] if after else []), kinds])
+    measured = [*runs.values(), *([after] if after else []), kinds]
+    return Reproduction(pd.DataFrame(cells), notes, runs=measured, across=ACROSS)
 
 
 def _table3(numbers: dict[str, Any], runs: dict[str, Run]) -> Iterator[dict[str, Any]]:
