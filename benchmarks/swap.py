@@ -24,7 +24,8 @@ from typing import Any
 from sentencex import segment
 
 from evenhand.datasets.corpora.balanced_texts import generate
-from evenhand.mitigation.names import Naming, bundled
+from evenhand.mitigation.name_lists import bundled
+from evenhand.mitigation.names import Naming
 from evenhand.mitigation.pronouns import SURE, score
 from evenhand.mitigation.swap import Swapper
 

@@ -21,9 +21,9 @@ from evenhand.datasets.corpora.language import check_language
 from evenhand.datasets.files.rows import SUFFIXES, check_text
 from evenhand.distributed.cluster import check_engine
 from evenhand.errors import BadInput, RunError
-from evenhand.mitigation import names as naming
+from evenhand.mitigation.name_lists import own as own_list
 from evenhand.mitigation.substitute import check_share
-from evenhand.mitigation.swap import Edit, applied
+from evenhand.mitigation.edits import Edit, applied
 from evenhand.mitigation.swap_workers import Edits, Job, here, on_cluster
 from evenhand.mitigation.text_files import TEXT, Texts, read_texts, write_texts
 
@@ -84,7 +84,7 @@ def swap(
     if name_list and not names:
         raise BadInput("`name_list` lists names to swap, but names are not swapped. Give `names`, or no `name_list`.")
     prepare(target.parent)
-    own = tuple(naming.own(name_list).items()) if name_list else None  # a bad list is an error before anything is done
+    own = tuple(own_list(name_list).items()) if name_list else None  # a bad list is an error before anything is done
     listed = Path(name_list).expanduser().read_bytes() if name_list else b""
     about = source.stat()
     size = [about.st_size, about.st_mtime_ns]

@@ -12,7 +12,7 @@ from typing import IO, Any, Literal
 from evenhand.datasets.files.rows import parquet_batches, rows, unquoted
 from evenhand.errors import BadInput
 from evenhand.mitigation import gap
-from evenhand.mitigation.swap import Edit
+from evenhand.mitigation.edits import Edit
 
 TEXT = ".txt"
 ROW_GROUP = 65_536

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evenhand.errors import BadInput
 from evenhand.mitigation.names import swapper
-from evenhand.mitigation.swap import Edit, applied
+from evenhand.mitigation.edits import Edit, applied
 
 LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""
