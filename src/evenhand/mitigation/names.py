@@ -53,6 +53,10 @@ RULED = re.compile(r"(?:[A-Z][a-z]+\s+of|\bfrom)\s$")
 """What precedes a country or a town: Governor of Victoria, from Georgia."""
 STATE = re.compile(rf",\s+(?:{any_of('places', 'regions')}|New [JHMYSZ]|North [CD]|South [ACD]|West V)")
 """What follows a town: Milford, Connecticut."""
+TOLD = re.compile(r"\b(?:said|asked|cried|replied|answered|whispered|exclaimed|[Dd]ear|named)\s+$")
+CALLED = re.compile(r",\s+(?:[a-z]|I\b)")
+"""What follows somebody who is spoken to: "Lizzy, give him your hand"."""
+TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Master|Dr|Lord|Lady|Sir|Dame)\.?\s+$")
 DATED = re.compile(r"\.?\s+\d")
 """What follows a month: Jan. 31, June 1999."""
 ASKED = 3
@@ -83,8 +87,13 @@ class Naming:
 
     def draft(self, text: str) -> "Draft":
         """The names of a document, of which some may be doubtful."""
-        runs = [run for match in RUN.finditer(text) if (run := self._run(text, match))]
-        return Draft(self, text, runs, *self._used(text, runs))
+        runs, unlisted = list[Run](), list[tuple[str, int]]()
+        for match in RUN.finditer(text):
+            if run := self._run(text, match):
+                runs.append(run)
+            elif _is_unlisted(text, match):
+                unlisted.append((match[0].split()[0], match.start()))
+        return Draft(self, text, runs, *self._used(text, runs), unlisted)
 
     def _run(self, text: str, match: re.Match[str]) -> Run:
         """The words of a run and their positions, from the last title on, without words that only begin a sentence.
@@ -167,6 +176,8 @@ class Draft:
     last: set[str]
     alone: list[Run]
     """Doubtful words: months, places, flowers."""
+    unlisted: list[tuple[str, int]]
+    """Words that do what people do, but are not in the list."""
 
     def doubtful(self) -> list[Place]:
         """Where to ask a model whether a doubtful word is a person: at most three places of each."""
@@ -190,7 +201,7 @@ class Draft:
         return re.search(rf"\b{word.lower()}\b", self.text) is not None
 
     def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
-        """The edits, and the names that stay, in order. A doubtful name is one throughout, by the mean of its odds."""
+        """The edits, then the names that stay. A doubtful name is one throughout, by the mean of its odds."""
         told = dict[str, float]()
         for word, places in self._places().items() if odds else ():
             told[word] = sum(odds[here] for here in places) / len(places)  # no answer, no opinion
@@ -204,10 +215,12 @@ class Draft:
                     continue
                 if (word not in others or len(run) > 1) and self._is_first_name(run, index, found, first):
                     yield Edit(start, word, cased(found.partner, word), "name")
-                elif len(run) == 1 and self._stays(run, found, others):
+                elif len(run) == 1 and self._stays(run, others):
                     yield Edit(start, word, word, STAYS)
+        surnames = {run[-1][0] for run in self.runs if len(run) > 1}
+        yield from (Edit(start, word, word, STAYS) for word, start in self.unlisted if word not in surnames)
 
-    def _stays(self, run: Run, found: Name, others: set[str]) -> bool:
+    def _stays(self, run: Run, others: set[str]) -> bool:
         """Whether a word that was left as it is may be somebody's first name: it does what people do."""
         word = run[0][0]
         if word in self.last or word in others or word in contexts()["never"]:
@@ -292,6 +305,18 @@ HYPHEN, HYPHENED = re.compile(r"-(?!-)|\*\w|[_\d]|\w*\.(?:doc|pdf|xls|txt|com|or
 def _ordinary() -> frozenset[str]:
     words = contexts()["ordinary"]
     return words | {word.upper() for word in words}
+
+
+def _is_unlisted(text: str, match: re.Match[str]) -> bool:
+    """Whether capitalised words that are not in the list are somebody's name: they do what people do, or are told."""
+    word = match[0].partition(" ")[0]
+    if word in _ordinary() or word in contexts()["surname_titles"] or len(word) < 3 or word.isupper() or gender(word):
+        return False
+    before = text[max(0, match.start() - 12) : match.start()]
+    if TITLED.search(before) or THING.search(before):
+        return False
+    told = " " not in match[0] and (TOLD.search(before) or (OPENED.search(before) and CALLED.match(text, match.end())))
+    return bool(told) or PERSON.match(text, match.end()) is not None
 
 
 def _end(run: Run) -> int:

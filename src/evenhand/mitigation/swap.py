@@ -53,7 +53,7 @@ class Names(Protocol):
         """Places to ask a model about."""
 
     def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
-        """The edits, and the names that stay, in order; `odds` are what a model answered."""
+        """The edits and the names that stay; `odds` are what a model answered."""
 
 
 class Naming(Protocol):
