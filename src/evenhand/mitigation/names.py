@@ -53,7 +53,7 @@ RULED = re.compile(r"(?:[A-Z][a-z]+\s+of|\bfrom)\s$")
 """What precedes a country or a town: Governor of Victoria, from Georgia."""
 STATE = re.compile(rf",\s+(?:{any_of('places', 'regions')}|New [JHMYSZ]|North [CD]|South [ACD]|West V)")
 """What follows a town: Milford, Connecticut."""
-TOLD = re.compile(r"\b(?:said|asked|cried|replied|answered|whispered|exclaimed|[Dd]ear|named)\s+$")
+QUOTES = frozenset("\"“‘'")
 CALLED = re.compile(r",\s+(?:[a-z]|I\b)")
 """What follows somebody who is spoken to: "Lizzy, give him your hand"."""
 TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Master|Dr|Lord|Lady|Sir|Dame)\.?\s+$")
@@ -88,11 +88,16 @@ class Naming:
     def draft(self, text: str) -> "Draft":
         """The names of a document, of which some may be doubtful."""
         runs, unlisted = list[Run](), list[tuple[str, int]]()
-        for match in RUN.finditer(text):
-            if run := self._run(text, match):
-                runs.append(run)
-            elif _is_unlisted(text, match):
-                unlisted.append((match[0].split()[0], match.start()))
+        table, ordinary = self.table, _ordinary()
+        for match in RUN.finditer(text):  # most are one word, which is not in the list: these must be quick
+            word = match[0]
+            if " " in word:
+                if run := self._run(text, match):
+                    runs.append(run)
+            elif word.lower() in table:
+                runs.append([(word, match.start())])
+            elif word not in ordinary and _is_unlisted(text, word, *match.span()):
+                unlisted.append((word, match.start()))
         return Draft(self, text, runs, *self._used(text, runs), unlisted)
 
     def _run(self, text: str, match: re.Match[str]) -> Run:
@@ -100,8 +105,6 @@ class Naming:
 
         Empty if no word of it is in the list of names.
         """
-        if " " not in match[0]:
-            return [(match[0], match.start())] if match[0].lower() in self.table else []
         if self.table.keys().isdisjoint(map(str.lower, TOKEN.findall(match[0]))):
             return []
         context = contexts()
@@ -159,8 +162,10 @@ class Naming:
         sure = set(first)
         for run in alone:
             word, start = run[0]
-            thing = THING.search(text[max(0, start - 5) : start])
-            if word in doubtful and not thing and PERSON.match(text, _end(run)):
+            if word not in doubtful or THING.search(text[max(0, start - 5) : start]):
+                continue
+            kin = BEFORE.search(text[max(0, start - 20) : start])
+            if PERSON.match(text, _end(run)) or (kin and kin[1] in context["kin"]):
                 first.add(word)
         return first, last, [run for run in alone if run[0][0] in doubtful and run[0][0] not in sure]
 
@@ -307,16 +312,18 @@ def _ordinary() -> frozenset[str]:
     return words | {word.upper() for word in words}
 
 
-def _is_unlisted(text: str, match: re.Match[str]) -> bool:
-    """Whether capitalised words that are not in the list are somebody's name: they do what people do, or are told."""
-    word = match[0].partition(" ")[0]
-    if word in _ordinary() or word in contexts()["surname_titles"] or len(word) < 3 or word.isupper() or gender(word):
+def _is_unlisted(text: str, word: str, start: int, stop: int) -> bool:
+    """Whether a capitalised word that is not in the list is somebody's name: it does what people do, or is spoken to."""
+    after = text[stop : stop + 1]
+    if after == ",":
+        if text[start - 1 : start] not in QUOTES or not CALLED.match(text, stop):
+            return False
+    elif not PERSON.match(text, stop):
         return False
-    before = text[max(0, match.start() - 12) : match.start()]
-    if TITLED.search(before) or THING.search(before):
+    if word in contexts()["surname_titles"] or len(word) < 3 or word.isupper() or gender(word):
         return False
-    told = " " not in match[0] and (TOLD.search(before) or (OPENED.search(before) and CALLED.match(text, match.end())))
-    return bool(told) or PERSON.match(text, match.end()) is not None
+    before = text[max(0, start - 12) : start]
+    return not (TITLED.search(before) or THING.search(before))
 
 
 def _end(run: Run) -> int:

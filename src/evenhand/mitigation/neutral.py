@@ -67,7 +67,7 @@ def verbs(text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
             continue
         if found := AUXILIARY.search(text[max(0, edit.start - 12) : edit.start]):
             at = edit.start - len(found[0])
-            yield Edit(at, found[1], cased(_plural(found[1]), found[1] + "x"), "verb")
+            yield Edit(at, found[1], cased(_plural(found[1]), found[1]), "verb")
             continue
         found = VERB.match(text, stop)
         if found and _plural(found[1]) != found[1]:

@@ -28,6 +28,7 @@ SURNAME = re.compile(
 NAMED = re.compile(r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|Street|Hospital|Island|Bible|Award)\b")
 """What follows a role noun that is part of a name: Duke University."""
 ARTICLE = re.compile(r"(?<![\w.])(an?)\s+$", re.I)
+ARTICLE_ENDS = frozenset("aAnN")
 VOWEL = re.compile(r"(?:[aeio]|u(?!ni|ser)|h(?:eir|onou?r))", re.I)
 """How a word begins that has "an" before it."""
 
@@ -126,7 +127,8 @@ class Swapper:
         asked += [here for one in names for here in one.doubtful()] if self.grammar != "rules" else []
         odds = dict(zip(asked, log_odds(asked), strict=True)) if asked else {}
         for number, index, found, here in unsure:
-            drafts[number][index] = self._pronoun(drafts[number][index], found, odds[here])
+            edit = drafts[number][index]
+            drafts[number][index] = self._pronoun(edit.start, edit.old, found, odds[here])
         for number, one in enumerate(names):
             taken = {edit.start for edit in drafts[number]}
             drafts[number] += [edit for edit in one.edits(odds) if edit.start not in taken]
@@ -151,7 +153,7 @@ class Swapper:
             if rule == "context":
                 told = score(text, start, stop)
                 asked = self.grammar == "model" or (self.grammar == "auto" and is_unsure(text, start, stop, told))
-                yield self._pronoun(Edit(start, old, "", ""), told), told if asked else None
+                yield self._pronoun(start, old, told), told if asked else None
                 continue
             if KEEP_BEFORE.match(text, stop):
                 continue
@@ -167,17 +169,19 @@ class Swapper:
             if partner:
                 yield Edit(start, old, cased(partner, old), rule), None
 
-    def _pronoun(self, edit: Edit, found: float, odds: float = math.nan) -> Edit:
+    def _pronoun(self, start: int, old: str, found: float, odds: float = math.nan) -> Edit:
         """The edit of her or his, by its score, and by the odds that a model gives."""
-        word = edit.old.lower()
+        word = old.lower()
         alone = self.grammar == "model" and not math.isnan(odds)
         role = odds > 0 if alone else is_possessive(word, found, odds)
-        return Edit(edit.start, edit.old, cased(ROLES[self.to][word, role], edit.old), RULES[word, role])
+        return Edit(start, old, cased(ROLES[self.to][word, role], old), RULES[word, role])
 
     def _finished(self, text: str, draft: list[Edit]) -> list[Edit]:
         """The edits in order, with those of the articles and verbs that depend on them."""
         more = []
         for edit in draft:
+            if text[edit.start - 2 : edit.start - 1] not in ARTICLE_ENDS or edit.start < 2:
+                continue  # most, and quickly
             if _takes_an(edit.old) == (an := _takes_an(edit.new)):
                 continue
             if found := ARTICLE.search(text[max(0, edit.start - 8) : edit.start]):
