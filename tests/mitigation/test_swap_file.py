@@ -18,8 +18,8 @@ from evenhand import BadInput, RunError
 from evenhand.cli.app import app, main
 from evenhand.cli.terminal import run as run_command
 from evenhand.mitigation import swap_one, swap_workers
-from evenhand.mitigation.substitute import substituted
 from evenhand.mitigation.edits import Edit
+from evenhand.mitigation.substitute import substituted
 from evenhand.mitigation.swap_file import swap
 from helpers.edits import swapped_back
 

@@ -15,7 +15,7 @@ import pytest
 from evenhand import BadInput
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.mitigation import swap_file
+from evenhand.mitigation import swap_file, swap_one
 from evenhand.mitigation.names import swapper
 from evenhand.mitigation.swap_file import swap
 
@@ -87,7 +87,7 @@ def test_choosing_paragraphs_of_a_text_without_any_is_refused(tmp_path: Path) ->
     file.write_text("He left.\nShe stayed.\n")
     for options in ({"share": 0.5}, {"augment": True}):
         with pytest.raises(BadInput, match="If each of its lines is a document, give `lines=True`"):
-            swap(file, **options)  # type: ignore[arg-type]
+            swap(file, **options)
     assert swap(file, share=0.5, lines=True, grammar="rules").documents == 2
     file.write_text("He left.\n\nShe stayed.\n")
     assert swap(file, augment=True, grammar="rules", force=True).out.read_text() == (
@@ -162,7 +162,7 @@ def test_a_folder_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pyte
     for name in "abc":
         (folder / f"{name}.txt").write_text("".join(f"He has {name}{i}.\n\n" for i in range(40)))
     whole = swap(folder, tmp_path / "whole", share=0.5, grammar="rules", jobs=1)
-    one = swap_file.swap_one
+    one = swap_one.swap_one
 
     def stopping(source: Path, *rest: object) -> object:
         if len(begun) == 1:
@@ -170,9 +170,10 @@ def test_a_folder_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pyte
         begun.append(source.name)
         return one(source, *rest)  # type: ignore[arg-type]
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         patched.setattr(swap_file, "swap_one", stopping)
-        swap(folder, share=0.5, grammar="rules", jobs=1)
+        with pytest.raises(KeyboardInterrupt):
+            swap(folder, share=0.5, grammar="rules", jobs=1)
     done = swap(folder, share=0.5, grammar="rules", jobs=1)
     assert (done.documents, done.rewritten, done.edits) == (whole.documents, whole.rewritten, whole.edits)
     assert 30 < done.rewritten < 90

@@ -23,7 +23,8 @@ def swap(
         Path, typer.Argument(help="Texts: txt, csv, tsv, jsonl, parquet; a folder of these; or - for standard input.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="A file or folder; - for standard output. Default: FILE.swapped.EXT, next to it.")
+        Path | None,
+        typer.Option(help="A file or folder; - for standard output. Default: FILE.swapped.EXT, next to it."),
     ] = None,
     column: Annotated[
         list[str] | None, typer.Option(help="A column of texts: csv, tsv, jsonl, parquet. Repeatable. Default: text.")

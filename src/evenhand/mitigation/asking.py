@@ -30,7 +30,7 @@ SIDES = {
     ),
 }
 """The words that are compared, for each kind of question. Each is one token of the model: a place is read once."""
-WORDS = {"her": (4, 4), "his": (4, 4), "name": (5, 5)}
+WORDS = {"her": (4, 4), "his": (4, 4), "name": (4, 4)}
 """Words of context before and after."""
 REACH = 120
 PLAIN = str.maketrans({**dict.fromkeys("’‘`´", "'"), **dict.fromkeys("“”„", '"'), **dict.fromkeys("—–", "-"), "…": "."})
@@ -97,4 +97,3 @@ def log_odds(places: Sequence[Place]) -> list[float]:
         first, second = (np.logaddexp.reduce([next(answers).logp for _ in side]) for side in SIDES[one.kind])
         found[one] = float(first - second)
     return [found[one] for one in places]
-

@@ -28,11 +28,15 @@ DONE = re.compile(
     re.I,
 )
 """What follows "he has" in "he's": participles. Some of those in -ed are passives, which are rarer here."""
-PASSIVE = re.compile(r"(?:married|engaged|tired|bored|scared|excited|worried|interested|supposed|called|named|allowed)\b")
+PASSIVE = re.compile(
+    r"(?:married|engaged|tired|bored|scared|excited|worried|interested|supposed|called|named|allowed)\b"
+)
 VERB = re.compile(rf"\s+(?:(?:{ADVERBS})\s+){{0,2}}([a-z]+(?:['’]t)?)\b")
 AUXILIARY = re.compile(r"\b(is|was|has|does|isn['’]t|wasn['’]t|hasn['’]t|doesn['’]t)(\s+)$", re.I)
 """A verb before he: was he there? nor does she know."""
-AND = re.compile(rf"[^.;:!?\n]{{0,60}}?(?:,|\s)\s*(?:and|but|or)\s+(?:then\s+)?(?:(?:{ADVERBS})\s+)?([a-z]+)\b(?=\s|[.,;])")
+AND = re.compile(
+    rf"[^.;:!?\n]{{0,60}}?(?:,|\s)\s*(?:and|but|or)\s+(?:then\s+)?(?:(?:{ADVERBS})\s+)?([a-z]+)\b(?=\s|[.,;])"
+)
 LATER = re.compile(
     r"(?:asks|answers|becomes|begins|believes|brings|buys|carries|catches|closes|comes|decides|does|eats|explains|feels|"
     r"finds|forgets|gets|gives|goes|has|hears|helps|holds|is|joins|keeps|knows|laughs|learns|leaves|lets|likes|listens|"

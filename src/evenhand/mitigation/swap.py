@@ -116,7 +116,8 @@ class Swapper:
         """For each document, its changes and the names that stay, in order; the model is asked about all at once."""
         drafts, unsure = list[list[Edit]](), list[tuple[int, int, float, Place]]()
         for number, text in enumerate(texts):
-            drafts.append(draft := [])
+            draft = list[Edit]()
+            drafts.append(draft)
             for edit, found in self._words(text):
                 if found is not None:
                     here = place(edit.old.lower(), text, edit.start, edit.start + len(edit.old))
@@ -209,7 +210,9 @@ def _bundled(only: Gender | None = None, to: To = "other") -> Spelt:
     table |= {"her": ("", "context"), "his": ("", "context")}
     table |= {"him": ("her", "pronoun"), "hers": ("his", "pronoun")}
     table |= dict.fromkeys(titles.TITLES, ("", "title"))
-    return Spelt({word: found for word, found in table.items() if only in (None, titles.TITLES.get(word, gender(word)))})
+    return Spelt(
+        {word: found for word, found in table.items() if only in (None, titles.TITLES.get(word, gender(word)))}
+    )
 
 
 def _both_ways(pairs: Mapping[str, str]) -> Spelt:

@@ -66,7 +66,10 @@ def swap(
     if to not in ("other", "neutral"):
         raise BadInput(f"`to` must be other, the other gender, or neutral. Got '{to}'.")
     if to == "neutral" and (only or name_list):
-        raise BadInput("With `to='neutral'` words of both genders become neutral, and names stay: leave out the others.")
+        raise BadInput(
+            "With `to='neutral'` words of both genders become neutral, and names stay: leave out `only` and "
+            "`name_list`."
+        )
     if name_list and not names:
         raise BadInput("`name_list` lists names to swap, but names are not swapped. Give `names`, or no `name_list`.")
     if not isinstance(seed, int) or seed < 0 or (jobs is not None and jobs < 1):
@@ -123,6 +126,11 @@ def _check(source: Path, target: Path, job: Job) -> None:
         check_text(source)
 
 
+def _for(path: Path, job: Job) -> Job:
+    """The settings for a file of a folder: columns are those of its tables, lines those of its texts."""
+    return replace(job, columns=("text",)) if path.suffix == TEXT else replace(job, lines=False)
+
+
 def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, lang: str | None) -> Swapped:
     """Swap each file of a folder; a file that keeps what is done tells the same command where to go on.
 
@@ -136,7 +144,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
     if out.exists() and (not out.is_dir() or any(out.iterdir())) and not part.exists():
         check_new(out, output.force)
     for path in files:
-        _check(path, out / path.relative_to(folder), job if path.suffix != TEXT else replace(job, columns=("text",)))
+        _check(path, out / path.relative_to(folder), _for(path, job))
     prepare(out.parent)
     rules, names, documents, rewritten = Counter[str](), Counter[str](), 0, 0
     with alone(part):
@@ -147,8 +155,8 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
             target = out / path.relative_to(folder)
             if (done := kept.get(str(target))) is None:
                 prepare(target.parent)
-                here = replace(job, first=documents, **({"columns": ("text",)} if path.suffix == TEXT else {}))
-                found = swap_one(path, target, here, work, replace(output, force=True), lang)
+                own = replace(_for(path, job), first=documents)
+                found = swap_one(path, target, own, work, replace(output, force=True), lang)
                 done = asdict(found) | {"out": str(target), "trail": None}
                 with part.open("a", encoding="utf-8") as notes:
                     notes.write(json.dumps(done) + "\n")

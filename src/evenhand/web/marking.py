@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.errors import BadInput
-from evenhand.mitigation.names import swapper
 from evenhand.mitigation.edits import Edit, applied
+from evenhand.mitigation.names import swapper
 
 LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""
