@@ -11,6 +11,7 @@ from evenhand.mitigation.names import swapper
 LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""
 RULES = {
+    "article": "“a” or “an”, as the new word begins",
     "adjective": "an adjective of one gender and its partner",
     "animal": "animals: female and male have words of their own",
     "her: object": "“her” as an object is “him”",
