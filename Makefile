@@ -23,8 +23,8 @@ check: .venv/installed-check      ## format, lint, types
 	$(BIN)/ruff check src tests examples tools benchmarks
 	$(BIN)/mypy
 
-bench: .venv/installed-bench      ## ours beside the peers: docs/performance.md
-	@$(BIN)/python -m benchmarks
+bench: .venv/installed-bench      ## ours beside the peers: docs/performance.md; swaps on treebanks, too: make bench ARGS="--ud FOLDER"
+	@$(BIN)/python -m benchmarks $(ARGS)
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evenhand needs Python 3.11 or newer; this is " + sys.version)'

@@ -33,7 +33,10 @@ def main() -> None:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"of {', '.join(here)}; default: all")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="of torch; default: every core")
     parser.add_argument("--clock", choices=timing.CLOCKS, default="wall", help="cpu: for a machine that is busy")
+    parser.add_argument("--ud", help="for swap: a folder with *.conllu files of Universal Dependencies")
     arguments = parser.parse_args()
+    if arguments.ud:
+        os.environ["EVENHAND_UD"] = arguments.ud
     if unknown := set(arguments.groups) - set(here):
         parser.error(f"there is no group {', '.join(sorted(unknown))}; there are {', '.join(here)}")
     torch.set_num_threads(arguments.threads)

@@ -1,19 +1,21 @@
 """Swapping gender: how often it is right on texts labelled by hand, and how fast it is beside a tagger.
 
-    python benchmarks/swap.py
+    python benchmarks/swap.py [--ud FOLDER]
 
-Right or wrong is measured on GAP, if it is under EVENHAND_DATA; without it the speed alone is, on our own balanced
+Right or wrong is measured on GAP, if it is under EVENHAND_DATA, and with --ud (or EVENHAND_UD) on the gold tags of
+Universal Dependencies, *.conllu files of its English treebanks; without either the speed alone is, on our own balanced
 corpus. The peer, HanTa (Wartena 2019; pip install hanta), only splits the same text into sentences and words and tags
 them: what a swap that relies on a tagger does before it begins. Without it our own speed alone is measured.
 """
 
+import argparse
 import csv
 import os
 import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from importlib.util import find_spec
@@ -24,15 +26,17 @@ from typing import Any
 from sentencex import segment
 
 from evenhand.datasets.corpora.balanced_texts import generate
-from evenhand.mitigation.names import Naming, bundled
-from evenhand.mitigation.pronouns import SURE, score
+from evenhand.mitigation.asking import Grammar
+from evenhand.mitigation.name_lists import bundled
+from evenhand.mitigation.names import Naming
 from evenhand.mitigation.swap import Swapper
 
+GRAMMARS: tuple[Grammar, ...] = ("rules", "auto")
 LABELS = Path(__file__).parents[1] / "tests" / "mitigation"
 TOKEN = re.compile(r"\w+|[^\w\s]")
 OURS, PEERS = 3_000_000, 60_000
 """Characters of text for each; the peer is slow."""
-CHUNK = 20_000
+CHUNK = 200_000
 """Characters handed to a worker at a time."""
 
 
@@ -55,16 +59,10 @@ def labels(name: str) -> Iterator[dict[str, str]]:
 
 
 def accuracy(annotated: Sequence[dict[str, str]]) -> Iterator[dict[str, Any]]:
-    """her and his on our labels; names on GAP's annotations and on our labels."""
+    """her and his on our labels, by rules and with the model; names on GAP's annotations and on our labels."""
     texts = {row["ID"]: row["Text"] for row in annotated}
-    right, total = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for row in labels("her-his.tsv"):
-        word, start = row["word"].lower(), int(row["offset"])
-        if word == "hers":
-            continue
-        possessive = score(texts[row["document"]], start, start + 3) > (0 if word == "her" else SURE)
-        total[word, row["source"]] += 1
-        right[word, row["source"]] += possessive == (row["label"] == "possessive")
+    marked = [row for row in labels("her-his.tsv") if row["word"].lower() != "hers"]
+    found = {grammar: roles(texts, grammar) for grammar in GRAMMARS}
     for word, source, about in (
         ("her", "later", "drawn after the rules were written"),
         ("her", "fresh", "seen while they were"),
@@ -72,13 +70,61 @@ def accuracy(annotated: Sequence[dict[str, str]]) -> Iterator[dict[str, Any]]:
         ("her", "hard", "chosen to be hard"),
         ("his", "random", "at random"),
     ):
-        yield share(f"{word}, {source}", right[word, source], total[word, source], f"labelled by hand, {about}")
+        rows = [row for row in marked if (row["word"].lower(), row["source"]) == (word, source)]
+        for grammar, roles_of in found.items():
+            right = [roles_of[row["document"], int(row["offset"])] == (row["label"] == "possessive") for row in rows]
+            yield share(f"{word}, {source}, {grammar}", sum(right), len(right), f"labelled by hand, {about}")
     yield from names(annotated, texts)
 
 
+def roles(texts: Mapping[str, str], grammar: Grammar) -> dict[tuple[str, int], bool]:
+    """For each text and place of her or his, whether it is taken for a possessive."""
+    edits = Swapper(grammar=grammar).found(list(texts.values()))
+    return {
+        (name, edit.start): edit.rule.endswith("possessive")
+        for name, found in zip(texts, edits, strict=True)
+        for edit in found
+        if edit.rule.startswith(("her", "his"))
+    }
+
+
+def treebanks(folder: Path) -> Iterator[dict[str, Any]]:
+    """her and his on the tags of treebanks: PRP$ is a possessive, PRP none. Those of -dev and -train were read for
+    tuning, the others were not."""
+    gold = dict[tuple[str, int], tuple[bool, str, bool]]()
+    texts = dict[str, str]()
+    for path in sorted(folder.glob("*.conllu")):
+        kept = "-train" not in path.name and "-dev" not in path.name
+        text, key, at = "", "", 0
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith("# text = "):
+                text, key, at = line.removeprefix("# text = "), f"{path.name} {len(texts)}", 0
+                texts[key] = text
+            fields = line.split("\t")
+            if len(fields) < 5 or not fields[0].isdigit():
+                continue
+            start = text.find(fields[1], at)
+            at = start + len(fields[1]) if start >= 0 else at
+            if fields[1].lower() in ("her", "his") and fields[4] in ("PRP", "PRP$") and start >= 0:
+                gold[key, start] = fields[4] == "PRP$", fields[1].lower(), kept
+    texts = {key: texts[key] for key, _ in gold}
+    for grammar in GRAMMARS:
+        found = roles(texts, grammar)
+        for word, possessive, becomes in (("her", False, "him"), ("her", True, "his"), ("his", True, "her")):
+            for kept, part, about in ((True, "test", "test files"), (False, "dev", "dev and train, read for tuning")):
+                places = [at for at, told in gold.items() if told == (possessive, word, kept)]
+                right = sum(found.get(at) == possessive for at in places)
+                if places:
+                    name = f"{word} -> {becomes}, UD {part}, {grammar}"
+                    yield share(name, right, len(places), f"gold tags of UD, {about}")
+
+
 def names(annotated: Sequence[dict[str, str]], texts: dict[str, str]) -> Iterator[dict[str, Any]]:
-    naming, table = Naming(), bundled()
-    places = {name: {edit.start for edit in naming(text)} for name, text in texts.items()}
+    table = bundled()
+    edits = swapper(True, "auto").found(list(texts.values()))
+    places = {
+        name: {edit.start for edit in found if edit.rule == "name"} for name, found in zip(texts, edits, strict=True)
+    }
     hits = [
         int(row[f"{side}-offset"]) in places[row["ID"]]
         for row in annotated
@@ -114,7 +160,7 @@ def speed(documents: Iterable[str], what: str) -> Iterator[dict[str, Any]]:
     note = f"{what}; the peer is HanTa, tagging alone" if tagging else f"{what}; no peer: HanTa is not installed"
     for jobs in (1, 2):
         peer = rate(tag, peers, jobs) if tagging else None
-        for name, work in (("words only", swap_words), ("with names", swap_names)):
+        for name, work in (("words only", swap_words), ("with names", swap_names), ("auto", swap_auto)):
             here = f"swap, {name}, {jobs} core{'s' * (jobs > 1)}"
             yield row(here, rate(work, ours, jobs), peer, unit="MB/s", note=note)
 
@@ -141,18 +187,21 @@ def rate(work: Callable[[str], None], texts: Sequence[str], jobs: int) -> float:
 
 
 @cache
-def swapper(names: bool) -> Swapper:
-    return Swapper(names=Naming() if names else None)
+def swapper(names: bool, grammar: Grammar) -> Swapper:
+    return Swapper(names=Naming() if names else None, grammar=grammar)
 
 
 def swap_words(text: str) -> None:
-    for line in text.splitlines():
-        swapper(False)(line)
+    swapper(False, "rules").found(text.splitlines())
 
 
 def swap_names(text: str) -> None:
-    for line in text.splitlines():
-        swapper(True)(line)
+    swapper(True, "rules").found(text.splitlines())
+
+
+def swap_auto(text: str) -> None:
+    """Words and names, with the model where rules are unsure."""
+    swapper(True, "auto").found(text.splitlines())
 
 
 @cache
@@ -170,6 +219,8 @@ def tag(text: str) -> None:
 
 def rows() -> Iterator[dict[str, Any]]:
     """One row for each thing measured, as soon as it is: name, ours, peer, ratio, unit, note."""
+    if folder := os.environ.get("EVENHAND_UD"):
+        yield from treebanks(Path(folder))
     if annotated := gap():
         yield from accuracy(annotated)
         yield from speed((row["Text"] for row in annotated), "GAP's texts")
@@ -182,6 +233,10 @@ def rows() -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Print them."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--ud", help="a folder with *.conllu files of Universal Dependencies")
+    if given := parser.parse_args().ud:
+        os.environ["EVENHAND_UD"] = given
     print(f"{'':32}{'ours':>8}{'peer':>9}{'ratio':>8}")
     for found in rows():
         peer = f"{found['peer']:9.3f}{found['ratio']:8.0f}" if found["peer"] else " " * 17

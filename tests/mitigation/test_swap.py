@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from evenhand import BadInput
 from evenhand.datasets.gendered import lexicon
-from evenhand.mitigation.names import Naming, bundled, own
+from evenhand.mitigation.edits import Edit, applied, cased
+from evenhand.mitigation.name_lists import bundled, own
+from evenhand.mitigation.names import Naming
 from evenhand.mitigation.pronouns import SURE, score
 from evenhand.mitigation.substitute import substitute
-from evenhand.mitigation.swap import Edit, Swapper, applied, cased
+from evenhand.mitigation.swap import Swapper
 from helpers.edits import swapped_back
 
 SWAP = Swapper()

@@ -17,9 +17,9 @@ import pytest
 from evenhand import BadInput, RunError
 from evenhand.cli.app import app, main
 from evenhand.cli.terminal import run as run_command
-from evenhand.mitigation import swap_file, swap_workers
+from evenhand.mitigation import swap_one, swap_workers
+from evenhand.mitigation.edits import Edit
 from evenhand.mitigation.substitute import substituted
-from evenhand.mitigation.swap import Edit
 from evenhand.mitigation.swap_file import swap
 from helpers.edits import swapped_back
 
@@ -57,7 +57,7 @@ def texts(path: Path) -> list[str]:
 @pytest.mark.parametrize("suffix", [".txt", ".csv", ".tsv", ".jsonl", ".parquet"])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_format_comes_back_swapped(tmp_path: Path, suffix: str, jobs: int) -> None:
-    done = swap(write(tmp_path / f"a{suffix}"), jobs=jobs, trail=True)
+    done = swap(write(tmp_path / f"a{suffix}"), jobs=jobs, trail=True, lines=suffix == ".txt")
     assert done.out == tmp_path / f"a.swapped{suffix}"
     assert texts(done.out) == SWAPPED
     assert (done.documents, done.rewritten) == (3, 2)
@@ -83,9 +83,9 @@ def test_augmenting_writes_both(tmp_path: Path) -> None:
 def test_a_share_is_seeded_and_the_rest_is_untouched(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("".join(f"He has {i} hats.\r\n" for i in range(400)))
-    one = swap(file, tmp_path / "1.txt", share=0.5, jobs=1).out.read_bytes()
-    assert one == swap(file, tmp_path / "2.txt", share=0.5, jobs=2).out.read_bytes()
-    assert one != swap(file, tmp_path / "3.txt", share=0.5, seed=1, jobs=1).out.read_bytes()
+    one = swap(file, tmp_path / "1.txt", share=0.5, lines=True, jobs=1).out.read_bytes()
+    assert one == swap(file, tmp_path / "2.txt", share=0.5, lines=True, jobs=2).out.read_bytes()
+    assert one != swap(file, tmp_path / "3.txt", share=0.5, lines=True, seed=1, jobs=1).out.read_bytes()
     lines = one.decode().splitlines(keepends=True)
     assert 150 < sum(line.startswith("She") for line in lines) < 250
     assert all(line.endswith("\r\n") for line in lines)
@@ -135,7 +135,7 @@ def test_the_edits_of_stopped_swaps_with_other_settings_go_with_the_next_one(tmp
     for options in ({}, {"share": 0.5}, {"seed": 3}, {"out": tmp_path / "b.txt"}):
         stopped(file, **options)
     first, *_ = sorted(tmp_path.glob(".a.swapped.txt.*.part"))
-    with swap_file._alone(first):
+    with swap_one.alone(first):
         assert texts(swap(file, jobs=1, seed=5).out) == SWAPPED
         left = {path for path in tmp_path.glob(".*") if path.suffix == ".part"}
     assert left == {first, *tmp_path.glob(".b.txt.*.part")}
@@ -144,11 +144,11 @@ def test_the_edits_of_stopped_swaps_with_other_settings_go_with_the_next_one(tmp
 def stopped(file: Path, **options: Any) -> None:
     """Swap a file, but stop before the texts are written."""
 
-    def stop(*_: object) -> None:
+    def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(swap_file, "write_texts", stop)
+        patch.setattr(swap_one, "write_texts", stop)
         with pytest.raises(KeyboardInterrupt):
             swap(file, jobs=1, **options)
 
@@ -223,7 +223,7 @@ def test_texts_in_another_language_are_refused(tmp_path: Path, text: str, capsys
 def test_a_swap_that_changes_nothing_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "a.txt"
     file.write_text("It rains.\nThe door is open.\n")
-    assert run_command(app, ["swap", str(file), "--jobs", "1"]) == 0
+    assert run_command(app, ["swap", str(file), "--lines", "--jobs", "1"]) == 0
     assert "0 of 2 documents rewritten. None of the documents that were chosen has a" in capsys.readouterr().out
 
 
@@ -327,8 +327,8 @@ def test_a_line_of_many_megabytes_is_worked_on_in_chunks(tmp_path: Path, monkeyp
 def test_a_killed_swap_goes_on(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("".join(f"He told her that his {i} hats were hers, said Mary Jones.\n" for i in range(60_000)))
-    whole = swap(file, tmp_path / "whole.txt", jobs=1).out.read_bytes()
-    command = [sys.executable, "-m", "evenhand", "swap", str(file), "--jobs", "1"]
+    whole = swap(file, tmp_path / "whole.txt", lines=True, jobs=1).out.read_bytes()
+    command = [sys.executable, "-m", "evenhand", "swap", str(file), "--lines", "--jobs", "1"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while not any(part.stat().st_size > 20_000 for part in tmp_path.glob(".a.swapped*.part")):
@@ -340,9 +340,9 @@ def test_a_killed_swap_goes_on(tmp_path: Path) -> None:
     (part,) = tmp_path.glob(".a.swapped*.part")
     with part.open("ab") as cut:
         cut.write(b"[[0, 1")  # as if in the middle of a line
-    done = swap_file._finished(part)
+    done = swap_one.finished(part)
     assert 0 < done < 60_000
-    assert run_command(app, ["swap", str(file), "--jobs", "1"]) == 0
+    assert run_command(app, ["swap", str(file), "--lines", "--jobs", "1"]) == 0
     assert (tmp_path / "a.swapped.txt").read_bytes() == whole
 
 
@@ -367,10 +367,10 @@ def test_a_killed_worker_is_a_sentence_and_the_swap_goes_on(tmp_path: Path, monk
     file = tmp_path / "a.txt"
     file.write_text("He left.\n" * 3_000)
     with monkeypatch.context() as patched:
-        patched.setattr(swap_workers, "_watch_parent", os.abort)
+        patched.setattr(swap_workers, "_begin", os.abort)
         with pytest.raises(RunError, match="A process of the swap was killed.*fewer `jobs`"):
-            swap(file, jobs=2)
-    assert swap(file, jobs=1).rewritten == 3_000
+            swap(file, lines=True, jobs=2)
+    assert swap(file, lines=True, jobs=1).rewritten == 3_000
 
 
 def test_memory_stays_flat(tmp_path: Path) -> None:
@@ -414,7 +414,8 @@ def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_copies_never_run_together(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("He left.")
-    assert swap(file, augment=True, jobs=1).out.read_text() == "He left.\nShe left."
+    assert swap(file, augment=True, lines=True, jobs=1).out.read_text() == "He left.\nShe left."
+    assert swap(file, augment=True, jobs=1, force=True).out.read_text() == "He left.\n\nShe left."
 
 
 def test_an_old_trail_does_not_stay_beside_a_new_text(tmp_path: Path) -> None:
@@ -426,9 +427,9 @@ def test_an_old_trail_does_not_stay_beside_a_new_text(tmp_path: Path) -> None:
 
 def test_the_same_swap_twice_at_once_is_refused(tmp_path: Path) -> None:
     with (
-        swap_file._alone(tmp_path / "x.part"),
+        swap_one.alone(tmp_path / "x.part"),
         pytest.raises(RunError, match="running already"),
-        swap_file._alone(tmp_path / "x.part"),
+        swap_one.alone(tmp_path / "x.part"),
     ):
         pass
 
@@ -443,7 +444,7 @@ def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
 def test_a_swap_and_a_debiasing_choose_the_same_documents(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("".join(f"He is number {i}.\n" if i % 7 else "\n" for i in range(300)))
-    swapped = swap(file, share=0.5, seed=3, jobs=1).out.read_text().splitlines()
+    swapped = swap(file, share=0.5, seed=3, lines=True, jobs=1).out.read_text().splitlines()
     trained_on = [text.rstrip("\n") for text in substituted(str(file), share=0.5, seed=3).after]
     assert [text for text in swapped if text.strip()] == trained_on
     assert 80 < sum("She" in text for text in swapped) < 180
@@ -480,7 +481,7 @@ FULL = """
 import resource, sys
 from evenhand.cli.app import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))  # no file may grow beyond this
-main(["swap", sys.argv[1], "--jobs", "1", "--lang", "en"])
+main(["swap", sys.argv[1], "--lines", "--jobs", "1", "--lang", "en"])
 """
 
 
@@ -490,7 +491,7 @@ def test_a_full_disk_is_a_sentence_and_the_swap_goes_on_when_there_is_room(tmp_p
     done = subprocess.run([sys.executable, "-c", FULL, str(source)], capture_output=True, text=True)
     assert done.returncode == 2, done.stderr
     assert "where the edits are kept, cannot be written: File too large. Free some space" in done.stderr
-    assert swap(source, jobs=1, lang="en").rewritten == 1_000
+    assert swap(source, lines=True, jobs=1, lang="en").rewritten == 1_000
 
 
 def test_half_of_a_surrogate_pair_stays_as_it_is(tmp_path: Path) -> None:

@@ -1,25 +1,48 @@
 """`evenhand swap`: swap the gender of texts."""
 
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.common import Address, Engine, Force, Lang, Workers
+from evenhand.errors import BadInput
+
+NAMES = 10
+"""Names that stay which are listed; the edit log has all."""
 
 
 def swap(
-    file: Annotated[Path, typer.Argument(help="Texts: txt (a document per line), csv, tsv, jsonl or parquet.")],
-    out: Annotated[Path | None, typer.Option(help="Default: FILE.swapped.EXT, next to it.")] = None,
+    file: Annotated[
+        Path, typer.Argument(help="Texts: txt, csv, tsv, jsonl, parquet; a folder of these; or - for standard input.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A file or folder; - for standard output. Default: FILE.swapped.EXT, next to it."),
+    ] = None,
     column: Annotated[
         list[str] | None, typer.Option(help="A column of texts: csv, tsv, jsonl, parquet. Repeatable. Default: text.")
     ] = None,
+    lines: Annotated[bool, typer.Option("--lines", help="Each line of a txt file is a document of its own.")] = False,
+    grammar: Annotated[
+        str, typer.Option(help="What decides him or his: rules, model, or auto: the model where rules are unsure.")
+    ] = "auto",
+    to: Annotated[str, typer.Option(help="other: the other gender; neutral: they, firefighter.")] = "other",
+    only: Annotated[str | None, typer.Option(help="One direction: he-to-she or she-to-he.")] = None,
     share: Annotated[float, typer.Option(help="The share of documents to rewrite: 0.5 for a balanced corpus.")] = 1.0,
     augment: Annotated[bool, typer.Option(help="Keep each document, followed by its counterpart.")] = False,
     names: Annotated[bool, typer.Option(help="Swap first names too.")] = True,
     name_list: Annotated[str | None, typer.Option(help="Your own names: male, tab, female, on each line.")] = None,
     trail: Annotated[bool, typer.Option(help="Write every edit to OUT.trail.jsonl.")] = False,
+    input_format: Annotated[
+        str, typer.Option("--format", help="With - as FILE: the format of the input, txt, csv, tsv or jsonl.")
+    ] = "txt",
     lang: Lang = None,
     force: Force = False,
     seed: Annotated[int, typer.Option(help="Seed of the choice of documents.")] = 0,
@@ -34,24 +57,61 @@ def swap(
     """
     from evenhand.mitigation.swap_file import swap as swap_file
 
-    done = swap_file(
-        file,
-        out,
-        column=column or "text",
-        share=share,
-        augment=augment,
-        names=names,
-        name_list=name_list,
-        trail=trail,
-        lang=lang,
-        force=force,
-        seed=seed,
-        jobs=jobs,
-        engine=engine,
-        address=address,
-        workers=workers,
-    )
+    with piped(file, out, input_format, trail=trail) as (source, target):
+        done = swap_file(
+            source,
+            target,
+            column=column or "text",
+            lines=lines,
+            share=share,
+            augment=augment,
+            grammar=grammar,
+            only=only,
+            to=to,
+            names=names,
+            name_list=name_list,
+            trail=trail,
+            lang=lang,
+            force=force,
+            seed=seed,
+            jobs=jobs,
+            engine=engine,
+            address=address,
+            workers=workers,
+        )
+    if str(out) == "-" or (out is None and str(file) == "-"):
+        return
     edits = ", ".join(f"{rule} {n:,}" for rule, n in done.edits.items())
     told = done.note or f"Edits: {edits}."
-    terminal.show(f"{done.rewritten:,} of {done.documents:,} documents rewritten. {told}")
+    where = f" in {done.files:,} files" if source.is_dir() else ""
+    what = "paragraphs" if source.suffix == ".txt" and not lines else "documents"
+    terminal.show(f"{done.rewritten:,} of {done.documents:,} {what}{where} rewritten. {told}")
+    if done.names:
+        listed = ", ".join(f"{name} {n:,}" for name, n in list(done.names.items())[:NAMES])
+        more = f", and {len(done.names) - NAMES:,} more" if len(done.names) > NAMES else ""
+        terminal.show(f"Names that stay: {listed}{more}.")
     terminal.show(f"Written: {done.out}" + (f", {done.trail}" if done.trail else ""))
+
+
+@contextmanager
+def piped(file: Path, out: Path | None, suffix: str, *, trail: bool) -> Iterator[tuple[Path, Path | None]]:
+    """The files to read and to write: - are temporary ones, filled from standard input or copied to standard output."""
+    reads, writes = str(file) == "-", str(out) == "-" or (out is None and str(file) == "-")
+    if not reads and not writes:
+        yield file, out
+        return
+    if suffix not in ("txt", "csv", "tsv", "jsonl"):
+        raise BadInput(f"Standard input can be txt, csv, tsv or jsonl. Got `format` '{suffix}'.")
+    if writes and (trail or file.is_dir() or file.suffix == ".parquet"):
+        raise BadInput("Standard output takes one text or table, and no edit log. Give `out`, a file or folder.")
+    with TemporaryDirectory() as folder:
+        source, target = Path(folder, f"input.{suffix}"), Path(folder, f"output{file.suffix if not reads else ''}")
+        if reads:
+            with source.open("wb") as kept:
+                shutil.copyfileobj(sys.stdin.buffer, kept)
+        target = target if not reads else target.with_suffix(f".{suffix}")
+        yield (source if reads else file), (target if writes else out)
+        if writes:
+            with target.open("rb") as made:
+                shutil.copyfileobj(made, sys.stdout.buffer)
+            sys.stdout.flush()

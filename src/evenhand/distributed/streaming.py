@@ -29,10 +29,10 @@ def streamed(
     texts: Callable[[], Iterator[Text]],
     work: Callable[[list[tuple[int, Text]]], T],
     *,
-    start: int = 0,
+    size: int = CHUNK,
     workers: int | None = None,
 ) -> Iterator[T]:
-    """The results of `work` on each chunk of the texts, numbered from 0; those before `start` are left out.
+    """The results of `work` on each chunk of `size` texts, numbered from 0.
 
     Needs a connection to a cluster. A process on this machine reads, no further ahead than memory allows, so files need
     not be on other machines.
@@ -43,8 +43,8 @@ def streamed(
         os.chdir(folder)
         if data:
             os.environ["EVENHAND_DATA"] = data
-        numbered = islice(enumerate(texts()), start, None)
-        while chunk := list(islice(numbered, CHUNK)):
+        numbered = enumerate(texts())
+        while chunk := list(islice(numbered, size)):
             yield {"chunk": [pickle.dumps(chunk)]}
 
     def attempted(chunk: list[tuple[int, Text]]) -> T | EvenhandError:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand.mitigation.swap import Edit
+from evenhand.mitigation.edits import Edit
 
 MARKED = ("Pronoun", "A", "B")
 

@@ -5,98 +5,44 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
-from evenhand.core.files import read_parsed
-from evenhand.datasets.files.bundled import read_tsv
 from evenhand.datasets.gendered import Gender, gender
-from evenhand.errors import BadInput
-from evenhand.mitigation.contexts import any_of, contexts
-from evenhand.mitigation.swap import Edit, Swapper, cased
-
-CAPITAL = r"[A-ZÀ-Þ][^\W\d_]*"
-RUN = re.compile(
-    rf"{CAPITAL}(?:(?:(?<=\b[A-Z])\.|(?<=\b(?:Mr|Ms|Dr|St|Lt|Jr|Sr))\.|(?<=\b(?:Mrs|Gen|Rev|Sgt|Col|Sen|Rep|Gov))\.)?"
-    rf"[ ](?:(?:de|da|di|du|van|von|der|den|la|le|al|bin)[ ])?{CAPITAL})*"
+from evenhand.mitigation.asking import AGREED, Grammar, Place, place
+from evenhand.mitigation.contexts import contexts
+from evenhand.mitigation.edits import STAYS, Edit, cased
+from evenhand.mitigation.name_lists import Name, bundled
+from evenhand.mitigation.name_patterns import (
+    AND,
+    ASKS,
+    BEFORE,
+    CALLED,
+    DATED,
+    FIRM,
+    HYPHEN,
+    HYPHENED,
+    INSIDE,
+    OF,
+    OPENED,
+    ORDINAL,
+    OWNED,
+    PERSON,
+    PLACE_WORDS,
+    PLACED,
+    QUOTED,
+    QUOTES,
+    RULED,
+    RUN,
+    STARTS,
+    STATE,
+    THING,
+    TITLED,
+    TOKEN,
+    WITHIN,
 )
-"""Capitalised words in a row, with initials, titles and the small words of surnames."""
-TOKEN = re.compile(CAPITAL)
-STARTS = re.compile(r"(?:^|[.!?:;]['\"’”)\]]*\s+|\n\s*|[\"“‘`]+|--\s*|\(\s*|\[\s*|[*•]\s*)$")
-"""What precedes the first word of a sentence."""
-PLACE_WORDS = re.compile(r"\b(?:in|near|outside)\s+$")
-PLACED = re.compile(r"\b(?:in|at|of|from|to|near|the|The|and|\d+)\s+$|[A-Z][a-z]+,\s$")
-"""What precedes a place or a month that is also a name: in Georgia; Savannah, Georgia; 20 April."""
-INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
-"""The same if another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""
-THING = re.compile(r"\b(?:the|The|a|an|upon|la|le|el|los|las|du)\s+$")
-"""What precedes something that is not a person: the Benjamin, a ship; Stoke upon Trent; Gracias a la Vida."""
-OWNED = re.compile(r"['’]s\s+[A-Z]|\s+\d+:\d|['’]t\b|\s+(?:nominat\w+|awards?|winners?)\b")
-"""What follows a word that is not a person's name: Steven's Forest, Mark 16:2, Don't, an Oscar nomination."""
-QUOTED = re.compile(r"''|[\"”’](?!s)(?! [A-Z])")
-"""What follows a title in quotation marks, such as a song or a show."""
-OPENED = re.compile(r"(?:``|''|[\"“‘])$")
-FIRM = re.compile(r"\s*&\s*[A-Z]|\s+and Sons\b")
-"""What follows the name of a firm."""
-PERSON = re.compile(
-    r"['’]s\s+(?:mother|father|parents|sister|brother|wife|husband|son|daughter|child|children|friends?|boyfriend|"
-    r"girlfriend|life|death|career|house|eyes|name|body|face|head|love)\b|\s+(?:(?:was|is)\s+(?:born|married|the\s+(?:"
-    r"mother|father|sister|brother|wife|husband|son|daughter))|had\s+been|who|herself|himself|"
-    rf"(?:{any_of('deeds')}))\b"
-)
-"""What follows a single word that is a person's name, even if it is also a word or a place."""
-AND = re.compile(r",?\s+(?:and|or)\s+|,\s+")
-"""What connects two names: Hanna and Emily."""
-OF = re.compile(r"\s+of\b")
-ORDINAL = re.compile(r"(?:\dst|\dnd|\drd|\dth|[Ff]irst|[Ss]econd)\s$")
-RULED = re.compile(r"(?:[A-Z][a-z]+\s+of|\bfrom)\s$")
-"""What precedes a country or a town: Governor of Victoria, from Georgia."""
-STATE = re.compile(rf",\s+(?:{any_of('places', 'regions')}|New [JHMYSZ]|North [CD]|South [ACD]|West V)")
-"""What follows a town: Milford, Connecticut."""
-BEFORE = re.compile(r"([^\W\d_]+)[,]?\s+$")
+from evenhand.mitigation.swap import Swapper, To
 
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name's partner, the name's own gender, and whether it is more often a surname."""
-
-    partner: str
-    gender: Gender
-    surname: bool = False
-
-
-@cache
-def bundled() -> Mapping[str, Name]:
-    """The pairs of data/names-en.tsv, both ways, by the name in lower case."""
-    table: dict[str, Name] = {}
-    for row in read_tsv("names-en.tsv", "evenhand.mitigation"):
-        table[row["male"]] = Name(row["female"], "male", row["male_surname"] == "1")
-        table[row["female"]] = Name(row["male"], "female", row["female_surname"] == "1")
-    return table
-
-
-def own(file: str) -> Mapping[str, Name]:
-    """A user's pairs: a male and a female name on each line, separated by a tab. A name may be in one pair only."""
-    table: dict[str, Name] = {}
-    try:
-        lines = read_parsed(Path(file).expanduser(), str.splitlines)
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"The list of names '{file}' cannot be read: {error}. Give a UTF-8 text file.") from error
-    for number, line in enumerate(lines, start=1):
-        if not line.strip("\ufeff \t"):
-            continue
-        fields = [field.strip().lower() for field in line.removeprefix("\ufeff").split("\t")]
-        if len(fields) != 2 or not all(fields) or fields[0] == fields[1]:
-            raise BadInput(f"{file}, line {number}: two different names with a tab between are needed. Got {line!r}.")
-        male, female = fields
-        for one, found in ((male, Name(female, "male")), (female, Name(male, "female"))):
-            if one in table:
-                raise BadInput(f"{file}, line {number}: '{one}' has a partner already, '{table[one].partner}'.")
-            table[one] = found
-    if not table:
-        raise BadInput(f"The list of names '{file}' is empty.")
-    return table
-
-
+ASKED = 2
+"""Places of a doubtful word that a model is asked about: the first of a document."""
 Run = list[tuple[str, int]]
 """Capitalised words in a row, each with its position."""
 
@@ -110,40 +56,54 @@ class Naming:
     like belong to these. Hyphenated names are left alone.
     """
 
-    def __init__(self, table: Mapping[str, Name] | None = None) -> None:
+    def __init__(self, table: Mapping[str, Name] | None = None, only: Gender | None = None) -> None:
         self.table = bundled() if table is None else table
+        self.only = only
 
     def __call__(self, text: str) -> Iterator[Edit]:
-        """The edits, in order."""
-        runs = [run for match in RUN.finditer(text) if (run := self._run(text, match))]
-        first, last = self._used(text, runs)
-        for run in runs:
-            for index, (word, start) in enumerate(run):
-                found = self.table.get(word.lower())
-                if found and self._is_first_name(text, run, index, found, first, last):
-                    yield Edit(start, word, cased(found.partner, word), "name")
+        """The edits, in order, by rules alone."""
+        return (edit for edit in self.draft(text).edits({}) if edit.rule != STAYS)
+
+    def draft(self, text: str) -> "Draft":
+        """The names of a document, of which some may be doubtful."""
+        runs, unlisted = list[Run](), list[tuple[str, int]]()
+        table, ordinary = self.table, _ordinary()
+        for match in RUN.finditer(text):  # most are one word, which is not in the list: these must be quick
+            word = match[0]
+            if " " in word:
+                if run := self._run(text, match):
+                    runs.append(run)
+            elif word.lower() in table:
+                runs.append([(word, match.start())])
+            elif word not in ordinary and _is_unlisted(text, word, *match.span()):
+                unlisted.append((word, match.start()))
+        return Draft(self, text, runs, *self._used(text, runs), unlisted)
 
     def _run(self, text: str, match: re.Match[str]) -> Run:
         """The words of a run and their positions, from the last title on, without words that only begin a sentence.
 
         Empty if no word of it is in the list of names.
         """
-        if " " not in match[0]:
-            return [(match[0], match.start())] if match[0].lower() in self.table else []
         if self.table.keys().isdisjoint(map(str.lower, TOKEN.findall(match[0]))):
             return []
         context = contexts()
         words = [(m[0], match.start() + m.start()) for m in TOKEN.finditer(match[0])]
-        while words and words[0][0] in context["ordinary"]:
-            words = words[1:]
+        begin, ordinary = 0, _ordinary()
+        while begin < len(words) and words[begin][0] in ordinary:
+            begin += 1
+        words = words[begin:]
+        for index, (word, at) in enumerate(words):
+            if word in ordinary and (len(word) > 1 or (word == "I" and text[at + 1 : at + 2] != ".")):
+                words = words[:index]  # May *I* ask?
+                break
+        if begin > 1 and words and words[0][0] in context["words"] | context["elsewhere"]:
+            return []  # a heading, To Whom It May Concern
         words = words[self._person_at(words) :]
-        if len(words) == 2 and words[1][0] == "I" and words[0][0] in context["words"] | context["elsewhere"]:
-            words = words[:1] if words[0][0].lower() in self.table else []  # "May I ask?", unlike Mary I of England
         if len(words) == 2 and words[0][0].lower() not in self.table and words[1][0].lower() in self.table:
             role = words[0][0] in context["roles"] or words[0][0].endswith(("ly", "ing"))
             if role and STARTS.search(text[max(0, match.start() - 8) : match.start()]):
                 words = words[1:]  # "Actor James said": the first word is not a name
-        return words
+        return words if any(word.lower() in self.table for word, _ in words) else []
 
     def _person_at(self, words: Run) -> int:
         """Where a person begins in a longer run: New York *Mayor Michael Bloomberg*, Essence Magazine *Ana Perez*."""
@@ -157,8 +117,8 @@ class Naming:
                 return index + 1
         return 0
 
-    def _used(self, text: str, runs: list[Run]) -> tuple[set[str], set[str]]:
-        """The words that the document clearly uses as first names, and as surnames."""
+    def _used(self, text: str, runs: list[Run]) -> tuple[set[str], set[str], list[Run]]:
+        """The words that the document clearly uses as first names, and as surnames; and doubtful words, alone."""
         context = contexts()
         first, last = set[str](), set[str]()
         for run in runs:
@@ -178,20 +138,90 @@ class Naming:
             surnames = any(self.table[word.lower()].surname for word in pair)
             if len(pair & doubtful) == 1 and not surnames and AND.fullmatch(text, _end(one), other[0][1]):
                 first |= pair
+        sure = set(first)
         for run in alone:
             word, start = run[0]
-            thing = THING.search(text[max(0, start - 5) : start])
-            if word in doubtful and not thing and PERSON.match(text, _end(run)):
+            if word not in doubtful or THING.search(text[max(0, start - 5) : start]):
+                continue
+            kin = BEFORE.search(text[max(0, start - 20) : start])
+            if PERSON.match(text, _end(run)) or (kin and kin[1] in context["kin"]):
                 first.add(word)
-        return first, last
+        return first, last, [run for run in alone if run[0][0] in doubtful and run[0][0] not in sure]
 
-    def _is_first_name(self, text: str, run: Run, index: int, found: Name, first: set[str], last: set[str]) -> bool:
-        context = contexts()
+
+@dataclass(frozen=True)
+class Draft:
+    """The capitalised words of a document that may be first names; `first` and `last` are clearly those of people."""
+
+    naming: Naming
+    text: str
+    runs: list[Run]
+    first: set[str]
+    last: set[str]
+    alone: list[Run]
+    """Doubtful words: months, places, flowers."""
+    unlisted: list[tuple[str, int]]
+    """Words that do what people do, but are not in the list."""
+
+    def doubtful(self) -> list[Place]:
+        """Where to ask a model whether a doubtful word is a person: at most two places of each."""
+        return [here for places in self._places().values() for here in places]
+
+    def _places(self) -> dict[str, list[Place]]:
+        found: dict[str, list[Place]] = {}
+        for run in self.alone:
+            word, start = run[0]
+            before = self.text[max(0, start - 20) : start]
+            if word in self.first or word.isupper() or PLACED.search(before) or DATED.match(self.text, _end(run)):
+                continue
+            if word not in contexts()["elsewhere"] and not STARTS.search(before) and not self._is_a_word(word):
+                continue  # Grace, in the middle of a sentence
+            if len(places := found.setdefault(word, [])) < ASKED:
+                places.append(place("name", self.text, start, start + len(word)))
+        return found
+
+    def _is_a_word(self, word: str) -> bool:
+        """Whether the document has it as an ordinary word, too: basil."""
+        return re.search(rf"\b{word.lower()}\b", self.text) is not None
+
+    def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
+        """The edits, then the names that stay. A doubtful name is one throughout, by the mean of its odds."""
+        told = dict[str, float]()
+        for word, places in self._places().items() if odds else ():
+            told[word] = sum(odds[here] for here in places) / len(places)  # no answer, no opinion
+        people = {word for word, mean in told.items() if mean >= AGREED}
+        others = {word for word, mean in told.items() if mean < 0}
+        first = (self.first | people) - others
+        for run in self.runs:
+            for index, (word, start) in enumerate(run):
+                found = self.naming.table.get(word.lower())
+                if not found or (self.naming.only and found.gender != self.naming.only):
+                    continue
+                if (word not in others or len(run) > 1) and self._is_first_name(run, index, found, first):
+                    yield Edit(start, word, cased(found.partner, word), "name")
+                elif len(run) == 1 and self._stays(run, others):
+                    yield Edit(start, word, word, STAYS)
+        surnames = {run[-1][0] for run in self.runs if len(run) > 1}
+        yield from (Edit(start, word, word, STAYS) for word, start in self.unlisted if word not in surnames)
+
+    def _stays(self, run: Run, others: set[str]) -> bool:
+        """Whether a word that was left as it is may be somebody's first name: it does what people do."""
+        word = run[0][0]
+        if word in self.last or word in others or word in contexts()["never"]:
+            return False
+        return PERSON.match(self.text, _end(run)) is not None
+
+    def _is_first_name(self, run: Run, index: int, found: Name, first: set[str]) -> bool:
+        context, text, table = contexts(), self.text, self.naming.table
         word, start = run[index]
         stop = start + len(word)
         if HYPHEN.match(text, stop) or HYPHENED.search(text, max(0, start - 3), start) or _not_a_person(text, run):
             return False
         if word in context["never"] or (word.isupper() and len(word) < 4) or FIRM.match(text, _end(run)):
+            return False
+        if DATED.match(text, stop) or (word in context["words"] and ASKS.match(text, stop)):
+            return False
+        if word.isupper() and word.capitalize() in context["words"] | context["elsewhere"]:
             return False
         before = text[max(0, start - 20) : start]
         if found.surname and len(run) > 1 and PLACE_WORDS.search(before):
@@ -199,17 +229,17 @@ class Naming:
         if word in context["offices"] and (OF.match(text, stop) or ORDINAL.search(before)):
             return False
         if word in context["elsewhere"] and (PLACED if len(run) == 1 else INSIDE).search(before):
-            return len(run) == 1 and word in first and not (INSIDE.search(before) or RULED.search(before))
+            return len(run) == 1 and word in first and not (WITHIN.search(before) or RULED.search(before))
         if len(run) > 1:
             if index == len(run) - 1:  # a surname, unless a title makes it the first
                 lord = found.surname and run[0][0] in ("Lord", "Lady")
                 return len(run) == 2 and run[0][0] in context["first_titles"] and not lord
             after = run[index + 1][0]
             if word == "Don":  # a title before a first name
-                return not (after.lower() in self.table or after.endswith(("o", "ote", "one")))
+                return not (after.lower() in table or after.endswith(("o", "ote", "one")))
             if word == "Les" and after.endswith("s"):  # French: Les Misérables
                 return False
-            if word in context["offices"] and index + 2 < len(run) and after.lower() in self.table:
+            if word in context["offices"] and index + 2 < len(run) and after.lower() in table:
                 return False  # Dean Christina Slade
             return index == 0 or run[index - 1][0] not in context["place_before"]
         kin = BEFORE.search(before)
@@ -221,7 +251,7 @@ class Naming:
             return True
         if OPENED.search(before) and QUOTED.match(text, stop):
             return False
-        if word in last or word in context["elsewhere"] or found.surname:
+        if word in self.last or word in context["elsewhere"] or found.surname or word in context["surnames"]:
             return False
         if word in context["words"] and STARTS.search(before):
             return False
@@ -242,13 +272,36 @@ Names = tuple[tuple[str, Name], ...]
 
 
 @cache
-def swapper(names: bool = True, own: Names | None = None) -> Swapper:
+def swapper(
+    names: bool = True,
+    own: Names | None = None,
+    grammar: Grammar = "rules",
+    only: Gender | None = None,
+    to: To = "other",
+) -> Swapper:
     """The swapper for words and, with `names`, for first names: those of the user's own list, if given."""
-    return Swapper(names=Naming(dict(own) if own else None) if names else None)
+    naming = Naming(dict(own) if own else None, only) if names and to == "other" else None
+    return Swapper(names=naming, grammar=grammar, only=only, to=to)
 
 
-HYPHEN, HYPHENED = re.compile(r"-(?!-)|\*\w"), re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$")
-"""One hyphen, as in Jean-Paul, and O'Donnell; two are a dash. Some texts have * for letters (Fran*ais)."""
+@cache
+def _ordinary() -> frozenset[str]:
+    words = contexts()["ordinary"]
+    return words | {word.upper() for word in words}
+
+
+def _is_unlisted(text: str, word: str, start: int, stop: int) -> bool:
+    """Whether a capitalised word that is not in the list is a person: it does what people do, or is spoken to."""
+    after = text[stop : stop + 1]
+    if after == ",":
+        if text[start - 1 : start] not in QUOTES or not CALLED.match(text, stop):
+            return False
+    elif not PERSON.match(text, stop):
+        return False
+    if word in contexts()["surname_titles"] or len(word) < 3 or word.isupper() or gender(word):
+        return False
+    before = text[max(0, start - 12) : start]
+    return not (TITLED.search(before) or THING.search(before))
 
 
 def _end(run: Run) -> int:

@@ -1,15 +1,17 @@
 """Swap the gender of every gendered word of a text, with correct grammar, and list the edits."""
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import Literal, Protocol
 
-from evenhand.core.words import capitalised
-from evenhand.datasets.gendered import lexicon
+from evenhand.datasets.gendered import Gender, gender, lexicon
 from evenhand.errors import BadInput
-from evenhand.mitigation import titles
-from evenhand.mitigation.pronouns import SURE, score
+from evenhand.mitigation import neutral, titles
+from evenhand.mitigation.asking import Grammar, Place, log_odds, place
+from evenhand.mitigation.edits import STAYS, Edit, applied, cased
+from evenhand.mitigation.pronouns import is_possessive, is_unsure, score
 
 WORD = re.compile(r"[^\W\d_]+(?:['’](?:am|AM)\b)?(?![\u0300-\u036f])")
 """Letters only, since hyphens, 's, 'll and quotation marks stay as they are; and ma'am."""
@@ -25,21 +27,41 @@ SURNAME = re.compile(
 """What precedes a capitalised role noun that is a surname: Stephen King."""
 NAMED = re.compile(r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|Street|Hospital|Island|Bible|Award)\b")
 """What follows a role noun that is part of a name: Duke University."""
+ARTICLE = re.compile(r"(?<![\w.])(an?)\s+$", re.I)
+ARTICLE_ENDS = frozenset("aAnN")
+VOWEL = re.compile(r"(?:[aeio]|u(?!ni|ser)|h(?:eir|onou?r))", re.I)
+"""How a word begins that has "an" before it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A replacement of characters `start` to `start + len(old)` of the original, and the rule behind it."""
-
-    start: int
-    old: str
-    new: str
-    rule: str
-
-
+To = Literal["other", "neutral"]
 Rewrite = Callable[[str], str]
-Naming = Callable[[str], Iterator[Edit]]
-"""Finds the first names of a document, with their partners."""
+ROLES: dict[To, dict[tuple[str, bool], str]] = {
+    "other": {("her", True): "his", ("her", False): "him", ("his", True): "her", ("his", False): "hers"},
+    "neutral": {("her", True): "their", ("her", False): "them", ("his", True): "their", ("his", False): "theirs"},
+}
+"""What her and his become, as a possessive and as none."""
+RULES = {
+    ("her", True): "her: possessive",
+    ("her", False): "her: object",
+    ("his", True): "his: possessive",
+    ("his", False): "his: alone",
+}
+
+
+class Names(Protocol):
+    """The first names of a document: some are clear, others are a matter of opinion."""
+
+    def doubtful(self) -> Sequence[Place]:
+        """Places to ask a model about."""
+
+    def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
+        """The edits and the names that stay; `odds` are what a model answered."""
+
+
+class Naming(Protocol):
+    """Finds the first names of a document, with their partners."""
+
+    def draft(self, text: str) -> Names:
+        """What can be told from the text alone."""
 
 
 class Spelt(dict[str, tuple[str, str] | None]):
@@ -62,15 +84,25 @@ class Spelt(dict[str, tuple[str, str] | None]):
 
 
 class Swapper:
-    """Rewrites a document: a call returns the new text, `edits` the list of changes.
+    """Rewrites documents: a call returns the new text, `edits` the list of changes.
 
     `pairs` replaces the bundled words: male words with their female partners, swapped both ways; where several share a
-    partner, the first counts. `names` finds first names (evenhand.mitigation.names); None leaves names alone.
+    partner, the first counts. `names` finds first names (evenhand.mitigation.names); None leaves names alone. `grammar`
+    says who decides what her and his are, and which doubtful words are names: rules, a model, or with `auto` a model
+    where rules are unsure. `only` swaps words of this gender alone. `to="neutral"` makes words of both genders neutral.
     """
 
-    def __init__(self, pairs: Mapping[str, str] | None = None, names: Naming | None = None) -> None:
-        self.names = names
-        self.words = _bundled() if pairs is None else _both_ways(pairs)
+    def __init__(
+        self,
+        pairs: Mapping[str, str] | None = None,
+        names: Naming | None = None,
+        *,
+        grammar: Grammar = "rules",
+        only: Gender | None = None,
+        to: To = "other",
+    ) -> None:
+        self.names, self.grammar, self.to = names, grammar, to
+        self.words = _both_ways(pairs) if pairs is not None else _bundled(only, to)
 
     def __call__(self, text: str) -> str:
         """The text with every gendered word swapped."""
@@ -78,17 +110,37 @@ class Swapper:
 
     def edits(self, text: str) -> list[Edit]:
         """The changes, in order."""
-        found = list(self._words(text))
-        if self.names is not None:
-            taken = {edit.start for edit in found}
-            found += [edit for edit in self.names(text) if edit.start not in taken]
-            found.sort(key=lambda edit: edit.start)
-        return found
+        return [edit for edit in self.found([text])[0] if edit.rule != STAYS]
 
-    def _words(self, text: str) -> Iterator[Edit]:
+    def found(self, texts: Sequence[str]) -> list[list[Edit]]:
+        """For each document, its changes and the names that stay, in order; the model is asked about all at once."""
+        drafts, unsure = list[list[Edit]](), list[tuple[int, int, float, Place]]()
+        for number, text in enumerate(texts):
+            draft = list[Edit]()
+            drafts.append(draft)
+            for edit, found in self._words(text):
+                if found is not None:
+                    here = place(edit.old.lower(), text, edit.start, edit.start + len(edit.old))
+                    unsure.append((number, len(draft), found, here))
+                draft.append(edit)
+        names = [self.names.draft(text) for text in texts] if self.names else []
+        asked = [here for *_, here in unsure]
+        asked += [here for one in names for here in one.doubtful()] if self.grammar != "rules" else []
+        odds = dict(zip(asked, log_odds(asked), strict=True)) if asked else {}
+        for number, index, found, here in unsure:
+            edit = drafts[number][index]
+            drafts[number][index] = self._pronoun(edit.start, edit.old, found, odds[here])
+        for number, one in enumerate(names):
+            taken = {edit.start for edit in drafts[number]}
+            drafts[number] += [edit for edit in one.edits(odds) if edit.start not in taken]
+        return [self._finished(text, draft) for text, draft in zip(texts, drafts, strict=True)]
+
+    def _words(self, text: str) -> Iterator[tuple[Edit, float | None]]:
+        """The edits of words, in order, with the score of a pronoun that a model is to be asked about."""
         table = self.words
         addresses = [m.span() for m in ADDRESS.finditer(text)] if any(m in text for m in ("://", "@", "www.")) else []
         surnames = set[str]()
+        forms: Mapping[str, str] | None = None
         for match in WORD.finditer(text):
             old = match[0]
             found = table[old]
@@ -96,58 +148,59 @@ class Swapper:
                 continue
             partner: str | None
             partner, rule = found
-            start = match.start()
-            if rule == "context":
-                partner, rule = _pronoun(text, start, match.end())
-            elif KEEP_BEFORE.match(text, match.end()):
-                continue
-            elif rule == "title" and old.lower() in titles.TITLES:
-                partner = titles.partner(text, start, match.end())
-                if partner is None:
-                    continue
+            start, stop = match.span()
             if KEEP_AFTER.search(text[max(0, start - 3) : start]) or any(a <= start < b for a, b in addresses):
                 continue
-            if rule == "role" and old[0].isupper():
+            if rule == "context":
+                told = score(text, start, stop)
+                asked = self.grammar == "model" or (self.grammar == "auto" and is_unsure(text, start, stop, told))
+                yield self._pronoun(start, old, told), told if asked else None
+                continue
+            if KEEP_BEFORE.match(text, stop):
+                continue
+            if rule == "title" and old.lower() in titles.TITLES:
+                forms = titles.forms(text) if forms is None else forms
+                title = titles.partner(text, start, stop, forms)
+                partner = title if self.to == "other" else title and partner
+            elif rule == "role" and old[0].isupper():
                 if SURNAME.search(text[max(0, start - 20) : start]):
                     surnames.add(old)
-                if old in surnames or NAMED.match(text, match.end()):
+                if old in surnames or NAMED.match(text, stop):
                     continue
-            yield Edit(start, old, cased(partner, old), rule)
+            if partner:
+                yield Edit(start, old, cased(partner, old), rule), None
+
+    def _pronoun(self, start: int, old: str, found: float, odds: float = math.nan) -> Edit:
+        """The edit of her or his, by its score, and by the odds that a model gives."""
+        word = old.lower()
+        alone = self.grammar == "model" and not math.isnan(odds)
+        role = odds > 0 if alone else is_possessive(word, found, odds)
+        return Edit(start, old, cased(ROLES[self.to][word, role], old), RULES[word, role])
+
+    def _finished(self, text: str, draft: list[Edit]) -> list[Edit]:
+        """The edits in order, with those of the articles and verbs that depend on them."""
+        more = []
+        for edit in draft:
+            if text[edit.start - 2 : edit.start - 1] not in ARTICLE_ENDS or edit.start < 2:
+                continue  # most, and quickly
+            if _takes_an(edit.old) == (an := _takes_an(edit.new)):
+                continue
+            if found := ARTICLE.search(text[max(0, edit.start - 8) : edit.start]):
+                new = cased("an" if an else "a", "A" if found[1][0].isupper() else "a")
+                more.append(Edit(edit.start - len(found[0]), found[1], new, "article"))
+        if self.to == "neutral":
+            more += neutral.verbs(text, draft)
+        return sorted([*draft, *more], key=lambda edit: edit.start)
 
 
-def _pronoun(text: str, start: int, stop: int) -> tuple[str, str]:
-    possessive = score(text, start, stop)
-    if text[start:stop].lower() == "her":
-        return ("his", "her: possessive") if possessive > 0 else ("him", "her: object")
-    return ("her", "his: possessive") if possessive > SURE else ("hers", "his: alone")
-
-
-def applied(text: str, edits: Sequence[Edit]) -> str:
-    """The text with the edits applied."""
-    parts, at = [], 0
-    for edit in edits:
-        if text[edit.start : edit.start + len(edit.old)] != edit.old:
-            raise BadInput(f"The edits belong to another text: {edit.old!r} is not at {edit.start}.")
-        parts += [text[at : edit.start], edit.new]
-        at = edit.start + len(edit.old)
-    return "".join([*parts, text[at:]])
-
-
-def cased(word: str, like: str) -> str:
-    """The word in the case of another: lower, Capitalised or UPPER; mixed case (McKenzie) counts as Capitalised.
-
-    >>> cased("woman", "MAN"), cased("she", "He"), cased("lisa", "MacKenzie")
-    ('WOMAN', 'She', 'Lisa')
-    """
-    if like.islower():
-        return word
-    if like.isupper() and len(like) > 1:
-        return word.upper()
-    return capitalised(word) if like[0].isupper() else word
+def _takes_an(word: str) -> bool:
+    return VOWEL.match(word) is not None
 
 
 @cache
-def _bundled() -> Spelt:
+def _bundled(only: Gender | None = None, to: To = "other") -> Spelt:
+    if to == "neutral":
+        return Spelt({word: found for word, found in neutral.words().items() if only in (None, gender(word))})
     table: dict[str, tuple[str, str]] = {}
     for words in lexicon():
         if words.oneway != "female":
@@ -157,7 +210,9 @@ def _bundled() -> Spelt:
     table |= {"her": ("", "context"), "his": ("", "context")}
     table |= {"him": ("her", "pronoun"), "hers": ("his", "pronoun")}
     table |= dict.fromkeys(titles.TITLES, ("", "title"))
-    return Spelt(table)
+    return Spelt(
+        {word: found for word, found in table.items() if only in (None, titles.TITLES.get(word, gender(word)))}
+    )
 
 
 def _both_ways(pairs: Mapping[str, str]) -> Spelt:

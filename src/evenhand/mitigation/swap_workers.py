@@ -4,58 +4,93 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import accumulate, chain, islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
+from evenhand.datasets.files.plain_text import unwrapped
+from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import connected
 from evenhand.errors import RunError
 from evenhand.mitigation import names as naming
+from evenhand.mitigation.asking import Grammar
+from evenhand.mitigation.edits import Edit
 from evenhand.mitigation.substitute import chosen
-from evenhand.mitigation.swap import Edit, Swapper
-from evenhand.mitigation.text_files import Texts, read_texts
+from evenhand.mitigation.swap import Swapper, To
+from evenhand.mitigation.text_files import Texts, is_paragraphs, read_texts
 
 Edits = list[list[list[list[Any]]]]
 """The edits of each document and each of its columns, as they are stored."""
-CHUNK = 200
-"""Documents per task of a worker."""
+DOCUMENTS, CHARACTERS = 1_000, 400_000
+"""The most of a task of a worker: rows."""
+SECTION = 1_000_000
+"""Characters of a section of a text file: its paragraphs are one document, in which names are treated alike."""
 LONGEST = 2_000_000
 """Characters of a document; longer ones are processed in chunks, cut at the end of a sentence."""
+Chunk = list[tuple[int, Texts]]
+"""Documents with their numbers."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The settings of a swap: which documents are swapped, and whether first names are as well."""
+    """The settings of a swap: how documents are read, which are swapped, and how."""
 
+    columns: tuple[str, ...]
+    lines: bool
+    """Whether each line of a text file is a document; otherwise its paragraphs are."""
     names: bool
     own: naming.Names | None
     """The user's own list of names, if any."""
     share: float
     seed: int
+    grammar: Grammar
+    only: Gender | None
+    to: To
+    first: int = 0
+    """The number of the first document, where several files are swapped."""
 
 
-def here(source: Path, columns: Sequence[str], job: Job, jobs: int | None, done: int) -> Generator[Edits]:
+def chunks(source: Path, job: Job, done: int) -> Iterator[Chunk]:
+    """The documents that are processed together, without chunks that are done; they do not depend on what is."""
+    whole = is_paragraphs(source, job.lines)
+    chunk, size = Chunk(), 0
+    for number, texts in enumerate(read_texts(source, job.columns, lines=job.lines)):
+        length = sum(map(len, texts))
+        full = size + length > SECTION if whole else len(chunk) == DOCUMENTS or size + length > CHARACTERS
+        if chunk and full:
+            if number > done:
+                yield chunk
+            chunk, size = [], 0
+        chunk.append((number, texts))
+        size += length
+    if chunk and chunk[-1][0] >= done:
+        yield chunk
+
+
+def here(source: Path, job: Job, jobs: int | None, done: int) -> Generator[Edits]:
     """The edits of all documents but the first `done`, chunk by chunk, by processes of this machine."""
-    texts = islice(enumerate(read_texts(source, columns)), done, None)
-    chunks = iter(lambda: list(islice(texts, CHUNK)), [])
-    work = partial(_rewritten, job=job)
-    if (jobs or _cores()) == 1:
-        yield from map(work, chunks)
+    todo = chunks(source, job, done)
+    work = partial(_rewritten, job=job, done=done, whole=is_paragraphs(source, job.lines))
+    processes = jobs or _cores()
+    ahead = list(islice(todo, 2))
+    if processes == 1 or len(ahead) == 1:  # a process of its own costs more than one chunk takes
+        yield from map(work, chain(ahead, todo))
         return
+    todo = chain(ahead, todo)
     # A process with torch has threads, which do not survive a fork.
     context = get_context("spawn") if "torch" in sys.modules else None
-    pool = ProcessPoolExecutor(jobs or _cores(), context, _watch_parent)
+    pool = ProcessPoolExecutor(processes, context, _begin)
     try:  # only a few chunks ahead of what is written, so that memory stays flat
-        waiting = deque(pool.submit(work, chunk) for chunk in islice(chunks, 4 * _cores()))
+        waiting = deque(pool.submit(work, chunk) for chunk in islice(todo, 2 * processes))
         while waiting:
             yield waiting.popleft().result()
-            waiting.extend(pool.submit(work, chunk) for chunk in islice(chunks, 1))
+            waiting.extend(pool.submit(work, chunk) for chunk in islice(todo, 1))
     except BrokenProcessPool as error:
         raise RunError(
             "A process of the swap was killed; the usual reason is memory. Run the same command again, which goes on "
@@ -65,19 +100,22 @@ def here(source: Path, columns: Sequence[str], job: Job, jobs: int | None, done:
         pool.shutdown(cancel_futures=True)
 
 
-def on_cluster(
-    source: Path, columns: Sequence[str], job: Job, address: str | None, workers: int | None, done: int
-) -> Generator[Edits]:
+def on_cluster(source: Path, job: Job, address: str | None, workers: int | None, done: int) -> Generator[Edits]:
     """The same, by the workers of a Ray cluster."""
     with connected(address, workers):
         from evenhand.distributed.streaming import streamed
 
-        texts = partial(read_texts, source, columns)
-        yield from streamed(texts, partial(_rewritten, job=job), start=done, workers=workers)
+        work = partial(_rewritten, job=job, done=done, whole=is_paragraphs(source, job.lines))
+        yield from streamed(partial(chunks, source, job, done), partial(_first, work), size=1, workers=workers)
 
 
-def _watch_parent() -> None:
-    """End a worker with its parent, even if the parent was killed."""
+def _first(work: Callable[[Chunk], Edits], items: list[tuple[int, Chunk]]) -> Edits:
+    return [edits for _, chunk in items for edits in work(chunk)]
+
+
+def _begin() -> None:
+    """Begin a worker: it ends with its parent, even if the parent was killed, and uses one core."""
+    os.environ["OMP_NUM_THREADS"] = "1"
 
     def wait() -> None:
         if parent := parent_process():
@@ -87,26 +125,57 @@ def _watch_parent() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _rewritten(chunk: Sequence[tuple[int, Texts]], *, job: Job) -> Edits:
-    """The edits of each document, none for those that are not chosen. Runs in a worker."""
-    swapper = naming.swapper(job.names, job.own)
+def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> Edits:
+    """The edits of each document after those that are `done`, none for those that are not chosen. Runs in a worker."""
+    swapper = naming.swapper(job.names, job.own, job.grammar, job.only, job.to)
+    number = chunk[0][0]
+    if whole:
+        found = _in_paragraphs(swapper, [text for _, (text,) in chunk])
+    else:
+        parts = [part for _, texts in chunk for text in texts for part in _parts(unwrapped(text))]
+        edits = iter(swapper.found(parts))
+        found = [[_joined(text, edits) for text in texts] for _, texts in chunk]
+    return [
+        [[[e.start, e.old, e.new, e.rule] for e in each] for each in edits]
+        if chosen(number + index + job.first, job.share, job.seed)
+        else [[] for _ in edits]
+        for index, edits in enumerate(found)
+        if number + index >= done
+    ]
 
-    def edits(text: str) -> list[list[Any]]:
-        return [[e.start, e.old, e.new, e.rule] for e in _edits(swapper, text)]
 
-    return [[edits(text) if chosen(number, job.share, job.seed) else [] for text in texts] for number, texts in chunk]
+def _in_paragraphs(swapper: Swapper, texts: Sequence[str]) -> list[list[list[Edit]]]:
+    """The edits of each paragraph of a section, which is one document."""
+    found: list[list[list[Edit]]] = [[[]] for _ in texts]
+    ends = list(accumulate(map(len, texts)))
+    index = 0
+    for edit in swapper.found(["".join(map(unwrapped, texts))])[0]:
+        while edit.start >= ends[index]:
+            index += 1
+        begin = ends[index] - len(texts[index])
+        found[index][0].append(Edit(edit.start - begin, edit.old, edit.new, edit.rule))
+    return found
 
 
-def _edits(swapper: Swapper, text: str) -> Iterator[Edit]:
-    """The edits of a document; a very long one is processed in chunks."""
+def _parts(text: str) -> Iterator[str]:
+    """A document, in parts if it is very long."""
     start = 0
-    while start < len(text):
+    while start < len(text) or not start:
         stop = len(text)
         if stop - start > LONGEST:
             end = start + LONGEST
             stop = max(text.rfind(mark, start, end) for mark in (". ", "\n", "! ", "? ")) + 1 or end
-        yield from (Edit(e.start + start, e.old, e.new, e.rule) for e in swapper.edits(text[start:stop]))
-        start = stop
+        yield text[start:stop]
+        start = max(stop, 1)
+
+
+def _joined(text: str, edits: Iterator[list[Edit]]) -> list[Edit]:
+    """The edits of a document, from those of its parts."""
+    found, start = list[Edit](), 0
+    for part in _parts(text):
+        found += [Edit(e.start + start, e.old, e.new, e.rule) for e in next(edits)]
+        start += len(part)
+    return found
 
 
 def _cores() -> int:

@@ -1,4 +1,4 @@
-"""Reading and rewriting files with one text per line or row, with everything else in them unchanged."""
+"""Reading and rewriting files of texts, by paragraph, line or row, with everything else in them unchanged."""
 
 import csv
 import io
@@ -9,20 +9,28 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from evenhand.datasets.files.plain_text import TEXT, read_plain
 from evenhand.datasets.files.rows import parquet_batches, rows, unquoted
 from evenhand.errors import BadInput
 from evenhand.mitigation import gap
-from evenhand.mitigation.swap import Edit
+from evenhand.mitigation.edits import Edit
 
-TEXT = ".txt"
 ROW_GROUP = 65_536
 """Rows that are written to a parquet file together."""
 Texts = tuple[str, ...]
 """The texts of a document: one for each column that is swapped."""
 
 
-def read_texts(source: Path, columns: Sequence[str]) -> Iterator[Texts]:
-    """The texts of each document, empty where it has none."""
+def is_paragraphs(source: Path, lines: bool) -> bool:
+    """Whether the documents of a file are the paragraphs of one text."""
+    return source.suffix == TEXT and not lines
+
+
+def read_texts(source: Path, columns: Sequence[str], *, lines: bool = False) -> Iterator[Texts]:
+    """The texts of each document, empty where it has none. Those of a text file are its paragraphs, or its `lines`."""
+    if source.suffix == TEXT:
+        yield from ((text,) for text in read_plain(source, lines=lines))
+        return
     checked = rows(source, columns, hint="Name it with `column`.", surrogates=True)
     if source.suffix == ".jsonl":  # parsed again: `rows` checks each line, but turns numbers into texts
         with source.open(encoding="utf-8") as file:
@@ -33,16 +41,8 @@ def read_texts(source: Path, columns: Sequence[str]) -> Iterator[Texts]:
         next(checked, None)  # raises an error if the file cannot be used
         for number, row in enumerate(chain.from_iterable(parquet_batches(source, columns, only=True)), start=1):
             yield tuple(_text(row[column], f"{source}, row {number}") for column in columns)
-    elif source.suffix != TEXT:
-        yield from (tuple(row[column] for column in columns) for _, row in checked)
     else:
-        try:
-            with source.open(encoding="utf-8", newline="") as file:
-                yield from ((line,) for line in file)
-        except UnicodeDecodeError as error:
-            raise BadInput(f"'{source}' is not UTF-8: {error}. Convert it, as in: iconv -f latin1 -t utf-8.") from error
-        except OSError as error:
-            raise BadInput(f"'{source}' cannot be read: {error}.") from error
+        yield from (tuple(row[column] for column in columns) for _, row in checked)
 
 
 def _text(value: object, place: str) -> str:
@@ -62,7 +62,9 @@ Record = tuple[str, dict[str, Any] | None, Callable[[dict[str, Any]], str]]
 values in the same style, without the line end."""
 
 
-def write_texts(file: IO[bytes], source: Path, columns: Sequence[str], edits: Iterator[Edits], both: Both) -> None:
+def write_texts(
+    file: IO[bytes], source: Path, columns: Sequence[str], edits: Iterator[Edits], both: Both, *, lines: bool = False
+) -> None:
     """Write `source` with each document replaced by what `both` makes of it and its edits.
 
     Rows whose text is unchanged are copied to the byte; others keep their quoting, if it is one of the usual styles.
@@ -70,7 +72,7 @@ def write_texts(file: IO[bytes], source: Path, columns: Sequence[str], edits: It
     if source.suffix == ".parquet":
         _write_parquet(file, source, columns, edits, both)
     elif source.suffix == TEXT:
-        for texts, document in zip(read_texts(source, columns), edits, strict=True):
+        for texts, document in zip(read_texts(source, columns, lines=lines), edits, strict=True):
             for (one,) in both(texts, document):
                 file.write(one.encode())
     else:

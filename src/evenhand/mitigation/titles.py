@@ -1,7 +1,9 @@
 """Titles, whose partner depends on the context: Sir Paul and Dame Judi, but "yes, sir" and "yes, madam"."""
 
 import re
+from collections.abc import Mapping
 
+from evenhand.datasets.gendered import Gender
 from evenhand.mitigation.contexts import any_of
 
 NAME = re.compile(r"\s+(?!I\b)[A-ZÀ-Þ]")
@@ -15,11 +17,29 @@ UPPER = re.compile(r"\.\s+[A-Z]{2}")
 NOTRE = re.compile(r"\b(?:Notre|Grande)\s$", re.I)
 FIRST = re.compile(r"\bfirst\s$", re.I)
 MY = re.compile(r"\b[Mm]y\s$")
-TITLES = frozenset({"sir", "dame", "lord", "lady", "madam", "miss", "mr", "ms", "mrs"})
+TITLES: dict[str, Gender] = {
+    **dict.fromkeys(("sir", "lord", "mr", "master"), "male"),
+    **dict.fromkeys(("dame", "lady", "madam", "miss", "ms", "mrs"), "female"),
+}
+FORMS = re.compile(r"\b(Mr|Mrs|Miss|Ms|Master)\b(?=\.?\s+(?:and\s|[A-ZÀ-Þ]))")
+MODERN = {"mr": "ms", "ms": "mr", "mrs": "mr", "miss": "mr"}
+MARRIED = {"mr": "mrs", "mrs": "mr", "miss": "master", "master": "miss"}
 
 
-def partner(text: str, start: int, stop: int) -> str | None:
-    """The partner of the title at `start`, in lower case; None if it is not a title.
+def forms(text: str) -> dict[str, str]:
+    """The partners of Mr, Mrs, Miss and Ms in a document, by the forms it has, so that swapping twice is no change.
+
+    Where it has Mr and Mrs, but no Ms, these are each other's, and Miss is Master; where it has Mr and Miss alone,
+    those are. Otherwise Mr is Ms, and each of the others Mr.
+    """
+    found = set(FORMS.findall(text))
+    if "Ms" in found or len(found) < 2:
+        return MODERN
+    return {"mr": "miss", "miss": "mr"} if found == {"Mr", "Miss"} else MARRIED
+
+
+def partner(text: str, start: int, stop: int, forms: Mapping[str, str] = MODERN) -> str | None:
+    """The partner of the title at `start`, in lower case; None if it is not a title. `forms` are the document's.
 
     >>> partner("Sir Paul", 0, 3), partner("Yes, sir.", 5, 8), partner("My Lord Chancellor", 3, 7)
     ('dame', 'madam', None)
@@ -40,9 +60,9 @@ def partner(text: str, start: int, stop: int) -> str | None:
             if not capital and MY.search(before):
                 return other
             return "gentleman" if word == "lady" and not (named and OFFICE.match(text, stop)) else None
-        case "miss":
-            return "mr" if capital and named and not PAGEANT.match(text, stop) else None
+        case "miss" | "master":
+            return forms.get(word) if capital and named and not PAGEANT.match(text, stop) else None
         case "mr" | "mrs":
-            return ("ms" if word == "mr" else "mr") if capital else None
+            return forms[word] if capital else None
         case _:
             return "mr" if old == "Ms" or (old == "MS" and UPPER.match(text, stop)) else None

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.errors import BadInput
+from evenhand.mitigation.edits import Edit, applied
 from evenhand.mitigation.names import swapper
-from evenhand.mitigation.swap import Edit, applied
 
 LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""
 RULES = {
+    "article": "“a” or “an”, as the new word begins",
     "adjective": "an adjective of one gender and its partner",
     "animal": "animals: female and male have words of their own",
     "her: object": "“her” as an object is “him”",

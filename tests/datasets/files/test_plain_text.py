@@ -68,9 +68,9 @@ def test_bytes_that_are_no_utf8_are_an_error(tmp_path: Path) -> None:
 
 
 def test_a_folder_has_its_texts_in_order(tmp_path: Path) -> None:
-    for name in ("b/2.txt", "a.csv", "b/1.TXT", ".hidden/x.txt", "b/.x.txt", "picture.png"):
+    for name in ("b/2.txt", "a.csv", "b/1.txt", ".hidden/x.txt", "b/.x.txt", "picture.png"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("text\nHe left.\n")
-    assert [str(path.relative_to(tmp_path)) for path in texts_in(tmp_path)] == ["a.csv", "b/1.TXT", "b/2.txt"]
+    assert [str(path.relative_to(tmp_path)) for path in texts_in(tmp_path)] == ["a.csv", "b/1.txt", "b/2.txt"]
     with pytest.raises(BadInput, match="has no texts"):
         texts_in(tmp_path / "c")

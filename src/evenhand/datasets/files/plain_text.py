@@ -12,7 +12,7 @@ from evenhand.errors import BadInput
 
 TEXT = ".txt"
 LONGEST = 200_000
-"""Characters of a paragraph; what is longer, as in a file without empty lines, is cut between lines or words."""
+"""Characters of a paragraph; a longer one, of a file without empty lines, is cut at the end of a line or sentence."""
 LONGEST_LINE = 2**28
 """Characters of a line that is a document of its own."""
 WRAP = re.compile(r"(?<=\S)([ \t]*)(\r\n|\n|\r)(?=[ \t]*\S)")
@@ -72,7 +72,7 @@ def read_plain(path: Path, *, lines: bool = False) -> Iterator[str]:
     Memory stays flat whatever the file: a paragraph has at most 200,000 characters, and a line that is longer than
     that is cut between words; with `lines` it is an error from 268 million characters on.
     """
-    with read_errors(path), path.open(encoding="utf-8", newline="") as file:
+    with _errors(path), path.open(encoding="utf-8", newline="") as file:
         if not lines:
             yield from paragraphs(_cut(file))
             return
@@ -100,14 +100,12 @@ def _cut(file: IO[str]) -> Iterator[str]:
 
 
 @contextmanager
-def read_errors(path: Path) -> Iterator[None]:
+def _errors(path: Path) -> Iterator[None]:
     """Errors of reading a text file as sentences."""
     try:
         yield
     except UnicodeDecodeError as error:
         raise BadInput(f"'{path}' is not UTF-8: {error}. Convert it, as in: iconv -f latin1 -t utf-8.") from error
-    except MemoryError as error:
-        raise BadInput(f"'{path}' has a document that is larger than the memory. Split it into several.") from error
     except OSError as error:
         raise BadInput(f"'{path}' cannot be read: {error.strerror or error}.") from error
 
@@ -123,7 +121,7 @@ def texts_in(folder: Path) -> list[Path]:
         found += [
             Path(where, name)
             for name in sorted(names)
-            if not name.startswith(".") and Path(name).suffix.lower() in (TEXT, *SUFFIXES)
+            if not name.startswith(".") and Path(name).suffix in (TEXT, *SUFFIXES)
         ]
     if not found:
         raise BadInput(f"The folder '{folder}' has no texts: files with the endings {TEXT}, {', '.join(SUFFIXES)}.")

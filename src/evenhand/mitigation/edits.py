@@ -1,0 +1,44 @@
+"""Edits of a text, which say what was changed, where and by which rule."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evenhand.core.words import capitalised
+from evenhand.errors import BadInput
+
+STAYS = "name: stays"
+"""The rule of a name that is left as it is: its edit changes nothing, and is there to be listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A replacement of characters `start` to `start + len(old)` of the original, and the rule behind it."""
+
+    start: int
+    old: str
+    new: str
+    rule: str
+
+
+def applied(text: str, edits: Sequence[Edit]) -> str:
+    """The text with the edits applied."""
+    parts, at = [], 0
+    for edit in edits:
+        if text[edit.start : edit.start + len(edit.old)] != edit.old:
+            raise BadInput(f"The edits belong to another text: {edit.old!r} is not at {edit.start}.")
+        parts += [text[at : edit.start], edit.new]
+        at = edit.start + len(edit.old)
+    return "".join([*parts, text[at:]])
+
+
+def cased(word: str, like: str) -> str:
+    """The word in the case of another: lower, Capitalised or UPPER; mixed case (McKenzie) counts as Capitalised.
+
+    >>> cased("woman", "MAN"), cased("she", "He"), cased("lisa", "MacKenzie")
+    ('WOMAN', 'She', 'Lisa')
+    """
+    if like.islower():
+        return word
+    if like.isupper() and len(like) > 1:
+        return word.upper()
+    return capitalised(word) if like[0].isupper() else word

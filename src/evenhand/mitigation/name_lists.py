@@ -1,0 +1,53 @@
+"""Lists of first names with their partners: the bundled one, and a user's own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from evenhand.core.files import read_parsed
+from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.gendered import Gender
+from evenhand.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name's partner, the name's own gender, and whether it is more often a surname."""
+
+    partner: str
+    gender: Gender
+    surname: bool = False
+
+
+@cache
+def bundled() -> Mapping[str, Name]:
+    """The pairs of data/names-en.tsv, both ways, by the name in lower case."""
+    table: dict[str, Name] = {}
+    for row in read_tsv("names-en.tsv", "evenhand.mitigation"):
+        table[row["male"]] = Name(row["female"], "male", row["male_surname"] == "1")
+        table[row["female"]] = Name(row["male"], "female", row["female_surname"] == "1")
+    return table
+
+
+def own(file: str) -> Mapping[str, Name]:
+    """A user's pairs: a male and a female name on each line, separated by a tab. A name may be in one pair only."""
+    table: dict[str, Name] = {}
+    try:
+        lines = read_parsed(Path(file).expanduser(), str.splitlines)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"The list of names '{file}' cannot be read: {error}. Give a UTF-8 text file.") from error
+    for number, line in enumerate(lines, start=1):
+        if not line.strip("\ufeff \t"):
+            continue
+        fields = [field.strip().lower() for field in line.removeprefix("\ufeff").split("\t")]
+        if len(fields) != 2 or not all(fields) or fields[0] == fields[1]:
+            raise BadInput(f"{file}, line {number}: two different names with a tab between are needed. Got {line!r}.")
+        male, female = fields
+        for one, found in ((male, Name(female, "male")), (female, Name(male, "female"))):
+            if one in table:
+                raise BadInput(f"{file}, line {number}: '{one}' has a partner already, '{table[one].partner}'.")
+            table[one] = found
+    if not table:
+        raise BadInput(f"The list of names '{file}' is empty.")
+    return table

@@ -1,0 +1,60 @@
+"""What stands before and after a capitalised word that is a person's name, or is none."""
+
+import re
+
+from evenhand.mitigation.contexts import any_of
+
+CAPITAL = r"[A-ZÀ-Þ][^\W\d_]*"
+RUN = re.compile(
+    rf"{CAPITAL}(?:(?:(?<=\b[A-Z])\.|(?<=\b(?:Mr|Ms|Dr|St|Lt|Jr|Sr))\.|(?<=\b(?:Mrs|Gen|Rev|Sgt|Col|Sen|Rep|Gov))\.)?"
+    rf"[ ]{{1,2}}(?:(?:de|da|di|du|van|von|der|den|la|le|al|bin)[ ])?{CAPITAL})*"
+)
+"""Capitalised words in a row, with initials, titles and the small words of surnames."""
+TOKEN = re.compile(CAPITAL)
+STARTS = re.compile(r"(?:^|[.!?:;]['\"’”)\]]*\s+|\n\s*|[\"“‘`]+|--\s*|\(\s*|\[\s*|[*•]\s*)$")
+"""What precedes the first word of a sentence."""
+PLACE_WORDS = re.compile(r"\b(?:in|near|outside)\s+$")
+PLACED = re.compile(r"\b(?:in|at|of|from|to|near|the|The|and|\d+)\s+$|[A-Z][a-z]+,\s$")
+"""What precedes a place or a month that is also a name: in Georgia; Savannah, Georgia; 20 April."""
+INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
+"""The same if another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""
+WITHIN = re.compile(r"\b(?:in|near|the|The|\d+)\s+$")
+"""The same for a word that is a person elsewhere in the document, whom one may look at."""
+THING = re.compile(r"\b(?:the|The|a|an|upon|la|le|el|los|las|du)\s+$")
+"""What precedes something that is not a person: the Benjamin, a ship; Stoke upon Trent; Gracias a la Vida."""
+OWNED = re.compile(r"['’]s\s+[A-Z]|\s+\d+:\d|['’]t\b|\s+(?:nominat\w+|awards?|winners?)\b")
+"""What follows a word that is not a person's name: Steven's Forest, Mark 16:2, Don't, an Oscar nomination."""
+QUOTED = re.compile(r"''|[\"”’](?!s)(?! [A-Z])")
+"""What follows a title in quotation marks, such as a song or a show."""
+OPENED = re.compile(r"(?:``|''|[\"“‘])$")
+FIRM = re.compile(r"\s*&\s*[A-Z]|\s+and Sons\b")
+"""What follows the name of a firm."""
+PERSON = re.compile(
+    r"['’]s\s+(?:mother|father|parents|sister|brother|wife|husband|son|daughter|child|children|friends?|boyfriend|"
+    r"girlfriend|life|death|career|house|eyes|name|body|face|head|love)\b|\s+(?:(?:was|is)\s+(?:born|married|the\s+(?:"
+    r"mother|father|sister|brother|wife|husband|son|daughter))|had\s+been|who|herself|himself|"
+    rf"(?:{any_of('deeds')}))\b"
+)
+"""What follows a single word that is a person's name, even if it is also a word or a place."""
+AND = re.compile(r",?\s+(?:and|or)\s+|,\s+")
+"""What connects two names: Hanna and Emily."""
+OF = re.compile(r"\s+of\b")
+ORDINAL = re.compile(r"(?:\dst|\dnd|\drd|\dth|[Ff]irst|[Ss]econd)\s$")
+RULED = re.compile(r"(?:[A-Z][a-z]+\s+of|\bfrom)\s$")
+"""What precedes a country or a town: Governor of Victoria, from Georgia."""
+STATE = re.compile(rf",\s+(?:{any_of('places', 'regions')}|New [JHMYSZ]|North [CD]|South [ACD]|West V)")
+"""What follows a town: Milford, Connecticut."""
+QUOTES = frozenset("\"“‘'")
+CALLED = re.compile(r",\s+(?:[a-z]|I\b)")
+"""What follows somebody who is spoken to: "Lizzy, give him your hand"."""
+TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Master|Dr|Lord|Lady|Sir|Dame)\.?\s+$")
+ASKS = re.compile(r"\s+(?:you|we|they|he|she|it|this|that|the|there|your|my|our|his|her)\b")
+"""What follows a word that begins a question or a wish: Will you, Grant us."""
+DATED = re.compile(r"\.?\s+\d")
+"""What follows a month: Jan. 31, June 1999."""
+BEFORE = re.compile(r"([^\W\d_]+)[,]?\s+$")
+HYPHEN, HYPHENED = (
+    re.compile(r"-(?!-)|\*\w|[_\d]|\w*\.(?:doc|pdf|xls|txt|com|org|net)\b"),
+    re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$"),
+)
+"""One hyphen, as in Jean-Paul, and O'Donnell; two are a dash. Some texts have * for letters (Fran*ais)."""

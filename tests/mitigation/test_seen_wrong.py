@@ -1,0 +1,67 @@
+"""Sentences that a swap once got wrong, and forty hard ones, with the bundled model where rules are unsure."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from evenhand.mitigation.names import swapper
+
+AUTO = swapper(grammar="auto")
+
+SEEN_WRONG = [
+    ("Every student brought his or her book.", "Every student brought her or his book."),
+    ("May I come in?", "May I come in?"),
+    ("Will I see you?", "Will I see you?"),
+    ("Hope I helped!", "Hope I helped!"),
+    ("To Whom It May Concern: he left.", "To Whom It May Concern: she left."),
+    ("On Jan. 31 he left.", "On Jan. 31 she left."),
+    ("He lives near Logan Circle.", "She lives near Logan Circle."),
+    ("Edison is side-stepping the question.", "Edison is side-stepping the question."),
+    ("The choice is his alone.", "The choice is hers alone."),
+    ("That car of his broke down.", "That car of hers broke down."),
+    ("We could send her home.", "We could send him home."),
+    ("Put her back in the room.", "Put him back in the room."),
+    ("We reminded her several times.", "We reminded him several times."),
+    ("Gives her headaches.", "Gives him headaches."),
+    ("It was like part of her died with it.", "It was like part of him died with it."),
+    ("I trained her myself.", "I trained him myself."),
+    ("Dear Janice, he is here.", "Dear Roy, she is here."),
+    ("Hello Janice: he is here.", "Hello Roy: she is here."),
+]
+
+
+@pytest.mark.parametrize(("text", "swapped"), SEEN_WRONG)
+def test_what_was_seen_wrong_is_right(text: str, swapped: str) -> None:
+    assert AUTO(text) == swapped
+
+
+def test_a_name_that_is_also_a_place_is_swapped_like_the_others() -> None:
+    text = "Charlotte, the eldest of the sisters, laughed. Elizabeth looked at Charlotte, and Charlotte took her arm."
+    new = AUTO(text)
+    assert "Charlotte" not in new
+    assert "Elizabeth" not in new
+    assert AUTO(new) == text
+    assert AUTO("He flew from Charlotte to Paris in June.") == "She flew from Charlotte to Paris in June."
+
+
+def test_hard_sentences_are_mostly_right() -> None:
+    """Forty sentences that were written before any rule or threshold was tuned, and were never looked at for it."""
+    with (Path(__file__).parent / "hard-her-his.tsv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    right = total = 0
+    for row in rows:
+        places = [found.start() for found in re.finditer(r"\b(?:her|his)\b", row["sentence"], re.I)]
+        edits = {edit.start: edit.new.lower() for edit in AUTO.edits(row["sentence"])}
+        wanted = row["swapped"].split()
+        assert len(places) == len(wanted)
+        right += sum(edits[place] == new for place, new in zip(places, wanted, strict=True))
+        total += len(places)
+    assert (len(rows), total) == (40, 43)
+    assert right >= 37
+
+
+def test_the_model_alone_decides_where_it_is_told_to() -> None:
+    text = "The news left her cold, and a friend of his came."
+    assert swapper(grammar="model")(text) == "The news left him cold, and a friend of hers came."
