@@ -54,8 +54,8 @@ def sided(tokens: Iterable[str]) -> tuple[str, Counter[Gender]]:
     return next(iter(found)) if len(found) == 1 else "both" if found else "neither", found
 
 
-def tally(texts: Iterable[tuple[int, str]], words: Sequence[str] | None = None) -> Tally:
-    """Count numbered documents."""
+def tally(texts: Iterable[tuple[int, str]], words: Sequence[str] | None = None, start: int = 0) -> Tally:
+    """Count documents that are numbered from `start` on."""
     wanted, pattern = _pattern(tuple(words) if words is not None else None)
     counts, naming, left_out = Tally(), Naming(), function_words()
     for number, text in texts:
@@ -73,7 +73,7 @@ def tally(texts: Iterable[tuple[int, str]], words: Sequence[str] | None = None) 
             counts.contexts[side].update({t for t in tokens if len(t) > 1 and not gender(t)} - left_out - called)
             for match in set(pattern.findall(sentence.lower())):
                 word = match if match in wanted else match[:-1]
-                counts.found.setdefault(word, []).append((number, side == "female", side == "male"))
+                counts.found.setdefault(word, []).append((start + number, side == "female", side == "male"))
         counts.names.update(f"{who} {name}" for name, who in named)
         sides = Counter(who for _, who in named)
         counts.totals.append((total["female"], total["male"], sides["female"], sides["male"]))
@@ -147,19 +147,19 @@ def _count(
 
 def _chunks(corpus: Corpus, words: Sequence[str] | None, start: int, workers: int | None) -> Iterator[Tally]:
     """The counts of all documents from `start` on, some at a time; empty ones are no documents."""
-    work = partial(tally, words=words)
+    work = partial(tally, words=words, start=start)
     if workers != -1:
         from evenhand.distributed.streaming import streamed
 
-        yield from streamed(partial(_texts, corpus), work, start=start, workers=workers)
+        yield from streamed(partial(_after, corpus, start), work, size=CHUNK, workers=workers)
         return
-    numbered = islice(enumerate(_texts(corpus)), start, None)
+    numbered = enumerate(_after(corpus, start))
     while chunk := list(islice(numbered, CHUNK)):
         yield work(chunk)
 
 
-def _texts(corpus: Corpus) -> Iterator[str]:
-    return filter(str.strip, corpus)
+def _after(corpus: Corpus, start: int) -> Iterator[str]:
+    return islice(filter(str.strip, corpus), start, None)
 
 
 def _counted(counts: Tally, seed: int) -> Counted:
