@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from filelock import FileLock, Timeout
-from tqdm.auto import tqdm
 
 from evenhand.core.files import check_new, prepare, write_whole
+from evenhand.core.progress import bar
 from evenhand.datasets.corpora.language import check_language
 from evenhand.datasets.files.rows import SUFFIXES, check_text
 from evenhand.distributed.cluster import check_engine
@@ -149,12 +149,12 @@ def _alone(part: Path) -> Iterator[None]:
 def _find_edits(part: Path, rewritten: Callable[[int], Generator[Edits]]) -> None:
     """Append the edits of all documents that `part` does not have yet."""
     done = _finished(part)
-    bar = tqdm(initial=done, unit=" documents", disable=None, leave=False, dynamic_ncols=True)
-    with bar, part.open("a", encoding="utf-8") as file, closing(rewritten(done)) as chunks:
+    shown = bar("Swapping", "documents", initial=done)
+    with shown, part.open("a", encoding="utf-8") as file, closing(rewritten(done)) as chunks:
         for edits in chunks:
             file.write("".join(json.dumps(one) + "\n" for one in edits))
             file.flush()
-            bar.update(len(edits))
+            shown.update(len(edits))
 
 
 def _check(source: Path, target: Path, columns: Sequence[str], share: float, seed: int, jobs: int | None) -> None:

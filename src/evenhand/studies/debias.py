@@ -13,13 +13,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from evenhand import models
 from evenhand.analysis.change import changed
+from evenhand.analysis.comparison import Comparison
 from evenhand.auditing.audit import audit
 from evenhand.core.files import prepare, public_path, read_parsed, write_whole
 from evenhand.core.items import Pair
 from evenhand.core.model import Model
+from evenhand.core.progress import showing
 from evenhand.core.questions import Likelihood
 from evenhand.datasets.corpora.texts import reminders
 from evenhand.datasets.gendered import gender
@@ -30,6 +33,7 @@ from evenhand.mitigation.swap import WORD
 from evenhand.models.cache import Remembering
 from evenhand.models.loading.names import DEFAULT
 from evenhand.report import page
+from evenhand.runs.comparable import distinct_names
 from evenhand.runs.folder import ANSWERS, Run, locked
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
@@ -80,6 +84,13 @@ class Debiased:
             found.append(f"Its language got worse: pseudo-perplexity {worse} on held-out sentences.")
         return found
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the alarms, then the comparison of the two runs."""
+        name = distinct_names([self.before, self.after])[1]
+        compared = Comparison((self.before, self.after), self.changes.assign(run=name))
+        told = Markup("").join(Markup("<p><b>Careful:</b> {}</p>").format(alarm) for alarm in self.alarms)
+        return str(told) + compared._repr_html_()
+
 
 def debias(
     model: str = DEFAULT,
@@ -93,6 +104,7 @@ def debias(
     suite: str = "all",
     limit: int | None = None,
     seed: int = 0,
+    progress: bool | None = None,
     **loading: Any,
 ) -> Debiased | None:
     """Fine-tune a model on text in which a share of the documents has the other gender, and compare before and after.
@@ -101,7 +113,7 @@ def debias(
     them, or none of a corpus that is already balanced. `remind` adds sentences in which gendered words have their right
     pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
     OUT/model, the runs to OUT/before and OUT/after; the same call resumes what was stopped. Under a launcher (torchrun)
-    the first process does all this; the others only train with it, and return None.
+    the first process does all this; the others only train with it, and return None. `progress` is as for `audit`.
     """
     check(recipe, limit=limit)
     if repeat < 1:
@@ -118,7 +130,7 @@ def debias(
     if is_worker_rank():
         train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
         return None
-    with locked(out):
+    with locked(out), showing(progress):
         base = models.load_masked(model, **loading)
         made_of = repr((base.fingerprint, text.sentences, extra, recipe_of(recipe), suite, limit, seed))
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())

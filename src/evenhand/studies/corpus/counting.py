@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
+from evenhand.core.progress import bar
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.blanks import tbd
 from evenhand.datasets.corpora.language import DOCUMENTS, check_language
@@ -150,7 +150,7 @@ def count(
     rest = iter(texts)
     first = list(islice(rest, DOCUMENTS))
     check_language(first, lang)
-    everything = tqdm(chain(first, rest), unit=" documents", disable=None, leave=False)
+    everything = bar("Counting", "documents", iterable=chain(first, rest))
     return counted(tally(enumerate(everything), words), seed=seed)
 
 
@@ -177,10 +177,10 @@ def _count_on_cluster(source: str, workers: int | None, seed: int) -> Counted:
     from evenhand.distributed.streaming import streamed
 
     counts = Tally()
-    with tqdm(unit=" documents", disable=None, leave=False) as bar:
+    with bar("Counting", "documents") as shown:
         for chunk in streamed(partial(documents, source), tally, workers=workers):
             counts.add(chunk)
-            bar.update(len(chunk.totals))
+            shown.update(len(chunk.totals))
     return counted(counts, seed=seed)
 
 
