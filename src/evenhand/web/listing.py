@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from evenhand.core.files import public_path
 from evenhand.errors import NewerRun, RunError
 from evenhand.runs.folder import ANSWERS, Run
 from evenhand.runs.record import read_record
-from evenhand.runs.staging import VOUCHED
+from evenhand.runs.staging import GATE, VOUCHED
 
 DEEPEST = 6
 """Levels below the folder; studies keep runs four levels down."""
@@ -40,6 +40,9 @@ class Listed:
     datasets: tuple[str, ...] = ()
     sample: bool = False
     why: str = ""
+    path: Path = Path()
+    stamp: int = 0
+    """A number that changes with the results and with the gate's verdict."""
 
     def has(self, words: str) -> bool:
         """Whether each of the words occurs in its model, folder, datasets, date or state."""
@@ -104,7 +107,7 @@ class Runs:
                 working = (folder / ".lock").exists()
                 why = "The audit is running, or was killed." if working else "The audit was stopped before its end."
                 return Listed(**known, state="unfinished", why=f"{why} Resume it with the same command.")
-            return Listed(**known | _about(folder), state="finished")
+            return Listed(**known | _about(folder), state="finished", path=folder, stamp=stamp(folder))
         except NewerRun as error:
             return Listed(**known, state="newer", why=self.worded(error))
         except (RunError, OSError, RecursionError) as error:
@@ -123,6 +126,20 @@ class Runs:
     def worded(self, error: Exception) -> str:
         """The message of an error, with paths as given to the server."""
         return str(error).replace(str(self.root), self.folder)
+
+
+def two_latest(runs: Sequence[Listed]) -> list[str]:
+    """The ids of the latest run and of the one before it that was measured on some of the same, the earlier first."""
+    for number, after in enumerate(runs):
+        for before in runs[number + 1 :]:
+            if set(before.datasets) & set(after.datasets):
+                return [before.id, after.id]
+    return [run.id for run in reversed(runs[:2])] or ["", ""]
+
+
+def stamp(folder: Path) -> int:
+    """A number that changes with the results of the run in this folder, and with the gate's verdict."""
+    return max(path.stat().st_mtime_ns for name in ("run.json", GATE) if (path := folder / name).exists())
 
 
 def _about(folder: Path) -> dict[str, Any]:
