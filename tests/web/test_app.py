@@ -263,6 +263,8 @@ def test_two_different_runs_are_chosen_to_begin_with(root: Path) -> None:
     served.changed(served.copied(root / "before" / "plain", root / "latest"), started="2999-01-01")
     other = root / "latest" / "run.json"
     other.write_text(other.read_text().replace('"tgb"', '"something else"'))
+    whole = served.changed(served.copied(root / "before" / "plain", root / "whole"), started="2998-01-01")
+    (whole / "run.json").write_text((whole / "run.json").read_text().replace('"partial": true', '"partial": false'))
     page = parsed(send(application(root), "/compare").text)
     chosen = [[o.text for o in s.all("option") if "selected" in o.attributes] for s in page.all("select")]
     assert chosen == [["plain · before/plain"], ["debiased · after/debiased"]]

@@ -3,8 +3,8 @@
 import hashlib
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -38,6 +38,8 @@ class Listed:
     started: str
     model: str = ""
     datasets: tuple[str, ...] = ()
+    tasks: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """By dataset and measure, how it was measured: runs that differ in it cannot be compared."""
     sample: bool = False
     why: str = ""
     path: Path = Path()
@@ -129,10 +131,11 @@ class Runs:
 
 
 def two_latest(runs: Sequence[Listed]) -> list[str]:
-    """The ids of the latest run and of the one before it that was measured on some of the same, the earlier first."""
+    """The ids of the two latest runs that were measured in the same way, the earlier one first; else of any two."""
     for number, after in enumerate(runs):
         for before in runs[number + 1 :]:
-            if set(before.datasets) & set(after.datasets):
+            both = set(before.tasks) & set(after.tasks)
+            if both and all(before.tasks[name] == after.tasks[name] for name in both):
                 return [before.id, after.id]
     return [run.id for run in reversed(runs[:2])] or ["", ""]
 
@@ -156,5 +159,6 @@ def _about(folder: Path) -> dict[str, Any]:
         "started": record.started[:25],
         "model": record.model,
         "datasets": tuple(dict.fromkeys(task.dataset for task in record.tasks)),
+        "tasks": {task.name: repr((task.what, task.partial and (task.limit, task.seed))) for task in record.tasks},
         "sample": record.partial,
     }

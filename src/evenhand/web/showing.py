@@ -61,7 +61,7 @@ def prepare() -> None:
     from evenhand.report import page  # which imports all that draws
     from evenhand.report.page.svg import drawing
 
-    drawing(alt.Chart(alt.Data(values=[])).mark_point(), page.FILE)
+    drawing(alt.Chart(pd.DataFrame()).mark_point(), page.FILE)
 
 
 def compared(before: Run, after: Run) -> dict[tuple[str, str], list[Moved]]:
