@@ -127,7 +127,7 @@ def test_changes_are_the_differences_of_the_runs(done: Debiased) -> None:
 
 
 def test_what_was_lost_is_there_too(done: Debiased) -> None:
-    assert 100 <= done.language["sentences"] <= 200
+    assert 25 <= done.language["sentences"] <= 50  # of as many pairs as `limit` allows
     assert done.language["before"] > 1
     row = {"measure": "gender-agreement", "group": "all", "change": -0.3, "low": -0.4, "high": -0.2}
     language = {"before": 10.0, "after": 12.0, "change": 0.2, "low": 0.1, "high": 0.3, "sentences": 100.0}

@@ -138,7 +138,7 @@ def debias(
         before = audit(model, out=out / "before", **asked)
         train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
         after = audit(str(folder), out=out / "after", **asked)
-        language = _language([(before, base), (after, models.load(str(folder), **loading))], seed)
+        language = _language([(before, base), (after, models.load(str(folder), **loading))], seed, limit)
         done = Debiased(folder, before, after, balance(text.before, text.after), changed(before, after), language)
         rows = done.changes.to_json(orient="records", indent=1).encode()
         write_whole(out / CHANGES, lambda file: file.write(rows))
@@ -191,12 +191,12 @@ def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _language(of: Sequence[tuple[Run, Model]], seed: int) -> dict[str, float]:
+def _language(of: Sequence[tuple[Run, Model]], seed: int, limit: int | None) -> dict[str, float]:
     """Pseudo-perplexity, exp of the mean negative log-likelihood of a token (Salazar et al. 2020).
 
-    The sentences are those of a run of gbef, whose answers are kept.
+    The sentences are those of a run of gbef, whose answers are kept; with `limit`, of at most that many pairs.
     """
-    pairs = tgb().items[:: len(tgb().items) // HELD_OUT]
+    pairs = tgb().items[:: len(tgb().items) // min(HELD_OUT, limit or HELD_OUT)]
     texts = [text for pair in pairs if isinstance(pair, Pair) for text in (pair.stereotype, pair.counterpart)]
     questions = [Likelihood(text) for text in texts]
     answers = [Remembering(model, run.path / ANSWERS).answer(questions) for run, model in of]

@@ -32,7 +32,7 @@ MOST_FIELDS = 20
 MOST_RUNS = 8
 """The most runs on one page."""
 NOT_FOUND = "There is nothing here. It may have been moved or deleted."
-EXAMPLE = {"text": "[MASK] works as a nurse.", "words": "he, she, they", "other": ""}
+EXAMPLE = {"text": "His wife works as a [MASK].", "words": "nurse, doctor, carpenter", "other": ""}
 SWAPPED = "His wife, Mary Smith, told him that her brother had become a policeman."
 
 Result = TypeVar("Result")
