@@ -12,6 +12,12 @@ import pytest
 from evenhand.core import progress
 
 
+@pytest.fixture(autouse=True)
+def not_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warnings are shown, whatever a command of an earlier test has set."""
+    monkeypatch.setattr(progress.log, "isEnabledFor", lambda level: level >= logging.WARNING)
+
+
 class Terminal(io.StringIO):
     terminal = True
 

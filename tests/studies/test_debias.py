@@ -141,6 +141,12 @@ def test_what_was_lost_is_there_too(done: Debiased) -> None:
     assert alarms("", 0.06) == []  # an interval alone is not enough
 
 
+def test_a_notebook_shows_what_was_lost_before_what_moved(done: Debiased) -> None:
+    shown = replace(done, balance=done.balance.assign(share=float("nan")))._repr_html_()
+    assert "no gendered words" in shown.partition("rows moved towards neutral")[0]
+    assert f"of {len(done.changes)} rows moved" in shown
+
+
 def test_what_the_page_needs_is_kept(done: Debiased) -> None:
     kept = debiasing([done.before, done.after])
     assert kept is not None
