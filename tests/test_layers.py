@@ -165,3 +165,11 @@ def test_light_imports_load_nothing_heavy(code: str) -> None:
     check = f"{code}; import sys; loaded = set(sys.modules) & {heavy!r}; sys.exit(str(loaded) if loaded else 0)"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_one_module_alone_reaches_upwards_by_name() -> None:
+    """`core.shown` finds what draws an object; elsewhere, an import that is a string would go unseen here."""
+    paths = [path for path in SOURCE.rglob("*.py") if 'import_module(f"evenhand' in path.read_text(encoding="utf-8")]
+    assert {str(path.relative_to(SOURCE)) for path in paths} == {"__init__.py", "core/shown.py"}
+    asking = {name for name, imported in modules().items() if "evenhand.core.shown.from_above" in imported}
+    assert asking == {"runs.folder"}

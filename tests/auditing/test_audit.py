@@ -1,6 +1,7 @@
 """The main command, from Python and from the command line, on the bundled model and on tiny ones."""
 
 import dataclasses
+import io
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pandas as pd
@@ -122,6 +124,14 @@ def test_a_path_is_a_model_too_and_misspelt_arguments_are_not_swallowed(tiny_ber
         with pytest.raises(TypeError, match="unexpected keyword argument 'limt'"):
             evenhand.audit(model, limt=5, out=tmp_path / "x")
     assert not (tmp_path / "x").exists()
+
+
+def test_an_audit_has_one_bar_with_its_name_unless_it_is_not_wanted(tiny_bert: Path, tmp_path: Path) -> None:
+    for progress, bars in ((True, {"Measuring mine"}), (False, set())):
+        with redirect_stderr(io.StringIO()) as told:
+            evenhand.audit(tiny_bert, suite="gbef", limit=3, out=tmp_path, name="mine", fresh=True, progress=progress)
+        lines = told.getvalue().replace("\r", "\n").split("\n")
+        assert {line.partition(":")[0] for line in lines if "/s]" in line} == bars
 
 
 def test_two_audits_at_once_are_refused(tmp_path: Path) -> None:

@@ -67,18 +67,36 @@ def test_two_runs_ticked_in_different_searches_are_compared(page: Page, address:
     assert page.locator("svg.drawn").count() >= 2
 
 
-def test_a_probe_draws_bars_at_once(page: Page, address: str) -> None:
+def test_the_list_gets_its_numbers_and_keeps_what_is_chosen(page: Page, address: str) -> None:
+    page.goto(address)
+    page.check('input[aria-label^="Compare plain,"] >> nth=0')
+    page.click("h1")
+    expect(page.locator("[data-again]")).to_have_count(0, timeout=30_000)
+    expect(page.locator(".headlines li")).to_have_count(2)
+    assert page.locator("input:checked").count() == 1
+
+
+def test_a_probe_draws_bars_at_once_and_can_be_shared(page: Page, address: str) -> None:
     page.goto(f"{address}probe")
-    page.fill("#text", "The nurse said that ___ was tired.")
-    page.fill("#words", "he, she")
+    page.fill("#text", "His wife works as a ___.")
+    page.fill("#words", "nurse, doctor")
     page.press("#words", "Enter")
-    expect(page.locator(".bars tbody tr")).to_have_count(2, timeout=20_000)
-    widths = [box.get_attribute("width") for box in page.locator(".bars rect").all()]
-    assert "100.00" in widths
-    assert page.url == f"{address}probe"
+    expect(page.locator(".sides section")).to_have_count(2, timeout=20_000)
+    assert page.locator(".sides h3").all_text_contents() == ["His wife works as a ___.", "Her husband works as a ___."]
+    assert [table.locator("tbody tr").count() for table in page.locator(".bars").all()] == [2, 10, 2, 10]
+    one, other = (section.bounding_box() for section in page.locator(".sides section").all())
+    assert one
+    assert other
+    assert one["y"] == other["y"]  # next to each other
+    assert other["x"] > one["x"] + one["width"]
     longest = page.locator('.bars rect[width="100.00"]').bounding_box()
     assert longest
     assert longest["width"] > 100
+    shared, text = page.url, page.locator("#result").text_content()
+    assert "His+wife" in shared
+    page.goto(address)
+    page.goto(shared)
+    assert page.locator("#result").text_content() == text
 
 
 def test_a_swap_marks_what_it_changed(page: Page, address: str) -> None:
@@ -103,6 +121,15 @@ def test_what_is_wrong_is_said_beside_the_form(opened: Opened, address: str) -> 
     assert page.locator("#text").input_value() == "No blank."
 
 
+def tab_to(page: Page, what: str) -> None:
+    """Press Tab until an element that matches has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("what => document.activeElement.matches(what)", what):
+            return
+    pytest.fail(f"Tab does not lead to {what}")
+
+
 def test_everything_can_be_done_with_the_keyboard(page: Page, address: str) -> None:
     page.goto(address)
     page.keyboard.press("Tab")
@@ -111,15 +138,38 @@ def test_everything_can_be_done_with_the_keyboard(page: Page, address: str) -> N
     for _ in range(3):  # search, its button, compare
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Compare two"
-    ticked = 0
-    while ticked < 2:
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.type") == "checkbox":
-            page.keyboard.press("Space")
-            ticked += 1
+    for _ in range(2):
+        tab_to(page, "input[type=checkbox]")
+        page.keyboard.press("Space")
     page.focus("text=Compare two")
     page.keyboard.press("Enter")
     expect(page.locator("svg.drawn").first).to_be_visible()
+
+
+def test_runs_are_opened_compared_and_sentences_probed_with_the_keyboard(page: Page, address: str) -> None:
+    page.goto(address)
+    tab_to(page, "main .runs a")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_contain_text("debiased")
+    tab_to(page, 'a[href="/"]')
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Runs")
+    tab_to(page, 'a[href="/compare"]')
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Compare two runs")
+    tab_to(page, "main button")
+    page.keyboard.press("Enter")  # two different runs are chosen already
+    expect(page.locator("#result")).to_contain_text("rows moved")
+    page.goto(f"{address}probe")
+    tab_to(page, "#text")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("She is a [MASK].")
+    tab_to(page, "main button")
+    page.keyboard.press("Enter")
+    expect(page.locator(".sides section")).to_have_count(2, timeout=20_000)
+    tab_to(page, "#result a")
+    page.keyboard.press("Enter")
+    expect(page.locator("#text")).to_have_value("She is a [MASK].")
 
 
 def test_everything_works_without_scripts(browser: Browser, address: str) -> None:
@@ -136,20 +186,21 @@ def test_everything_works_without_scripts(browser: Browser, address: str) -> Non
     context.close()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
 def test_nobody_is_shut_out(opened: Opened, address: str, scheme: str, width: int) -> None:
     page = opened.page
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     for path in PAGES:
         page.goto(f"{address}{path}")
-        if path in ("probe", "swap"):
+        if path == "":
+            expect(page.locator(".headlines li")).to_have_count(2, timeout=30_000)
+        if path == "probe":
+            page.fill("#text", "His wife works as a [MASK].")
+        if path in ("compare", "probe", "swap"):
             page.click("button.main")
             page.wait_for_selector("#result h2")
-        if path == "compare":
-            page.select_option("#After", index=1)
-            page.click("button.main")
-            page.wait_for_selector("svg.drawn")
         assert opened.violations() == [], path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is wider than the window"
     assert [error for error in opened.errors if "404" not in error] == []

@@ -2,6 +2,8 @@
 
 import json
 import os
+import threading
+import time
 from collections.abc import Mapping
 from html import escape, unescape
 from pathlib import Path
@@ -12,13 +14,18 @@ import pandas as pd
 import pytest
 from starlette.types import ASGIApp
 
+from evenhand import Gate, Rule, Run, compare
 from evenhand.core.files import public_path
-from evenhand.core.questions import Answer, Fill, Question
-from evenhand.web import listing, probing
+from evenhand.core.questions import Answer, Fill, Question, Span
+from evenhand.report.page.section import Line, Measured
+from evenhand.report.page.short import summary
+from evenhand.web import headlines, listing, probing, showing
 from evenhand.web.app import application
 from evenhand.web.guarding import COOKIE, LARGEST_BODY, Hosts
 from evenhand.web.listing import Runs
+from evenhand.web.stored import Page
 from helpers import served
+from helpers.document import Element, parsed
 from helpers.served import FORM, HERE, HOST, Response, send
 from helpers.typed import all_of
 
@@ -59,6 +66,9 @@ def model(monkeypatch: pytest.MonkeyPatch) -> None:
                 for q in all_of(Fill, questions)
             ]
 
+        def likeliest(self, text: str, blank: Span, n: int) -> list[tuple[str, float]]:
+            return [(letter, -float(ord(letter) - 96)) for letter in "abcdefghijklmn"[:n]]
+
     monkeypatch.setattr(probing, "load_masked", lambda name: Letters())
 
 
@@ -68,6 +78,15 @@ def ids(root: Path) -> dict[str, str]:
 
 def post(app: ASGIApp, path: str, headers: Mapping[str, str] = FORM, **fields: str) -> Response:
     return send(app, path, method="POST", headers=headers, body=[urlencode(fields).encode()])
+
+
+def probe(app: ASGIApp, **fields: str) -> Response:
+    return send(app, "/probe", query=urlencode(fields))
+
+
+def main_numbers(path: Path) -> list[tuple[Measured, Line]]:
+    run = Run.load(path)
+    return summary([Measured([run], ["mine"], task, {}) for task in run.record.tasks])
 
 
 # Runs
@@ -87,6 +106,45 @@ def test_what_is_chosen_stays_while_searching(app: ASGIApp, root: Path) -> None:
     page = send(app, "/", query=f"q=nothing&run={ids(root)['after/debiased']}").text
     assert "1 of 2 runs" in page
     assert " checked>" in page
+
+
+def listed(app: ASGIApp) -> list[Element]:
+    """The rows of the list once all numbers are read."""
+    deadline = time.monotonic() + 60
+    while "data-again" in (page := send(app, "/").text):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    return parsed(page).one("tbody").all("tr")
+
+
+def test_the_list_has_the_headlines_and_verdicts_of_each_run(app: ASGIApp, root: Path) -> None:
+    rows = listed(app)
+    for row, name in zip(rows, ("after/debiased", "before/plain"), strict=True):
+        ((_, headline),) = main_numbers(root / name)
+        number, verdict = headline.numbers[0], headline.verdicts[0]
+        told = f"Sexist sentences and their counterparts: {number.text} {number.brackets} {verdict.short}"
+        assert told in row.text
+        assert "none of 1 main numbers" in row.text.lower()
+        assert "gate" not in row.text
+    rules = [Rule(measure="likelihood-lean", low=9, high=10)]
+    Gate(rules).judge(Run.load(root / "before" / "plain")).save(root / "before" / "plain")
+    assert [("gate: fail" in row.text) for row in listed(app)] == [False, True]
+
+
+def test_numbers_that_take_long_do_not_hold_up_the_list(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits, read = threading.Event(), headlines.read
+    monkeypatch.setattr(headlines, "PATIENCE", 0.01)
+    monkeypatch.setattr(headlines, "read", lambda folder: waits.wait(60) and read(folder))
+    app = application(root)
+    assert "still being read" in send(app, "/").text
+    waits.set()
+    assert all("main numbers" in row.text for row in listed(app))
+
+
+def test_a_run_whose_numbers_cannot_be_read_is_in_the_list(app: ASGIApp, root: Path) -> None:
+    os.truncate(root / "before" / "plain" / "results.json", 50)
+    (root / "after" / "debiased" / "gate.json").write_text("{")
+    assert ["cannot be read: open it for the reason" in row.text for row in listed(app)] == [True, True]
 
 
 def test_with_no_runs_it_says_how_to_make_one(tmp_path: Path) -> None:
@@ -143,6 +201,46 @@ def test_a_bad_run_is_shown_as_such_and_opens_nothing(root: Path, harm: Any, bad
     assert why in answer.text
 
 
+@pytest.mark.usefixtures("pages")
+def test_a_run_opens_with_the_page_that_it_has(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, app = root / "before" / "plain", application(root)
+    address = f"/runs/{ids(root)['before/plain']}"
+    page = Run.load(run).report().read_text()
+    monkeypatch.setattr(showing, "_page", lambda paths, stamps: Page("<body>made again", "p"))
+    assert send(app, address).text == page.replace('<body class="one">', f'<body class="one">{showing.BACK}')
+
+    def told(text: str) -> str:
+        (run / "report.html").write_text(text)
+        return send(app, address).text
+
+    made = f"<body>{showing.BACK}made again"
+    for harm in (
+        '<meta http-equiv="refresh" content="0; url=https://evil.example">',
+        "<META/http-equiv=refresh>",
+        '<a href="https://evil.example">',
+        '<svg><a xlink:href="https://evil.example">',
+        '<a\nhref="#x" ping="https://evil.example">',
+    ):
+        assert told(page.replace("</main>", f"{harm}</main>")) == made, harm
+    for old, new in (
+        ("style-src ", "style-src * "),
+        ("script-src ", "script-src data: "),
+        ("default-src", "other-src"),
+        ("form-action", "img-src"),
+        ("base-uri &#39;none&#39;", "connect-src https:"),
+        ("Content-Security-Policy", "Content-Security-Policy-Report-Only"),
+        ("no-referrer", "unsafe-url"),
+    ):
+        assert old in page
+        assert told(page.replace(old, new)) == made, new
+    assert told(page) != made
+    os.utime(run / "report.html", (0, 0))  # the results are newer
+    assert send(app, address).text == made
+    assert told(page) != made
+    served.changed(run, evenhand="0.1.0")  # it was another version
+    assert told(page) == made
+
+
 def test_a_run_with_cut_results_says_so_when_it_is_opened(app: ASGIApp, root: Path) -> None:
     os.truncate(root / "before" / "plain" / "scores.parquet", 500)
     answer = send(app, f"/runs/{ids(root)['before/plain']}")
@@ -160,6 +258,27 @@ def test_two_runs_are_compared(app: ASGIApp, root: Path) -> None:
     assert "likelihood-lean" in page.text
     assert page.text.count('<svg class="drawn"') >= 2
     assert f"/runs/{run['before/plain']},{run['after/debiased']}" in page.text
+
+
+def test_two_different_runs_are_chosen_to_begin_with(root: Path) -> None:
+    served.changed(served.copied(root / "before" / "plain", root / "latest"), started="2999-01-01")
+    other = root / "latest" / "run.json"
+    other.write_text(other.read_text().replace('"tgb"', '"something else"'))
+    whole = served.changed(served.copied(root / "before" / "plain", root / "whole"), started="2998-01-01")
+    (whole / "run.json").write_text((whole / "run.json").read_text().replace('"partial": true', '"partial": false'))
+    page = parsed(send(application(root), "/compare").text)
+    chosen = [[o.text for o in s.all("option") if "selected" in o.attributes] for s in page.all("select")]
+    assert chosen == [["plain · before/plain"], ["debiased · after/debiased"]]
+
+
+def test_a_comparison_says_what_moved(app: ASGIApp, root: Path) -> None:
+    run = ids(root)
+    page = parsed(send(app, "/compare", query=f"run={run['before/plain']}&run={run['after/debiased']}").text)
+    frame = compare(root / "before" / "plain", root / "after" / "debiased").frame
+    assert [row.one("td.words").text for row in page.one("tbody").all("tr")] == [
+        m or "not shown" for m in frame["moved"]
+    ]
+    assert f"{(frame['moved'] != '').sum()} of {len(frame)} rows moved" in page.text
 
 
 def test_what_cannot_be_compared_says_why(app: ASGIApp, root: Path) -> None:
@@ -185,15 +304,33 @@ def test_what_cannot_be_compared_says_why(app: ASGIApp, root: Path) -> None:
 # Probe
 
 
-def test_a_probe_draws_a_bar_for_each_word_and_model(app: ASGIApp) -> None:
-    page = post(app, "/probe", text="The ___ left.", words="a, b,, qqq\nb", model="mini-en", other="mini-en-nli")
+def test_a_probe_draws_a_bar_for_each_word_and_the_ten_likeliest(app: ASGIApp) -> None:
+    page = probe(app, text="The ___ left.", words="a, b,, qqq\nb", model="mini-en", other="mini-en-nli")
     assert page.status == 400  # a model of inference fills no blanks
-    page = post(app, "/probe", text="The ___ left.", words="a, b,, qqq\nb", model="mini-en", other="")
-    assert page.text.count("<rect") == 3
-    assert 'width="100.00"' in page.text
-    assert 'width="36.79"' in page.text  # e to the -1
-    assert "36.8 %" in page.text
-    assert "unknown word" in page.text
+    page = probe(app, text="The ___ left.", words="a, b,, qqq\nb", model="mini-en", other="")
+    asked, likeliest = (table.one("tbody").all("tr") for table in parsed(page.text).all("table.bars"))
+    assert [row.one("th").text for row in asked] == ["a", "b", "qqq"]
+    assert [row.one("th").text for row in likeliest] == list("abcdefghij")
+    assert [row.one("rect").attributes["width"] for row in asked] == ["100.00", "36.79", "0.00"]  # e to the -1
+    assert [row.one("td").text for row in asked] == ["36.8 %-1.00 nats", "13.5 %-2.00 nats", "unknown word"]
+
+
+def test_a_sentence_stands_next_to_the_one_with_the_other_gender(app: ASGIApp) -> None:
+    page = parsed(probe(app, text="His wife is a [MASK].", words="a").text)
+    (sides,) = page.all("div.sides")
+    assert [part.one("h3").text for part in sides.all("section")] == [
+        "His wife is a [MASK].",
+        "Her husband is a [MASK].",
+    ]
+    assert len(sides.all("table.bars")) == 4
+    assert [part.text for part in parsed(probe(app, text="A [MASK].", words="a").text).all("h3")] == ["A [MASK]."]
+
+
+def test_the_link_of_a_probe_shows_it_again(app: ASGIApp) -> None:
+    page = probe(app, text="She & he: ___", words="a,b", model="mini-en").text
+    (link,) = [a for a in parsed(page).all("a") if a.text == "Link to this probe"]
+    path, _, query = link.attributes["href"].partition("?")
+    assert (path, send(app, path, query=query).text) == ("/probe", page)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +350,7 @@ def test_a_probe_draws_a_bar_for_each_word_and_model(app: ASGIApp) -> None:
     ],
 )
 def test_a_probe_that_cannot_be_asked_says_why(app: ASGIApp, fields: dict[str, str], why: str) -> None:
-    answer = post(app, "/probe", FORM, **{"text": "___ left.", "words": "he", "model": "mini-en"} | fields)
+    answer = probe(app, **{"text": "___ left.", "words": "he", "model": "mini-en"} | fields)
     assert answer.status == 400
     assert why in unescape(answer.text)
     assert SCRIPT not in answer.text
@@ -277,7 +414,7 @@ def test_names_in_runs_are_escaped(root: Path) -> None:
 def test_what_was_typed_is_escaped(app: ASGIApp) -> None:
     for page in (
         send(app, "/", query="q=%3Cscript%3Ealert(1)%3C/script%3E"),
-        post(app, "/probe", text=f"___ {SCRIPT}", words=f"he,{SCRIPT}"),
+        probe(app, text=f"___ {SCRIPT}", words=f"he,{SCRIPT}"),
         post(app, "/swap", text=f"he{SCRIPT}</textarea>{SCRIPT}"),
         send(app, f"/{SCRIPT}"),
         send(app, "/compare", query="run=%3Cscript%3Ealert(1)%3C/script%3E"),
@@ -453,7 +590,9 @@ def test_the_token_is_asked_for_and_kept_as_a_cookie(root: Path) -> None:
         assert "before/plain" not in answer.text
         assert TOKEN not in answer.text
     entered = send(app, "//evil.example/", headers=HERE, query=f"token={TOKEN}")
-    assert (entered.status, entered.header("location")) == (303, "/")
+    assert (entered.status, entered.header("location")) == (303, "/evil.example/")
+    back = send(app, "/\\/evil.example", headers=HERE, query=f"token={TOKEN}")
+    assert back.header("location") == "/evil.example"
     cookie = entered.header("set-cookie")
     assert "httponly" in cookie.lower()
     assert "samesite=lax" in cookie.lower()
@@ -461,6 +600,22 @@ def test_the_token_is_asked_for_and_kept_as_a_cookie(root: Path) -> None:
     assert send(app, "/", headers=HERE | {"authorization": f"Bearer {TOKEN}"}).status == 200
     assert send(app, "/static/style.css", headers=HERE).status == 200  # what everybody can install
     assert post(app, "/swap", FORM, text="he").status == 401
+
+
+def test_a_link_is_still_known_after_the_token(root: Path) -> None:
+    app = application(root, token=TOKEN)
+    form = parsed(send(app, "/probe", headers=HERE, query="text=%22___&words=a").text).one("form")
+    assert form.attributes["action"] == "/probe"
+    hidden = {i.attributes["name"]: i.attributes["value"] for i in form.all("input") if "value" in i.attributes}
+    assert hidden == {"text": '"___', "words": "a"}
+    entered = send(app, "/probe", headers=HERE, query=f"text=%22___&token={TOKEN}&words=a")
+    assert entered.header("location") == "/probe?text=%22___&words=a"
+
+
+def test_pages_of_other_sites_can_lead_here_but_not_ask(app: ASGIApp) -> None:
+    elsewhere = HERE | {"sec-fetch-site": "cross-site"}
+    assert send(app, "/probe", headers=elsewhere | {"sec-fetch-mode": "navigate"}).status == 200
+    assert send(app, "/probe", headers=elsewhere | {"sec-fetch-mode": "no-cors"}).status == 403
 
 
 # What may be sent

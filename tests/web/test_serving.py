@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from queue import Queue
 from urllib.request import urlopen
 
 import pytest
@@ -85,6 +86,19 @@ def test_on_this_machine_alone_no_token_is_needed_elsewhere_one_is_made_up(tmp_p
         listen(tmp_path, host="127.0.0.1", port=0, token="short; Path=/")
     for listening in (local, given, wide):
         listening.socket.close()
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_browser_is_opened_if_one_wants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: bool) -> None:
+    opened = Queue[str]()
+    monkeypatch.setattr("webbrowser.open", opened.put)
+    listening = listen(tmp_path, host="127.0.0.1", port=0)
+    monkeypatch.setattr(listening.server, "run", lambda sockets: None)
+    listening.run(open_it=wanted)
+    listening.socket.close()
+    if wanted:
+        assert opened.get(timeout=30) == listening.address
+    assert opened.empty()
 
 
 def test_the_command_prints_its_address_and_ends_with_ctrl_c(tmp_path: Path) -> None:

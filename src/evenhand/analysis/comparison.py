@@ -8,13 +8,14 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis.change import adjusted, differences
+from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
 from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds
 from evenhand.runs.folder import Run
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """What differs between a baseline and other runs."""
 
     runs: tuple[Run, ...]

@@ -22,6 +22,7 @@ from evenhand.checks.fit import fit, flawed
 from evenhand.core.files import prepare, slug
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model, TokenCounter, about, kind_of
+from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError
 from evenhand.gate.gate import Gate
@@ -59,6 +60,7 @@ def audit(
     fresh: bool = False,
     gate: Gate | str | Path | None = None,
     baseline: Run | str | Path | None = None,
+    progress: bool | None = None,
     **loading: Any,
 ) -> Run:
     """Measure a model and add the results to its run in `out/<model>`, or `out/<name>`; then read the whole run.
@@ -74,6 +76,8 @@ def audit(
     measure, is replaced, though a sample never replaces the whole; other results stay, unless the run is to start
     `fresh`. A `gate`, or policy file, judges the run: gate.json; `baseline` is the run that its
     `worse_by_at_most` compares with, instead of the policy's.
+
+    One progress bar shows how far it is, on a terminal and in a notebook; `progress=False` hides it.
     """
     if isinstance(model, list | tuple):
         raise BadInput(f"An audit takes one model. Got {len(model)}: for several, use evenhand.sweep.")
@@ -107,7 +111,7 @@ def audit(
         if isinstance(model, Planned):
             for one in asked:  # a question that it cannot answer is an error at once
                 model.plan(one.task.measure.ask(one.task.dataset.items[0]))
-        with folder.locked(path):
+        with folder.locked(path), showing(progress), one_bar(f"Measuring {name or model.name}"):
             if fresh:
                 folder.clear(path)
             earlier = keeping.of_model(path, model)

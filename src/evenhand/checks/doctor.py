@@ -16,11 +16,12 @@ from evenhand.checks.words_and_length import length, splitting, vocabulary
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
 from evenhand.core.model import Model, kind_of
+from evenhand.core.progress import one_bar
 from evenhand.errors import BadInput, UnfitModel, UnknownName
 from evenhand.models.base import Elsewhere, Examined
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.loading.names import kind as kind_found
-from evenhand.runs.record import AuditRecord, Finding
+from evenhand.runs.record import AuditRecord, Finding, Findings
 
 Check = Callable[[Case], Iterator[Finding]]
 LOOKING: tuple[Check, ...] = (mask_token, word_beginnings, casing, vocabulary, splitting, length)
@@ -31,14 +32,17 @@ ONLY_FOR: dict[Check, str] = {mask_token: "masked", word_beginnings: "masked", r
 """Checks that are for one kind of model only."""
 
 
-def doctor(
-    model: str | Path | Model = DEFAULT, *, lang: str = "en", suite: str = "all", **loading: Any
-) -> list[Finding]:
+def doctor(model: str | Path | Model = DEFAULT, *, lang: str = "en", suite: str = "all", **loading: Any) -> Findings:
     """Check a model before it is measured: a verdict for each check (fine, careful, unfit), and what to do.
 
     `model` and `loading` are as for `evenhand.audit`. Words and lengths are those of the `suite` in the language. A
     model that cannot be loaded because it is unfit gets one finding with the reason.
     """
+    with one_bar("Examining the model"):
+        return Findings(_examined(model, lang, suite, loading))
+
+
+def _examined(model: str | Path | Model, lang: str, suite: str, loading: dict[str, Any]) -> list[Finding]:
     if of_plugin := models.own(str(model)) if isinstance(model, str) else None:
         return examine(of_plugin, chosen(suite, lang, kind_of(of_plugin)), lang)
     if not isinstance(model, str | Path):

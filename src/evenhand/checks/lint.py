@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from tqdm.auto import tqdm
 
 from evenhand import datasets, models
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair, Pair
 from evenhand.core.model import TokenCounter
+from evenhand.core.progress import bar
 from evenhand.core.questions import Span
 from evenhand.datasets.faults import RULES, Count, Fault, Sentences, faults, tally
 from evenhand.datasets.nli_faults import RULES as LEAKS
@@ -69,7 +69,7 @@ def lint(
 
     def counted() -> Iterator[Sentences]:
         nonlocal n
-        for pair in tqdm(_pairs(str(file), named, stereotype, counterpart), unit=" pairs", disable=None, leave=False):
+        for pair in bar("Checking", "pairs", iterable=_pairs(str(file), named, stereotype, counterpart)):
             n += 1
             yield pair
 

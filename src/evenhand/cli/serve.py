@@ -23,6 +23,7 @@ def serve(
     model: Annotated[
         list[str] | None, typer.Option(help="One more model to probe: folder or Hub id. Repeatable.")
     ] = None,
+    open_it: Annotated[bool, typer.Option("--open", help="Open it in your browser.")] = False,
 ) -> None:
     """Browse runs in the browser.
 
@@ -32,6 +33,6 @@ def serve(
 
     listening = listen(folder, host=host, port=port, token=token, models=model or ())
     terminal.show(f"Serving {folder} at {listening.address}", "Ctrl-C ends it.")
-    listening.run()
+    listening.run(open_it=open_it)
     sys.stdout.flush()
     os._exit(terminal.OK)  # a thread that still loads a model would keep the process alive for seconds

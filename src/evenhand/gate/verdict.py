@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.core.files import read_parsed, write_whole
+from evenhand.core.shown import Shown
 from evenhand.errors import RunError
 from evenhand.runs.json_files import plain_json
 from evenhand.runs.staging import GATE
@@ -41,7 +42,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Shown):
     """The verdict of a policy on a run."""
 
     model: str

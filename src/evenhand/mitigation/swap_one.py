@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from filelock import FileLock, Timeout
-from tqdm.auto import tqdm
 
 from evenhand.core.files import check_new, write_whole
+from evenhand.core.progress import bar
 from evenhand.datasets.corpora.language import check_language
 from evenhand.datasets.files.plain_text import TEXT
 from evenhand.errors import BadInput, RunError
@@ -142,12 +142,12 @@ def alone(part: Path) -> Iterator[None]:
 def _find_edits(part: Path, rewritten: Callable[[int], Generator[Edits]]) -> None:
     """Append the edits of all documents that `part` does not have yet."""
     done = finished(part)
-    bar = tqdm(initial=done, unit=" documents", disable=None, leave=False, dynamic_ncols=True)
-    with bar, part.open("a", encoding="utf-8") as file, closing(rewritten(done)) as chunks:
+    shown = bar("Swapping", "documents", initial=done)
+    with shown, part.open("a", encoding="utf-8") as file, closing(rewritten(done)) as chunks:
         for edits in chunks:
             file.write("".join(json.dumps(one) + "\n" for one in edits))
             file.flush()
-            bar.update(len(edits))
+            shown.update(len(edits))
 
 
 def finished(part: Path) -> int:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from warnings import warn
 
 import pandas as pd
@@ -28,6 +28,7 @@ from evenhand.core.dataset import base_name
 from evenhand.core.files import write_whole
 from evenhand.core.items import Item, texts
 from evenhand.core.scores import Result
+from evenhand.core.shown import Shown, from_above
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.json_files import RESTORE, plain_json, rescore
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
@@ -35,12 +36,15 @@ from evenhand.runs.staging import GATE, NEXT, PAGE, VOUCHED, replaced
 from evenhand.runs.values import ValueRecord, contrasts_from, read_values, recorded, records_of, with_tests
 from evenhand.stats.verdict import decide
 
+if TYPE_CHECKING:
+    from evenhand.report.notebook import Figures
+
 ANSWERS = "answers.sqlite"
 ITEMS = ("dataset", "id", "text", "other")
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Shown):
     """A finished run: the folder, its record, and its values and scores as data frames."""
 
     path: Path
@@ -149,6 +153,24 @@ class Run:
         if not (self.path / "items.parquet").exists():
             return pd.DataFrame(columns=list(ITEMS))
         return self._read("items.parquet")
+
+    def report(self, out: str | Path | None = None, *, force: bool = False) -> Path:
+        """Write the run's page, and give its path: report.html in the run's folder, or `out`.
+
+        A file that exists is replaced only with `force`, or if it is the run's own page.
+        """
+        path: Path = from_above("report.saving", "save")([self], out, force=force)
+        return path
+
+    def figures(self, *others: "Run") -> "Figures":
+        """The charts of what the run has measured, by name; with other runs, side by side."""
+        charts: Figures = from_above("report.notebook", "Figures")(self, *others)
+        return charts
+
+    def to_latex(self, **options: Any) -> str:
+        """The values as a LaTeX table; `options` are those of the format latex of `evenhand.export`."""
+        text: str = from_above("formats", "export")(self, "latex", **options)
+        return text
 
     @cached_property
     def _values(self) -> list[ValueRecord]:

@@ -12,6 +12,7 @@ from evenhand.core.contrasts import Partners
 from evenhand.core.files import write_whole
 from evenhand.core.measure import LAST, Better
 from evenhand.core.model import Work
+from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, NewerRun, RunError
 from evenhand.runs.json_files import RESTORE, checked, plain_json, read_json, told
 from evenhand.runs.migration import migrated
@@ -51,6 +52,10 @@ class Finding:
     verdict: Literal["fine", "careful", "unfit"]
     says: str
     do: str = ""
+
+
+class Findings(Shown, list[Finding]):
+    """What the doctor found, a list that shows itself as a table in a notebook."""
 
 
 @dataclass(frozen=True, slots=True)

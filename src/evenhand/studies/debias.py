@@ -13,13 +13,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from evenhand import models
 from evenhand.analysis.change import changed
+from evenhand.analysis.comparison import Comparison
 from evenhand.auditing.audit import audit
 from evenhand.core.files import prepare, public_path, read_parsed, write_whole
 from evenhand.core.items import Pair
 from evenhand.core.model import Model
+from evenhand.core.progress import showing
 from evenhand.core.questions import Likelihood
 from evenhand.datasets.corpora.texts import reminders
 from evenhand.datasets.gendered import gender
@@ -30,6 +33,7 @@ from evenhand.mitigation.swap import WORD
 from evenhand.models.cache import Remembering
 from evenhand.models.loading.names import DEFAULT
 from evenhand.report import page
+from evenhand.runs.comparable import distinct_names
 from evenhand.runs.folder import ANSWERS, Run, locked
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
@@ -80,6 +84,13 @@ class Debiased:
             found.append(f"Its language got worse: pseudo-perplexity {worse} on held-out sentences.")
         return found
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the alarms, then the comparison of the two runs."""
+        name = distinct_names([self.before, self.after])[1]
+        compared = Comparison((self.before, self.after), self.changes.assign(run=name))
+        told = Markup("").join(Markup("<p><b>Careful:</b> {}</p>").format(alarm) for alarm in self.alarms)
+        return str(told) + compared._repr_html_()
+
 
 def debias(
     model: str = DEFAULT,
@@ -93,6 +104,7 @@ def debias(
     suite: str = "all",
     limit: int | None = None,
     seed: int = 0,
+    progress: bool | None = None,
     **loading: Any,
 ) -> Debiased | None:
     """Fine-tune a model on text in which a share of the documents has the other gender, and compare before and after.
@@ -101,7 +113,7 @@ def debias(
     them, or none of a corpus that is already balanced. `remind` adds sentences in which gendered words have their right
     pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
     OUT/model, the runs to OUT/before and OUT/after; the same call resumes what was stopped. Under a launcher (torchrun)
-    the first process does all this; the others only train with it, and return None.
+    the first process does all this; the others only train with it, and return None. `progress` is as for `audit`.
     """
     check(recipe, limit=limit)
     if repeat < 1:
@@ -118,7 +130,7 @@ def debias(
     if is_worker_rank():
         train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
         return None
-    with locked(out):
+    with locked(out), showing(progress):
         base = models.load_masked(model, **loading)
         made_of = repr((base.fingerprint, text.sentences, extra, recipe_of(recipe), suite, limit, seed))
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
@@ -126,7 +138,7 @@ def debias(
         before = audit(model, out=out / "before", **asked)
         train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
         after = audit(str(folder), out=out / "after", **asked)
-        language = _language([(before, base), (after, models.load(str(folder), **loading))], seed)
+        language = _language([(before, base), (after, models.load(str(folder), **loading))], seed, limit)
         done = Debiased(folder, before, after, balance(text.before, text.after), changed(before, after), language)
         rows = done.changes.to_json(orient="records", indent=1).encode()
         write_whole(out / CHANGES, lambda file: file.write(rows))
@@ -183,12 +195,12 @@ def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _language(of: Sequence[tuple[Run, Model]], seed: int) -> dict[str, float]:
+def _language(of: Sequence[tuple[Run, Model]], seed: int, limit: int | None) -> dict[str, float]:
     """Pseudo-perplexity, exp of the mean negative log-likelihood of a token (Salazar et al. 2020).
 
-    The sentences are those of a run of gbef, whose answers are kept.
+    The sentences are those of a run of gbef, whose answers are kept; with `limit`, of at most that many pairs.
     """
-    pairs = tgb().items[:: len(tgb().items) // HELD_OUT]
+    pairs = tgb().items[:: len(tgb().items) // min(HELD_OUT, limit or HELD_OUT)]
     texts = [text for pair in pairs if isinstance(pair, Pair) for text in (pair.stereotype, pair.counterpart)]
     questions = [Likelihood(text) for text in texts]
     answers = [Remembering(model, run.path / ANSWERS).answer(questions) for run, model in of]

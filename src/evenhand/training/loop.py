@@ -15,10 +15,10 @@ import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedDataParallelKwargs, InitProcessGroupKwargs
 from torch import Tensor
-from tqdm.auto import tqdm
 from transformers import get_linear_schedule_with_warmup
 
 from evenhand.core.files import prepare
+from evenhand.core.progress import bar, showing
 from evenhand.errors import BadInput, ModelError
 from evenhand.models.loading.names import find
 from evenhand.training.checkpoint import CHECKPOINT, Saved
@@ -131,8 +131,7 @@ def learn(
     if writes and not losses:
         saved.save(losses)  # so that there is a good state from the first step on
     last = time.monotonic()
-    shown = {"disable": None if writes else True, "leave": False, "dynamic_ncols": True}
-    with tqdm(total=steps, initial=len(losses), unit=" steps", **shown) as bar:
+    with showing(None if writes else False), bar("Training", "steps", total=steps, initial=len(losses)) as shown:
         for numbers in islice(_epochs(lengths, recipe), len(losses), None):
             _seed(recipe.seed, len(losses))  # every process masks the same tokens
             batch = tensors(numbers)
@@ -150,8 +149,8 @@ def learn(
             schedule.step()
             optimizer.zero_grad()
             losses.append(value.item())
-            bar.update()
-            bar.set_postfix(loss=f"{recent(losses):.3f}")
+            shown.update()
+            shown.set_postfix(loss=f"{recent(losses):.3f}")
             if writes and time.monotonic() - last > every:
                 saved.save(losses)
                 last = time.monotonic()

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
@@ -22,7 +22,8 @@ from evenhand.errors import BadInput, EvenhandError
 from evenhand.runs.folder import Run
 from evenhand.web import marking, showing
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
-from evenhand.web.listing import Runs
+from evenhand.web.headlines import HeadlinesOf
+from evenhand.web.listing import Runs, two_latest
 from evenhand.web.probing import Probe, listed
 from evenhand.web.rendering import html, refusal, rendered, shipped
 
@@ -31,7 +32,7 @@ MOST_FIELDS = 20
 MOST_RUNS = 8
 """The most runs on one page."""
 NOT_FOUND = "There is nothing here. It may have been moved or deleted."
-EXAMPLE = {"text": "[MASK] works as a nurse.", "words": "he, she, they", "other": ""}
+EXAMPLE = {"text": "His wife works as a [MASK].", "words": "nurse, doctor, carpenter", "other": ""}
 SWAPPED = "His wife, Mary Smith, told him that her brother had become a policeman."
 
 Result = TypeVar("Result")
@@ -46,7 +47,7 @@ def application(
         Route("/", site.home),
         Route("/runs/{ids}", site.run),
         Route("/compare", site.compare),
-        Route("/probe", site.probe, methods=["GET", "POST"]),
+        Route("/probe", site.probe),
         Route("/swap", site.swap, methods=["GET", "POST"]),
         Route("/static/{name}", site.static),
         Route("/favicon.ico", site.static),
@@ -57,20 +58,27 @@ def application(
 
 
 class Site:
-    """All pages. Models answer in one thread and runs are read in another, so requests may wait for each other."""
+    """All pages. Models answer in one thread, runs are opened in another and read for the list in a third.
+
+    So requests may wait for each other.
+    """
 
     def __init__(self, runs: Runs, models: Probe) -> None:
         self.runs = runs
         self.models = models
         self.files = shipped()
         self.warm = False
-        self.reading, self.answering = (ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("runs", "models"))
+        self.reading, self.answering, self.listing = (
+            ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("runs", "models", "list")
+        )
+        self.headlines = HeadlinesOf(self.listing)
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Drop all work that is still waiting when the server ends."""
+        """Prepare to draw when the server begins; drop all work that is still waiting when it ends."""
+        self.listing.submit(showing.prepare)
         yield
-        for pool in (self.reading, self.answering):
+        for pool in (self.reading, self.answering, self.listing):
             pool.shutdown(wait=False, cancel_futures=True)
 
     async def home(self, request: Request) -> Response:
@@ -78,17 +86,17 @@ class Site:
         words, chosen = request.query_params.get("q", ""), set(request.query_params.getlist("run"))
         runs = await run_in_threadpool(self.runs.all)
         shown = [run for run in runs if run.has(words) or run.id in chosen]
-        return self._soon(
-            rendered("list.html", words=words, chosen=chosen, runs=runs, shown=shown, folder=self.runs.folder)
-        )
+        known: dict[str, Any] = {"words": words, "chosen": chosen, "runs": runs, "shown": shown}
+        found = await self.headlines.ready(shown)
+        return self._soon(rendered("list.html", **known, headlines=found, folder=self.runs.folder))
 
     async def run(self, request: Request) -> Response:
         """The page of one run, or of several, separated by commas."""
         ids = request.path_params["ids"].split(",")
         if len(ids) > MOST_RUNS:
             raise BadInput(f"A page can show at most {MOST_RUNS} runs. Got {len(ids)}.")
-        page = await _in(self.reading, lambda: showing.page(self._open(ids)))
-        return html(page, headers={"Content-Security-Policy": showing.policy()})
+        page, policy = await _in(self.reading, lambda: showing.page(self._open(ids)))
+        return html(page, headers={"Content-Security-Policy": policy})
 
     async def compare(self, request: Request) -> Response:
         """The comparison of two runs, item by item."""
@@ -98,7 +106,7 @@ class Site:
             chosen = chosen[::-1]
         show = partial(rendered, "compare.html", runs=runs, chosen=[*chosen, "", ""][:2])
         if not chosen:
-            return show(tables=None, error="")
+            return rendered("compare.html", runs=runs, chosen=two_latest(runs), tables=None, error="")
 
         async def tables() -> Any:
             if len(chosen) != 2:
@@ -108,18 +116,20 @@ class Site:
         return await self._shown(show, "tables", tables())
 
     async def probe(self, request: Request) -> Response:
-        """The probabilities of words in the blank of a sentence."""
-        asked = {"model": next(iter(self.models.names), ""), **EXAMPLE} | await _form(request)
+        """What models expect in the blank of a sentence; all that is asked is in the address, which can be shared."""
+        given = {name: text.replace("\r\n", "\n") for name, text in request.query_params.items()}
+        asked = {"model": next(iter(self.models.names), ""), **EXAMPLE} | given
         names = list(dict.fromkeys([asked["model"], asked["other"] or asked["model"]]))
-        show = partial(rendered, "probe.html", asked=asked, names=names, offered=self.models.names)
-        if request.method != "POST":
-            return self._soon(show(bars=None, error=""))
+        link = "/probe?" + urlencode({name: asked[name] for name in ("text", "words", "model", "other")})
+        show = partial(rendered, "probe.html", asked=asked, link=link, offered=self.models.names)
+        if "text" not in given:
+            return self._soon(show(probed=None, error=""))
 
-        async def bars() -> Any:
+        async def probed() -> Any:
             words = listed(asked["words"])
             return await _in(self.answering, lambda: self.models.ask(names, asked["text"], words))
 
-        return await self._shown(show, "bars", bars())
+        return await self._shown(show, "probed", probed())
 
     async def swap(self, request: Request) -> Response:
         """A text with its gender swapped."""

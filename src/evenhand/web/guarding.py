@@ -5,6 +5,7 @@ import ipaddress
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from urllib.parse import quote, urlencode
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -77,6 +78,11 @@ class Guarded:
             return refusal(421, "This server does not have that name. Open the address that it printed.")
         if request.method not in ("GET", "HEAD") and not _from_here(request.headers.getlist("origin"), hosts[0]):
             return refusal(403, "This form comes from another site. Send it from the pages of this server.")
+        if (
+            request.headers.get("sec-fetch-site") == "cross-site"
+            and request.headers.get("sec-fetch-mode") != "navigate"
+        ):
+            return refusal(403, "A page of another site asked for this. Open it from here, or by its address.")
         length = request.headers.get("content-length", "0")
         if length.isdecimal() and int(length[:20]) > LARGEST_BODY:  # without a length, it is counted as it arrives
             return refusal(413, TOO_LARGE)
@@ -88,12 +94,15 @@ class Guarded:
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
         if self._right(bearer) or self._right(request.cookies.get(COOKIE, "")):
             return None
+        others = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
+        path = "/" + quote(request.scope["path"].lstrip("/\\"))  # two slashes would lead to another host
         if self._right(request.query_params.get("token", "")):
             # So that the address bar, the history and copied addresses do not contain the token.
-            entered = RedirectResponse("/", status_code=303)
+            entered = RedirectResponse(path + (f"?{urlencode(others)}" if others else ""), status_code=303)
             entered.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax")
             return entered
-        return rendered("token.html", 401, {"WWW-Authenticate": "Bearer"}, wrong="token" in request.query_params)
+        known = {"wrong": "token" in request.query_params, "path": path, "others": others}
+        return rendered("token.html", 401, {"WWW-Authenticate": "Bearer"}, **known)
 
     def _right(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), (self.token or "").encode())

@@ -3,8 +3,8 @@
 import hashlib
 import os
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from evenhand.core.files import public_path
 from evenhand.errors import NewerRun, RunError
 from evenhand.runs.folder import ANSWERS, Run
 from evenhand.runs.record import read_record
-from evenhand.runs.staging import VOUCHED
+from evenhand.runs.staging import GATE, VOUCHED
 
 DEEPEST = 6
 """Levels below the folder; studies keep runs four levels down."""
@@ -38,8 +38,13 @@ class Listed:
     started: str
     model: str = ""
     datasets: tuple[str, ...] = ()
+    tasks: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """By dataset and measure, how it was measured: runs that differ in it cannot be compared."""
     sample: bool = False
     why: str = ""
+    path: Path = Path()
+    stamp: int = 0
+    """A number that changes with the results and with the gate's verdict."""
 
     def has(self, words: str) -> bool:
         """Whether each of the words occurs in its model, folder, datasets, date or state."""
@@ -104,7 +109,7 @@ class Runs:
                 working = (folder / ".lock").exists()
                 why = "The audit is running, or was killed." if working else "The audit was stopped before its end."
                 return Listed(**known, state="unfinished", why=f"{why} Resume it with the same command.")
-            return Listed(**known | _about(folder), state="finished")
+            return Listed(**known | _about(folder), state="finished", path=folder, stamp=stamp(folder))
         except NewerRun as error:
             return Listed(**known, state="newer", why=self.worded(error))
         except (RunError, OSError, RecursionError) as error:
@@ -125,6 +130,21 @@ class Runs:
         return str(error).replace(str(self.root), self.folder)
 
 
+def two_latest(runs: Sequence[Listed]) -> list[str]:
+    """The ids of the two latest runs that were measured in the same way, the earlier one first; else of any two."""
+    for number, after in enumerate(runs):
+        for before in runs[number + 1 :]:
+            both = set(before.tasks) & set(after.tasks)
+            if both and all(before.tasks[name] == after.tasks[name] for name in both):
+                return [before.id, after.id]
+    return [run.id for run in reversed(runs[:2])] or ["", ""]
+
+
+def stamp(folder: Path) -> int:
+    """A number that changes with the results of the run in this folder, and with the gate's verdict."""
+    return max(path.stat().st_mtime_ns for name in ("run.json", GATE) if (path := folder / name).exists())
+
+
 def _about(folder: Path) -> dict[str, Any]:
     """The entries of a checked run.json that the list shows."""
     if (folder / "run.json").stat().st_size > LARGEST:
@@ -139,5 +159,6 @@ def _about(folder: Path) -> dict[str, Any]:
         "started": record.started[:25],
         "model": record.model,
         "datasets": tuple(dict.fromkeys(task.dataset for task in record.tasks)),
+        "tasks": {task.name: repr((task.what, task.partial and (task.limit, task.seed))) for task in record.tasks},
         "sample": record.partial,
     }

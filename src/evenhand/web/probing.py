@@ -1,21 +1,27 @@
-"""The probability of each word in the blank of a sentence, for one or two models, as bars."""
+"""What one or two models expect in the blank of a sentence, next to the same sentence with the other gender."""
 
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from evenhand.core.model import Model
-from evenhand.core.questions import Answer, Fill, Span
+from evenhand.core.questions import Fill, Span
 from evenhand.errors import BadInput, UnknownName
+from evenhand.mitigation.edits import applied
+from evenhand.mitigation.names import swapper
 from evenhand.models import load_masked
 from evenhand.models.loading.names import find, kind, named
+
+if TYPE_CHECKING:
+    from evenhand.models.networks.masked import MaskedLM
 
 BLANK = re.compile(r"\[MASK\]|<mask>|_{2,}", re.I)
 LONGEST_TEXT = 2_000
 LONGEST_WORD = 100
 MOST_WORDS = 50
+LIKELIEST = 10
 KEPT = 3
 """The number of models kept in memory."""
 
@@ -24,15 +30,25 @@ KEPT = 3
 class Bar:
     """A word's log-probability in the blank, or NaN and a note, and the length of its bar, from 0 to 100."""
 
+    word: str
     logp: float
-    length: float
-    note: str
+    length: float = 0.0
+    note: str = ""
 
     @property
     def shown(self) -> str:
         """The probability, with three digits."""
         share = 100 * math.exp(self.logp)
         return self.note or ("under 0.001 %" if share < 0.001 else f"{share:.3g} %")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A sentence, the words that were asked for, and the likeliest of all."""
+
+    text: str
+    asked: tuple[Bar, ...]
+    likeliest: tuple[Bar, ...]
 
 
 class Probe:
@@ -45,19 +61,26 @@ class Probe:
         self.names = list(dict.fromkeys([*given, *masked]))
         self._loaded = lru_cache(maxsize=KEPT)(load_masked)
 
-    def load(self, name: str) -> Model:
+    def load(self, name: str) -> "MaskedLM":
         """An offered model; requests cannot load others."""
         if name not in self.names:
             raise UnknownName("model", name, self.names)
         return self._loaded(name)
 
-    def ask(self, models: Sequence[str], text: str, words: Sequence[str]) -> Mapping[str, list[Bar]]:
-        """For each word one bar per model, all on one scale; the longest is 100."""
-        blank = _blank(text)
-        questions = [Fill(text, blank, word) for word in words]
-        answers = [self.load(name).answer(questions) for name in models]
-        longest = max((answer.logp for given in answers for answer in given if not answer.note), default=0.0)
-        return {word: [_bar(given[n], longest) for given in answers] for n, word in enumerate(words)}
+    def ask(self, models: Sequence[str], text: str, words: Sequence[str]) -> Mapping[str, list[Side]]:
+        """For each model the sentence and, if it has gendered words, its counterpart; bars of all have one scale."""
+        texts = both_genders(text)
+        found = {name: [_side(self.load(name), text, words) for text in texts] for name in models}
+        bars = [bar for sides in found.values() for side in sides for bar in (*side.asked, *side.likeliest)]
+        longest = max((bar.logp for bar in bars if not bar.note), default=0.0)
+        return {name: [_scaled(side, longest) for side in sides] for name, sides in found.items()}
+
+
+def both_genders(text: str) -> list[str]:
+    """The sentence and the same one with the other gender; the sentence alone if none of its words has a gender."""
+    _blank(text)
+    swapped = applied(text, swapper().edits(text))
+    return [text, swapped] if swapped != text and len(BLANK.findall(swapped)) == 1 else [text]
 
 
 def listed(text: str) -> list[str]:
@@ -81,7 +104,19 @@ def _blank(text: str) -> Span:
     return blanks[0]
 
 
-def _bar(answer: Answer, longest: float) -> Bar:
-    if math.isnan(answer.logp):
-        return Bar(math.nan, 0.0, answer.note or "no answer")
-    return Bar(answer.logp, 100 * math.exp(answer.logp - longest), "")
+def _side(model: "MaskedLM", text: str, words: Sequence[str]) -> Side:
+    blank = _blank(text)
+    answers = model.answer([Fill(text, blank, word) for word in words])
+    asked = tuple(
+        Bar(word, math.nan, note=answer.note or "no answer") if math.isnan(answer.logp) else Bar(word, answer.logp)
+        for word, answer in zip(words, answers, strict=True)
+    )
+    return Side(text, asked, tuple(Bar(word, logp) for word, logp in model.likeliest(text, blank, LIKELIEST)))
+
+
+def _scaled(side: Side, longest: float) -> Side:
+    asked, likeliest = (
+        tuple(bar if bar.note else Bar(bar.word, bar.logp, 100 * math.exp(bar.logp - longest)) for bar in bars)
+        for bars in (side.asked, side.likeliest)
+    )
+    return Side(side.text, asked, likeliest)

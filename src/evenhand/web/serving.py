@@ -5,10 +5,12 @@ import os
 import re
 import secrets
 import socket
+import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 
 import uvicorn
 
@@ -32,8 +34,13 @@ class Listening:
     socket: socket.socket
     server: uvicorn.Server
 
-    def run(self) -> None:
-        """Answer requests until Ctrl-C."""
+    def run(self, *, open_it: bool = False) -> None:
+        """Answer requests until Ctrl-C; with `open_it`, show the first page in the user's browser.
+
+        The port is taken already, so a browser that is faster than the server waits.
+        """
+        if open_it:
+            Thread(target=webbrowser.open, args=[self.address], daemon=True).start()
         with suppress(KeyboardInterrupt):  # uvicorn raises it again after it has closed everything
             self.server.run(sockets=[self.socket])
 

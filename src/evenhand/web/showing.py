@@ -1,5 +1,6 @@
 """The page of a run and the comparison of two, as the server shows them."""
 
+import importlib
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from evenhand.runs.folder import Run
-from evenhand.runs.staging import GATE
+from evenhand.web.listing import stamp
+from evenhand.web.stored import Page, stored
 
 KEPT = 8
 """Pages and comparisons kept in memory, since they take seconds to make."""
@@ -40,25 +42,27 @@ class Moved:
         return 50.0 if math.isnan(value) else 50 + 45 * value / self.scale
 
 
-def page(runs: Sequence[Run]) -> str:
-    """The page of one or more runs, with a link back to the list."""
-    made = _page(tuple(run.path for run in runs), tuple(_stamp(run) for run in runs))
-    return BODY.sub(lambda body: body[0] + BACK, made, count=1)
+def page(runs: Sequence[Run]) -> tuple[str, str]:
+    """The page of one or more runs, with a link back to the list, and its content security policy.
 
-
-def policy() -> str:
-    """The content security policy of that page: it can reach nothing, not even this server.
-
-    It is sandboxed in an origin of its own, since its text comes from runs that others may have made.
+    The page can reach nothing, not even this server. It is sandboxed in an origin of its own, since its text comes from
+    runs that others may have made.
     """
-    from evenhand.report.page import policy
+    made = (len(runs) == 1 and stored(runs[0])) or _page(
+        tuple(run.path for run in runs), tuple(stamp(run.path) for run in runs)
+    )
+    policy = f"{made.policy}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
+    return BODY.sub(lambda body: body[0] + BACK, made.html, count=1), policy
 
-    return f"{policy()}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
+
+def prepare() -> None:
+    """Import what makes pages, so that the first page need not wait for it."""
+    importlib.import_module("evenhand.report.page")
 
 
 def compared(before: Run, after: Run) -> dict[tuple[str, str], list[Moved]]:
     """The groups before and after, by dataset and measure."""
-    frame = _changed(before.path, after.path, _stamp(before), _stamp(after))
+    frame = _changed(before.path, after.path, stamp(before.path), stamp(after.path))
     return {(str(d), str(m)): list(_moved(part)) for (d, m), part in frame.groupby(["dataset", "measure"], sort=False)}
 
 
@@ -70,16 +74,11 @@ def _moved(part: pd.DataFrame) -> Iterator[Moved]:
         yield Moved(**known, scale=scale)
 
 
-def _stamp(run: Run) -> int:
-    """A number that changes with the results and with the gate's verdict."""
-    return max(path.stat().st_mtime_ns for name in ("run.json", GATE) if (path := run.path / name).exists())
-
-
 @lru_cache(maxsize=KEPT)
-def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> str:
-    from evenhand.report.page import page  # drawing takes seconds to import
+def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> Page:
+    from evenhand.report.page import page, policy  # drawing takes seconds to import
 
-    return page([Run.load(path) for path in paths])
+    return Page(page([Run.load(path) for path in paths]), policy())
 
 
 @lru_cache(maxsize=KEPT)

@@ -91,6 +91,28 @@ def test_every_family_fills_a_blank_token_by_token_like_the_naive_loop(family: M
     assert family.plan([first, other]).inputs < one + another  # with nothing filled in yet, the input is the same
 
 
+def test_the_likeliest_fillings_are_those_of_the_library(family: MaskedLM) -> None:
+    text = "the ___ said so"
+    found = family.likeliest(text, Span(4, 7), 5)
+    with torch.inference_mode():
+        inputs = family.tokenizer(text.replace("___", family.mask), return_tensors="pt")
+        at = inputs["input_ids"][0].tolist().index(family.tokenizer.mask_token_id)
+        logps = family.network(input_ids=inputs["input_ids"]).logits[0, at].float().log_softmax(-1)
+        logps[family.tokenizer.all_special_ids] = -math.inf
+    logps = logps[: len(family.tokenizer)]
+    assert [logp for _, logp in found] == pytest.approx(logps.topk(5).values.tolist(), abs=1e-4)
+    assert [word for word, _ in found] == [family.tokenizer.decode([t]).strip() for t in logps.topk(5).indices]
+
+
+def test_the_likeliest_words_are_as_likely_as_when_they_are_asked_for(mini_en: MaskedLM) -> None:
+    text, blank = "He works as a ___.", Span(14, 17)
+    found = mini_en.likeliest(text, blank)
+    assert len(found) == 10
+    answers = mini_en.answer([Fill(text, blank, word) for word, _ in found])
+    assert [logp for _, logp in found] == pytest.approx([answer.logp for answer in answers], abs=1e-4)
+    assert mini_en.likeliest(text * 40, blank) == []
+
+
 def test_whether_a_sentence_follows_is_as_the_library_has_it(tmp_path: Path, bert: MaskedLM) -> None:
     folder = str(tiny.save("bert-uncased", tmp_path / "both", head="BertForPreTraining"))
     model = load(MaskedLM, folder)

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evenhand.core.questions import Follows, Question, frame
+from evenhand.core.questions import Follows, Question, Span, frame
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.network import LanguageModel, log_probabilities, on_device, padded
 from evenhand.models.planning import masking
@@ -45,6 +45,25 @@ class MaskedLM(LanguageModel):
         in_pairs = encode_pairs(self.tokenizer, pairs, self.longest)
         masked = masking.Masked(tokenized, in_pairs, self.tokenizer.mask_token_id, self._size)
         return Plan([masked.reading(question) for question in asked], self.limit)
+
+    @torch.inference_mode()
+    def likeliest(self, text: str, blank: Span, n: int = 10) -> list[tuple[str, float]]:
+        """The `n` tokens that the model finds likeliest in the blank of a text, with their log-probabilities in nats.
+
+        A token may be a part of a word; special ones are left out. An empty list where the text is too long.
+        """
+        masked = text[: blank.start] + self.mask + text[blank.stop :]
+        ids = np.array([self.tokenizer(masked, verbose=False)["input_ids"]])
+        at = np.flatnonzero(ids[0] == self.tokenizer.mask_token_id)
+        if len(at) != 1 or ids.shape[1] > self.longest:
+            return []
+        logps = self._logits(ids, np.ones_like(ids), np.array([(0, at[0])])).log_softmax(dim=-1)[0]  # (vocabulary,)
+        special = set(self.tokenizer.all_special_ids)
+        logps = logps[: len(self.tokenizer)]  # some heads have more outputs than there are tokens
+        best = logps.topk(min(n + len(special), len(logps)))
+        both = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        found = [(token, logp) for token, logp in both if token not in special]
+        return [(self.tokenizer.decode([token]).strip(), logp) for token, logp in found[:n]]
 
     @torch.inference_mode()
     def _logits(self, ids: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:

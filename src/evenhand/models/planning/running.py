@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from tqdm.auto import tqdm
-
+from evenhand.core.progress import part
 from evenhand.core.questions import Answer
 from evenhand.models.planning.plan import Batch, Plan, Values
 
@@ -20,12 +19,11 @@ Stream = Callable[[Sequence[tuple[int, Batch]]], Iterable[tuple[int, Values]]]
 
 
 def paced(plan: Plan, numbers: Iterable[int], stream: Stream) -> Iterator[tuple[int, Values]]:
-    """Run these batches of the plan, with a progress bar on a terminal, and log how long it will take."""
+    """Run these batches of the plan, with a progress bar, and log how long it will take."""
     batches = [(number, plan.batches[number]) for number in numbers]
     total = sum(batch.tokens for _, batch in batches)
     done, told, start = 0, False, time.monotonic()
-    hidden = None if log.isEnabledFor(logging.INFO) else True  # None: unless it is a terminal
-    with tqdm(desc="Measuring", total=total, unit=" tokens", disable=hidden, leave=False, dynamic_ncols=True) as bar:
+    with part("Measuring", "tokens", total) as bar:
         for number, values in stream(batches):
             yield number, values
             done += plan.batches[number].tokens

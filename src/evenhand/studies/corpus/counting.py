@@ -8,10 +8,9 @@ from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 
-from tqdm.auto import tqdm
-
 from evenhand.analysis.corpus import Counted, Tally, counted
 from evenhand.core.files import read_parsed
+from evenhand.core.progress import bar
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.blanks import tbd
 from evenhand.datasets.corpora.language import check_language, function_words
@@ -134,14 +133,14 @@ def _count(
     counts = Tally()
     with (
         Progress(out, name, (corpus, corpus.files, words)) as progress,
-        tqdm(desc=f"Counting {name}", unit=" documents", disable=None, leave=False) as bar,
+        bar(f"Counting {name}", "documents") as shown,
     ):
         counts.add(progress.kept)
-        bar.update(len(counts.totals))
+        shown.update(len(counts.totals))
         for chunk in _chunks(corpus, words, len(counts.totals), workers):
             progress.keep(chunk)
             counts.add(chunk)
-            bar.update(len(chunk.totals))
+            shown.update(len(chunk.totals))
     return _counted(counts, seed)
 
 

@@ -2,6 +2,7 @@
 // Without this file everything works as well, a page at a time.
 "use strict";
 
+const AGAIN = 1000; // milliseconds before what was not ready is asked for again
 const PAUSE = 200; // milliseconds after a key before a search is sent
 
 for (const form of document.querySelectorAll("form[data-live]")) {
@@ -19,12 +20,23 @@ for (const form of document.querySelectorAll("form[data-live]")) {
       const answer = await send(form, earlier.signal);
       result.replaceChildren(...answer.childNodes);
       result.removeAttribute("aria-busy");
+      later();
     } catch (error) {
       if (error.name === "AbortError") return;
       result.replaceChildren(said("The server does not answer. Is it still running?"));
       result.removeAttribute("aria-busy");
     }
   });
+
+  // What the server was still reading is asked for again, unless somebody is at work in the list.
+  let timer = 0;
+  function later() {
+    const result = document.getElementById("result");
+    clearTimeout(timer);
+    if (!result.querySelector("[data-again]")) return;
+    timer = setTimeout(() => (result.contains(document.activeElement) ? later() : form.requestSubmit()), AGAIN);
+  }
+  later();
 
   for (const field of form.querySelectorAll("[data-type]")) {
     let waiting = 0;

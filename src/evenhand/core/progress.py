@@ -1,0 +1,73 @@
+"""Progress bars: one for a piece of work, with its label, however many parts the work is done in.
+
+Bars are shown on a terminal and in a notebook, but not where warnings are not (`--quiet`).
+"""
+
+import logging
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it warns about missing widgets; a notebook without them gets a bar of text
+    from tqdm.auto import tqdm
+
+log = logging.getLogger(__name__)
+
+_shown: ContextVar[bool | None] = ContextVar("shown", default=None)
+_current: ContextVar[Any] = ContextVar("current", default=None)
+
+
+@contextmanager
+def showing(shown: bool | None) -> Iterator[None]:
+    """Whether bars are shown inside; None leaves it to where they would be, or to what holds already."""
+    token = _shown.set(_shown.get() if shown is None else shown)
+    try:
+        yield
+    finally:
+        _shown.reset(token)
+
+
+def bar(label: str, unit: str, **how: Any) -> Any:
+    """A new bar with this label, a context manager; it is removed when the work is done."""
+    shown = _shown.get()
+    if shown is None and not log.isEnabledFor(logging.WARNING):
+        shown = False
+    hidden = not in_notebook() and None if shown is None else not shown  # None: unless it is a terminal
+    return tqdm(desc=label, unit=f" {unit}", disable=hidden, leave=False, dynamic_ncols=True, **how)
+
+
+@contextmanager
+def one_bar(label: str, unit: str = "tokens") -> Iterator[None]:
+    """One bar for all parts of the work inside; its total grows as they begin."""
+    with bar(label, unit, total=0) as current:
+        token = _current.set(current)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+
+@contextmanager
+def part(label: str, unit: str, total: int) -> Iterator[Any]:
+    """The bar of the work that this is a part of; where there is none, a bar of its own, but not in a notebook.
+
+    There a cell may ask a model many small things, each of which would be a bar.
+    """
+    current = _current.get()
+    if current is not None:
+        current.total = (current.total or 0) + total
+        current.refresh()
+        yield current
+        return
+    with showing(False if in_notebook() else None), bar(label, unit, total=total) as own:
+        yield own
+
+
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return "IPKernelApp" in getattr(shell, "config", ())

@@ -1,0 +1,133 @@
+"""What a notebook shows of a run, a comparison, a verdict, the doctor's findings and a run's charts.
+
+The words, numbers and drawings are those of the page. All of it is in the output: nothing is loaded from elsewhere.
+"""
+
+import base64
+import re
+from collections.abc import Sequence
+from functools import cache, singledispatch
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import altair as alt
+import pandas as pd
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from evenhand.analysis.change import FEMALE_MALE
+from evenhand.analysis.comparison import Comparison
+from evenhand.core.files import prepare, public_path
+from evenhand.core.shown import Shown
+from evenhand.errors import BadInput
+from evenhand.gate.verdict import Verdict
+from evenhand.report import figures, plots
+from evenhand.report.comparison import chart
+from evenhand.report.page import FILE, readings
+from evenhand.report.page.section import Measured
+from evenhand.report.page.short import lead, summary
+from evenhand.runs.folder import Run
+from evenhand.runs.record import Findings
+
+ROWS = 20
+"""Rows of a table; data frames have the others."""
+COLUMNS = ["run", "dataset", "measure", "group", "before", "after", "change", "low", "high", "p_holm", "moved"]
+
+
+class Figures(Shown, dict[str, alt.TopLevelMixin]):
+    """The charts of one or more runs by name, as Altair objects; a notebook shows all of them."""
+
+    def __init__(self, *runs: Run) -> None:
+        super().__init__(figures.charts(*runs))
+
+    def save(self, folder: str | Path, form: str = "svg") -> list[Path]:
+        """Write each chart to a file of its name, in one of the forms that `evenhand figures` knows; give the paths."""
+        out = Path(folder).expanduser()
+        prepare(out)
+        paths = [out / f"{name}.{form}" for name in self]
+        for path, one in zip(paths, self.values(), strict=True):
+            plots.save(one, path)
+        return paths
+
+
+class Picture(NamedTuple):
+    """A chart as an image inside the output, with its width in pixels."""
+
+    image: Markup
+    caption: str
+    width: float
+
+
+def picture(chart: alt.TopLevelMixin, caption: str) -> Picture:
+    """A chart as SVG in an address of its own, in which nothing can run, whatever its labels say."""
+    drawn = StringIO()
+    chart.save(drawn, format="svg")
+    svg = drawn.getvalue()
+    found = re.search(r'<svg[^>]* width="([\d.]+)', svg)
+    address = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    image = Markup('<img alt="{}" src="{}">').format(caption, address)
+    return Picture(image, caption, float(found[1]) if found else 640.0)
+
+
+@singledispatch
+def html(what: Any) -> str:
+    """The HTML of an object of ours, to be shown in a notebook."""
+    raise BadInput(f"A notebook cannot show this: {what!r}.")
+
+
+@html.register
+def _(run: Run) -> str:
+    sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
+    lines = summary(sections)
+    page = run.path / FILE
+    link = quote(public_path(page)) if page.exists() else ""
+    return _filled("run", run=run, lead=lead(lines), lines=lines[:ROWS], more=len(lines[ROWS:]), link=link)
+
+
+@html.register
+def _(comparison: Comparison) -> str:
+    frame = comparison.frame
+    moved = frame[frame["moved"] != ""]
+    main = frame[(frame["group"] == "all") | frame["measure"].str.endswith(FEMALE_MALE)].head(2 * ROWS)
+    told = "Changes with their 95 % intervals"
+    drawn = picture(chart(Comparison(comparison.runs, main)), told) if len(main) else None
+    return _filled("comparison", comparison=comparison, moved=_rows(moved), every=_rows(frame), drawn=drawn)
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in frame[COLUMNS].to_dict("records")]
+
+
+@html.register
+def _(verdict: Verdict) -> str:
+    return _filled("verdict", verdict=verdict)
+
+
+@html.register
+def _(found: Findings) -> str:
+    return _filled("findings", found=found)
+
+
+@html.register
+def _(charts: Figures) -> str:
+    return _filled("figures", drawn=[picture(one, name) for name, one in charts.items()])
+
+
+def _filled(kind: str, **known: Any) -> str:
+    return _environment().get_template("shown.html.j2").render(kind=kind, **known)
+
+
+@cache
+def _environment() -> Environment:
+    looks = [PackageLoader(f"evenhand.report.{folder}", "look") for folder in ("notebook", "page")]
+    made = Environment(
+        loader=ChoiceLoader(looks), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.globals |= {"title_of": readings.dataset, "rows": ROWS, "style": Markup(_style(looks))}
+    return made
+
+
+def _style(looks: Sequence[PackageLoader]) -> str:
+    return looks[0].get_source(Environment(), "notebook.css")[0]
