@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evenhand.core.measure import Measure as Measure
     from evenhand.core.model import Model as Model
     from evenhand.core.questions import Answer as Answer
+    from evenhand.core.questions import Choose as Choose
     from evenhand.core.questions import Entail as Entail
     from evenhand.core.questions import Fill as Fill
     from evenhand.core.questions import Follows as Follows
@@ -68,7 +69,7 @@ _MODULES = {
     "core.loop": "measure measure_all",
     "core.measure": "Measure",
     "core.model": "Model",
-    "core.questions": "Answer Entail Fill Follows Likelihood Span",
+    "core.questions": "Answer Choose Entail Fill Follows Likelihood Span",
     "core.scores": "Result Score mean",
     "errors": "BadInput EvenhandError ModelError RunError",
     "formats": "export",
