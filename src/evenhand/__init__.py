@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evenhand.core.contrasts import Partners as Partners
     from evenhand.core.dataset import Dataset as Dataset
     from evenhand.core.items import Blank as Blank
+    from evenhand.core.items import Choice as Choice
     from evenhand.core.items import NliPair as NliPair
     from evenhand.core.items import Pair as Pair
     from evenhand.core.items import Sentence as Sentence
@@ -65,7 +66,7 @@ _MODULES = {
     "checks.lint": "lint",
     "core.contrasts": "Partners",
     "core.dataset": "Dataset",
-    "core.items": "Blank NliPair Pair Sentence Triple",
+    "core.items": "Blank Choice NliPair Pair Sentence Triple",
     "core.loop": "measure measure_all",
     "core.measure": "Measure",
     "core.model": "Model",

@@ -12,8 +12,9 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from evenhand import models, suites
+from evenhand import models
 from evenhand.auditing import keeping
+from evenhand.auditing.caveats import caveats
 from evenhand.auditing.precision import deviations, warning
 from evenhand.auditing.rescoring import finish, restored, scored
 from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted
@@ -169,12 +170,12 @@ def _audited(
         tasks=tuple(records),
         work=remembering.work,
         **examined,
-        caveats=tuple(suites.caveats(kind, tasks)),
+        caveats=tuple(caveats(kind, tasks)),
         started=started.isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - clock, 1),
         precision=precision,
     )
-    return scored(audited, results), results
+    return scored(audited, tasks, results), results
 
 
 def run_folder(model: str | Model, out: str | Path, name: str | None = None) -> Path:

@@ -23,7 +23,8 @@ def audit(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="becpro, emotions, gbef, kinds, nli. Default: all that suit the model, without kinds. Repeatable.",
+            help="becpro, choices, emotions, gbef, kinds, known, nli. Default: all that suit the model, without those "
+            "that need data of others, and kinds. Repeatable.",
         ),
     ] = None,
     lang: Annotated[
@@ -49,6 +50,12 @@ def audit(
         typer.Option(metavar="NAME", help="With a dataset: a measure. Default: all that suit it. Repeatable."),
     ] = None,
     option: common.Options = None,
+    chat: Annotated[
+        bool | None, typer.Option("--chat/--no-chat", help="Choices: ask in the model's chat template, or plainly.")
+    ] = None,
+    system: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --chat: the system prompt, a text file.")
+    ] = None,
     plugin: common.Plugins = None,
     limit: common.Limit = None,
     seed: common.Seed = 0,
@@ -113,7 +120,7 @@ def audit(
             pairs=pairs,
             dataset=dataset,
             measure=measure or (),
-            options=parsed(option),
+            options=parsed(option) | _prompting(chat, system),
             limit=limit,
             seed=seed,
             out=out,
@@ -140,6 +147,21 @@ def audit(
             print_json(values if gate is None else {"values": values, "verdicts": judged})
     if gate is not None:
         raise typer.Exit(outlets.give(_verdicts(runs), printed=not as_json))
+
+
+def _prompting(chat: bool | None, system: Path | None) -> dict[str, Any]:
+    """The options of choices that have flags of their own."""
+    from evenhand.core.files import read_parsed
+
+    found: dict[str, Any] = {} if chat is None else {"chat": chat}
+    if system is not None:
+        try:
+            found["system"] = read_parsed(system, str.strip)
+        except (OSError, ValueError) as error:
+            raise BadInput(f"The system prompt '{system}' cannot be read: {error}. Give a UTF-8 text file.") from error
+        if not found["system"]:
+            raise BadInput(f"The system prompt '{system}' is empty. Leave --system out, or write one.")
+    return found
 
 
 def _verdicts(runs: Sequence[Any]) -> list[Any]:
