@@ -24,10 +24,10 @@ from evenhand.core.files import prepare, slug
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.scores import Result
-from evenhand.errors import BadInput, EvenhandError
+from evenhand.errors import BadInput, EvenhandError, UnfitModel
 from evenhand.gate.gate import Gate
-from evenhand.models.base import Elsewhere, Planned, overflowed
-from evenhand.models.cache import Remembering, forget_batches
+from evenhand.models.base import Elsewhere, Planned, Served, overflowed
+from evenhand.models.cache import Remembering, forget_batches, recognise
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.loading.names import kind as kind_found
 from evenhand.runs import folder
@@ -101,10 +101,11 @@ def audit(
     prepare(path)
     try:
         exact = model.exact if isinstance(model, Elsewhere) else None
-        if isinstance(model, str):
+        if isinstance(model, str) and not find(model).served:
             exact = functools.partial(models.load, model, **{**loading, "dtype": "float32"})
         model = models.load(model, **loading) if isinstance(model, str) else model
         asked = asked if kind == kind_of(model) else chosen(kind_of(model))
+        asked, left_out = _askable(model, asked)
         if isinstance(model, Planned):
             for one in asked:  # a question that it cannot answer is an error at once
                 model.plan(one.task.measure.ask(one.task.dataset.items[0]))
@@ -112,6 +113,8 @@ def audit(
             if fresh:
                 folder.clear(path)
             earlier = keeping.of_model(path, model)
+            if isinstance(model, Served):
+                recognise(path / folder.ANSWERS, model)
             stays = keeping.kept(earlier, [one.record for one in asked])
             before = restored(path) if stays else None
             if any(one.record.partial for one in asked):
@@ -123,7 +126,7 @@ def audit(
                 # Each by itself: the doctor may find that a model does not know one of them.
                 here = [one for one in asked if one.task.dataset.language == language]
                 audited, found = _audited(model, here, path, earlier, exact, name or model.name)
-                audits.append(replace(audited, suite=wanted.suite))
+                audits.append(replace(audited, suite=wanted.suite, warnings=(*left_out, *audited.warnings)))
                 results += found
             forget_batches(path / folder.ANSWERS)
             whose = {"model": name or model.name, "fingerprint": model.fingerprint}
@@ -133,6 +136,26 @@ def audit(
         with suppress(OSError):
             path.rmdir()  # fails unless it is empty
         raise
+
+
+def _askable(model: Model, asked: list[Asked]) -> tuple[list[Asked], list[str]]:
+    """What a model behind a server can be asked, and a sentence on what it cannot; an error if that is everything."""
+    if not isinstance(model, Served):
+        return asked, []
+    reasons: dict[str, list[str]] = {}
+    able = []
+    for one in asked:
+        why = next(filter(None, map(model.cannot, one.task.measure.ask(one.task.dataset.items[0]))), "")
+        if why:
+            reasons.setdefault(why, []).append(f"{one.record.dataset} by {one.record.measure}")
+        else:
+            able.append(one)
+    told = [f"Not asked of the server, since {why}: {', '.join(names)}." for why, names in reasons.items()]
+    if not able:
+        raise UnfitModel(f"{' '.join(told)} Choices may be asked: `suite='choices'`.", check="server")
+    for line in told:
+        log.warning(line)
+    return able, told
 
 
 def _audited(

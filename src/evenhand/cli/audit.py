@@ -17,7 +17,9 @@ from evenhand.errors import BadInput
 def audit(
     models: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MODEL", help="Bundled names, folders, .gguf files or Hub ids. Default: mini-en."),
+        typer.Argument(
+            metavar="MODEL", help="Bundled names, folders, .gguf files, Hub ids, openai:NAME. Default: mini-en."
+        ),
     ] = None,
     suite: Annotated[
         list[str] | None,
@@ -69,6 +71,12 @@ def audit(
     batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs in a batch.")] = "auto",
     trust_remote_code: common.RemoteCode = False,
     labels: common.Labels = "",
+    base_url: common.BaseUrl = None,
+    concurrency: common.Concurrency = 8,
+    samples: common.Samples = 20,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="openai:NAME: how many requests and tokens it takes; nothing is sent.")
+    ] = False,
     engine: common.Engine = "local",
     address: common.Address = None,
     workers: common.Workers = None,
@@ -107,6 +115,20 @@ def audit(
     if batch_size != "auto" and not batch_size.isdecimal():
         raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{batch_size}'.")
     outlets = Outlets.of(gate, junit, github_summary)
+    what: dict[str, Any] = {
+        "suite": suite or "all",
+        "lang": lang or "en",
+        "templates": templates,
+        "pairs": pairs,
+        "dataset": dataset,
+        "measure": measure or (),
+        "options": parsed(option) | _prompting(chat, system),
+        "limit": limit,
+        "seed": seed,
+    }
+    if dry_run:
+        _print_costs(models, samples, what, as_json)
+        return
     runs = []
     try:
         for run in sweep(
@@ -114,15 +136,7 @@ def audit(
             engine=engine,
             address=address,
             workers=workers,
-            suite=suite or "all",
-            lang=lang or "en",
-            templates=templates,
-            pairs=pairs,
-            dataset=dataset,
-            measure=measure or (),
-            options=parsed(option) | _prompting(chat, system),
-            limit=limit,
-            seed=seed,
+            **what,
             out=out,
             name=name,
             fresh=fresh,
@@ -134,6 +148,9 @@ def audit(
             batch_size=batch_size if batch_size == "auto" else int(batch_size),
             trust_remote_code=trust_remote_code,
             labels=labels,
+            base_url=base_url,
+            concurrency=concurrency,
+            samples=samples,
         ):
             runs.append(run)
             if not as_json:
@@ -147,6 +164,27 @@ def audit(
             print_json(values if gate is None else {"values": values, "verdicts": judged})
     if gate is not None:
         raise typer.Exit(outlets.give(_verdicts(runs), printed=not as_json))
+
+
+def _print_costs(models: Sequence[str], samples: int, what: dict[str, Any], as_json: bool) -> None:
+    """What an audit of each model would take."""
+    from dataclasses import asdict
+
+    from evenhand.auditing.estimate import estimate
+    from evenhand.models.served.asking import KINDS
+
+    costs = {model: estimate(model, samples=samples, **what) for model in models}
+    if as_json:
+        print_json({model: [asdict(cost) for cost in found] for model, found in costs.items()})
+        return
+    for model, found in costs.items():
+        terminal.show(f"{model}: nothing was sent. What it takes depends on what the server gives:")
+        for cost in found:
+            tokens = f"about {cost.prompt_tokens:,} tokens of prompts and {cost.reply_tokens:,} of replies"
+            terminal.show(f"  ({cost.kind}) {KINDS[cost.kind]}: {cost.requests:,} requests, {tokens}")
+            if cost.left_out:
+                terminal.show(f"      cannot be asked: {', '.join(cost.left_out)}")
+        terminal.show("And about 20 requests to find out which of the three it is.")
 
 
 def _prompting(chat: bool | None, system: Path | None) -> dict[str, Any]:
