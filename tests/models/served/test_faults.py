@@ -91,11 +91,8 @@ def test_a_doubled_start_is_seen_in_the_echo_where_the_server_counts_no_tokens(c
 def test_a_server_that_stops_in_the_middle_is_an_error_after_some_patience(connect: Connect) -> None:
     server, model = connect(patience=0.5)
     server.stops_after = len(server.seen) + 3
-    answered = []
     with pytest.raises(ModelError, match="does not keep the connection.*kept"):
-        for found in model.answers(LIKELIHOODS):
-            answered.append(found)
-    assert 1 <= len(answered) <= 3
+        model.answer(LIKELIHOODS)
 
 
 def test_no_fault_is_untested() -> None:

@@ -80,7 +80,9 @@ def test_letters_are_read_from_the_likeliest_tokens() -> None:
         listed = {"tokens": ["x"], "token_logprobs": [-1.0], "top_logprobs": [top]}
         return {"choices": [{"text": "x", "logprobs": listed}]}
 
-    found = asking.answer(CHOICES[0], ability, [reply(**{" A": -1.0, "A": -2.0, "Ġ": -3.0, " B": -1.5})])
+    found = asking.answer(CHOICES[0], ability, [reply(**{" A": -1.0, "A": -2.0, "Ġ": -3.0, " B": -1.5, "C": -1.6})])
+    assert found.logps == (-1.0, -1.5, UNLISTED)  # what follows a plain prompt begins with a space
+    found = asking.answer(CHOICES[0], ability, [reply(**{"A": -1.0, "▁A": -2.0, "ĠB": -1.5})])
     assert found.logps == pytest.approx((math.log(math.exp(-1) + math.exp(-2)), -1.5, UNLISTED))
     assert asking.answer(CHOICES[0], ability, [reply(the=-0.1)]).note == "no option is among the likeliest tokens"
     assert (

@@ -218,8 +218,10 @@ def letter(token: str) -> str:
 def _letters(question: Choose, tokens: Sequence[Token]) -> list[float]:
     if not tokens:
         raise Unanswerable("the server gave no log-probabilities")
-    wanted = LETTERS[: len(question.options)]
-    found = [[logp for text, logp in tokens[0].top if letter(text) == one] for one in wanted]
+    # A space belongs to the letter, as in this process, unless the server's tokens do not show spaces.
+    found = [[logp for text, logp in tokens[0].top if text == option] for option in question.continuations]
+    if not any(found):
+        found = [[p for text, p in tokens[0].top if letter(text) == letter(o)] for o in question.continuations]
     if not any(found):
         raise Unanswerable(NONE_LISTED)
     return [float(np.logaddexp.reduce(logps)) if logps else UNLISTED for logps in found]

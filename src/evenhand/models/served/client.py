@@ -12,10 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpcore
 
 from evenhand.errors import BadInput, ModelError, ModelNotFound
 from evenhand.models.served.address import Address
+from evenhand.models.served.connection import Connection, Response
 
 AGAIN = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
 """Statuses after which a request is sent again."""
@@ -109,41 +110,39 @@ class Client:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         stop.append(lambda: loop.call_soon_threadsafe(task.cancel))
-        headers = {"Content-Type": "application/json"}
-        if self.address.key:
-            headers["Authorization"] = f"Bearer {self.address.key}"
-        limits = httpx.Limits(max_connections=self.concurrency, max_keepalive_connections=self.concurrency)
         rest = iter(enumerate(requests))
+
+        async def worker() -> None:
+            connection = Connection(self.address.base_url, self.address.key, self.timeout)
+            try:
+                for number, request in rest:
+                    replies.put((number, await self._send(connection, request)))
+            finally:
+                await connection.close()
+
         try:
-            async with httpx.AsyncClient(headers=headers, timeout=self.timeout, limits=limits) as http:
-
-                async def worker() -> None:
-                    for number, request in rest:
-                        replies.put((number, await self._send(http, request)))
-
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(min(self.concurrency, len(requests))):
-                        group.create_task(worker())
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self.concurrency, len(requests))):
+                    group.create_task(worker())
         except* Exception as errors:
             replies.put((-1, errors.exceptions[0]))
 
-    async def _send(self, http: httpx.AsyncClient, request: Request) -> Reply:
-        url = f"{self.address.base_url}/{request.path}"
+    async def _send(self, connection: Connection, request: Request) -> Reply:
         until, wait = time.monotonic() + self.patience, FIRST_WAIT
         while True:
             asked_to_wait = 0.0
             try:
-                response = await (http.post(url, content=request.body.encode()) if request.body else http.get(url))
-                if response.status_code not in AGAIN:
+                response = await connection.send(request.path, request.body)
+                if response.status not in AGAIN:
                     reply = self._reply(response)
                     self._reached = True
                     return reply
-                why = f"answers {response.status_code} ({response.reason_phrase})"
+                why = f"answers {response.status} ({response.phrase})"
                 with suppress(ValueError):
                     asked_to_wait = float(response.headers.get("retry-after", 0))
-            except httpx.TimeoutException:
+            except httpcore.TimeoutException:
                 why = f"does not answer within {self.timeout:g} seconds"
-            except (httpx.TransportError, httpx.InvalidURL) as error:
+            except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
                 why = self._unreachable(error)
             except _NoJson as error:
                 why = str(error)
@@ -159,7 +158,7 @@ class Client:
     def _unreachable(self, error: Exception) -> str:
         """Why there is no connection, if trying again may help; otherwise an error."""
         base = self.address.base_url
-        if isinstance(error.__cause__ and error.__cause__.__cause__, ssl.SSLError) or "SSL" in str(error):
+        if isinstance(error.__cause__, ssl.SSLError) or "SSL" in str(error):
             raise ModelError(f"No safe connection to {base}: {error}. Is it an http address, or its certificate old?")
         if not self._reached:
             raise ModelError(
@@ -167,13 +166,13 @@ class Client:
             )
         return "does not keep the connection"
 
-    def _reply(self, response: httpx.Response) -> Reply:
-        base, status = self.address.base_url, response.status_code
+    def _reply(self, response: Response) -> Reply:
+        base, status = self.address.base_url, response.status
         if status in (401, 403):
             state = "is refused" if self.address.key else "is missing"
             raise ModelError(f"The server at {base} answers {status}: the key in OPENAI_API_KEY {state}.")
         try:
-            found = response.json()
+            found = json.loads(response.text)
         except ValueError:
             if status in REFUSALS and not response.text.lstrip().startswith("<"):
                 return Refused(status, self._quoted(response.text))
