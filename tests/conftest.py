@@ -20,8 +20,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         asked = set(getattr(item, "fixturenames", ()))
         if asked & {"data", "models"}:
             item.add_marker("data")
-        if "browser" in asked:
-            item.add_marker("browser")
+        for marker in {"browser", "hosts"} & asked:
+            item.add_marker(marker)
 
 
 @pytest.fixture(scope="session")

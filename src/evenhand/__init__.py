@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evenhand.core.contrasts import Partners as Partners
     from evenhand.core.dataset import Dataset as Dataset
     from evenhand.core.items import Blank as Blank
+    from evenhand.core.items import Choice as Choice
     from evenhand.core.items import NliPair as NliPair
     from evenhand.core.items import Pair as Pair
     from evenhand.core.items import Sentence as Sentence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from evenhand.core.measure import Measure as Measure
     from evenhand.core.model import Model as Model
     from evenhand.core.questions import Answer as Answer
+    from evenhand.core.questions import Choose as Choose
     from evenhand.core.questions import Entail as Entail
     from evenhand.core.questions import Fill as Fill
     from evenhand.core.questions import Follows as Follows
@@ -64,11 +66,11 @@ _MODULES = {
     "checks.lint": "lint",
     "core.contrasts": "Partners",
     "core.dataset": "Dataset",
-    "core.items": "Blank NliPair Pair Sentence Triple",
+    "core.items": "Blank Choice NliPair Pair Sentence Triple",
     "core.loop": "measure measure_all",
     "core.measure": "Measure",
     "core.model": "Model",
-    "core.questions": "Answer Entail Fill Follows Likelihood Span",
+    "core.questions": "Answer Choose Entail Fill Follows Likelihood Span",
     "core.scores": "Result Score mean",
     "errors": "BadInput EvenhandError ModelError RunError",
     "formats": "export",

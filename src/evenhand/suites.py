@@ -4,12 +4,12 @@ import dataclasses
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from evenhand import datasets, measures
 from evenhand.core.dataset import Dataset, base_name
-from evenhand.core.items import NliPair
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Traits
 from evenhand.errors import BadInput, DataNotFound, UnfitModel, UnknownName
@@ -48,6 +48,13 @@ KNOWN: dict[str, dict[str, list[tuple[str, str]]]] = {
 """The suite of well-known datasets by kind of model and language: those that were fetched are measured."""
 SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
     "becpro": {"de": [("becpro-de", "association")], "en": [("becpro-en", "association")]},
+    "choices": {
+        "en": [
+            (f"bbq-{condition}", measure)
+            for condition in ("ambiguous", "disambiguated")
+            for measure in ("bbq-bias", "choice-accuracy", "choice-coverage")
+        ]
+    },
     "emotions": {"en": [("emotions-en", "association")]},
     "gbef": {
         "en": [
@@ -71,18 +78,10 @@ ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions"
 """The suites of an audit with suite="all", by kind of model."""
 DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood"}}
 """Default options of datasets and measures, by kind of model."""
+LONGEST_VALUE = 24
+"""Characters of an option in a dataset's name."""
 LATER = ("formula",)
 """Options that measures got later: at their default they are not recorded, so that older runs can be compared."""
-CAUSAL = [
-    "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "
-    "each word after those before it. Its values are not comparable with a masked model's.",
-    "Not measured: log-probability-bias where the attribute precedes the blank, as in tbd; inference, unless words for "
-    "its labels are given: `suite='nli'` with `labels='True,Neither,False'`",
-]
-CAUSAL_INFERENCE = [
-    "A causal model: a label is the likeliest of three words after a question. Its values are not comparable with an "
-    "NLI classifier's.",
-]
 
 
 def tasks(
@@ -127,14 +126,6 @@ def _there(kind: str, languages: Sequence[str]) -> dict[str, list[tuple[str, str
     if missing:
         log.info(f"Not measured, since they were not fetched: {', '.join(missing)}.")
     return found
-
-
-def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
-    """How the values of these tasks must be read if the model is causal; empty for other models."""
-    if kind != "causal":
-        return []
-    of_inference = all(isinstance(task.dataset.items[0], NliPair) for task in measured)
-    return CAUSAL_INFERENCE if of_inference else CAUSAL
 
 
 def chosen_tasks(
@@ -216,9 +207,11 @@ def _built(dataset: str, options: Mapping[str, Any]) -> Dataset:
 
 def _task(dataset: Dataset, measure: str, options: Mapping[str, Any], kind: str) -> Task:
     taken = {k: v for k, v in options.items() if k in measures.options_of(measure)}
-    if kind != "masked" and Traits.of(measures.MEASURES[measure]).masked_only:
-        other = {"causal": "a causal language model", "nli": "an NLI classifier"}.get(kind, f"of kind '{kind}'")
-        raise UnfitModel(f"'{measure}' is for masked language models. This one is {other}: leave the measure out.")
+    traits = Traits.of(measures.MEASURES[measure])
+    for only, wanted in (("masked", traits.masked_only), ("causal", traits.causal_only)):
+        if wanted and kind != only:
+            other = {"nli": "an NLI classifier"}.get(kind, f"a {kind} language model")
+            raise UnfitModel(f"'{measure}' is for {only} language models. This one is {other}: leave the measure out.")
     return _named(dataset, measures.load(measure, **taken), kind)
 
 
@@ -232,8 +225,14 @@ def _named(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
         changed |= {k: v for k, v in dataset.options.items() if v != datasets.defaults_of(dataset.name).get(k, v)}
     usual = measures.defaults_of(measure) | DEFAULTS.get(kind, {})
     changed |= {k: v for k, v in _options(measure).items() if v != usual.get(k, v)}
-    told = ", ".join(f"{name}={value}" for name, value in changed.items())
+    told = ", ".join(f"{name}={_short(value)}" for name, value in changed.items())
     return Task(dataclasses.replace(dataset, name=f"{dataset.name} ({told})" if told else dataset.name), measure)
+
+
+def _short(value: Any) -> str:
+    """A value for a dataset's name; of a long text, such as a system prompt, a hash."""
+    text = str(value)
+    return text if len(text) <= LONGEST_VALUE else sha256(text.encode()).hexdigest()[:8]
 
 
 def _options(measure: Any) -> dict[str, Any]:

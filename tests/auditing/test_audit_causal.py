@@ -7,6 +7,7 @@ import pytest
 
 import evenhand
 from evenhand import Likelihood, Run, datasets, measures, suites
+from evenhand.auditing.caveats import CAUSAL
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.items import Sentence
@@ -50,7 +51,7 @@ def test_the_command_runs_what_suits_goes_on_and_scores_again(
     for (_, measure), options in tasks.items():
         assert options.get("among") == ("candidates" if "among" in measures.options_of(measure) else None)
     assert run.record.loaded["start"] == "<|endoftext|>"
-    assert run.record.caveats == tuple(suites.CAUSAL)
+    assert run.record.caveats == tuple(CAUSAL)
     assert all(math.isfinite(value) for value in values(run).values())
     assert not any(reasons for reasons in run.record.unscored.values())
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import Answer, BadInput, Entail, Fill, Follows, Likelihood, Span
+from evenhand import Answer, BadInput, Choose, Entail, Fill, Follows, Likelihood, Span
 from evenhand.core.questions import WRONG_COUNT, checked, key
 
 
@@ -132,3 +132,34 @@ def test_questions_that_differ_have_different_keys() -> None:
 def test_options_of_a_likelihood_must_suit_each_other(options: dict[str, Any], says: str) -> None:
     with pytest.raises(BadInput, match=says):
         Likelihood("She works.", **options)
+
+
+def test_the_options_of_a_choice_are_checked_at_the_door() -> None:
+    for options, says in (
+        (("he",), "two or more different options"),
+        ((), "two or more different options"),
+        (("he", "he "), "two or more different options"),
+        (("he", " "), "must have a text"),
+    ):
+        with pytest.raises(BadInput, match=says):
+            Choose("Who?", options)
+    with pytest.raises(BadInput, match="needs a text"):
+        Choose(" ", ("he", "she"))
+    with pytest.raises(BadInput, match="by must be one of 'letters', 'total', 'token', 'byte'. Got 'words'"):
+        Choose("Who?", ("he", "she"), by="words")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="at most 26 options. Got 27"):
+        Choose("Who?", tuple(map(str, range(27))), by="letters")
+    with pytest.raises(BadInput, match="give `chat`, or leave `system` out"):
+        Choose("Who?", ("he", "she"), system="Be brief.")
+
+
+def test_a_choice_has_one_number_for_each_option() -> None:
+    question = Choose("Who?", ("he", "she", "they"))
+    assert checked(question, Answer((-1.0, -2.0, -3.0))).logps == (-1.0, -2.0, -3.0)
+    assert checked(question, Answer((-1.0, -2.0))).note == WRONG_COUNT
+
+
+def test_the_key_of_a_choice_says_how_it_is_asked() -> None:
+    kinds = [Choose("Who?", ("he", "she"), by=by, chat=chat) for by in ("letters", "total") for chat in (False, True)]
+    assert len({key(question) for question in kinds}) == 4
+    assert key(kinds[2]) == '{"ask":"choose","options":["he","she"],"prompt":"Who?"}'

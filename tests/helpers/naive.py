@@ -117,3 +117,14 @@ def compared(model: CausalLM, texts: list[str], until: list[int] | None = None) 
         stop = until[n] if until else len(text)
         totals.append(sum(p for p, (start, _) in zip(logps, offsets, strict=True) if start < stop))
     return torch.tensor(totals, dtype=torch.float64).log_softmax(0).tolist()
+
+
+def option(model: CausalLM, prompt: str, continuation: str, *, templated: bool = False) -> list[float]:
+    """The log-probability of each token of the continuation; a templated prompt brings its own start."""
+    encoded = model.tokenizer(prompt + continuation, add_special_tokens=False, return_offsets_mapping=True)
+    ids = encoded["input_ids"] if templated else [model.start, *encoded["input_ids"]]
+    starts = [start for start, _ in encoded["offset_mapping"]]
+    with torch.no_grad():
+        found = model.network(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+    count = sum(start >= len(prompt) for start in starts)
+    return [float(found[n - 1, ids[n]]) for n in range(len(ids) - count, len(ids))]

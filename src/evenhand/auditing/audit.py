@@ -12,8 +12,9 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from evenhand import models, suites
+from evenhand import models
 from evenhand.auditing import keeping
+from evenhand.auditing.caveats import caveats
 from evenhand.auditing.precision import deviations, warning
 from evenhand.auditing.rescoring import finish, restored, scored
 from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted
@@ -24,10 +25,10 @@ from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
-from evenhand.errors import BadInput, EvenhandError
+from evenhand.errors import BadInput, EvenhandError, UnfitModel
 from evenhand.gate.gate import Gate
-from evenhand.models.base import Elsewhere, Planned, overflowed
-from evenhand.models.cache import Remembering, forget_batches
+from evenhand.models.base import Elsewhere, Planned, Served, overflowed
+from evenhand.models.cache import Remembering, forget_batches, recognise
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.loading.names import kind as kind_found
 from evenhand.runs import folder
@@ -104,10 +105,11 @@ def audit(
     prepare(path)
     try:
         exact = model.exact if isinstance(model, Elsewhere) else None
-        if isinstance(model, str):
+        if isinstance(model, str) and not find(model).served:
             exact = functools.partial(models.load, model, **{**loading, "dtype": "float32"})
         model = models.load(model, **loading) if isinstance(model, str) else model
         asked = asked if kind == kind_of(model) else chosen(kind_of(model))
+        asked, left_out = _askable(model, asked)
         if isinstance(model, Planned):
             for one in asked:  # a question that it cannot answer is an error at once
                 model.plan(one.task.measure.ask(one.task.dataset.items[0]))
@@ -115,6 +117,8 @@ def audit(
             if fresh:
                 folder.clear(path)
             earlier = keeping.of_model(path, model)
+            if isinstance(model, Served):
+                recognise(path / folder.ANSWERS, model)
             stays = keeping.kept(earlier, [one.record for one in asked])
             before = restored(path) if stays else None
             if any(one.record.partial for one in asked):
@@ -126,7 +130,7 @@ def audit(
                 # Each by itself: the doctor may find that a model does not know one of them.
                 here = [one for one in asked if one.task.dataset.language == language]
                 audited, found = _audited(model, here, path, earlier, exact, name or model.name)
-                audits.append(replace(audited, suite=wanted.suite))
+                audits.append(replace(audited, suite=wanted.suite, warnings=(*left_out, *audited.warnings)))
                 results += found
             forget_batches(path / folder.ANSWERS)
             whose = {"model": name or model.name, "fingerprint": model.fingerprint}
@@ -136,6 +140,26 @@ def audit(
         with suppress(OSError):
             path.rmdir()  # fails unless it is empty
         raise
+
+
+def _askable(model: Model, asked: list[Asked]) -> tuple[list[Asked], list[str]]:
+    """What a model behind a server can be asked, and a sentence on what it cannot; an error if that is everything."""
+    if not isinstance(model, Served):
+        return asked, []
+    reasons: dict[str, list[str]] = {}
+    able = []
+    for one in asked:
+        why = next(filter(None, map(model.cannot, one.task.measure.ask(one.task.dataset.items[0]))), "")
+        if why:
+            reasons.setdefault(why, []).append(f"{one.record.dataset} by {one.record.measure}")
+        else:
+            able.append(one)
+    told = [f"Not asked of the server, since {why}: {', '.join(names)}." for why, names in reasons.items()]
+    if not able:
+        raise UnfitModel(f"{' '.join(told)} Choices may be asked: `suite='choices'`.", check="server")
+    for line in told:
+        log.warning(line)
+    return able, told
 
 
 def _audited(
@@ -173,12 +197,12 @@ def _audited(
         tasks=tuple(records),
         work=remembering.work,
         **examined,
-        caveats=tuple(suites.caveats(kind, tasks)),
+        caveats=tuple(caveats(kind, tasks)),
         started=started.isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - clock, 1),
         precision=precision,
     )
-    return scored(audited, results), results
+    return scored(audited, tasks, results), results
 
 
 def run_folder(model: str | Model, out: str | Path, name: str | None = None) -> Path:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand import suites
 from evenhand.auditing import keeping
 from evenhand.auditing.audit import run_folder
+from evenhand.auditing.caveats import caveats
 from evenhand.auditing.matching import match
 from evenhand.auditing.reading import SCORE, Incoming, read
 from evenhand.auditing.rescoring import finish, scored
@@ -98,7 +98,7 @@ def from_scores(
         work=Work(),
         tokens={},
         warnings=(f"The scores were {origin.told}. No model was asked or checked.", *warnings),
-        caveats=tuple(suites.caveats(kind, tasks)),
+        caveats=tuple(caveats(kind, tasks)),
         started=started.isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - clock, 1),
         imported=origin,
@@ -110,7 +110,7 @@ def from_scores(
         with folder.locked(path):
             stays = () if fresh else keeping.kept(keeping.of_model(path, model), records)
             before = Run.load(path) if stays else None
-            audits = (*stays, scored(audited, results))
+            audits = (*stays, scored(audited, tasks, results))
             record = RunRecord(model=name, fingerprint=model.fingerprint, audits=audits, sha256={})
             done = finish(path, record, tasks, results, before)
             (path / folder.ANSWERS).unlink(missing_ok=True)  # of a run that was here, if this one is `fresh`

@@ -10,6 +10,7 @@ from platform import python_version
 
 from evenhand import suites
 from evenhand.auditing.sampling import sampled_tasks
+from evenhand.checks.choices import TASK, can_do_the_task
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.scores import Result
 from evenhand.errors import RunError
@@ -64,16 +65,18 @@ def _score_again(run: Run, moved: Sequence[str | Path] = ()) -> Run:
             suites.record(task, **{name: getattr(before, name) for name in SAMPLE})
             for task, before in zip(mine, audited.tasks, strict=True)
         )
-        audits.append(scored(replace(audited, tasks=records, rescored=now), found))
+        audits.append(scored(replace(audited, tasks=records, rescored=now), mine, found))
         tasks += mine
         results += found
     return finish(run.path, replace(run.record, audits=tuple(audits)), tasks, results)
 
 
-def scored(audited: AuditRecord, results: Sequence[Result]) -> AuditRecord:
+def scored(audited: AuditRecord, tasks: Sequence[Task], results: Sequence[Result]) -> AuditRecord:
     """The record with what is known once the answers are scored."""
+    before = tuple(finding for finding in audited.doctor if finding.check != TASK)
     return replace(
         audited,
+        doctor=(*before, *can_do_the_task(tasks, results)),
         unscored={f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results},
         versions={"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")},
     )

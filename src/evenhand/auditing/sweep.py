@@ -36,6 +36,8 @@ def sweep(
     check_engine(engine, address, workers)
     found = [(isinstance(model, str) and own(model)) or model for model in models]
     names = run_names(found, how.pop("name", None))  # a wrong model is an error before anything is measured
+    if engine != "local" and (there := [model for model in models if isinstance(model, str) and find(model).served]):
+        raise BadInput(f"'{there[0]}' is behind a server: `engine='ray'` has nothing to share out. Leave it out.")
     if engine == "local":
         # A plugin loads its model in its own way.
         plain = {name: value for name, value in how.items() if name not in LOADING}

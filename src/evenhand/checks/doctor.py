@@ -10,6 +10,7 @@ from evenhand.checks.base import CAREFUL, UNFIT, Case, LeftOut
 from evenhand.checks.context import right_context
 from evenhand.checks.fit import Fit
 from evenhand.checks.head_and_language import head_and_language, labels
+from evenhand.checks.served import server
 from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokenizer import casing, mask_token, word_beginnings
 from evenhand.checks.words_and_length import length, splitting, vocabulary
@@ -21,6 +22,7 @@ from evenhand.errors import BadInput, UnfitModel, UnknownName
 from evenhand.models.base import Elsewhere, Examined
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.loading.names import kind as kind_found
+from evenhand.models.served.model import ServedModel
 from evenhand.runs.record import AuditRecord, Finding, Findings
 
 Check = Callable[[Case], Iterator[Finding]]
@@ -71,6 +73,8 @@ def examine(
     Unless it is `thorough`, it takes less time: fewer sentences are asked about, other languages are not tried, and
     half precision is only looked at if the model runs in it. `fits` has, by dataset, what `checks.fit` found already.
     """
+    if isinstance(model, ServedModel):
+        return list(server(model))
     case = Case(model, language, datasets, thorough, fits or {})
     findings: list[Finding] = []
     left: list[str] = []
@@ -116,6 +120,8 @@ def look_over(
     """
     if earlier and earlier.doctor:
         return earlier.doctor
+    if isinstance(model, ServedModel):
+        return tuple(server(model))
     if isinstance(model, Elsewhere):
         found: tuple[Finding, ...] = model.ask(look_over, datasets, None, fits)
         return found

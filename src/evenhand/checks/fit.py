@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TypeVar
 
 from evenhand.core.dataset import Dataset
-from evenhand.core.items import Blank, Item, NliPair, Pair, Sentence, Triple
+from evenhand.core.items import Blank, Choice, Item, NliPair, Pair, Sentence, Triple, texts
 from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Fill, Span
 from evenhand.core.words import changes, words
@@ -61,22 +61,22 @@ def fit(model: TokenCounter, dataset: Dataset) -> Fit:
     """Count the tokens of what will be measured, once for each distinct word."""
     targets: dict[str, list[Place]] = {}
     attributes: dict[tuple[str, str], list[Place]] = {}
-    texts: dict[str, list[Place]] = {}
+    whole: dict[str, list[Place]] = {}
     for item in dataset.items:
         for word, place in asked_about(item):
             targets.setdefault(word, []).append(place)
         if isinstance(item, Sentence):
             named = item.groups[dataset.cluster], item.attribute.of(item.text)
             attributes.setdefault(named, []).append((item.text, item.attribute))
-        elif isinstance(item, NliPair | Triple):  # words of several tokens are no fault of theirs
-            text = item.premise if isinstance(item, NliPair) else item.stereotype
-            texts.setdefault(item.groups.get(dataset.cluster, item.id), []).append((text, Span(0, len(text))))
+        elif isinstance(item, NliPair | Triple | Choice):  # words of several tokens are no fault of theirs
+            text = item.stereotype if isinstance(item, Triple) else texts(item)[0]
+            whole.setdefault(item.groups.get(dataset.cluster, item.id), []).append((text, Span(0, len(text))))
     by_cluster: dict[str, list[int]] = {}
     for (cluster, _), n in _counted(model, attributes).items():
         if n:
             by_cluster.setdefault(cluster, []).append(n)
     tokens = {cluster: fmean(counts) for cluster, counts in by_cluster.items()}
-    return Fit(dataset.name, dataset.language, _counted(model, targets), tokens, _counted(model, texts))
+    return Fit(dataset.name, dataset.language, _counted(model, targets), tokens, _counted(model, whole))
 
 
 def asked_about(item: Item) -> Iterator[tuple[str, Place]]:

@@ -17,13 +17,16 @@ from evenhand.errors import BadInput
 def audit(
     models: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MODEL", help="Bundled names, folders, .gguf files or Hub ids. Default: mini-en."),
+        typer.Argument(
+            metavar="MODEL", help="Bundled names, folders, .gguf files, Hub ids, openai:NAME. Default: mini-en."
+        ),
     ] = None,
     suite: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="becpro, emotions, gbef, kinds, nli. Default: all that suit the model, without kinds. Repeatable.",
+            help="becpro, choices, emotions, gbef, kinds, known, nli. Default: all that suit the model, without those "
+            "that need data of others, and kinds. Repeatable.",
         ),
     ] = None,
     lang: Annotated[
@@ -49,6 +52,12 @@ def audit(
         typer.Option(metavar="NAME", help="With a dataset: a measure. Default: all that suit it. Repeatable."),
     ] = None,
     option: common.Options = None,
+    chat: Annotated[
+        bool | None, typer.Option("--chat/--no-chat", help="Choices: ask in the model's chat template, or plainly.")
+    ] = None,
+    system: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --chat: the system prompt, a text file.")
+    ] = None,
     plugin: common.Plugins = None,
     limit: common.Limit = None,
     seed: common.Seed = 0,
@@ -62,6 +71,12 @@ def audit(
     batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs in a batch.")] = "auto",
     trust_remote_code: common.RemoteCode = False,
     labels: common.Labels = "",
+    base_url: common.BaseUrl = None,
+    concurrency: common.Concurrency = 8,
+    samples: common.Samples = 20,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="openai:NAME: how many requests and tokens it takes; nothing is sent.")
+    ] = False,
     engine: common.Engine = "local",
     address: common.Address = None,
     workers: common.Workers = None,
@@ -100,6 +115,20 @@ def audit(
     if batch_size != "auto" and not batch_size.isdecimal():
         raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{batch_size}'.")
     outlets = Outlets.of(gate, junit, github_summary)
+    what: dict[str, Any] = {
+        "suite": suite or "all",
+        "lang": lang or "en",
+        "templates": templates,
+        "pairs": pairs,
+        "dataset": dataset,
+        "measure": measure or (),
+        "options": parsed(option) | _prompting(chat, system),
+        "limit": limit,
+        "seed": seed,
+    }
+    if dry_run:
+        _print_costs(models, samples, what, as_json)
+        return
     runs = []
     try:
         for run in sweep(
@@ -107,15 +136,7 @@ def audit(
             engine=engine,
             address=address,
             workers=workers,
-            suite=suite or "all",
-            lang=lang or "en",
-            templates=templates,
-            pairs=pairs,
-            dataset=dataset,
-            measure=measure or (),
-            options=parsed(option),
-            limit=limit,
-            seed=seed,
+            **what,
             out=out,
             name=name,
             fresh=fresh,
@@ -127,6 +148,9 @@ def audit(
             batch_size=batch_size if batch_size == "auto" else int(batch_size),
             trust_remote_code=trust_remote_code,
             labels=labels,
+            base_url=base_url,
+            concurrency=concurrency,
+            samples=samples,
         ):
             runs.append(run)
             if not as_json:
@@ -140,6 +164,42 @@ def audit(
             print_json(values if gate is None else {"values": values, "verdicts": judged})
     if gate is not None:
         raise typer.Exit(outlets.give(_verdicts(runs), printed=not as_json))
+
+
+def _print_costs(models: Sequence[str], samples: int, what: dict[str, Any], as_json: bool) -> None:
+    """What an audit of each model would take."""
+    from dataclasses import asdict
+
+    from evenhand.auditing.estimate import estimate
+    from evenhand.models.served.asking import KINDS
+
+    costs = {model: estimate(model, samples=samples, **what) for model in models}
+    if as_json:
+        print_json({model: [asdict(cost) for cost in found] for model, found in costs.items()})
+        return
+    for model, found in costs.items():
+        terminal.show(f"{model}: nothing was sent. What it takes depends on what the server gives:")
+        for cost in found:
+            tokens = f"about {cost.prompt_tokens:,} tokens of prompts and {cost.reply_tokens:,} of replies"
+            terminal.show(f"  ({cost.kind}) {KINDS[cost.kind]}: {cost.requests:,} requests, {tokens}")
+            if cost.left_out:
+                terminal.show(f"      cannot be asked: {', '.join(cost.left_out)}")
+        terminal.show("And about 20 requests to find out which of the three it is.")
+
+
+def _prompting(chat: bool | None, system: Path | None) -> dict[str, Any]:
+    """The options of choices that have flags of their own."""
+    from evenhand.core.files import read_parsed
+
+    found: dict[str, Any] = {} if chat is None else {"chat": chat}
+    if system is not None:
+        try:
+            found["system"] = read_parsed(system, str.strip)
+        except (OSError, ValueError) as error:
+            raise BadInput(f"The system prompt '{system}' cannot be read: {error}. Give a UTF-8 text file.") from error
+        if not found["system"]:
+            raise BadInput(f"The system prompt '{system}' is empty. Leave --system out, or write one.")
+    return found
 
 
 def _verdicts(runs: Sequence[Any]) -> list[Any]:

@@ -26,6 +26,14 @@ Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Defaul
 RemoteCode = Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")]
 LABELS = "What the outputs of a classifier stand for, in their order, if its configuration does not say."
 Labels = Annotated[str, typer.Option(metavar="A,B,C", help=f"{LABELS} Causal models, suite nli: words for the labels.")]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="openai:NAME: the server's address. Default: OPENAI_BASE_URL, or OpenAI's own."),
+]
+Concurrency = Annotated[int, typer.Option(metavar="N", help="openai:NAME: at most N requests at once.")]
+Samples = Annotated[
+    int, typer.Option(metavar="N", help="openai:NAME: times a question is asked, if the server gives text only.")
+]
 Engine = Annotated[str, typer.Option(metavar="local|ray", help="ray: on the workers of a Ray cluster.")]
 Address = Annotated[
     str | None, typer.Option(metavar="HOST:PORT", help="With ray: the cluster, or auto. Default: start one here.")

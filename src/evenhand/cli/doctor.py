@@ -6,7 +6,19 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Device, Dtype, Json, Labels, Plugins, RemoteCode, Revision, print_json
+from evenhand.cli.common import (
+    BaseUrl,
+    Concurrency,
+    Device,
+    Dtype,
+    Json,
+    Labels,
+    Plugins,
+    RemoteCode,
+    Revision,
+    Samples,
+    print_json,
+)
 from evenhand.cli.flags import as_flags
 
 NARROW, WIDE = 60, 120
@@ -14,7 +26,7 @@ NARROW, WIDE = 60, 120
 
 def doctor(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="A bundled name, a folder or a Hub id.")] = "mini-en",
+    model: Annotated[str, typer.Argument(help="A bundled name, a folder, a Hub id or openai:NAME.")] = "mini-en",
     lang: Annotated[str, typer.Option(help="The language it will be measured in: en, de, ja or zh.")] = "en",
     suite: Annotated[str, typer.Option(help="The suite whose words and lengths to check.")] = "all",
     revision: Revision = None,
@@ -22,6 +34,9 @@ def doctor(
     device: Device = None,
     trust_remote_code: RemoteCode = False,
     labels: Labels = "",
+    base_url: BaseUrl = None,
+    concurrency: Concurrency = 8,
+    samples: Samples = 20,
     as_json: Json = False,
     plugin: Plugins = None,
 ) -> None:
@@ -42,6 +57,9 @@ def doctor(
         device=device,
         trust_remote_code=trust_remote_code,
         labels=labels,
+        base_url=base_url,
+        concurrency=concurrency,
+        samples=samples,
     )
     if as_json:
         print_json([asdict(finding) for finding in found])

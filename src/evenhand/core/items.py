@@ -139,6 +139,34 @@ class Triple:
         return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A question about a context, and its options.
+
+    `right`, `stereotype` (what it would choose) and `unknown` are places among the options; None where there is none.
+    """
+
+    id: str
+    context: str
+    question: str
+    options: tuple[str, ...]
+    right: int
+    stereotype: int | None = None
+    unknown: int | None = None
+    groups: Groups = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("context", "question"):
+            if not getattr(self, name).strip():
+                raise BadInput(f"Choice '{self.id}' needs a text as {name}. Got {getattr(self, name)!r}.")
+        if len({option.strip() for option in self.options} - {""}) < max(2, len(self.options)):
+            raise BadInput(f"Choice '{self.id}' needs two or more different options. Got {self.options}.")
+        for name in ("right", "stereotype", "unknown"):
+            place = getattr(self, name)
+            if place is not None and place not in range(len(self.options)):
+                raise BadInput(f"Choice '{self.id}': `{name}` is a place among its options. Got {place!r}.")
+
+
 def check_texts(*given: str) -> None:
     """Raise an error for a text that no model can read: of more than 10,000 characters, or not all of them Unicode's.
 
@@ -167,4 +195,6 @@ def texts(item: Item) -> tuple[str, str]:
     if isinstance(item, Triple):
         before = "" if item.fillers else f"{item.context} "
         return before + item.stereotype, f"{item.anti_stereotype} / {item.unrelated}"
+    if isinstance(item, Choice):
+        return f"{item.context} {item.question}", " / ".join(item.options)
     return "", ""

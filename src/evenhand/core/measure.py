@@ -80,6 +80,8 @@ class Traits:
     """
     masked_only: bool = False
     """Whether it asks what only a masked language model can answer."""
+    causal_only: bool = False
+    """Whether it asks what only a causal language model can answer."""
 
     @classmethod
     def of(cls, measure: Any) -> Self:

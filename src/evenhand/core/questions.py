@@ -6,7 +6,7 @@ model once, and cached answers are never wrong.
 
 import json
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Literal
@@ -19,6 +19,10 @@ MASKS: tuple[Masks, ...] = ("pieces", "words")
 Among = Literal["vocabulary", "candidates"]
 AMONG: tuple[Among, ...] = ("vocabulary", "candidates")
 """What a probability in a blank is normalised over."""
+By = Literal["letters", "total", "token", "byte"]
+BY: tuple[By, ...] = ("letters", "total", "token", "byte")
+"""What is compared of the options of a `Choose`."""
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Masked = Literal["each", "changed", "none"]
 MASKED: tuple[Masked, ...] = ("each", "changed", "none")
 """Which tokens of a `Likelihood` are masked: each in turn, those that another sentence lacks together, or none."""
@@ -195,21 +199,77 @@ class Follows:
         _check_text(self, self.second)
 
 
-Question = Fill | Likelihood | Entail | Follows
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Asks which of `options` answers `prompt`.
+
+    The answer has one log-probability for each option, in their order. With `by="letters"` the options are listed below
+    the prompt, each with a letter, and it is the letter that is asked for. Otherwise it is the option itself, as what
+    follows the prompt: by the "total" of its tokens' log-probabilities, by their mean ("token"), or by the total per
+    "byte" of UTF-8. They are not normalised over the options: how much of the probability these cover can be seen.
+
+    After a plain prompt a space comes first. With `chat` the prompt is the user's turn in the model's chat template,
+    behind a `system` prompt if there is one, and the option begins the reply.
+    """
+
+    prompt: str
+    options: tuple[str, ...]
+    by: By = "total"
+    chat: bool = False
+    system: str = ""
+
+    def __post_init__(self) -> None:
+        _check_text(self, self.prompt)
+        if self.by not in BY:
+            raise BadInput(f"by must be one of {', '.join(map(repr, BY))}. Got {self.by!r}.")
+        if not all(option.strip() for option in self.options):
+            raise BadInput(f"Every option of a Choose must have a text. Got {self.options} for {self.prompt!r}.")
+        if len({option.strip() for option in self.options}) < max(2, len(self.options)):
+            raise BadInput(f"Choose needs two or more different options. Got {self.options} for {self.prompt!r}.")
+        if self.by == "letters" and len(self.options) > len(LETTERS):
+            raise BadInput(f"A lettered list has at most {len(LETTERS)} options. Got {len(self.options)}.")
+        if self.system and not self.chat:
+            raise BadInput("A system prompt needs a chat template: give `chat`, or leave `system` out.")
+
+    @property
+    def text(self) -> str:
+        """The prompt as it is asked: with the list of options, if letters are asked for."""
+        if self.by != "letters":
+            return self.prompt.rstrip()
+        listed = [f"{letter}. {option.strip()}" for letter, option in zip(LETTERS, self.options, strict=False)]
+        end = "Answer with one letter, and nothing else." if self.chat else "Answer:"
+        return "\n".join([self.prompt.rstrip(), *listed, end])
+
+    @property
+    def continuations(self) -> tuple[str, ...]:
+        """What may follow the text: a letter or an option each, with a space before it unless it begins a reply."""
+        found = tuple(LETTERS[: len(self.options)]) if self.by == "letters" else self.options
+        return tuple(option.strip() if self.chat else f" {option.strip()}" for option in found)
+
+    def compared(self, logps: Sequence[Sequence[float]]) -> tuple[float, ...]:
+        """What is compared, from the log-probabilities of each continuation's tokens."""
+        sizes = [1] * len(self.options)
+        if self.by in ("token", "byte"):
+            sizes = [len(found) for found in logps] if self.by == "token" else [len(o.encode()) for o in self.options]
+        return tuple(math.fsum(found) / size for found, size in zip(logps, sizes, strict=True))
+
+
+Question = Fill | Likelihood | Entail | Follows | Choose
 
 
 def checked(question: Question, answer: Answer) -> Answer:
     """The answer if its numbers can be those of the question; otherwise a missing one, with the reason.
 
     They must be finite (a probability of 0 has no logarithm), at most 0, and as many as the question asks for: three
-    for `Entail`, two for `Follows`, one for a `Fill` among candidates or with `read_at`, and at least one otherwise:
-    only a tokenizer knows how many.
+    for `Entail`, two for `Follows`, one for each option of a `Choose`, one for a `Fill` among candidates or with
+    `read_at`, and at least one otherwise: only a tokenizer knows how many.
     """
     logps = answer.logps
     if answer.note:
         return answer
     one = isinstance(question, Fill) and (question.among or question.read_at is not None)
-    exact = {Entail: 3, Follows: 2}.get(type(question), 1 if one else None)
+    options = len(question.options) if isinstance(question, Choose) else None
+    exact = {Entail: 3, Follows: 2, Choose: options}.get(type(question), 1 if one else None)
     if not len(logps) or (exact and len(logps) != exact):
         return Answer.none(WRONG_COUNT)
     if not all(map(math.isfinite, logps)):

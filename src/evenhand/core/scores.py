@@ -150,6 +150,9 @@ FAST: dict[Summarise, Callable[[Floats], Floats]] = {mean: np.asarray, mean_size
 class OfTotals(ABC):
     """A summary that is a function of totals over the scores, so that a sample of them needs no call of its own."""
 
+    why_none = ""
+    """Why scores may have no value, in words."""
+
     @abstractmethod
     def totals(self, scores: Sequence[Score]) -> Floats:
         """What each score adds to the totals: one row per score."""
@@ -249,7 +252,8 @@ def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
     if abs(whole - value) > ROUNDING:
         note = f"{whole:g} is beyond the measure's bounds, {least:g} and {most:g}"
         return Value(math.nan, n=len(scored), unscored=len(scores) - len(scored), note=note, groups=groups)
-    found = Value(value, low, high, len(scored), len(scores) - len(scored), groups=groups)
+    note = getattr(design.summarise, "why_none", "") if math.isnan(value) else ""
+    found = Value(value, low, high, len(scored), len(scores) - len(scored), note=note, groups=groups)
     return replace(found, p=p, clusters=fewest(clusters, crossed))
 
 

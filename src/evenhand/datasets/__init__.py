@@ -7,10 +7,12 @@ from typing import Any
 
 from evenhand.core.dataset import Dataset
 from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, word_lists
-from evenhand.datasets.released import crows, gest, stereoset, winobias, winogender
+from evenhand.datasets.released import bbq, crows, gest, stereoset, winobias, winogender
 from evenhand.errors import BadInput, UnknownName
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
+    "bbq-ambiguous": bbq.ambiguous,
+    "bbq-disambiguated": bbq.disambiguated,
     "becpro-de": becpro.german,
     "becpro-en": becpro.english,
     "crows-pairs": crows.english,

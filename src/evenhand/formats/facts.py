@@ -89,7 +89,7 @@ def _fact(row: ValueRecord, task: TaskRecord, audit: AuditRecord) -> Fact:
         groups=row.groups,
         neutral=row.at,
         part=bool(task.within) and task.within in row.groups,
-        lean=decide(row.estimate, row.at, unfit=audit.unfit).word,
+        lean=decide(row.estimate, row.at, unfit=audit.unfit_for(task)).word,
         contrast=row.contrast,
         partial=task.partial,
         limit=task.limit,

@@ -6,6 +6,7 @@ from typing import Any
 from evenhand.core.measure import Measure
 from evenhand.errors import BadInput, UnknownName
 from evenhand.measures.association import Association
+from evenhand.measures.choices import BbqBias, ChoiceAccuracy, ChoiceCoverage
 from evenhand.measures.gest import Gest
 from evenhand.measures.likelihood import CrowsPairs, LikelihoodDifference, LikelihoodLean, StereotypeShare
 from evenhand.measures.nli import (
@@ -41,6 +42,9 @@ MEASURES: dict[str, type[Measure[Any]]] = {
         StereotypeScore,
         LanguageModelingScore,
         Icat,
+        BbqBias,
+        ChoiceAccuracy,
+        ChoiceCoverage,
         NliCoal,
         NliCoalWeighted,
         FractionNeutral,

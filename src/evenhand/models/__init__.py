@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from evenhand.models.networks.causal import CausalLM
     from evenhand.models.networks.masked import MaskedLM
     from evenhand.models.networks.nli import NliModel
+    from evenhand.models.served.model import ServedModel
 
 
 LOADERS: dict[str, Callable[[str], Any]] = {}
@@ -26,15 +27,27 @@ def load(
     batch_size: int | str = "auto",
     trust_remote_code: bool = False,
     labels: str | Sequence[str] = (),
-) -> "MaskedLM | CausalLM | NliModel":
+    base_url: str | None = None,
+    concurrency: int = 8,
+    samples: int = 20,
+) -> "MaskedLM | CausalLM | NliModel | ServedModel":
     """Load a masked or causal language model or an NLI classifier by bundled name, folder, .gguf file or Hub id.
 
     `dtype` is float32, bfloat16, float16 or auto: bfloat16 where the device computes in it natively, else float32.
     `device` defaults to the GPU if there is one. `labels` says what the three outputs of a classifier mean, in order,
     where its configuration does not. A causal model answers NLI questions only with `labels`: its words for
     entailment, neutral and contradiction.
+
+    "openai:NAME" is a model behind a server at `base_url` (docs/served-models.md), which gets at most `concurrency`
+    requests at once. Where it gives text only, a question is asked `samples` times. The others do not apply to it.
     """
     found = find(name)  # a wrong name is an error before torch is imported
+    if found.served:
+        from evenhand.models.served.model import load as load_served
+
+        return load_served(name, base_url, concurrency=concurrency, samples=samples)
+    if base_url is not None:
+        raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{name}': leave it out.")
     from evenhand.models.loading.load import load as load_found
 
     return load_found(found, revision, dtype, device, batch_size, trust_remote_code, labels)

@@ -1,10 +1,10 @@
 """Optional abilities of models: batches planned beforehand, inspection, running in another process."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from evenhand.core.model import Described, Model, TokenCounter
-from evenhand.core.questions import Question
+from evenhand.core.questions import Answer, Question
 from evenhand.models.planning.plan import Batch, Plan, Values
 
 
@@ -17,6 +17,22 @@ class Planned(Model, Protocol):
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterable[tuple[int, Values]]:
         """The values of each batch, with its number, as they come."""
+
+
+@runtime_checkable
+class Served(Model, Protocol):
+    """A model behind a server: it cannot be asked everything, and its answers come one by one."""
+
+    reference: Mapping[Question, Answer]
+    """Answers to know it by, since its weights cannot be seen."""
+    tolerance: float
+    """Nats by which the same answers may differ at another time."""
+
+    def cannot(self, question: Question) -> str:
+        """Why it cannot be asked this; empty where it can."""
+
+    def answers(self, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
+        """The answer to each question, with its number, as they come."""
 
 
 @runtime_checkable

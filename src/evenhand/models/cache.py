@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -11,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from evenhand.core.model import Model, Work, ask
-from evenhand.core.questions import Answer, Question, key
+from evenhand.core.questions import Answer, Question, checked, key
 from evenhand.errors import RunError
-from evenhand.models.base import Planned
+from evenhand.models.base import Planned, Served
 from evenhand.models.planning.plan import Batch, Values
 from evenhand.models.planning.running import paced, set_aside
 
@@ -28,6 +29,8 @@ CREATE TABLE IF NOT EXISTS batches (  -- finished, but some question still waits
     fingerprint TEXT, batch TEXT, logps BLOB NOT NULL, checksum INTEGER, PRIMARY KEY (fingerprint, batch)
 ) WITHOUT ROWID;
 """
+WRITTEN_EVERY = 0.2
+"""Seconds: writing takes longer than an answer of a fast server."""
 VERSION = 1
 """Of the file: since 1 every row has a checksum of the rest of it."""
 CHECKED = {"answers": "fingerprint, question, logps, note", "batches": "fingerprint, batch, logps"}
@@ -58,6 +61,8 @@ class Remembering:
             if len(answers) < len(questions):
                 if isinstance(self.model, Planned):
                     self._work_through(self.model, questions, answers, store)
+                elif isinstance(self.model, Served):
+                    self._ask_on(self.model, questions, answers, store)
                 else:
                     rest = [i for i in range(len(questions)) if i not in answers]
                     fresh = zip(rest, ask(self.model, [questions[i] for i in rest]), strict=True)
@@ -79,6 +84,23 @@ class Remembering:
         self.work += Work(inputs=plan.inputs, batches=len(rest))
         with store:
             store.execute("DELETE FROM batches WHERE fingerprint = ?", (self.fingerprint,))
+
+    def _ask_on(
+        self, model: Served, questions: Sequence[Question], answers: dict[int, Answer], store: sqlite3.Connection
+    ) -> None:
+        """Ask for the rest, and write answers as they come, several at a time if they come fast."""
+        rest = [i for i in range(len(questions)) if i not in answers]
+        fresh: list[tuple[int, Answer]] = []
+        written = time.monotonic()
+        try:
+            for place, answer in model.answers([questions[i] for i in rest]):
+                fresh.append((rest[place], checked(questions[rest[place]], answer)))
+                if time.monotonic() - written > WRITTEN_EVERY:
+                    self._keep(store, questions, answers, fresh)
+                    fresh, written = [], time.monotonic()
+        finally:  # also what was answered before an error, or Ctrl-C
+            self._keep(store, questions, answers, fresh)
+        self.work += Work(inputs=len(rest), batches=len(rest))
 
     def _finished(self, store: sqlite3.Connection, batch: Batch) -> Values | None:
         query = "SELECT logps, checksum FROM batches WHERE fingerprint = ? AND batch = ?"
@@ -107,6 +129,26 @@ class Remembering:
                 row = self.fingerprint, batch.key, _pack(list(chain(*values)))
                 store.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?)", (*row, _checksum(*row)))
         answers |= fresh
+
+
+def recognise(path: Path, model: Served) -> None:
+    """Compare the model's reference answers with those kept of it, and keep them; an error if they differ.
+
+    A server may have another model behind the same name.
+    """
+    questions = list(model.reference)
+    with opened(path) as store:
+        before, _ = recall(store, model.fingerprint, questions)
+        for i, answer in before.items():
+            now = model.reference[questions[i]]
+            apart = max((abs(a - b) for a, b in zip(answer.logps, now.logps, strict=False)), default=0.0)
+            if len(answer.logps) != len(now.logps) or apart > model.tolerance:
+                raise RunError(
+                    f"Another model is behind the name '{model.name}' than when '{path.parent}' was begun: the answer "
+                    f"to the same question is {apart:.2g} nats away. Choose another `name`, or start over: `fresh`."
+                )
+        kept = Remembering(model, path)
+        kept._keep(store, questions, dict(before), enumerate(model.reference.values()))
 
 
 class Kept:

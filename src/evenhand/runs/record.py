@@ -46,12 +46,17 @@ Options = Annotated[Mapping[str, Any], AfterValidator(_finite)]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one of the doctor's checks, and what to do if it is not fine."""
+    """The result of one of the doctor's checks, and what to do if it is not fine; about some `datasets`, or all."""
 
     check: str
     verdict: Literal["fine", "careful", "unfit"]
     says: str
     do: str = ""
+    datasets: tuple[str, ...] = ()
+
+    def about(self, task: "TaskRecord") -> bool:
+        """Whether it says something about the numbers of the task."""
+        return not self.datasets or task.dataset in self.datasets
 
 
 class Findings(Shown, list[Finding]):
@@ -145,8 +150,12 @@ class AuditRecord:
 
     @property
     def unfit(self) -> bool:
-        """Whether the doctor found the model unfit to be measured: its numbers allow no verdict."""
-        return any(finding.verdict == "unfit" for finding in self.doctor)
+        """Whether the doctor found the model unfit to be measured: none of its numbers allows a verdict."""
+        return all(map(self.unfit_for, self.tasks))
+
+    def unfit_for(self, task: TaskRecord) -> bool:
+        """Whether the doctor found the model unfit for what the task measures."""
+        return any(finding.verdict == "unfit" and finding.about(task) for finding in self.doctor)
 
     @property
     def diagnosis(self) -> str:
@@ -180,8 +189,8 @@ class RunRecord:
         return next(audit for audit in self.audits if any(one.name == task.name for one in audit.tasks))
 
     def unfit(self, task: TaskRecord) -> bool:
-        """Whether the doctor found the model unfit for what the task's audit measured."""
-        return self.audit_of(task).unfit
+        """Whether the doctor found the model unfit for what the task measures."""
+        return self.audit_of(task).unfit_for(task)
 
     @property
     def loaded(self) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ CROWS = f"{RAW}/nyu-mll/crows-pairs/8aaac11c485473159ec9328a65253a5be9a479dc/dat
 TRANSLATED_CROWS = f"{RAW}/jerryspan/Dutch-CrowS-Pairs/7cf51965b4818a717d22068477fba951bca1eb90/datasets"
 GAP = f"{RAW}/google-research-datasets/gap-coreference/da30315e77bfda9095cdb8b03203d58abeef90b2"
 
+BBQ = f"{RAW}/nyu-mll/BBQ/bea11bd97d79217245b5871acd247b9d6eb24598/data"
 GEST = f"{RAW}/kinit-sk/gest/7dd908cae11720ee5d95e43a4ab94fb410c8b790/data"
 WINOBIAS = f"{RAW}/uclanlp/corefBias/0bce984dd081bbc10b0622f326727a024c607895/WinoBias/wino/data"
 WINOGENDER = f"{RAW}/rudinger/winogender-schemas/1c7f8b481ad8a234b41e9f76a424d6e856e13f7f/data"
@@ -61,6 +62,14 @@ def _of_nli_coal(files: dict[str, str]) -> Release:
 
 
 RELEASES = {
+    "bbq": Release(
+        "bbq",
+        BBQ,
+        {"Gender_identity.jsonl": "8b5adbb368510a97d5775dc43e1c719e0249fe2da33f13c83e3e29edafec7a00"},
+        "CC BY 4.0",
+        "Parrish, Chen, Nangia, Padmakumar, Phang, Thompson, Htut and Bowman 2022, BBQ: A Hand-Built Bias Benchmark "
+        "for Question Answering",
+    ),
     "crows-pairs": Release(
         "crows-pairs",
         CROWS,

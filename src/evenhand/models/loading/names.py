@@ -19,6 +19,8 @@ GGUF = ".gguf"
 """The ending of a file that is a whole causal model, with configuration and tokenizer."""
 CHECKPOINT = re.compile(r"(checkpoint|ckpt|step|epoch)[-_]?\d+|(final|best|last)([-_](checkpoint|model))?", re.I)
 """Names of folders that many trainings have."""
+SERVED = "openai:"
+"""How the name of a model behind a server begins."""
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -30,6 +32,8 @@ class Found:
     source: str
     on_hub: bool
     file: str = ""
+    served: bool = False
+    """Whether it is behind a server: `source` is then its name there."""
 
     @property
     def whole(self) -> str:
@@ -43,7 +47,12 @@ class Found:
 
 
 def find(name: str) -> Found:
-    """Look among the bundled models and EVENHAND_MODELS, then for a folder; otherwise take it for a Hub id."""
+    """Look among the bundled models and EVENHAND_MODELS, then for a folder; otherwise take it for a Hub id.
+
+    "openai:NAME" is a model behind a server.
+    """
+    if name.startswith(SERVED):
+        return Found(name.removeprefix(SERVED) or name, name, on_hub=False, served=True)
     if name in named():
         return Found(name, str(named()[name]), on_hub=False)
     folder = Path(name)
@@ -95,7 +104,7 @@ def kind(found: Found) -> str:
     """The kind of model, "masked", "causal" or "nli"; "" where only loading can tell."""
     if found.on_hub:
         return ""
-    if found.file:
+    if found.file or found.served:
         return "causal"
     if is_adapter(found):
         return "nli"
@@ -113,7 +122,7 @@ def kind(found: Found) -> str:
 
 def is_adapter(found: Found) -> bool:
     """Whether the folder holds an adapter to another model."""
-    return not (found.on_hub or found.file) and (Path(found.source) / ADAPTER).is_file()
+    return not (found.on_hub or found.file or found.served) and (Path(found.source) / ADAPTER).is_file()
 
 
 def is_classifier(architectures: Sequence[str] | None) -> bool:

@@ -1,4 +1,4 @@
-"""Causal language models (GPT-2, Llama and others): answers to `Likelihood`, and to `Fill` among candidates."""
+"""Causal language models (GPT-2, Llama and others): answers to `Likelihood`, `Choose`, and `Fill` among candidates."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -13,7 +13,8 @@ from torch import Tensor
 from evenhand.core.questions import Question, frame
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.network import LanguageModel, on_device, padded
-from evenhand.models.planning import sequences
+from evenhand.models.planning import chat, sequences
+from evenhand.models.planning.chat import template
 from evenhand.models.planning.plan import Ids, Plan, Reading
 from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.sequences import Asking, Words
@@ -39,17 +40,18 @@ class CausalLM(LanguageModel):
         self.words = words
         self._nodes = 0
         super().__init__(network, tokenizer, **known)
-        self.fingerprint = sequences.fingerprint(self.fingerprint, words)
+        self.fingerprint = sequences.fingerprint(self.fingerprint, words, template(tokenizer))
         self.about = {**self.about, "start": tokenizer.convert_ids_to_tokens(start)}
 
     @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions."""
         asked = [sequences.answerable(question, self.words) for question in questions]
-        distinct = {frame(question): question for question in asked}.values()
+        distinct = list({frame(question): question for question in asked}.values())
         texts = (text for question in distinct for text in sequences.texts(question, self.words))
         tokenized = encode(self.tokenizer, texts, 2**31)  # whose length is without the start
-        asking = sequences.Sequences(tokenized, self.start, self.longest, self.words).asking
+        replies = chat.replies(self.name, self.tokenizer, distinct)
+        asking = sequences.Sequences(tokenized, self.start, self.longest, self.words, replies).asking
         return Plan(list(self._readings([asking(question) for question in asked])), self.limit)
 
     def _readings(self, asked: Sequence[Asking]) -> Iterator[Reading]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-from evenhand.core.questions import Entail, Fill, Follows, Likelihood, Question, Span, frame
+from evenhand.core.questions import Choose, Entail, Fill, Follows, Likelihood, Question, Span, frame
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning.plan import Ids, Read, Reading, normalised
 from evenhand.models.planning.tokens import NO_OTHER, Pair, TokenizedPair, TokenizedText, Unanswerable, asked
@@ -19,10 +19,11 @@ def answerable(question: Question, *, next_sentence: bool = False) -> Fill | Lik
             "StereoSet, measure `dataset='stereoset-intrasentence'`, or score the tokens of the sentences with the "
             "option asks=likelihood, which is another quantity."
         )
-    if not isinstance(question, Entail):
-        raise BadInput(f"A question is a Fill, a Likelihood, an Entail or a Follows. Got {question!r}.")
+    if not isinstance(question, Entail | Choose):
+        raise BadInput(f"A question is a Fill, a Likelihood, an Entail, a Follows or a Choose. Got {question!r}.")
+    other = "an NLI classifier" if isinstance(question, Entail) else "a causal language model"
     raise UnfitModel(
-        f"A masked language model cannot answer {type(question).__name__} questions. They are for an NLI classifier."
+        f"A masked language model cannot answer {type(question).__name__} questions. They are for {other}."
     )
 
 

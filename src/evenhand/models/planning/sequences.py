@@ -1,11 +1,11 @@
 """From a question to sequences of tokens, and which of the tokens count."""
 
 import hashlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from evenhand.core.questions import Entail, Fill, Follows, Likelihood, Question, frame
+from evenhand.core.questions import Choose, Entail, Fill, Follows, Likelihood, Question, Span, frame
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning import tokens
 from evenhand.models.planning.plan import Ids, normalised
@@ -44,8 +44,8 @@ def answerable(question: Question, words: Words | None) -> Question:
             "A causal language model has no next-sentence head. It can say how likely a sentence is after another: "
             "asks='likelihood', the default of StereoSet's measures for causal models."
         )
-    if not isinstance(question, Fill | Likelihood | Entail):
-        raise BadInput(f"A question is a Fill, a Likelihood, an Entail or a Follows. Got {question!r}.")
+    if not isinstance(question, Fill | Likelihood | Entail | Choose):
+        raise BadInput(f"A question is a Fill, a Likelihood, an Entail, a Follows or a Choose. Got {question!r}.")
     if isinstance(question, Entail) and not words:
         raise UnfitModel(
             "A causal language model has no classifier. It answers NLI questions if it is given three words that stand "
@@ -73,10 +73,21 @@ def texts(question: Question, words: Words | None) -> list[str]:
 
 
 class Sequences:
-    """Turns questions into sequences, each of which begins with the token `start`."""
+    """Turns questions into sequences, each of which begins with the token `start`, or as the chat template does.
 
-    def __init__(self, tokenized: Mapping[str, TokenizedText], start: int, longest: int, words: Words | None) -> None:
+    `replies` has, for each `Choose` in a chat template, its options behind the template, and where they start.
+    """
+
+    def __init__(
+        self,
+        tokenized: Mapping[str, TokenizedText],
+        start: int,
+        longest: int,
+        words: Words | None,
+        replies: Mapping[Choose, Sequence[tuple[TokenizedText, int]]],
+    ) -> None:
         self.tokenized = tokenized
+        self.replies = replies
         self.start = start
         self.longest = longest
         self.words = words
@@ -96,6 +107,8 @@ class Sequences:
         try:
             if isinstance(question, Likelihood):
                 return self._likelihood(question)
+            if isinstance(question, Choose):
+                return Asking(tuple(self._options(question)), finish=question.compared)
             if isinstance(question, Fill):
                 sequences = [self._filled(question, candidate) for candidate in question.among]
             else:
@@ -114,6 +127,22 @@ class Sequences:
         first = Part(ids[:2], tuple(n for n in places if n == 1))
         rest = Part(ids[1:], tuple(n - 1 for n in places if n > 1))
         return Asking((first, rest), finish=lambda values: tuple(chain(*values)))
+
+    def _options(self, question: Choose) -> Iterator[Part]:
+        """The prompt with each option, of which only the option's tokens count."""
+        if question.chat:
+            for text in tokens.texts(question):
+                self.tokenized[text].checked()  # a token of the template may not come from the question
+            for found, start in self.replies[question]:
+                ids = found.checked().ids
+                if len(ids) > self.longest:
+                    raise Unanswerable(TOO_LONG)
+                yield Part(ids, tuple(found.inside(Span(start, len(found.text)))))
+            return
+        for text in tokens.texts(question):
+            found = self.tokenized[text].checked()
+            inside = found.inside(Span(len(question.text), len(text)))
+            yield Part(self._whole(text), tuple(1 + found.positions.index(position) for position in inside))
 
     def _filled(self, question: Fill, candidate: str) -> Ids:
         """The sentence with the candidate, up to the first hidden span: a causal model cannot skip what is hidden."""
@@ -143,6 +172,7 @@ class Sequences:
         return tuple(Part(ids, tuple(range(same, len(ids)))) for ids in sequences)
 
 
-def fingerprint(network: str, words: Words | None) -> str:
-    """The network's fingerprint, extended by how questions are read and the words for labels."""
-    return hashlib.sha256(f"{network} {READING} {words and (words, PROMPT)}".encode()).hexdigest()[:32]
+def fingerprint(network: str, words: Words | None, template: str | None) -> str:
+    """The network's fingerprint, extended by how questions are read, the words for labels and the chat template."""
+    chat = f" {template}" if template else ""
+    return hashlib.sha256(f"{network} {READING} {words and (words, PROMPT)}{chat}".encode()).hexdigest()[:32]

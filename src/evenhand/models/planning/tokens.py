@@ -1,12 +1,12 @@
 """Texts as a tokenizer sees them, and which tokens a span covers."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Any, Self
 
-from evenhand.core.questions import Entail, Fill, Follows, Likelihood, Question, Span
+from evenhand.core.questions import Choose, Entail, Fill, Follows, Likelihood, Question, Span
 from evenhand.models.planning.plan import Ids
 
 Pair = tuple[str, str]
@@ -105,6 +105,8 @@ def texts(question: Question) -> list[str]:
         return []
     if isinstance(question, Fill):
         return [question.filled(candidate)[0] for candidate in question.among or (question.answer,)]
+    if isinstance(question, Choose):
+        return [question.text + option for option in question.continuations]
     return [question.text, *question.versus]
 
 
@@ -125,15 +127,16 @@ def asked(question: Likelihood, tokenized: Mapping[str, TokenizedText]) -> list[
     return counted
 
 
-def encode(tokenizer: Any, texts: Iterable[str], longest: int) -> dict[str, TokenizedText]:
-    """The tokens of each distinct text."""
-    note_on = _notes(tokenizer, longest)
+def encode(tokenizer: Any, texts: Iterable[str], longest: int, *, templated: bool = False) -> dict[str, TokenizedText]:
+    """The tokens of each distinct text; `templated` ones have all their special tokens, which are no fault there."""
+    note_on = _notes(tokenizer, longest, set(tokenizer.all_special_ids) if templated else frozenset())
     found = {}
     distinct = list(dict.fromkeys(texts))
     for start in range(0, len(distinct), CHUNK):
         chunk = distinct[start : start + CHUNK]
         encoded = tokenizer(
             chunk,
+            **({"add_special_tokens": False} if templated else {}),
             truncation=False,
             padding=False,
             return_offsets_mapping=True,  # a tokenizer without offsets raises, rather than give wrong ones
@@ -144,7 +147,7 @@ def encode(tokenizer: Any, texts: Iterable[str], longest: int) -> dict[str, Toke
         )
         for row, text in enumerate(chunk):
             ids = tuple(encoded["input_ids"][row])
-            added = encoded["special_tokens_mask"][row]
+            added = [0] * len(ids) if templated else encoded["special_tokens_mask"][row]
             found[text] = TokenizedText(text, ids, added, encoded.encodings[row], note_on(ids, added))
     return found
 
@@ -190,10 +193,10 @@ def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], longest: int) -> dict[Pa
     return found
 
 
-def _notes(tokenizer: Any, longest: int) -> Callable[[Ids, Sequence[int]], str]:
+def _notes(tokenizer: Any, longest: int, expected: Set[int] = frozenset()) -> Callable[[Ids, Sequence[int]], str]:
     """A function that says why nothing can be asked about these tokens; empty where it can."""
-    unknown = tokenizer.unk_token_id
-    special = set(tokenizer.all_special_ids) - {unknown}
+    unknown = None if tokenizer.unk_token_id in expected else tokenizer.unk_token_id
+    special = set(tokenizer.all_special_ids) - {unknown} - expected
 
     def note(ids: Ids, added: Sequence[int]) -> str:
         own = {token for token, is_added in zip(ids, added, strict=True) if not is_added}

@@ -19,8 +19,9 @@ Place = tuple[int, int]
 class Forest:
     """Rows that hold every sequence as a path from the root.
 
-    A row takes sequences that begin with the same token until it has `most` nodes; with `most=0` it has no branches,
-    and takes a sequence and those that it continues. A beginning may then be in several rows, but is read only in the
+    A row takes sequences that begin with the same token until it has `most` nodes, or twice as many as the longest of
+    them, so that a long beginning is there once for its continuations; with `most=0` it has no branches, and takes a
+    sequence and those that it continues. A beginning may then be in several rows, but is read only in the
     first, so that the same token after the same tokens has the same number, to the last bit.
     """
 
@@ -34,7 +35,8 @@ class Forest:
         for ids in sorted(set(sequences)):
             same = _shared(last, ids)
             path, homes = path[:same], homes[:same]
-            if rows[-1] and (not same or (len(rows[-1]) + len(ids) - same > most and same < len(rows[-1]))):
+            room = max(most, 2 * len(ids)) if most else 0
+            if rows[-1] and (not same or (len(rows[-1]) + len(ids) - same > room and same < len(rows[-1]))):
                 rows.append([])
                 path = []
             for depth in range(len(path), len(ids)):

@@ -20,9 +20,13 @@ def _facts(run: Run) -> Iterator[tuple[str, Any]]:
     about = run.record
     yield "model", about.model
     imported = any(audit.imported for audit in about.audits)
-    yield f"fingerprint ({'name, file' if imported else 'weights, tokenizer, dtype'})", about.fingerprint
     loaded = about.loaded
-    for name in ("source", "revision", "architecture", "dtype", "device", "attention", "batch_size", "threads"):
+    whose = "name, file" if imported else "name, how it is asked" if "server" in loaded else "weights, tokenizer, dtype"
+    yield f"fingerprint ({whose})", about.fingerprint
+    for name in (
+        *("source", "revision", "architecture", "dtype", "device", "attention", "batch_size", "threads"),
+        *("server", "answered_by", "gives", "start", "two_askings_differ_by", "samples", "unclear"),
+    ):
         yield name.replace("_", " "), loaded.get(name)
     if parameters := loaded.get("parameters"):  # of a model of one's own it may be anything
         yield "parameters", f"{parameters:,}" if isinstance(parameters, int) else parameters

@@ -70,7 +70,7 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number) -> It
     if imported := run.record.audit_of(task).imported:
         yield Reason("careful", f"imported from {imported.file}: computed elsewhere, the model was not checked")
     for finding in run.record.audit_of(task).doctor:
-        if finding.verdict in LEVELS[1:]:
+        if finding.verdict in LEVELS[1:] and finding.about(task):
             yield Reason(finding.verdict, f"doctor, {finding.check}: {finding.says}")
     if task.flaws:
         yield Reason("fine", f"known flaws of the sentences: {task.flaws}")

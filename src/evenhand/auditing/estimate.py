@@ -1,0 +1,77 @@
+"""What an audit of a model behind a server will take, before anything is sent."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evenhand.auditing.wanted import Given, Measures, Named, Wanted
+from evenhand.errors import BadInput
+from evenhand.models.loading.names import find
+from evenhand.models.planning.tokens import Unanswerable
+from evenhand.models.served.asking import REPLY_TOKENS, Ability, Kind, cannot, requests
+from evenhand.models.served.client import Request
+
+CHARACTERS = 4
+"""Of a token, in English, more or less."""
+ABILITIES: dict[Kind, Ability] = {
+    "a": Ability(whole="echo", next=20, chat_next=20, text=True, chat_text=True),
+    "b": Ability(next=20, chat_next=20, text=True, chat_text=True),
+    "c": Ability(text=True, chat_text=True),
+}
+"""What a server of each kind can be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Requests and tokens, of prompts and of replies, for the tasks that a server of this kind can be asked."""
+
+    kind: Kind
+    requests: int
+    prompt_tokens: int
+    reply_tokens: int
+    left_out: tuple[str, ...]
+    """The tasks that it cannot be asked."""
+
+
+def estimate(
+    model: str,
+    *,
+    suite: Named = "all",
+    lang: Named = "en",
+    dataset: Given = None,
+    measure: Measures = None,
+    templates: Named = None,
+    pairs: Named = None,
+    options: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    samples: int = 20,
+) -> list[Cost]:
+    """What `audit` with the same arguments takes, by what the server turns out to give; nothing is sent."""
+    found = find(model)
+    if not found.served:
+        raise BadInput(f"`dry_run` is for a model behind a server, openai:NAME. Got '{model}': leave it out.")
+    asked = Wanted.of(suite, lang, dataset, measure, templates, pairs, options, limit, seed).asked("causal")
+    costs = []
+    for kind, ability in ABILITIES.items():
+        ability, wanted, left_out = replace(ability, samples=samples), dict[Request, None](), list[str]()
+        for one in asked:
+            how, items = one.task.measure, one.task.dataset.items
+            if any(cannot(question, ability) for question in how.ask(items[0])):
+                left_out.append(f"{one.record.dataset} by {one.record.measure}")
+                continue
+            for question in {question: None for item in items for question in how.ask(item)}:
+                try:
+                    wanted |= dict.fromkeys(requests(question, ability, found.name))
+                except Unanswerable:
+                    continue
+        prompts = sum(_characters(request) for request in wanted) // CHARACTERS
+        replies = len(wanted) * (REPLY_TOKENS if kind == "c" else 1)
+        costs.append(Cost(kind, len(wanted), prompts, replies, tuple(left_out)))
+    return costs
+
+
+def _characters(request: Request) -> int:
+    body = json.loads(request.body)
+    return len(body.get("prompt", "")) + sum(len(message["content"]) for message in body.get("messages", ()))

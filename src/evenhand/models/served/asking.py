@@ -1,0 +1,246 @@
+"""From a question to requests, by what the server can be asked, and from its replies to the answer."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, Literal
+
+import numpy as np
+
+from evenhand.core.questions import LETTERS, Answer, Choose, Fill, Likelihood, Question, Span
+from evenhand.errors import ModelError
+from evenhand.models.planning.chat import messages
+from evenhand.models.planning.plan import normalised
+from evenhand.models.planning.sequences import BEFORE_BLANK
+from evenhand.models.planning.tokens import TOO_LONG, TokenizedText, Unanswerable
+from evenhand.models.served import replies
+from evenhand.models.served.client import Refused, Reply, Request
+from evenhand.models.served.replies import Token
+
+NOT_BACK = "the server's tokens do not give the text back"
+NO_FIRST = "no log-probability of the first token: the server puts no start token before a text"
+NONE_LISTED = "no option is among the likeliest tokens"
+CUT = "the server has cut the prompt"
+UNCLEAR = "fewer than half of the samples name an option"
+UNLISTED = -100.0
+"""The log-probability of a letter that is not among the likeliest tokens while another is: as good as none."""
+REPLY_TOKENS = 16
+"""Of a sample: enough for a letter, or an option and its letter."""
+Z2 = 1.959964**2
+Kind = Literal["a", "b", "c"]
+KINDS: dict[str, str] = {
+    "a": "log-probabilities of whole texts",
+    "b": "log-probabilities of the next token",
+    "c": "text only",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ability:
+    """What a server can be asked, as `probe` finds out."""
+
+    whole: Literal["", "echo", "prompt_logprobs"] = ""
+    """How it gives the log-probabilities of a prompt."""
+    next: int = 0
+    """How many of the likeliest next tokens it lists after a plain prompt; 0: none."""
+    chat_next: int = 0
+    """The same after a chat."""
+    text: bool = False
+    chat_text: bool = False
+    start: str = ""
+    """The token that we put before a plain prompt, since the server puts none."""
+    begins: bool = False
+    """Whether a start token is before a plain prompt, the server's or ours."""
+    limit: str = "max_tokens"
+    """The name of the limit of a chat's reply."""
+    density: float = 0.0
+    """Tokens of a prompt for each character; 0: the server does not say."""
+    samples: int = 20
+    """How often a question is asked where the server gives text only."""
+
+    @property
+    def kind(self) -> Kind:
+        """What it gives: a, whole texts; b, next tokens; c, text only."""
+        return "a" if self.whole else "b" if self.next or self.chat_next else "c"
+
+
+def cannot(question: Question, ability: Ability) -> str:
+    """Why the question cannot be asked; empty where it can."""
+    if isinstance(question, Choose):
+        if question.by != "letters":
+            if question.chat:
+                return "whole options cannot be scored in a server's chat, only their letters (by=letters)"
+            return "" if ability.whole else "it gives no log-probabilities of a prompt: only letters can be asked for"
+        if question.chat:
+            able = ability.chat_next or ability.chat_text
+            return "" if able else "it has no chats: leave out `chat`"
+        able = ability.whole or ability.next or ability.text
+        return "" if able else "it has chats only: ask with `chat`"
+    if not isinstance(question, Fill | Likelihood):
+        return f"{type(question).__name__} questions need a model in this process"
+    if not ability.whole:
+        return "it gives no log-probabilities of a prompt, which likelihoods and blanks are made of"
+    if isinstance(question, Fill):
+        return "" if question.among else "blanks need candidates to compare: among='candidates'"
+    if question.masked != "each" or question.versus or question.start_once:
+        return "it asks for tokens in a way that needs the tokenizer: a model in this process"
+    return ""
+
+
+def texts(question: Question) -> list[str]:
+    """The plain texts whose tokens a question is about, where whole texts can be asked."""
+    if isinstance(question, Likelihood):
+        return [question.text]
+    if isinstance(question, Choose):
+        return [question.text + option for option in question.continuations]
+    assert isinstance(question, Fill)
+    found = []
+    for candidate in question.among:
+        text, blank, hidden = question.filled(candidate)
+        if hidden and min(hidden).start < blank.stop:
+            raise Unanswerable(BEFORE_BLANK)
+        found.append(text[: min(hidden).start].rstrip() if hidden else text)
+    return found
+
+
+def requests(question: Question, ability: Ability, model: str) -> list[Request]:
+    """What is sent for a question that can be asked; its answer is made of the replies, in this order."""
+    plain = not (isinstance(question, Choose) and question.chat)
+    if plain and ability.whole:
+        return [whole(text, ability, model) for text in texts(question)]
+    assert isinstance(question, Choose)
+    top = ability.next if plain else ability.chat_next
+    if top:
+        return [following(question, ability, model, top)]
+    return [following(question, ability, model, 0, seed) for seed in range(ability.samples)]
+
+
+def whole(text: str, ability: Ability, model: str) -> Request:
+    """Asks for the log-probability of each token of a text."""
+    how: dict[str, Any] = (
+        {"prompt_logprobs": 0} if ability.whole == "prompt_logprobs" else {"echo": True, "logprobs": 1}
+    )
+    return Request.of("completions", model=model, prompt=ability.start + text, max_tokens=1, temperature=1, **how)
+
+
+def following(question: Choose, ability: Ability, model: str, top: int, seed: int = 0) -> Request:
+    """Asks for the `top` likeliest tokens after the prompt, or, with 0, for a sample of text."""
+    tokens = 1 if top else REPLY_TOKENS
+    how: dict[str, Any] = {"model": model, "temperature": 1} | ({} if top else {"seed": seed})
+    if question.chat:
+        listed = {"logprobs": True, "top_logprobs": top} if top else {}
+        return Request.of("chat/completions", messages=messages(question), **{ability.limit: tokens}, **listed, **how)
+    listed = {"logprobs": top} if top else {}
+    return Request.of("completions", prompt=ability.start + question.text, max_tokens=tokens, **listed, **how)
+
+
+def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answer:
+    """The answer that the replies make."""
+    try:
+        for reply in found:
+            if isinstance(reply, Refused) and reply.too_long:
+                raise Unanswerable(TOO_LONG)
+            if isinstance(reply, Refused):
+                raise ModelError(f"The server refuses a question ({reply.status}): '{reply.says}'.")
+        plain = not (isinstance(question, Choose) and question.chat)
+        if plain and ability.whole:
+            return _of_texts(question, ability, found)
+        assert isinstance(question, Choose)
+        for reply in found:
+            expected = ability.density * len(question.text)
+            if ability.density and 0 < replies.prompt_tokens(reply) < expected / 2:
+                raise Unanswerable(CUT)
+        if ability.next if plain else ability.chat_next:
+            return Answer(tuple(_letters(question, replies.generated(found[0]))))
+        return Answer(tuple(_shares(question, [replies.text(reply) for reply in found])))
+    except Unanswerable as reason:
+        return Answer.none(str(reason))
+
+
+def _of_texts(question: Question, ability: Ability, found: Sequence[Reply]) -> Answer:
+    tokenized = [tokens_of(reply, text, ability) for reply, text in zip(found, texts(question), strict=True)]
+    if isinstance(question, Likelihood):
+        text, logps = tokenized[0]
+        return Answer(tuple(_numbers(logps, text.outside(question.skip))))
+    if isinstance(question, Choose):
+        inside = [_numbers(logps, text.inside(Span(len(question.text), len(text.text)))) for text, logps in tokenized]
+        return Answer(question.compared(inside))
+    assert isinstance(question, Fill)
+    firsts = {text.text[slice(*text.encoding.offsets[0])] for text, _ in tokenized}
+    same = 1 if len(firsts) == 1 else 0  # equally likely in all
+    values = [tuple(_numbers(logps, range(same, len(logps)))) for _, logps in tokenized]
+    return Answer((normalised(values)[question.among.index(question.answer)],))
+
+
+def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText, list[float | None]]:
+    """The tokens of a text, and their log-probabilities, without the start token and what was generated."""
+    found = replies.of_prompt(reply) if ability.whole == "prompt_logprobs" else replies.generated(reply)
+    skip, space = aligned([token.text for token in found], text)
+    places: list[tuple[int, int]] = []
+    at = -space
+    for token in found[skip:]:
+        if at >= len(text):
+            break
+        places.append((max(0, at), at + len(token.text)))
+        at += len(token.text)
+    if at != len(text):
+        raise Unanswerable(NOT_BACK)
+    count = len(places)
+    logps = [token.logp for token in found[skip : skip + count]]
+    encoding = SimpleNamespace(offsets=places, word_ids=range(count))
+    return TokenizedText(text, tuple(range(count)), [0] * count, encoding), logps
+
+
+def aligned(tokens: Sequence[str], text: str) -> tuple[int, int]:
+    """How many tokens come before the text, and whether its first has a space that is not the text's."""
+    for skip in range(min(4, len(tokens))):
+        joined = "".join(tokens[skip:])
+        for space in (0, 1):
+            if joined.startswith(" " * space + text) and tokens[skip]:
+                return skip, space
+    raise Unanswerable(NOT_BACK)
+
+
+def _numbers(logps: Sequence[float | None], places: Sequence[int] | range) -> list[float]:
+    found = [logps[place] for place in places]
+    if None in found:
+        raise Unanswerable(NO_FIRST)
+    return [number for number in found if number is not None]
+
+
+def letter(token: str) -> str:
+    """A token without the marks of spaces around it."""
+    return token.strip(" ▁Ġ\n")
+
+
+def _letters(question: Choose, tokens: Sequence[Token]) -> list[float]:
+    if not tokens:
+        raise Unanswerable("the server gave no log-probabilities")
+    # A space belongs to the letter, as in this process, unless the server's tokens do not show spaces.
+    found = [[logp for text, logp in tokens[0].top if text == option] for option in question.continuations]
+    if not any(found):
+        found = [[p for text, p in tokens[0].top if letter(text) == letter(o)] for o in question.continuations]
+    if not any(found):
+        raise Unanswerable(NONE_LISTED)
+    return [float(np.logaddexp.reduce(logps)) if logps else UNLISTED for logps in found]
+
+
+def _shares(question: Choose, given: Sequence[str]) -> list[float]:
+    """The middle of Wilson's interval of each option's share of the samples, as a logarithm: it is never 0."""
+    chosen = [parsed(text, question.options) for text in given]
+    if sum(choice is not None for choice in chosen) * 2 < len(chosen):
+        raise Unanswerable(UNCLEAR)
+    counts = [chosen.count(place) for place in range(len(question.options))]
+    return [math.log((count + Z2 / 2) / (len(given) + Z2)) for count in counts]
+
+
+def parsed(text: str, options: Sequence[str]) -> int | None:
+    """Which option a reply names: by its letter, at the beginning or after "answer", or as the only one in words."""
+    letters = LETTERS[: len(options)]
+    for pattern in (rf"^\W*([{letters}])(?![\w'])", rf"(?i:answer)(?i:\s+is)?\W*([{letters}])(?![\w'])"):
+        if found := re.search(pattern, text.strip()):
+            return letters.index(found[1])
+    named = [place for place, option in enumerate(options) if option.strip().lower() in text.lower()]
+    return named[0] if len(named) == 1 else None

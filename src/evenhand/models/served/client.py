@@ -1,0 +1,207 @@
+"""Requests to a server: many at once, tried again where that may help, each answer as it comes."""
+
+import asyncio
+import json
+import queue
+import random
+import ssl
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import httpcore
+
+from evenhand.errors import BadInput, ModelError, ModelNotFound
+from evenhand.models.served.address import Address
+from evenhand.models.served.connection import Connection, Response
+
+AGAIN = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
+"""Statuses after which a request is sent again."""
+REFUSALS = (400, 404, 405, 413, 415, 422, 501)
+"""Statuses of a request that the server will never answer."""
+LONG = ("context", "too long", "too large", "maximum", "exceed")
+"""Words of a refusal because of a prompt's length."""
+FIRST_WAIT, LONGEST_WAIT = 0.25, 20.0
+QUOTED = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A path under the base URL, and what is sent there, as JSON; nothing is sent with GET."""
+
+    path: str
+    body: str = ""
+
+    @classmethod
+    def of(cls, path: str, **body: Any) -> "Request":
+        """The request with this body, the same text for equal bodies."""
+        return cls(path, json.dumps(body, ensure_ascii=False, sort_keys=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A request that the server will never answer: its status and what it says."""
+
+    status: int
+    says: str
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the prompt has more tokens than the model takes."""
+        return self.status == 413 or (self.status in (400, 422) and any(word in self.says.lower() for word in LONG))
+
+
+Reply = Mapping[str, Any] | Refused
+
+
+class Client:
+    """Sends requests, at most `concurrency` at once, each for at most `patience` seconds, waiting longer each time."""
+
+    def __init__(
+        self, address: Address, *, concurrency: int = 8, patience: float = 120.0, timeout: float = 120.0
+    ) -> None:
+        for name, number in (("concurrency", concurrency), ("patience", patience), ("timeout", timeout)):
+            if not isinstance(number, int | float) or number <= 0 or (name == "concurrency" and number != int(number)):
+                wanted = "a whole number from 1" if name == "concurrency" else "a number of seconds"
+                raise BadInput(f"`{name}` must be {wanted}. Got {number!r}.")
+        self.address = address
+        self.concurrency = int(concurrency)
+        self.patience = patience
+        self.timeout = timeout
+        self.sent = 0
+        """Requests that were answered."""
+        self._reached = False
+
+    def one(self, request: Request) -> Reply:
+        """The reply to one request."""
+        ((_, reply),) = self.all([request])
+        return reply
+
+    def all(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
+        """The reply to each request, with its number, as they come."""
+        replies: queue.SimpleQueue[tuple[int, Reply | BaseException]] = queue.SimpleQueue()
+        stop: list[Any] = []
+
+        def work() -> None:
+            with suppress(asyncio.CancelledError):
+                asyncio.run(self._work(requests, replies, stop))
+
+        # A loop of its own: in a notebook the caller's thread has one that is running.
+        thread = threading.Thread(target=work, name="evenhand-client", daemon=True)
+        thread.start()
+        try:
+            for _ in requests:
+                number, found = replies.get()
+                if isinstance(found, BaseException):
+                    raise found
+                self.sent += 1
+                yield number, found
+            stop.clear()
+        finally:
+            for cancel in stop:  # whoever asked has stopped, or a request has failed
+                with suppress(RuntimeError):  # the loop has ended by itself
+                    cancel()
+            thread.join()
+
+    async def _work(self, requests: Sequence[Request], replies: Any, stop: list[Any]) -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        stop.append(lambda: loop.call_soon_threadsafe(task.cancel))
+        rest = iter(enumerate(requests))
+
+        async def worker() -> None:
+            connection = Connection(self.address.base_url, self.address.key, self.timeout)
+            try:
+                for number, request in rest:
+                    replies.put((number, await self._send(connection, request)))
+            finally:
+                await connection.close()
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self.concurrency, len(requests))):
+                    group.create_task(worker())
+        except* Exception as errors:
+            replies.put((-1, errors.exceptions[0]))
+
+    async def _send(self, connection: Connection, request: Request) -> Reply:
+        until, wait = time.monotonic() + self.patience, FIRST_WAIT
+        while True:
+            asked_to_wait = 0.0
+            try:
+                response = await connection.send(request.path, request.body)
+                if response.status not in AGAIN:
+                    reply = self._reply(response)
+                    self._reached = True
+                    return reply
+                why = f"answers {response.status} ({response.phrase})"
+                with suppress(ValueError):
+                    asked_to_wait = float(response.headers.get("retry-after", 0))
+            except httpcore.TimeoutException:
+                why = f"does not answer within {self.timeout:g} seconds"
+            except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
+                why = self._unreachable(error)
+            except _NoJson as error:
+                why = str(error)
+            pause = max(asked_to_wait, wait * random.uniform(0.5, 1.0))
+            if time.monotonic() + pause > until:
+                raise ModelError(
+                    f"The server at {self.address.base_url} {why}, for {self.patience:g} seconds. Answers so far are "
+                    "kept: run the same command again when it does; with a smaller `concurrency`, if it is busy."
+                )
+            await asyncio.sleep(pause)
+            wait = min(2 * wait, LONGEST_WAIT)
+
+    def _unreachable(self, error: Exception) -> str:
+        """Why there is no connection, if trying again may help; otherwise an error."""
+        base = self.address.base_url
+        if isinstance(error.__cause__, ssl.SSLError) or "SSL" in str(error):
+            raise ModelError(f"No safe connection to {base}: {error}. Is it an http address, or its certificate old?")
+        if not self._reached:
+            raise ModelError(
+                f"There is no server at {base}: {error or type(error).__name__}. Start it, or check `base_url`."
+            )
+        return "does not keep the connection"
+
+    def _reply(self, response: Response) -> Reply:
+        base, status = self.address.base_url, response.status
+        if status in (401, 403):
+            state = "is refused" if self.address.key else "is missing"
+            raise ModelError(f"The server at {base} answers {status}: the key in OPENAI_API_KEY {state}.")
+        try:
+            found = json.loads(response.text)
+        except ValueError:
+            if status in REFUSALS and not response.text.lstrip().startswith("<"):
+                return Refused(status, self._quoted(response.text))
+            raise _NoJson(
+                f"answers {status} with something other than JSON: '{self._quoted(response.text)}'. A proxy's page, or "
+                "the wrong path? A base URL mostly ends in /v1"
+            ) from None
+        if status in REFUSALS:
+            return Refused(status, self._quoted(_message(found)))
+        if status != 200 or not isinstance(found, dict):
+            raise ModelError(
+                f"The server at {base} answers {status}, of another shape: '{self._quoted(response.text)}'."
+            )
+        return found
+
+    def _quoted(self, text: str) -> str:
+        return " ".join(self.address.redacted(text).split())[:QUOTED]
+
+    def no_model(self, says: str) -> ModelNotFound:
+        """The error for a model that the server does not have."""
+        return ModelNotFound(f"The server at {self.address.base_url} has no model '{self.address.name}'. {says}")
+
+
+class _NoJson(Exception):
+    pass
+
+
+def _message(found: Any) -> str:
+    """What the server says is wrong."""
+    error = found.get("error", found) if isinstance(found, dict) else found
+    message = error.get("message", error.get("detail", error)) if isinstance(error, dict) else error
+    return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)

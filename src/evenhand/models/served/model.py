@@ -1,0 +1,118 @@
+"""A model behind a server, asked in many requests at once."""
+
+import hashlib
+import logging
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from evenhand.core.questions import Answer, Question
+from evenhand.errors import BadInput, ModelError, UnfitModel
+from evenhand.models.planning.tokens import Unanswerable
+from evenhand.models.served import asking, replies
+from evenhand.models.served.address import Address
+from evenhand.models.served.asking import KINDS, UNCLEAR
+from evenhand.models.served.client import Client, Reply, Request
+from evenhand.models.served.probe import CLOSE, probe
+
+log = logging.getLogger(__name__)
+
+READING = 1  # raised whenever the same question becomes other requests: kept answers are then asked for again
+
+
+class ServedModel:
+    """Answers what its server can be asked, one request for each distinct one, as replies come.
+
+    The fingerprint is of the name that answers and of how it is asked. Weights cannot be seen: `reference` has answers
+    that a run keeps, to notice another model behind the same name.
+    """
+
+    kind = "causal"
+
+    def __init__(self, address: Address, *, concurrency: int = 8, samples: int = 20, patience: float = 120.0) -> None:
+        if not isinstance(samples, int) or samples < 1:
+            raise BadInput(f"`samples` must be a whole number from 1. Got {samples!r}.")
+        self.client = Client(address, concurrency=concurrency, patience=patience)
+        self.probed = probe(self.client, samples)
+        self.ability = self.probed.ability
+        self.name = address.name
+        self.reference: Mapping[Question, Answer] = self.probed.reference
+        self.tolerance = max(CLOSE, 4 * self.probed.disagreement) if self.reference else math.nan
+        self.unclear = 0
+        """Questions whose samples named no option, or not often enough."""
+        a = self.ability
+        how = a.kind, a.whole, a.start, a.begins, a.samples if a.kind == "c" else 0, READING
+        self.fingerprint = hashlib.sha256(f"openai {address.name} {self.probed.model} {how}".encode()).hexdigest()[:32]
+
+    @property
+    def about(self) -> dict[str, object]:
+        """Where it is, what it gives, and how far two askings differ."""
+        a = self.ability
+        found: dict[str, object] = {
+            "source": f"openai:{self.name}",
+            "server": self.client.address.base_url,
+            "answered_by": self.probed.model,
+            "gives": f"{a.kind}: {KINDS[a.kind]}",
+            "start": a.start or ("the server's own" if a.begins else "none"),
+            "concurrency": self.client.concurrency,
+        }
+        if not math.isnan(self.probed.disagreement):
+            found["two_askings_differ_by"] = round(self.probed.disagreement, 6)
+        if a.kind == "c":
+            found |= {"samples": a.samples, "unclear": self.unclear}
+        return found
+
+    def cannot(self, question: Question) -> str:
+        """Why the server cannot be asked this; empty where it can."""
+        return asking.cannot(question, self.ability)
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        """One answer for each question, in order."""
+        found = dict(self.answers(questions))
+        return [found[number] for number in range(len(questions))]
+
+    def answers(self, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
+        """The answer to each question, with its number, as replies come; equal requests are sent once."""
+        needs: dict[int, list[Request]] = {}
+        for number, question in enumerate(questions):
+            if reason := self.cannot(question):
+                raise UnfitModel(f"'{self.name}' cannot be asked this through its server: {reason}.", check="server")
+            try:
+                needs[number] = asking.requests(question, self.ability, self.name)
+            except Unanswerable as reason:
+                yield number, Answer.none(str(reason))
+        waiting: dict[Request, list[int]] = {}
+        for number, wanted in needs.items():
+            for request in wanted:
+                waiting.setdefault(request, []).append(number)
+        left = {number: len(set(wanted)) for number, wanted in needs.items()}
+        found: dict[Request, Reply] = {}
+        distinct = list(waiting)
+        log.info(f"{len(questions):,} questions, {len(distinct):,} requests to {self.client.address.base_url}.")
+        hidden = None if log.isEnabledFor(logging.INFO) else True  # None: unless it is a terminal
+        with tqdm(desc="Asking", total=len(distinct), unit=" requests", disable=hidden, leave=False) as bar:
+            for place, reply in self.client.all(distinct):
+                self._check(reply)
+                bar.update()
+                found[distinct[place]] = reply
+                for number in dict.fromkeys(waiting[distinct[place]]):
+                    left[number] -= 1
+                    if not left[number]:
+                        answer = asking.answer(questions[number], self.ability, [found[r] for r in needs[number]])
+                        self.unclear += answer.note == UNCLEAR
+                        yield number, answer
+
+    def _check(self, reply: Reply) -> None:
+        model = replies.model(reply)
+        if model and model != self.probed.model:
+            raise ModelError(
+                f"Another model answers now: '{model}', not '{self.probed.model}'. Answers so far are kept. Ask for "
+                "each by its own name."
+            )
+
+
+def load(name: str, base_url: str | None, **how: Any) -> ServedModel:
+    """The model of that name, once its server was asked what it can answer."""
+    return ServedModel(Address.of(name, base_url), **how)

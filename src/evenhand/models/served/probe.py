@@ -1,0 +1,306 @@
+"""What a server can be asked, found out by a few requests; a server whose numbers would mean nothing is refused."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from evenhand.core.questions import Answer, Choose, Likelihood, Question
+from evenhand.errors import ModelError, UnfitModel
+from evenhand.models.planning.tokens import Unanswerable
+from evenhand.models.served import asking, replies
+from evenhand.models.served.asking import KINDS, Ability
+from evenhand.models.served.client import Client, Refused, Reply, Request
+from evenhand.models.served.replies import Token
+
+TEXT = "Monday, Tuesday, Wednesday, Thursday, Friday"
+LONG = "The nurse said that she was tired, and the engineer said that he was late. " * 8
+STARTS = ("<|endoftext|>", "<|begin_of_text|>", "<s>", "<bos>", "<|startoftext|>")
+"""Start tokens of well-known models."""
+TOPS = (20, 5)
+"""How many of the likeliest tokens are asked for: some servers allow 20, some 5."""
+REFERENCE = Choose(f"The two likeliest tokens after: {TEXT}", ("first", "second"))
+"""Stands for what its prompt says: nobody asks it. A model without numbers for whole texts is known by the answer."""
+SUMS = 1.01
+"""What the probabilities of the likeliest tokens may add up to, with rounding."""
+CLOSE = 0.05
+"""Nats by which the same log-probability, asked for in two ways, may differ: half precision and batches of others."""
+FAR = 0.5
+"""Nats beyond which two askings of one question agree so little that the numbers mean nothing."""
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What the probe found: the model that answers, what it can be asked, remarks, and answers to know it by."""
+
+    model: str
+    ability: Ability
+    remarks: tuple[tuple[str, str, str, str], ...]
+    """Check, verdict (fine or careful), what it found, what to do."""
+    disagreement: float
+    """By how many nats two askings of the same differed at most; NaN where only text is given."""
+    reference: Mapping[Question, Answer] = field(default_factory=dict)
+
+
+def probe(client: Client, samples: int) -> Probed:
+    """Ask the server what it can be asked."""
+    return _Probing(client, samples).found()
+
+
+class _Probing:
+    def __init__(self, client: Client, samples: int) -> None:
+        self.client = client
+        self.name = client.address.name
+        self.samples = samples
+        self.answered = ""
+        self.remarks: list[tuple[str, str, str, str]] = []
+
+    def found(self) -> Probed:
+        self._listed()
+        ability = self._next(Ability(samples=self.samples))
+        if ability.text:
+            ability = self._started(ability)
+            ability = self._whole(ability)
+        ability = self._chat(ability)
+        if not (ability.text or ability.chat_text):
+            raise UnfitModel(
+                f"The server at {self.client.address.base_url} answers neither completions nor chats for "
+                f"'{self.name}'. Is it a model for embeddings?",
+                check="server",
+            )
+        self._remark("server", "fine" if ability.whole else "careful", *self._told(ability))
+        disagreement, reference = self._twice(ability)
+        return Probed(self.answered, ability, tuple(self.remarks), disagreement, reference)
+
+    def _remark(self, check: str, verdict: str, says: str, do: str = "") -> None:
+        self.remarks.append((check, verdict, says, do))
+
+    def _told(self, ability: Ability) -> tuple[str, str]:
+        says = f"The server gives {KINDS[ability.kind]}."
+        if ability.kind == "a":
+            return says, ""
+        if ability.kind == "b":
+            most = max(ability.next, ability.chat_next)
+            says += f" It lists the {most} likeliest next tokens, and none of a prompt (echo is ignored or refused)."
+            return says, "Choices can be asked, by letters; sentence pairs and pronouns cannot."
+        half = math.sqrt(asking.Z2 / (self.samples + asking.Z2)) / 2
+        says += f" Each question is asked {self.samples} times: a share of 50 % has Wilson's interval of +-{half:.0%}."
+        return says, "Choices can be asked, by letters; sentence pairs and pronouns cannot. `samples` asks more often."
+
+    def _send(self, path: str, **body: object) -> Reply:
+        reply = self.client.one(Request.of(path, model=self.name, **body))
+        if isinstance(reply, Refused):
+            if reply.status == 404 and "model" in reply.says.lower():
+                raise self.client.no_model(reply.says)
+            return reply
+        self._check_model(replies.model(reply))
+        return reply
+
+    def _check_model(self, model: str) -> None:
+        """The model that answers must be the one asked for; a dated name of it will do."""
+        if model and not (model == self.name or model.startswith(f"{self.name}-") or self.name.endswith(f"/{model}")):
+            raise self.client.no_model(f"'{model}' answers in its place: ask for openai:{model}.")
+        if self.answered and model != self.answered:
+            raise ModelError(f"Two models answer to '{self.name}': '{self.answered}' and '{model}'.")
+        self.answered = model
+
+    def _listed(self) -> None:
+        """The models that the server lists, if it does; the one asked for must be among them."""
+        reply = self.client.one(Request("models"))
+        if isinstance(reply, Refused):
+            if reply.status == 404 and not self.client.address.base_url.endswith("/v1"):
+                base = self.client.address.base_url
+                raise ModelError(f"{base}/models is not there (404). Did you mean `base_url='{base}/v1'`?")
+            return
+        data = reply.get("data")
+        names = [str(one.get("id")) for one in data if isinstance(one, dict)] if isinstance(data, list) else []
+        also = [str(n) for one in data or () if isinstance(one, dict) for n in one.get("aliases") or ()]
+        if names and self.name not in (*names, *also):
+            raise self.client.no_model(f"It has: {', '.join(names[:8])}.")
+
+    def _next(self, ability: Ability) -> Ability:
+        """Whether completions are answered, and with how many of the likeliest tokens."""
+        for top in TOPS:
+            reply = self._send("completions", prompt=TEXT, max_tokens=1, temperature=1, logprobs=top)
+            if isinstance(reply, Refused):
+                continue
+            listed = [len(token.top) for token in replies.generated(reply)[:1]]
+            density = replies.prompt_tokens(reply) / len(TEXT)
+            ability = replace(ability, text=True, next=min(top, *listed) if listed else 0, density=density)
+            self._check_logps(replies.generated(reply))
+            break
+        else:
+            reply = self._send("completions", prompt=TEXT, max_tokens=1, temperature=1)
+            ability = replace(ability, text=not isinstance(reply, Refused))
+        if ability.next:
+            self._unmoved(ability)
+        if ability.density:
+            self._uncut(ability)
+        return ability
+
+    def _check_logps(self, tokens: Sequence[Token]) -> None:
+        """Log-probabilities must be at most 0, not all 0, and natural: those of several tokens add up to 1 at most."""
+        logps = [logp for token in tokens for _, logp in token.top] + [t.logp for t in tokens if t.logp is not None]
+        if len(logps) > 2 and not any(logps):
+            raise UnfitModel("Every log-probability that the server gives is 0. Turn them on in it.", check="numbers")
+        if any(not math.isfinite(logp) or logp > 1e-3 for logp in logps):
+            raise UnfitModel("The server gives log-probabilities that are not numbers up to 0.", check="numbers")
+        worst = max((math.fsum(math.exp(logp) for _, logp in token.top) for token in tokens), default=0.0)
+        if worst > SUMS:
+            raise UnfitModel(
+                f"The server's log-probabilities are not natural: those of the likeliest tokens add up to {worst:.2f}, "
+                "and 1 is all there is. Some servers give logarithms to the base 10.",
+                check="numbers",
+            )
+
+    def _unmoved(self, ability: Ability) -> None:
+        """Whether settings of sampling touch the log-probabilities, which are asked for without any."""
+        body = {"prompt": TEXT, "max_tokens": 1, "logprobs": ability.next}
+        plain = self._send("completions", temperature=1, **body)
+        moved = self._send("completions", temperature=0.3, presence_penalty=1.5, frequency_penalty=1.5, **body)
+        if isinstance(plain, Refused) or isinstance(moved, Refused):
+            return
+        one, other = (dict(replies.generated(reply)[0].top) for reply in (plain, moved))
+        if max((abs(one[text] - other[text]) for text in one.keys() & other.keys()), default=math.inf) > CLOSE:
+            self._remark(
+                "numbers", "careful", "Temperature or penalties change the server's log-probabilities.",
+                "They are asked for at temperature 1 and without penalties; see that the server adds none of its own.",
+            )  # fmt: skip
+
+    def _uncut(self, ability: Ability) -> None:
+        reply = self._send("completions", prompt=LONG, max_tokens=1, temperature=1)
+        if isinstance(reply, Refused):
+            self._remark("length", "careful", f"A prompt of {len(LONG)} characters is refused: '{reply.says}'.")
+        elif 0 < replies.prompt_tokens(reply) < ability.density * len(LONG) / 3:
+            raise UnfitModel(
+                f"The server cuts prompts: of {len(LONG)} characters it has read {replies.prompt_tokens(reply)} "
+                "tokens. Start it with a longer context.",
+                check="length",
+            )
+
+    def _started(self, ability: Ability) -> Ability:
+        """Whether the server puts a start token before a prompt: a letter is one token by itself."""
+
+        def count(text: str) -> int:
+            return replies.prompt_tokens(self._send("completions", prompt=text, max_tokens=1, temperature=1))
+
+        alone = count("a") if ability.density else 0
+        if alone > 2:
+            raise UnfitModel(
+                f"The server makes {alone} tokens of the prompt 'a': its start token is there twice. Does its template "
+                "or its tokenizer add another?",
+                check="start token",
+            )
+        if alone == 2:
+            return replace(ability, begins=True)
+        for start in STARTS if alone else ():
+            if count(f"{start}a") == 2:
+                return replace(ability, begins=True, start=start)
+        self._remark(
+            "start token", "careful", "No start token is known before a prompt, so that first tokens have no number."
+        )
+        return ability
+
+    def _whole(self, ability: Ability) -> Ability:
+        """Whether the log-probabilities of a prompt are given, and are those of the next token after its beginning."""
+        for how in ("echo", "prompt_logprobs"):
+            tried = replace(ability, whole=how)  # type: ignore[arg-type]
+            request = asking.whole(TEXT, tried, self.name)
+            reply = self.client.one(request)
+            if isinstance(reply, Refused):
+                continue
+            found = replies.of_prompt(reply) if how == "prompt_logprobs" else replies.generated(reply)
+            if len(found) < 3:
+                continue  # ignored: only what was generated is there
+            return replace(tried, begins=self._check_echo(reply, found, tried))
+        return ability
+
+    def _check_echo(self, reply: Reply, found: Sequence[Token], ability: Ability) -> bool:
+        """Whether a start token comes before the prompt, whose tokens and log-probabilities must be right."""
+        try:
+            skip, _ = asking.aligned([token.text for token in found], TEXT)
+            asking.tokens_of(reply, TEXT, ability)
+        except Unanswerable:
+            shown = "".join(token.text for token in found)[:80]
+            raise UnfitModel(
+                f"The server's tokens do not give the prompt back: '{shown}' for '{TEXT}'.", check="echo"
+            ) from None
+        if skip > 1:
+            told = ", ".join(repr(token.text) for token in found[:skip])
+            raise UnfitModel(
+                f"The server puts {skip} tokens before a prompt: {told}. One will do.", check="start token"
+            )
+        self._check_logps(found)
+        given = replies.offsets(reply)
+        lengths = [stop - start for start, stop in pairwise(given)]
+        if any(length != len(token.text) for length, token in zip(lengths, found, strict=False)):
+            raise UnfitModel("The server's text_offset is not where its tokens are.", check="echo")
+        if ability.next:
+            self._check_shift(ability)
+        return skip == 1
+
+    def _check_shift(self, ability: Ability) -> None:
+        """The log-probability of a token must be the one that the server lists for it after what comes before."""
+        before = TEXT[: TEXT.rindex(" ")]
+        top = self._send(
+            "completions", prompt=ability.start + before, max_tokens=1, temperature=1, logprobs=ability.next
+        )
+        listed = replies.generated(top)[0].top
+        token, logp = max(listed, key=lambda found: found[1])
+        reply = self.client.one(asking.whole(before + token, ability, self.name))
+        try:
+            tokenized, found = asking.tokens_of(reply, before + token, ability)
+            place = tokenized.positions[-1]
+            start, _ = tokenized.encoding.offsets[place]
+        except Unanswerable:
+            return  # the token does not stay one behind the text; TEXT itself was given back
+        same = found[place] is not None and abs((found[place] or 0.0) - logp) <= CLOSE
+        if start == len(before) and not same:
+            raise UnfitModel(
+                f"The server's log-probabilities are not those of its tokens: {token!r} after '{before}' has "
+                f"{logp:.3f} as the next token and {found[place]} in the prompt. Are they shifted by one?",
+                check="echo",
+            )
+
+    def _chat(self, ability: Ability) -> Ability:
+        """Whether chats are answered, and with how many of the likeliest tokens."""
+        said = [{"role": "user", "content": "Answer with one letter, A or B."}]
+        for top in (*TOPS, 0):
+            listed: dict[str, object] = {"logprobs": True, "top_logprobs": top} if top else {}
+            body: dict[str, object] = {"messages": said, "temperature": 1, **listed}
+            reply = self._send("chat/completions", **{ability.limit: 1}, **body)
+            if isinstance(reply, Refused) and "max_completion_tokens" in reply.says:
+                ability = replace(ability, limit="max_completion_tokens")
+                reply = self._send("chat/completions", max_completion_tokens=1, **body)
+            if isinstance(reply, Refused):
+                continue
+            tokens = replies.generated(reply)
+            self._check_logps(tokens)
+            found = min(top, len(tokens[0].top)) if tokens else 0
+            return replace(ability, chat_text=True, chat_next=found)
+        return ability
+
+    def _twice(self, ability: Ability) -> tuple[float, dict[Question, Answer]]:
+        """Questions to know the model by, and how far two askings of them differ."""
+        if ability.kind == "c":
+            return math.nan, {}
+        question: Question = Likelihood(f"{TEXT}.") if ability.whole else REFERENCE
+        one, other = (self._asked(question, ability) for _ in range(2))
+        apart = max(abs(a - b) for a, b in zip(one, other, strict=True))
+        if apart > FAR:
+            raise UnfitModel(
+                f"Two askings of one question differ by {apart:.2f} nats: chance answers.", check="numbers"
+            )
+        verdict = "fine" if apart <= CLOSE else "careful"
+        self._remark("two askings", verdict, f"The same question asked twice: {apart:.2g} nats apart at most.")
+        return apart, {question: Answer(tuple(one))}
+
+    def _asked(self, question: Question, ability: Ability) -> Sequence[float]:
+        if ability.whole:
+            found = [self.client.one(request) for request in asking.requests(question, ability, self.name)]
+            return asking.answer(question, ability, found).logps
+        chat = not ability.next
+        asked = Choose(TEXT, ("first", "second"), chat=chat)
+        top = ability.chat_next if chat else ability.next
+        reply = self.client.one(asking.following(asked, ability, self.name, top))
+        return sorted((logp for _, logp in replies.generated(reply)[0].top), reverse=True)[:2]

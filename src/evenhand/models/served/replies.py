@@ -1,0 +1,111 @@
+"""What a server's replies say: tokens with their log-probabilities, texts, the model that answered.
+
+Two shapes of log-probabilities are known: that of completions (`tokens`, `token_logprobs`, `top_logprobs`; vLLM,
+SGLang) and that of chats (`content`, a list of tokens; llama.cpp has it for completions, too). vLLM's
+`prompt_logprobs` is a third, for the prompt alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evenhand.errors import ModelError
+from evenhand.models.served.client import Refused, Reply
+
+Found = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token's text, its log-probability (None for the first of a text) and the likeliest tokens in its place."""
+
+    text: str
+    logp: float | None
+    top: tuple[tuple[str, float], ...] = field(default=())
+
+
+def generated(reply: Reply) -> list[Token]:
+    """The tokens that a reply reports with log-probabilities; none where it has no log-probabilities."""
+    choice = _choice(reply)
+    found = choice.get("logprobs")
+    if not isinstance(found, dict):
+        return []
+    try:
+        if isinstance(found.get("content"), list):
+            return [
+                Token(
+                    str(token["token"]),
+                    float(token["logprob"]),
+                    tuple((str(top["token"]), float(top["logprob"])) for top in token.get("top_logprobs") or ()),
+                )
+                for token in found["content"]
+            ]
+        texts = found.get("tokens") or []
+        logps = found.get("token_logprobs") or []
+        tops = found.get("top_logprobs") or [None] * len(texts)
+        return [
+            Token(
+                str(text), None if logp is None else float(logp), tuple((t, float(p)) for t, p in (top or {}).items())
+            )
+            for text, logp, top in zip(texts, logps, tops, strict=True)
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _strange(found, error) from error
+
+
+def offsets(reply: Reply) -> list[int]:
+    """Where each token starts, as the server says; empty where it does not say."""
+    found = (_choice(reply).get("logprobs") or {}).get("text_offset") or []
+    return [int(place) for place in found] if all(isinstance(place, int) for place in found) else []
+
+
+def of_prompt(reply: Reply) -> list[Token]:
+    """The prompt's tokens by vLLM's `prompt_logprobs`; none where there are none."""
+    choice = _choice(reply)
+    found = choice.get("prompt_logprobs") or (reply.get("prompt_logprobs") if isinstance(reply, Mapping) else None)
+    if not isinstance(found, list):
+        return []
+    try:
+        tokens = [next(iter(place.values())) if place else None for place in found]
+        return [
+            Token(str(token["decoded_token"]), float(token["logprob"])) if token else Token("", None)
+            for token in tokens
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _strange(found, error) from error
+
+
+def text(reply: Reply) -> str:
+    """The text that was written."""
+    choice = _choice(reply)
+    message = choice.get("message")
+    found = message.get("content") if isinstance(message, dict) else choice.get("text")
+    return found if isinstance(found, str) else ""
+
+
+def model(reply: Reply) -> str:
+    """The name of the model that answered; empty where the server does not say."""
+    return str(reply.get("model") or "") if isinstance(reply, Mapping) else ""
+
+
+def prompt_tokens(reply: Reply) -> int:
+    """The number of the prompt's tokens; 0 where the server does not say."""
+    usage = reply.get("usage") if isinstance(reply, Mapping) else None
+    found = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    return found if isinstance(found, int) else 0
+
+
+def _choice(reply: Reply) -> Found:
+    if isinstance(reply, Refused):
+        raise ModelError(f"The server refuses a request ({reply.status}): '{reply.says}'.")
+    choices = reply.get("choices")
+    if not isinstance(choices, Sequence) or not choices or not isinstance(choices[0], dict):
+        raise _strange(reply, None)
+    return choices[0]
+
+
+def _strange(found: object, error: Exception | None) -> ModelError:
+    why = f" ({error!r})" if error else ""
+    return ModelError(
+        f"The server's reply is not of the shape of OpenAI's API{why}: '{str(found)[:120]}'. Is it such a server?"
+    )

@@ -1,0 +1,74 @@
+"""How choices are asked, from the command line: in a chat, behind a system prompt of a file."""
+
+from pathlib import Path
+
+import pytest
+
+from evenhand import Run
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from helpers import made_bbq, tiny
+
+TEMPLATE = "{% for message in messages %}[{{ message['role'] }}] {{ message['content'] }}\n{% endfor %}[assistant]"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tokenizer = tiny.continuing_bytes()
+    tokenizer.model_max_length = 512
+    tokenizer.chat_template = TEMPLATE
+    place = tmp_path_factory.mktemp("models") / "tiny-chat"
+    return tiny.save_causal("gpt2", place, tokenizer=tokenizer, max_position_embeddings=512)
+
+
+@pytest.mark.usefixtures("without_pages")
+def test_chat_and_system_prompt_are_part_of_what_was_asked(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    made_bbq.write(tmp_path)
+    system = tmp_path / "system.txt"
+    system.write_text("You answer exams. One letter is enough, and it is the right one.\n")
+    asked = ["audit", str(folder), "--suite", "choices", "--out", str(tmp_path / "runs"), "--option", "mass=0"]
+    assert run_command(app, asked) == 0
+    assert run_command(app, [*asked, "--chat", "--system", str(system)]) == 0
+    run = Run.load(tmp_path / "runs" / "tiny-chat")
+    assert len(run.record.tasks) == 12
+    last = run.record.tasks[-1]
+    assert last.measure_options["system"] == system.read_text().strip()
+    assert "chat=True" in last.dataset
+    assert "exams" not in last.dataset
+    plain, chat = (run.scores_of(run.record.tasks[n].dataset, "choice-coverage")["score"] for n in (2, 8))
+    assert list(plain) != list(chat)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--chat", "--system", "nowhere.txt"], "The system prompt 'nowhere.txt' cannot be read"),
+        (["--system", "{file}"], "give `chat`, or leave `system` out"),
+        (["--chat", "--system", "{empty}"], "is empty"),
+        (["--option", "by=words"], "Unknown value of by 'words'"),
+        (["--option", "mass=lots"], "mass must be a number from 0 to 1"),
+    ],
+)
+def test_what_cannot_be_asked_is_a_sentence(
+    arguments: list[str],
+    says: str,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    made_bbq.write(tmp_path)
+    (tmp_path / "file").write_text("Be brief.")
+    (tmp_path / "empty").write_text(" \n")
+    given = [argument.format(file=tmp_path / "file", empty=tmp_path / "empty") for argument in arguments]
+    assert run_command(app, ["audit", str(folder), "--suite", "choices", "--out", str(tmp_path / "runs"), *given]) == 2
+    assert says in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_option_that_nothing_has_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(app, ["audit", "mini-en", "--suite", "gbef", "--chat", "--out", str(tmp_path)]) == 2
+    assert "Unknown option 'chat'" in capsys.readouterr().err

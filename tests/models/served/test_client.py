@@ -1,0 +1,135 @@
+"""Wrong addresses, keys and models are sentences, and the key is in none of them."""
+
+import logging
+import socket
+import ssl
+import threading
+from pathlib import Path
+
+import pytest
+
+import evenhand
+from evenhand.errors import BadInput, ModelError, ModelNotFound
+from evenhand.models.served.address import Address
+from evenhand.models.served.client import Client, Request
+from evenhand.models.served.model import ServedModel
+
+from .conftest import Connect
+
+KEY = "sk-very-secret-1234"
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("localhost:8000", "is the address of a server"),
+        ("ftp://localhost/v1", "is the address of a server"),
+        ("http://", "is the address of a server"),
+        ("http://localhost:99999/v1", "is the address of a server"),
+        ("http://localhost:x/v1", "is the address of a server"),
+        (f"http://me:{KEY}@localhost/v1", "holds a password or a key"),
+        (f"http://{KEY}@localhost/v1", "holds a password or a key"),
+        (f"http://localhost/v1?api_key={KEY}", "holds a password or a key"),
+    ],
+)
+def test_a_wrong_url_is_refused_and_a_key_in_it_is_not_repeated(url: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says) as error:
+        Address.of("openai:tiny", url)
+    assert KEY not in str(error.value)
+
+
+def test_the_environment_says_where_the_server_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1/")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    found = Address.of("openai:org/tiny")
+    assert (found.name, found.base_url, found.key) == ("org/tiny", "http://localhost:1/v1", KEY)
+    assert KEY not in repr(found)
+    assert Address.of("openai:tiny", "http://localhost:2").base_url == "http://localhost:2"
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    assert Address.of("openai:tiny").base_url == "https://api.openai.com/v1"
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(BadInput, match="needs a key: set OPENAI_API_KEY.*`base_url="):
+        Address.of("openai:tiny")
+    with pytest.raises(BadInput, match="is openai:NAME"):
+        Address.of("openai: ", "http://localhost:2")
+    monkeypatch.setenv("OPENAI_API_KEY", "“sk”")
+    with pytest.raises(BadInput, match="characters that no key has"):
+        Address.of("openai:tiny", "http://localhost:2")
+
+
+def test_where_nobody_listens_there_is_no_server() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(ModelError, match=f"There is no server at http://127.0.0.1:{port}/v1.*Start it, or check"):
+        evenhand.load("openai:tiny", base_url=f"http://127.0.0.1:{port}/v1")
+
+
+def test_tls_with_a_server_that_has_none_is_a_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as plain:
+
+        def answer() -> None:
+            connection, _ = plain.accept()
+            with connection:
+                connection.recv(100)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        with pytest.raises(ModelError, match="No safe connection to https"):
+            Client(Address("tiny", f"https://127.0.0.1:{plain.getsockname()[1]}/v1")).one(Request("models"))
+        thread.join()
+    assert ssl.OPENSSL_VERSION
+
+
+def test_a_wrong_key_is_told_and_never_shown(connect: Connect, caplog: pytest.LogCaptureFixture) -> None:
+    _, model = connect(key=KEY)
+    with caplog.at_level(logging.DEBUG):
+        for key, says in (("", "is missing"), (KEY[:-1], "is refused")):
+            with pytest.raises(ModelError, match=f"answers 401: the key in OPENAI_API_KEY {says}") as error:
+                ServedModel(Address("tiny", model.client.address.base_url, key))
+            assert "sk-" not in str(error.value)
+        _, model = connect(key=KEY)
+        model.answer([evenhand.Likelihood("She works.")])
+    assert KEY not in caplog.text
+    assert KEY not in str(model.about)
+    assert KEY not in repr(vars(model.client))
+
+
+def test_a_server_that_repeats_the_key_does_not_make_us_repeat_it(connect: Connect) -> None:
+    server, model = connect(key=KEY)
+    server.faults = frozenset({"leaks the key"})
+    with pytest.raises(ModelError, match=r"refuses a question \(422\): 'no rights with Bearer \(key\)'"):
+        model.answer([evenhand.Likelihood("He works.")])
+
+
+def test_an_unknown_model_is_told_with_those_there_are(connect: Connect) -> None:
+    _, model = connect()
+    with pytest.raises(ModelNotFound, match="has no model 'huge'. It has: tiny"):
+        evenhand.load("openai:huge", base_url=model.client.address.base_url)
+    _, model = connect(gives=frozenset({"echo", "next", "text"}))
+    with pytest.raises(ModelNotFound, match="The model 'huge' does not exist"):
+        evenhand.load("openai:huge", base_url=model.client.address.base_url)
+
+
+def test_a_base_url_without_its_end_is_told(connect: Connect) -> None:
+    _, model = connect()
+    base = model.client.address.base_url.removesuffix("/v1")
+    with pytest.raises(ModelError, match=f"Did you mean `base_url='{base}/v1'`|something other than JSON"):
+        ServedModel(Address("tiny", base), patience=0.5)
+
+
+def test_wrong_numbers_are_refused() -> None:
+    address = Address("tiny", "http://localhost:1/v1")
+    for wrong in (0, -1, 1.5, "many"):
+        with pytest.raises(BadInput, match="`concurrency` must be a whole number from 1"):
+            ServedModel(address, concurrency=wrong)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="`samples` must be a whole number from 1"):
+        ServedModel(address, samples=0)
+
+
+def test_a_base_url_is_for_served_models(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="`base_url` is for a model behind a server, openai:NAME. Got 'mini-en'"):
+        evenhand.load("mini-en", base_url="http://localhost:1/v1")
+    with pytest.raises(BadInput, match="behind a server.*`engine='ray'`"):
+        list(evenhand.sweep(["openai:tiny"], engine="ray", out=tmp_path))

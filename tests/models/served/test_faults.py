@@ -1,0 +1,99 @@
+"""Every fault of a server is noticed: refused, survived, or said."""
+
+import pytest
+
+from evenhand import Choose, Likelihood
+from evenhand.errors import EvenhandError, ModelError, ModelNotFound, UnfitModel
+from helpers import tiny
+from helpers.openai_server import FAULTS
+
+from .conftest import Connect
+
+ALL = frozenset({"echo", "next", "text", "chat next", "chat text", "usage", "models"})
+NO_USAGE = ALL - {"usage"}
+LIKELIHOODS = [Likelihood(text) for text in tiny.TEXTS]
+LETTERS = Choose("Who works?", ("He", "She"), by="letters")
+
+REFUSED: dict[str, tuple[type[EvenhandError], str]] = {
+    "log10": (UnfitModel, "are not natural: those of the likeliest tokens add up to"),
+    "shifted logprobs": (UnfitModel, "not those of its tokens.*shifted by one"),
+    "shifted offsets": (UnfitModel, "text_offset is not where its tokens are"),
+    "bos doubled": (UnfitModel, "start token is there twice"),
+    "truncated": (UnfitModel, "cuts prompts"),
+    "zeros": (UnfitModel, "Every log-probability that the server gives is 0"),
+    "positive": (UnfitModel, "not numbers up to 0"),
+    "garbled": (UnfitModel, "do not give the prompt back: '<.*MONDAY"),
+    "endless storm": (ModelError, "answers 429.*for 0.5 seconds. Answers so far are kept.*`concurrency`"),
+    "always dropped": (ModelError, "does not keep the connection, for 0.5 seconds"),
+    "always html": (ModelError, "something other than JSON: '<html><body>502 Bad Gateway.*ends in /v1"),
+    "other shape": (ModelError, "not of the shape of OpenAI's API"),
+    "another model": (ModelNotFound, "'other' answers in its place: ask for openai:other"),
+    "noise": (UnfitModel, "Two askings of one question differ|not those of its tokens"),
+    "leaks the key": (UnfitModel, "neither completions nor chats"),
+}
+SURVIVED = ("storm", "dropped", "html")
+SAID = ("echo ignored", "temperature")
+LATER = ("another model later",)
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_a_server_whose_numbers_would_mean_nothing_is_refused(connect: Connect, fault: str) -> None:
+    error, says = REFUSED[fault]
+    with pytest.raises(error, match=says):
+        connect(faults=frozenset({fault}), patience=0.5, key="sk-secret" if fault == "leaks the key" else "")
+
+
+@pytest.mark.parametrize("fault", SURVIVED)
+def test_what_passes_is_tried_again_and_changes_no_answer(connect: Connect, fault: str) -> None:
+    _, faulty = connect(faults=frozenset({fault}), patience=20.0)
+    _, sound = connect()
+    assert faulty.answer(LIKELIHOODS) == sound.answer(LIKELIHOODS)
+
+
+def test_echo_that_is_ignored_is_no_likelihood(connect: Connect) -> None:
+    _, model = connect(faults=frozenset({"echo ignored"}))
+    assert not model.ability.whole
+    assert model.cannot(LIKELIHOODS[0])
+
+
+def test_temperature_that_changes_the_numbers_is_said(connect: Connect) -> None:
+    _, model = connect(faults=frozenset({"temperature"}))
+    assert [verdict for check, verdict, *_ in model.probed.remarks if check == "numbers"] == ["careful"]
+    _, sound = connect()
+    assert not [verdict for check, verdict, *_ in sound.probed.remarks if check == "numbers"]
+    assert model.answer(LIKELIHOODS) == sound.answer(LIKELIHOODS)  # it is asked at temperature 1
+
+
+def test_another_model_in_the_middle_stops_the_run(connect: Connect) -> None:
+    _, model = connect(faults=frozenset({"another model later"}))
+    texts = [Likelihood(f"She wrote letter {n}.") for n in range(40)]
+    with pytest.raises(ModelError, match="Another model answers now: 'other', not 'tiny'"):
+        model.answer(texts)
+
+
+def test_a_prompt_that_is_cut_later_has_no_answer(connect: Connect) -> None:
+    server, model = connect()
+    server.faults = frozenset({"truncated"})
+    assert {answer.note for answer in model.answer(LIKELIHOODS[2:5])} == {
+        "the server's tokens do not give the text back"
+    }
+    server, model = connect(faults=frozenset({"echo ignored"}), top=20)
+    server.faults = frozenset({"truncated"})
+    long = Choose("They wrote 24 letters; nobody answered. " * 4, ("He", "She"), by="letters")
+    assert model.answer([long])[0].note == "the server has cut the prompt"
+
+
+def test_a_doubled_start_is_seen_in_the_echo_where_the_server_counts_no_tokens(connect: Connect) -> None:
+    with pytest.raises(UnfitModel, match="puts 2 tokens before a prompt"):
+        connect(faults=frozenset({"bos doubled"}), gives=NO_USAGE)
+
+
+def test_a_server_that_stops_in_the_middle_is_an_error_after_some_patience(connect: Connect) -> None:
+    server, model = connect(patience=0.5)
+    server.stops_after = len(server.seen) + 3
+    with pytest.raises(ModelError, match="does not keep the connection.*kept"):
+        model.answer(LIKELIHOODS)
+
+
+def test_no_fault_is_untested() -> None:
+    assert {*REFUSED, *SURVIVED, *SAID, *LATER} == set(FAULTS)

