@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 from evenhand.errors import BadInput, EvenhandError
 from evenhand.runs.folder import Run
 from evenhand.web import marking, showing
+from evenhand.web.corpora import Corpora
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
 from evenhand.web.headlines import HeadlinesOf
 from evenhand.web.listing import Runs, two_latest
@@ -46,6 +47,7 @@ def application(
     routes = [
         Route("/", site.home),
         Route("/runs/{ids}", site.run),
+        Route("/corpora/{id}", site.corpus),
         Route("/compare", site.compare),
         Route("/probe", site.probe),
         Route("/swap", site.swap, methods=["GET", "POST"]),
@@ -65,6 +67,7 @@ class Site:
 
     def __init__(self, runs: Runs, models: Probe) -> None:
         self.runs = runs
+        self.corpora = Corpora(runs)
         self.models = models
         self.files = shipped()
         self.warm = False
@@ -87,6 +90,7 @@ class Site:
         runs = await run_in_threadpool(self.runs.all)
         shown = [run for run in runs if run.has(words) or run.id in chosen]
         known: dict[str, Any] = {"words": words, "chosen": chosen, "runs": runs, "shown": shown}
+        known["corpora"] = await run_in_threadpool(self.corpora.all)
         found = await self.headlines.ready(shown)
         return self._soon(rendered("list.html", **known, headlines=found, folder=self.runs.folder))
 
@@ -96,6 +100,14 @@ class Site:
         if len(ids) > MOST_RUNS:
             raise BadInput(f"A page can show at most {MOST_RUNS} runs. Got {len(ids)}.")
         page, policy = await _in(self.reading, lambda: showing.page(self._open(ids)))
+        return html(page, headers={"Content-Security-Policy": policy})
+
+    async def corpus(self, request: Request) -> Response:
+        """The page of counted corpora."""
+        made = await _in(self.reading, lambda: self.corpora.open(request.path_params["id"]))
+        if made is None:
+            raise HTTPException(404)
+        page, policy = showing.sandboxed(made)
         return html(page, headers={"Content-Security-Policy": policy})
 
     async def compare(self, request: Request) -> Response:

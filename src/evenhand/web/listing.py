@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -61,11 +61,11 @@ class Runs:
 
     def all(self) -> list[Listed]:
         """Every run, the latest first."""
-        return sorted((self._listed(folder) for folder in self._folders()), key=lambda run: run.started, reverse=True)
+        return sorted((self._listed(folder) for folder in self.folders()), key=lambda run: run.started, reverse=True)
 
     def open(self, id: str) -> Run | None:
         """The run of this id, None if there is none; an error with the list's wording if it cannot be opened."""
-        folder = next((folder for folder in self._folders() if self._id(folder) == id), None)
+        folder = next((folder for folder in self.folders() if self.id(folder) == id), None)
         if folder is None:
             return None
         listed = self._listed(folder)
@@ -76,8 +76,8 @@ class Runs:
         except RunError as error:
             raise RunError(self.worded(error)) from error
 
-    def _folders(self) -> Iterator[Path]:
-        """The folders with a run, finished or not. Links are not followed: they may lead out, or in circles."""
+    def folders(self, files: Collection[str] = ("run.json", ANSWERS)) -> Iterator[Path]:
+        """The folders with one of these files. Links are not followed: they may lead out, or in circles."""
         waiting = deque([(self.root, 0)])
         looked = 0
         while waiting and looked < MOST:
@@ -88,23 +88,26 @@ class Runs:
                     entries = sorted(found, key=lambda entry: entry.name)
             except OSError:  # not readable, or deleted meanwhile
                 continue
-            if {entry.name for entry in entries} & {"run.json", ANSWERS}:
+            if {entry.name for entry in entries} & set(files):
                 yield folder
             if depth < DEEPEST:
                 below = (e for e in entries if e.is_dir(follow_symlinks=False) and not e.name.startswith("."))
                 waiting.extend((Path(entry.path), depth + 1) for entry in below)
 
-    def _id(self, folder: Path) -> str:
+    def id(self, folder: Path) -> str:
         """An id that stays the same when the server is restarted, and does not show the path."""
         return hashlib.sha256(os.fsencode(folder.relative_to(self.root))).hexdigest()[:16]
 
-    def _listed(self, folder: Path) -> Listed:
+    def name(self, folder: Path) -> str:
+        """The path of a folder from the served one on."""
         shown = os.fsencode(folder.relative_to(self.root)).decode("utf-8", "replace")
-        name = self.root.name if shown == "." else shown
-        known: dict[str, Any] = {"id": self._id(folder), "folder": name, "started": ""}
+        return self.root.name if shown == "." else shown
+
+    def _listed(self, folder: Path) -> Listed:
+        known: dict[str, Any] = {"id": self.id(folder), "folder": self.name(folder), "started": ""}
         try:
             known["started"] = datetime.fromtimestamp(folder.stat().st_mtime, UTC).isoformat(timespec="seconds")
-            self._check(folder)
+            self.check(folder)
             if not (folder / "run.json").exists():
                 working = (folder / ".lock").exists()
                 why = "The audit is running, or was killed." if working else "The audit was stopped before its end."
@@ -115,7 +118,7 @@ class Runs:
         except (RunError, OSError, RecursionError) as error:
             return Listed(**known, state="damaged", why=self.worded(error))
 
-    def _check(self, folder: Path) -> None:
+    def check(self, folder: Path) -> None:
         """Raise an error unless all files that a page may read are in the served folder: no links out, no pipes."""
         above = [path for path in folder.parents if path.is_relative_to(self.root)]
         for path in (*folder.iterdir(), *(path / RECORD for path in above if (path / RECORD).is_symlink())):

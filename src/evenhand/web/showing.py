@@ -51,6 +51,11 @@ def page(runs: Sequence[Run]) -> tuple[str, str]:
     made = (len(runs) == 1 and stored(runs[0])) or _page(
         tuple(run.path for run in runs), tuple(stamp(run.path) for run in runs)
     )
+    return sandboxed(made)
+
+
+def sandboxed(made: Page) -> tuple[str, str]:
+    """A page with a link back to the list, and its content security policy."""
     policy = f"{made.policy}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
     return BODY.sub(lambda body: body[0] + BACK, made.html, count=1), policy
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import unescape
 from importlib.resources import files
+from pathlib import Path
 
 from evenhand import __version__
 from evenhand.runs.folder import Run
@@ -37,9 +38,14 @@ def stored(run: Run) -> Page | None:
     a policy does not cover are settings, which must be those of our pages, and links, which must stay within the page.
     """
     path = run.path / PAGE
-    if not path.is_file() or path.stat().st_mtime_ns < stamp(run.path) or path.stat().st_size > LARGEST:
+    if not path.is_file() or path.stat().st_mtime_ns < stamp(run.path):
         return None
-    if any(audit.evenhand != __version__ for audit in run.record.audits):
+    return safe(path) if all(audit.evenhand == __version__ for audit in run.record.audits) else None
+
+
+def safe(path: Path) -> Page | None:
+    """The page in a file, if it can neither do nor load anything: see `stored`."""
+    if not path.is_file() or path.stat().st_size > LARGEST:
         return None
     html = path.read_text(encoding="utf-8", errors="replace")
     policies, ours = POLICY.findall(html), META.findall(_template())

@@ -1,0 +1,79 @@
+"""Corpora that were counted under the served folder: `evenhand corpus --out`."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenhand.core.files import read_parsed
+from evenhand.errors import RunError
+from evenhand.web.listing import Runs
+from evenhand.web.stored import Page, safe
+
+FILE, PAGE = "corpus.json", "report.html"
+LEANS = {"female": "more women", "male": "more men", "not shown": "no lean shown", "too few": "too few documents"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One corpus: how large it is, and the share of women among its gendered words."""
+
+    name: str
+    documents: int
+    share: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCorpora:
+    """A folder of counted corpora as the list shows it; `why` is the reason if it cannot be opened."""
+
+    id: str
+    folder: str
+    counted: str = ""
+    lines: tuple[Line, ...] = ()
+    why: str = ""
+
+
+class Corpora:
+    """The counted corpora under the folder of the runs."""
+
+    def __init__(self, runs: Runs) -> None:
+        self.runs = runs
+
+    def all(self) -> list[ListedCorpora]:
+        """Every folder of corpora, the latest first."""
+        found = [self._listed(folder) for folder in self.runs.folders({FILE})]
+        return sorted(found, key=lambda one: one.counted, reverse=True)
+
+    def open(self, id: str) -> Page | None:
+        """The page of the folder of this id; None if there is none, an error if it may not be shown."""
+        folder = next((folder for folder in self.runs.folders({FILE}) if self.runs.id(folder) == id), None)
+        if folder is None:
+            return None
+        self.runs.check(folder)
+        page = safe(folder / PAGE)
+        if page is None:
+            raise RunError(f"'{folder}' has no page of this version. Make it again: evenhand corpus ... --force")
+        return page
+
+    def _listed(self, folder: Path) -> ListedCorpora:
+        known = self.runs.id(folder), self.runs.name(folder)
+        try:
+            self.runs.check(folder)
+            told = read_parsed(folder / FILE, json.loads)
+            lines = tuple(_line(name, one) for name, one in told["corpora"].items())
+            return ListedCorpora(*known, str(told["counted"])[:10], lines)
+        except RunError as error:
+            return ListedCorpora(*known, why=self.runs.worded(error))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return ListedCorpora(*known, why=f"{FILE} cannot be read. Count the corpus again.")
+
+
+def _line(name: str, told: dict[str, object]) -> Line:
+    share, low, high = (told[key] for key in ("share", "share_low", "share_high"))
+    ends = f" [{100 * low:.1f}, {100 * high:.1f}]" if isinstance(low, float) and isinstance(high, float) else ""
+    shown = f"{100 * share:.1f} %{ends}" if isinstance(share, float) else "–"
+    documents = told["documents"]
+    if not isinstance(documents, int):
+        raise TypeError(documents)
+    return Line(str(name), documents, shown, LEANS.get(str(told["verdict"]), "–"))
