@@ -560,3 +560,20 @@ def test_a_share_alone_has_its_page_without_the_finer_measure_that_ranks_its_ite
     measures = parsed(page([run])).one("section#measures")
     assert measures.one("article").all("p.small")[0].text.startswith("stereotype-share on tgb")
     assert len(measures.all("table.items")) == 2  # towards either side
+
+
+def test_groups_that_lean_to_both_sides_are_not_hidden_by_their_mean(tmp_path: Path) -> None:
+    def rule(q: Question) -> tuple[float, ...]:
+        sign = 1 if "mother" in q.text else -1  # type: ignore[union-attr]
+        return (-2.0 - sign * (" he " in q.text) - zlib.crc32(q.text.encode()) % 100 / 1e3,)  # type: ignore[union-attr]
+
+    file = tmp_path / "pairs.csv"
+    made = [
+        f"Today he saw {n} {word}s.,Today she saw {n} {word}s.,{word}"
+        for n in range(40)
+        for word in ("mother", "doctor")
+    ]
+    file.write_text("stereotype,counterpart,category\n" + "\n".join(made))
+    run = evenhand.audit(Table(rule), pairs=file, out=tmp_path / "run")
+    short = parsed(page([run])).one("section#short").text
+    assert "But by group, doctor: prefers the stereotypes; mother: prefers the counterparts." in short

@@ -176,11 +176,14 @@ class Changed:
     def says(self) -> str:
         """How many main numbers went which way."""
         gained, lost, same = len(self.gained), len(self.lost), len(self.same)
-        ways = ("came nearer to neutral", "went farther away")
         if self.record is None:
-            ways = (f"are nearer to neutral in {self.names[1]} than in {self.names[0]}", "farther from it")
+            first, second = self.names
+            return (
+                f"Main numbers: {gained} nearer to neutral in {second} than in {first}, {lost} farther from it, {same} "
+                "not shown to be either."
+            )
         return (
-            f"{gained + lost + same} main numbers: {gained} {ways[0]}, {lost} {ways[1]}, "
+            f"{gained + lost + same} main numbers: {gained} came nearer to neutral, {lost} went farther away, "
             f"and {same} are not shown to be nearer or farther."
         )
 

@@ -22,7 +22,7 @@ Dot = tuple[str, str, Number]
 """The value of one group in one series: a gender, or a run."""
 KINDS = {"female": "women", "male": "men", "balanced": "both"}
 """By label, the class of its colour in style.css."""
-LABELS = {"entailment": "men", "neutral": "pale", "contradiction": "rust"}
+LABELS = {"entailment": "sky", "neutral": "pale", "contradiction": "rust"}
 
 
 def pictures(measured: Measured) -> list[Drawing]:
@@ -173,8 +173,7 @@ def _labels(m: Measured) -> Iterator[Drawing]:
     shown.axis("share of pairs")
     for place, (name, one) in enumerate(rows):
         y = top + LINE * 1.25 * place
-        of = f", {m.names[one]}" if len(m.runs) > 1 else ""
-        label = printable(f"{readings.group('set', name)}{of}")
+        label = printable(f"{name}, {m.names[one]}" if len(m.runs) > 1 else readings.group("set", name))
         shown.text(left - 8, y + 18, label if len(label) <= 26 else f"{label[:25]}…", "end")
         at = 0.0
         for part in frames[one][frames[one]["set"] == name].to_dict("records"):
