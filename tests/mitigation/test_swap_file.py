@@ -217,13 +217,17 @@ def test_texts_in_another_language_are_refused(tmp_path: Path, text: str, capsys
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     with pytest.raises(BadInput, match="in English, `lang='en'`, alone. Got 'de'"):
         swap(file, lang="de", jobs=1)
-    assert swap(file, lang="en", jobs=1).rewritten == 0
+    with pytest.raises(BadInput, match="has no gendered English word"):  # but is not refused for its language
+        swap(file, lang="en", jobs=1)
 
 
 def test_a_swap_that_changes_nothing_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "a.txt"
     file.write_text("It rains.\nThe door is open.\n")
-    assert run_command(app, ["swap", str(file), "--lines", "--jobs", "1"]) == 0
+    assert run_command(app, ["swap", str(file), "--lines", "--jobs", "1"]) == 2
+    assert "has no gendered English word, and no first name that is to be swapped" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert run_command(app, ["swap", str(file), "--lines", "--jobs", "1", "--share", "0.5"]) == 0
     assert "0 of 2 documents rewritten. None of the documents that were chosen has a" in capsys.readouterr().out
 
 

@@ -30,12 +30,12 @@ SIDES = {
     ),
 }
 """The words that are compared, for each kind of question. Each is one token of the model: a place is read once."""
-WORDS = {"her": (4, 4), "his": (4, 4), "name": (4, 4)}
+WORDS = {"her": (4, 4), "his": (4, 4), "name": (6, 5)}
 """Words of context before and after."""
 REACH = 120
 PLAIN = str.maketrans({**dict.fromkeys("’‘`´", "'"), **dict.fromkeys("“”„", '"'), **dict.fromkeys("—–", "-"), "…": "."})
-AGREED = 1.0
-"""From these log-odds on a doubtful name is a person's; below 0 it is none."""
+AGREED, DENIED = 1.0, -0.5
+"""From the first log-odds on a doubtful name is a person's; below the second it is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 
 from evenhand.datasets.gendered import Gender, gender
-from evenhand.mitigation.asking import AGREED, Grammar, Place, place
+from evenhand.mitigation.asking import AGREED, DENIED, Grammar, Place, place
 from evenhand.mitigation.contexts import contexts
 from evenhand.mitigation.edits import STAYS, Edit, cased
 from evenhand.mitigation.name_lists import Name, bundled
@@ -190,7 +190,7 @@ class Draft:
         for word, places in self._places().items() if odds else ():
             told[word] = sum(odds[here] for here in places) / len(places)  # no answer, no opinion
         people = {word for word, mean in told.items() if mean >= AGREED}
-        others = {word for word, mean in told.items() if mean < 0}
+        others = {word for word, mean in told.items() if mean < DENIED}
         first = (self.first | people) - others
         for run in self.runs:
             for index, (word, start) in enumerate(run):

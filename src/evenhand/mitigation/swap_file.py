@@ -156,7 +156,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
             if (done := kept.get(str(target))) is None:
                 prepare(target.parent)
                 own = replace(_for(path, job), first=documents)
-                found = swap_one(path, target, own, work, replace(output, force=True), lang)
+                found = swap_one(path, target, own, work, replace(output, force=True, unchanged=True), lang)
                 done = asdict(found) | {"out": str(target), "trail": None}
                 with part.open("a", encoding="utf-8") as notes:
                     notes.write(json.dumps(done) + "\n")

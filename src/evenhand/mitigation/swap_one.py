@@ -53,11 +53,15 @@ class Swapped:
 
 @dataclass(frozen=True)
 class Output:
-    """What is written: originals too with `augment`, an edit log with `trail`, over what is there with `force`."""
+    """What is written: originals too with `augment`, an edit log with `trail`, over what is there with `force`.
+
+    A file in which nothing changes is written only with `unchanged`.
+    """
 
     augment: bool
     trail: bool
     force: bool
+    unchanged: bool = False
 
 
 def swap_one(source: Path, target: Path, job: Job, work: Work, output: Output, lang: str | None) -> Swapped:
@@ -74,6 +78,11 @@ def swap_one(source: Path, target: Path, job: Job, work: Work, output: Output, l
             _find_edits(part, lambda done: work(source, job, done))
             if not finished(part):
                 raise BadInput(f"'{source}' has no texts.")
+            if job.share == 1 and not output.unchanged and not any(map(_are_changed, _read_edits(part))):
+                raise BadInput(
+                    f"'{source}' has no gendered English word, and no first name that is to be swapped: there is "
+                    "nothing to do, and nothing was written."
+                )
             if not output.trail:
                 edit_log.unlink(missing_ok=True)  # one of an earlier swap would not fit
             done = _write(source, target, job, part, output, edit_log if output.trail else None)
