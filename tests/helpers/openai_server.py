@@ -165,7 +165,8 @@ class FakeServer:
             logits = logits / float(body.get("temperature", 1))
         if "noise" in self.faults:
             logits = logits + torch.randn(logits.shape)
-        return logits.log_softmax(-1)
+        found: torch.Tensor = logits.log_softmax(-1)
+        return found
 
     def _told(self, logp: float) -> float:
         logp = logp / math.log(10) if "log10" in self.faults else logp

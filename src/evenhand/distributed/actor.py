@@ -98,7 +98,8 @@ def loaded(source: str, n_threads: int, loading: Mapping[str, Any]) -> Planned:
     import torch
 
     torch.set_num_threads(n_threads)
-    return models.load(source, **loading)
+    model: Planned = models.load(source, **loading)
+    return model
 
 
 def describe(model: Planned) -> dict[str, Any]:

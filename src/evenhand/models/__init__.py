@@ -1,7 +1,7 @@
 """Models, which answer questions. The rest of the package knows only their interface, `core.model`."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from evenhand.core.model import Model
 from evenhand.errors import BadInput, UnfitModel
@@ -16,6 +16,23 @@ if TYPE_CHECKING:
 
 LOADERS: dict[str, Callable[[str], Any]] = {}
 """Functions of plugins that load a model, by prefix: "mine:large" is loaded by LOADERS["mine"]("large")."""
+
+
+@overload
+def load(name: str = DEFAULT, *, base_url: str, concurrency: int = ..., samples: int = ...) -> "ServedModel": ...
+
+
+@overload
+def load(
+    name: str = DEFAULT,
+    *,
+    revision: str | None = ...,
+    dtype: str = ...,
+    device: str | None = ...,
+    batch_size: int | str = ...,
+    trust_remote_code: bool = ...,
+    labels: str | Sequence[str] = ...,
+) -> "MaskedLM | CausalLM | NliModel": ...
 
 
 def load(

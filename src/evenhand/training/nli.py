@@ -156,6 +156,8 @@ class _Start:
 
     @classmethod
     def of(cls, base: str, recipe: Recipe, labels: str | Sequence[str], device: str) -> "_Start":
+        if find(base).served:
+            raise BadInput(f"'{base}' is behind a server: its weights are not here to be trained. Give a folder.")
         model = load(base, device=device, labels=labels)
         network, order = model.network, (0, 1, 2)
         if isinstance(model, NliModel):

@@ -74,10 +74,8 @@ def cannot(question: Question, ability: Ability) -> str:
                 return "whole options cannot be scored in a server's chat, only their letters (by=letters)"
             return "" if ability.whole else "it gives no log-probabilities of a prompt: only letters can be asked for"
         if question.chat:
-            able = ability.chat_next or ability.chat_text
-            return "" if able else "it has no chats: leave out `chat`"
-        able = ability.whole or ability.next or ability.text
-        return "" if able else "it has chats only: ask with `chat`"
+            return "" if ability.chat_next or ability.chat_text else "it has no chats: leave out `chat`"
+        return "" if ability.whole or ability.next or ability.text else "it has chats only: ask with `chat`"
     if not isinstance(question, Fill | Likelihood):
         return f"{type(question).__name__} questions need a model in this process"
     if not ability.whole:

@@ -204,7 +204,7 @@ class _Probing:
     def _whole(self, ability: Ability) -> Ability:
         """Whether the log-probabilities of a prompt are given, and are those of the next token after its beginning."""
         for how in ("echo", "prompt_logprobs"):
-            tried = replace(ability, whole=how)  # type: ignore[arg-type]
+            tried = replace(ability, whole=how)
             request = asking.whole(TEXT, tried, self.name)
             reply = self.client.one(request)
             if isinstance(reply, Refused):
