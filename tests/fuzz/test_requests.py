@@ -86,5 +86,5 @@ def test_an_altered_run(made: Path, root: Path, app: ASGIApp, data: st.DataObjec
         (run / "run.json").write_text(json.dumps(record))
     found = [one.id for one in Runs(root).all()]
     assert send(app, "/").status == 200
-    assert send(app, f"/runs/{Runs(root)._id(run.resolve())}").status < BROKEN
+    assert send(app, f"/runs/{Runs(root).id(run.resolve())}").status < BROKEN
     assert send(app, "/compare", query="&".join(f"run={one}" for one in found)).status < BROKEN
