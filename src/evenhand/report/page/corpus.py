@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.corpus import FEWEST, Counted, Ratio
+from evenhand.analysis.corpus import FEWEST, SIDES, Counted, Ratio
 from evenhand.report.corpus import around, lean, percent, shares, size
 from evenhand.report.page import environment, policy
 from evenhand.report.page.numbers import Number
@@ -32,7 +32,7 @@ class Section:
         for what, ratio in shares(self.found).items():
             share = ratio.share
             number = Number(100 * share.value, 100 * share.low, 100 * share.high, neutral=50.0, signed=False)
-            drawn = strip([number], ENDS, (0.0, 100.0), f"share of women: {percent(share)}")
+            drawn = strip([number], ENDS, (0.0, 100.0), f"share of women: {percent(share)}", _tone(ratio.lean))
             rows.append((what, ratio, percent(share), lean(ratio.lean), drawn))
         return rows
 
@@ -67,7 +67,9 @@ class Section:
                 "number": number,
                 "verdict": lean(row["lean"]),
                 "times": _times(number.value),
-                "drawn": strip([number], ENDS, between, f"{row['profession']}: {number.text} {number.brackets}"),
+                "drawn": strip(
+                    [number], ENDS, between, f"{row['profession']}: {number.text} {number.brackets}", _tone(row["lean"])
+                ),
             }
             for row, number in zip(rows, numbers, strict=True)
         ]
@@ -87,6 +89,11 @@ class Section:
         """The most frequent gendered words, or first names, of women and of men."""
         frame = self.found.common[what]
         return {who: frame[frame["gender"] == side] for who, side in (("women", "female"), ("men", "male"))}
+
+
+def _tone(lean: str) -> list[str]:
+    """Whether a value is marked as one that leans."""
+    return ["leans" if lean in SIDES else "undecided"]
 
 
 def _times(value: float) -> str:
