@@ -107,7 +107,7 @@ def test_without_the_tagger_and_gap_our_own_speed_is_told_and_what_is_missing(
     swap.main()
     told = capsys.readouterr()
     rows = told.out.splitlines()[1:]
-    assert [row.split()[0] for row in rows] == ["swap,"] * 4
+    assert [row.split()[0] for row in rows] == ["swap,"] * 6
     for row in rows:
         assert re.search(r" 2\.50 +MB/s +our balanced corpus with names; no peer: HanTa is not installed$", row)
     assert "GAP is not under EVENHAND_DATA" in told.err

@@ -96,9 +96,9 @@ def test_the_echo_that_it_ignores_is_not_taken_for_likelihoods(served: ServedMod
     assert served.probed.disagreement < 0.05
 
 
-@pytest.mark.parametrize("chat", [False, True])
+@pytest.mark.parametrize(("chat", "most"), [(False, 0.5), (True, 0.2)])  # plainly, letters are unlikely
 def test_letters_have_about_the_probabilities_of_the_same_file_here(
-    served: ServedModel, here: CausalLM, chat: bool
+    served: ServedModel, here: CausalLM, chat: bool, most: float
 ) -> None:
     asked = questions(chat=chat)
     pairs = list(zip(served.answer(asked), here.answer(asked), strict=True))
@@ -106,7 +106,7 @@ def test_letters_have_about_the_probabilities_of_the_same_file_here(
     listed = [(a, b) for one, other in pairs for a, b in zip(one.logps, other.logps, strict=True) if a > -99]
     apart = np.array([a - b for a, b in listed])
     assert len(apart) >= 2 * len(asked)
-    assert np.abs(apart).mean() < 0.5  # nats; other arithmetic, the same weights
+    assert np.abs(apart).mean() < most  # nats; other arithmetic, the same weights
     same = [np.argmax(one.logps) == np.argmax(other.logps) for one, other in pairs]
     assert np.mean(same) >= 0.8
 

@@ -177,7 +177,7 @@ def test_the_command_prints_a_table_and_ends_with_1_where_something_is_unfit(
     assert "[31m" not in printed
     assert run_command(app, ["doctor", folder, "--suite", "becpro", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
-    assert {tuple(each) for each in found} == {("check", "verdict", "says", "do")}
+    assert {tuple(each) for each in found} == {("check", "verdict", "says", "do", "datasets")}
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_a_cluster_of_our_own_says_that_it_starts_and_nothing_more(tmp_path: Pat
     file = tmp_path / "a.txt"
     file.write_text("The nurse washed her hands.\n" * 20)
     command = [sys.executable, "-m", "evenhand", "corpus", "--json", "--engine", "ray", "--workers", "1", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run([*command, "--lines"], capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "Starting Ray on this machine.\n")
     assert json.loads(done.stdout)["a.txt"]["female"] == 20
 

@@ -133,10 +133,10 @@ def test_the_edits_of_stopped_swaps_with_other_settings_go_with_the_next_one(tmp
     """Not those of one that is running, and not those of another `out`."""
     file = write(tmp_path / "a.txt")
     for options in ({}, {"share": 0.5}, {"seed": 3}, {"out": tmp_path / "b.txt"}):
-        stopped(file, **options)
+        stopped(file, lines=True, **options)
     first, *_ = sorted(tmp_path.glob(".a.swapped.txt.*.part"))
     with swap_one.alone(first):
-        assert texts(swap(file, jobs=1, seed=5).out) == SWAPPED
+        assert texts(swap(file, jobs=1, seed=5, lines=True).out) == SWAPPED
         left = {path for path in tmp_path.glob(".*") if path.suffix == ".part"}
     assert left == {first, *tmp_path.glob(".b.txt.*.part")}
 

@@ -110,7 +110,7 @@ def test_texts_that_cannot_be_read_are_errors(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "other.tsv").write_text("ID\tWords\n1\tx\n")
     for name, message in (
         ("empty.txt", "no sentences"),
-        ("bad.txt", "cannot be read"),
+        ("bad.txt", "is not UTF-8"),
         ("other.tsv", "no column 'Text'"),
         ("none.txt", "There is no file"),
     ):

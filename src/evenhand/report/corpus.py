@@ -4,41 +4,9 @@ from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
 
-from evenhand.analysis.corpus import LISTED, Counted, Ratio
+from evenhand.analysis.corpus import Counted
+from evenhand.report.page.corpus import around, lean, percent, shares, size
 from evenhand.report.tables import framed, line, table
-from evenhand.stats.estimate import Estimate
-
-LEANS = {
-    "female": "● more women",
-    "male": "● more men",
-    "not shown": "○ no lean shown",
-    "too few": "○ too few documents",
-}
-"""The verdict in words, by the one rule."""
-
-
-def lean(word: str) -> str:
-    """A verdict in words; a dash where there is none."""
-    return LEANS.get(word, "–")
-
-
-def percent(share: Estimate) -> str:
-    """A share and its interval in percent: 47.5 % [45.8, 49.4]; a dash where there is none."""
-    if not share.known:
-        return "–"
-    ends = f" [{100 * share.low:.1f}, {100 * share.high:.1f}]" if share.spans else ""
-    return f"{100 * share.value:.1f} %{ends}"
-
-
-def size(found: Counted) -> str:
-    """How large a corpus is."""
-    sizes = {"document": found.documents, "sentence": found.sentences}
-    return ", ".join(f"{n:,} {what}{'s' if n != 1 else ''}" for what, n in sizes.items())
-
-
-def shares(found: Counted) -> dict[str, Ratio]:
-    """What women and men are counted by."""
-    return {"gendered words": found.words, "first names": found.names}
 
 
 def counted(name: str, found: Counted) -> RenderableType:
@@ -66,10 +34,3 @@ def _parts(name: str, found: Counted) -> Iterator[RenderableType]:
         yield line("Words that occur most with women, and most with men (z of the log-odds)", "bold")
         for side, words in around(found).items():
             yield line(f"  {side}: {', '.join(words)}", "")
-
-
-def around(found: Counted) -> dict[str, list[str]]:
-    """The words that are most often with women, and with men, the most telling first."""
-    z = found.contexts.set_index("word")["z"]
-    women, men = z[z < 0].sort_values(kind="stable"), z[z > 0].sort_values(ascending=False, kind="stable")
-    return {"women": list(women.index[:LISTED]), "men": list(men.index[:LISTED])}

@@ -249,7 +249,9 @@ def test_what_is_hidden_before_a_blank_is_hidden_whatever_stood_in_the_blank(min
 
 
 def test_a_text_is_no_question(bert: MaskedLM) -> None:
-    with pytest.raises(BadInput, match="A question is a Fill, a Likelihood, an Entail or a Follows. Got 'She works.'"):
+    with pytest.raises(
+        BadInput, match="A question is a Fill, a Likelihood, an Entail, a Follows or a Choose. Got 'She works.'"
+    ):
         bert.answer(["She works."])  # type: ignore[list-item]
 
 

@@ -508,7 +508,7 @@ TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed":
         (
             Number(0.1, -0.1, 0.3, **TESTED),
             "undecided",
-            "no lean shown: could have seen 0.22",
+            "no lean shown: a lean of 0.22 would probably have been found",
         ),
         (Number(0.4, -0.1, 0.9, **TESTED), "undecided", "no lean shown: the interval includes 0"),
         (Number(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown: p = .060, adjusted"),

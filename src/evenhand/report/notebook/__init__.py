@@ -82,7 +82,8 @@ def _(run: Run) -> str:
     sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
     lines = summary(sections)
     page = run.path / FILE
-    link = quote(public_path(page)) if page.exists() else ""
+    told = public_path(page)  # the name alone where the path is private, which leads nowhere
+    link = quote(told) if page.exists() and Path(told).absolute() == page.absolute() else ""
     return _filled("run", run=run, lead=lead(lines), lines=lines[:ROWS], more=len(lines[ROWS:]), link=link)
 
 

@@ -198,7 +198,7 @@ def verdict(number: Number, reading: Reading) -> Verdict:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
         because = tested if number.side(number.neutral) else f"the interval includes {number.neutral:g}"
         if number.detectable > abs(number.value - number.neutral):
-            because = f"could have seen {_least(number, reading)}"
+            because = f"a lean of {_least(number, reading)} would probably have been found"
         return Verdict("undecided", nothing, because, much)
     tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
     return Verdict(tone, reading.leans[found.side > 0], tested, much)

@@ -276,11 +276,13 @@ class Measured:
 
     @property
     def leaning(self) -> list[str]:
-        """The groups of the last run that lean, where all items together do not."""
-        if self.paired or self.values.kind != "lean" or self._all[-1].verdict.side != 0:
+        """The groups of the last run that lean, where all items together do not; for knowledge, those that lack it."""
+        knowledge = self.values.kind == "knowledge"
+        if self.paired or not (knowledge or (self.values.kind == "lean" and self._all[-1].verdict.side == 0)):
             return []
         sides = [(row.labels, row.numbers[-1].verdict.side) for row in self.values_by_group.rows[1:]]
-        return [f"{', '.join(filter(None, s))}: {self.values.leans[side > 0]}" for s, side in sides if side]
+        told = [(labels, side) for labels, side in sides if side < 0 or (side and not knowledge)]
+        return [f"{', '.join(filter(None, labels))}: {self.values.leans[side > 0]}" for labels, side in told]
 
 
 def _table(caption: str, groups: Sequence[str], rows: Sequence[Row], reading: Reading) -> Table:

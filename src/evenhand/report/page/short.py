@@ -28,6 +28,12 @@ def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Line]]:
     return sorted(lines, key=lambda found: TONES.index(found[1].verdicts[-1].tone))
 
 
+def besides(sections: Sequence[Measured], shown: Measured) -> list[tuple[Measured, Line]]:
+    """Other measures of the same sentences that lean, for the last run: the summary has one measure of each dataset."""
+    others = [s for s in sections if s.dataset == shown.dataset and s.measure != shown.measure]
+    return [(s, line) for s in others for line in s.lines if line.verdicts[-1].tone == "leans"]
+
+
 def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
     """What the lines of the summary come to, for the last run: how many lean, and what the others do."""
     tones = [found.verdicts[-1].tone for _, found in lines]

@@ -42,7 +42,7 @@ class Trust:
         return "" if self.level == "fine" else next(r.says for r in self.reasons if r.level == self.level)
 
 
-UNTRIED = Reason("careful", "nobody has tried, with models of known bias, whether it follows bias on these sentences")
+UNTRIED = Reason("careful", "the measure was not tested on these sentences with models whose bias is known")
 
 
 def trust(run: Run, task: TaskRecord, reading: Reading, number: Number) -> Trust:
