@@ -114,6 +114,11 @@ def test_one_direction_only(only: str, swapped: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "neutral"),
     [
+        (
+            "Every student has his or her book, and he or she reads it.",
+            "Every student has their book, and they read it.",
+        ),
+        ("Ask him/her.", "Ask them."),
         ("He is late, and she was tired.", "They are late, and they were tired."),
         ("She's here. He's gone. She’s not well.", "They're here. They've gone. They’re not well."),
         ("Is he here? Nor does she know. WAS HE?", "Are they here? Nor do they know. WERE THEY?"),

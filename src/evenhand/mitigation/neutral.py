@@ -58,6 +58,21 @@ def words() -> Mapping[str, tuple[str, str]]:
     return found
 
 
+OR = re.compile(r"\s+or\s+|\s*/\s*", re.I)
+
+
+def merged(text: str, edits: Sequence[Edit]) -> list[Edit]:
+    """The edits with those of "he or she" and "his/her" as one: they, their."""
+    found: list[Edit] = []
+    for edit in edits:
+        last = found[-1] if found else None
+        if last and last.new.lower() == edit.new.lower() and OR.fullmatch(text, last.start + len(last.old), edit.start):
+            found[-1] = Edit(last.start, text[last.start : edit.start + len(edit.old)], last.new, last.rule)
+        else:
+            found.append(edit)
+    return found
+
+
 def verbs(text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
     """The edits of verbs whose subject was he or she, and is they."""
     for edit in edits:

@@ -179,6 +179,8 @@ class Swapper:
 
     def _finished(self, text: str, draft: list[Edit]) -> list[Edit]:
         """The edits in order, with those of the articles and verbs that depend on them."""
+        if self.to == "neutral":
+            draft = neutral.merged(text, draft)
         more = []
         for edit in draft:
             if text[edit.start - 2 : edit.start - 1] not in ARTICLE_ENDS or edit.start < 2:
