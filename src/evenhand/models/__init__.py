@@ -62,7 +62,7 @@ def load(
     if found.served:
         from evenhand.models.served.model import load as load_served
 
-        return load_served(name, base_url, concurrency=concurrency, samples=samples)
+        return load_served(name, base_url, concurrency=concurrency, samples=samples, labels=labels)
     if base_url is not None:
         raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{name}': leave it out.")
     from evenhand.models.loading.load import load as load_found

@@ -30,10 +30,12 @@ def connect(local: CausalLM) -> Iterator[Connect]:
     """Starts a server and loads its model; keyword arguments are those of both."""
     with ExitStack() as stack:
 
-        def started(*, patience: float = 3.0, samples: int = 8, concurrency: int = 4, **how: Any) -> Any:
+        def started(
+            *, patience: float = 3.0, samples: int = 8, concurrency: int = 4, labels: str = "", **how: Any
+        ) -> Any:
             server = FakeServer(local, **how)
             url = stack.enter_context(serving(server.app()))
-            how = {"patience": patience, "samples": samples, "concurrency": concurrency}
+            how = {"patience": patience, "samples": samples, "concurrency": concurrency, "labels": labels}
             return server, ServedModel(Address("tiny", url, server.key), **how)
 
         yield started

@@ -48,6 +48,22 @@ def test_whole_texts_are_answered_as_in_this_process(connect: Connect, local: Ca
         assert theirs.logps == pytest.approx(mine.logps, abs=2e-4)
 
 
+def test_nli_is_a_choice_of_three_words_as_in_this_process(
+    connect: Connect, local: CausalLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "words", ("True", "Neither", "False"))
+    asked: list[Question] = [Entail("My father works.", "He works."), Entail("She works.", "My mother works.")]
+    _, model = connect(labels="True,Neither,False")
+    for mine, theirs in zip(local.answer(asked), model.answer(asked), strict=True):
+        assert theirs.logps == pytest.approx(mine.logps, abs=2e-4)
+        assert sum(map(math.exp, theirs.logps)) == pytest.approx(1.0)
+    server, letters = connect(labels="True,Neither,False", faults=frozenset({"echo ignored"}))
+    (answer,) = letters.answer(asked[:1])
+    assert server.seen[-1]["prompt"].endswith("or Neither?\nA. True\nB. Neither\nC. False\nAnswer:")
+    assert answer.note or sum(map(math.exp, answer.logps)) == pytest.approx(1.0)
+    assert letters.fingerprint != connect(faults=frozenset({"echo ignored"}))[1].fingerprint
+
+
 def test_equal_requests_are_sent_once(connect: Connect) -> None:
     server, model = connect()
     before = len(server.seen)
@@ -142,7 +158,7 @@ def test_a_reply_names_an_option_or_does_not(text: str, chosen: int | None) -> N
 
 def test_what_no_server_is_asked_has_a_reason(connect: Connect) -> None:
     _, model = connect()
-    assert "need a model in this process" in model.cannot(Entail("She works.", "He works."))
+    assert "need three words for their labels" in model.cannot(Entail("She works.", "He works."))
     assert "need a model in this process" in model.cannot(Follows("She works.", "He works."))
     assert "blanks need candidates" in model.cannot(Fill(TEXT, Span(0, 3), "She"))
     pair = ("She works.", "He works.")

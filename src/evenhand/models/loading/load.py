@@ -17,14 +17,14 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, 
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.loading import checkpoint
 from evenhand.models.loading.checkpoint import DTYPES, Checkpoint, read_network, read_tokenizer
-from evenhand.models.loading.labels import NLI_HEAD, Labels, order, split
+from evenhand.models.loading.labels import NLI_HEAD, Labels, order
 from evenhand.models.loading.memory import check_memory
 from evenhand.models.loading.names import Found, is_adapter, is_classifier, names_causal
 from evenhand.models.loading.parts import check_parts
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.networks.nli import NliModel
-from evenhand.models.planning.sequences import Words
+from evenhand.models.planning.sequences import label_words
 
 TURN, BETWEEN = "<|im_start|>", "<|endoftext|>"
 """The token that opens a turn in chat models, and the one between the texts of their pretraining."""
@@ -73,7 +73,7 @@ def _read_nli(found: Found, config: Any, dtype: torch.dtype, labels: Labels, opt
 
 
 def _read_causal(found: Found, config: Any, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
-    words = _label_words(labels)
+    words = label_words(labels)
     tokenizer = read_tokenizer(found.source, options)
     network, report = read_network(AutoModelForCausalLM, found.source, config, dtype, options)
     head = "causal-language-model head", "saved as a causal language model"
@@ -146,17 +146,3 @@ def _start(found: Found, network: Any, tokenizer: Any) -> int:
         f"Neither the tokenizer nor the configuration of '{found.name}' names a token that begins or ends a text "
         "(bos_token, eos_token), so the token before a sentence is unknown. Name one in its tokenizer_config.json."
     )
-
-
-def _label_words(labels: Labels) -> Words | None:
-    """The words for entailment, neutral and contradiction; None where none are given."""
-    words = [word.strip() for word in split(labels)]
-    if not words or words == [""]:
-        return None
-    if len(words) != 3 or len(set(words)) < 3 or not all(words):
-        raise BadInput(
-            "`labels` of a causal model are three different words for entailment, neutral and contradiction, in this "
-            f"order, as in True,Neither,False. Got '{','.join(words)}'."
-        )
-    entailment, neutral, contradiction = words
-    return entailment, neutral, contradiction

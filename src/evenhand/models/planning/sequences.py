@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from evenhand.core.questions import Choose, Entail, Fill, Follows, Likelihood, Question, Span, frame
+from evenhand.core.questions import By, Choose, Entail, Fill, Follows, Likelihood, Question, Span, frame
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning import tokens
 from evenhand.models.planning.plan import Ids, normalised
@@ -35,6 +35,26 @@ class Asking:
     parts: tuple[Part, ...] = ()
     note: str = ""
     finish: Callable[[list[tuple[float, ...]]], tuple[float, ...]] = lambda values: values[0]
+
+
+def label_words(labels: str | Sequence[str]) -> Words | None:
+    """The words for entailment, neutral and contradiction; None where none are given."""
+    words = [word.strip() for word in (labels.split(",") if isinstance(labels, str) else labels)]
+    if not words or words == [""]:
+        return None
+    if len(words) != 3 or len(set(words)) < 3 or not all(words):
+        raise BadInput(
+            "`labels` of a causal model are three different words for entailment, neutral and contradiction, in this "
+            f"order, as in True,Neither,False. Got '{','.join(words)}'."
+        )
+    entailment, neutral, contradiction = words
+    return entailment, neutral, contradiction
+
+
+def as_choice(question: Entail, words: Words, by: By) -> Choose:
+    """An NLI question as the choice of one of three words."""
+    prompt = PROMPT.format(*words, premise=question.premise, hypothesis=question.hypothesis)
+    return Choose(prompt.removesuffix("\nAnswer:") if by == "letters" else prompt, words, by)
 
 
 def answerable(question: Question, words: Words | None) -> Question:

@@ -8,8 +8,10 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from evenhand.core.questions import Answer, Question
+from evenhand.core.questions import Answer, Entail, Question
 from evenhand.errors import BadInput, ModelError, UnfitModel
+from evenhand.models.planning.plan import normalised
+from evenhand.models.planning.sequences import as_choice, label_words
 from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served import asking, replies
 from evenhand.models.served.address import Address
@@ -31,9 +33,18 @@ class ServedModel:
 
     kind = "causal"
 
-    def __init__(self, address: Address, *, concurrency: int = 8, samples: int = 20, patience: float = 120.0) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        concurrency: int = 8,
+        samples: int = 20,
+        labels: str | Sequence[str] = (),
+        patience: float = 120.0,
+    ) -> None:
         if not isinstance(samples, int) or samples < 1:
             raise BadInput(f"`samples` must be a whole number from 1. Got {samples!r}.")
+        self.words = label_words(labels)
         self.client = Client(address, concurrency=concurrency, patience=patience)
         self.probed = probe(self.client, samples)
         self.ability = self.probed.ability
@@ -43,7 +54,8 @@ class ServedModel:
         self.unclear = 0
         """Questions whose samples named no option, or not often enough."""
         a = self.ability
-        how = a.kind, a.whole, a.start, a.begins, a.samples if a.kind == "c" else 0, READING
+        how: tuple[object, ...] = a.kind, a.whole, a.start, a.begins, a.samples if a.kind == "c" else 0, READING
+        how += (self.words,) if self.words else ()
         self.fingerprint = hashlib.sha256(f"openai {address.name} {self.probed.model} {how}".encode()).hexdigest()[:32]
 
     @property
@@ -66,7 +78,15 @@ class ServedModel:
 
     def cannot(self, question: Question) -> str:
         """Why the server cannot be asked this; empty where it can."""
-        return asking.cannot(question, self.ability)
+        if isinstance(question, Entail) and not self.words:
+            return "NLI questions need three words for their labels, `labels='True,Neither,False'`"
+        return asking.cannot(self._asked(question), self.ability)
+
+    def _asked(self, question: Question) -> Question:
+        """The question as it is asked: NLI is a choice of three words, or of their letters."""
+        if not isinstance(question, Entail) or not self.words:
+            return question
+        return as_choice(question, self.words, "total" if self.ability.whole else "letters")
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer for each question, in order."""
@@ -80,7 +100,7 @@ class ServedModel:
             if reason := self.cannot(question):
                 raise UnfitModel(f"'{self.name}' cannot be asked this through its server: {reason}.", check="server")
             try:
-                needs[number] = asking.requests(question, self.ability, self.name)
+                needs[number] = asking.requests(self._asked(question), self.ability, self.name)
             except Unanswerable as reason:
                 yield number, Answer.none(str(reason))
         waiting: dict[Request, list[int]] = {}
@@ -100,8 +120,11 @@ class ServedModel:
                 for number in dict.fromkeys(waiting[distinct[place]]):
                     left[number] -= 1
                     if not left[number]:
-                        answer = asking.answer(questions[number], self.ability, [found[r] for r in needs[number]])
+                        asked = self._asked(questions[number])
+                        answer = asking.answer(asked, self.ability, [found[r] for r in needs[number]])
                         self.unclear += answer.note == UNCLEAR
+                        if asked is not questions[number] and not answer.note:
+                            answer = Answer(normalised([(logp,) for logp in answer.logps]))
                         yield number, answer
 
     def _check(self, reply: Reply) -> None:
