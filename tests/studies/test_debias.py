@@ -129,16 +129,20 @@ def test_changes_are_the_differences_of_the_runs(done: Debiased) -> None:
 def test_what_was_lost_is_there_too(done: Debiased) -> None:
     assert 25 <= done.language["sentences"] <= 50  # of as many pairs as `limit` allows
     assert done.language["before"] > 1
-    row = {"measure": "gender-agreement", "group": "all", "change": -0.3, "low": -0.4, "high": -0.2}
+    row = {"dataset": "tbd-gendered", "measure": "gender-agreement", "group": "all", "change": -0.3}
+    row |= {"low": -0.4, "high": -0.2}
     language = {"before": 10.0, "after": 12.0, "change": 0.2, "low": 0.1, "high": 0.3, "sentences": 100.0}
 
-    def alarms(moved: str, p: float) -> list[str]:
-        changes, text = pd.DataFrame([{**row, "moved": moved}]), {**language, "p": p}
+    def alarms(moved: str, p: float, *others: dict[str, object]) -> list[str]:
+        changes, text = pd.DataFrame([{**row, "moved": moved}, *others]), {**language, "p": p}
         lost = Debiased(done.model, done.before, done.after, done.balance, changes, text)
         return [alarm.split(":")[0] for alarm in lost.alarms]
 
     assert alarms("away from what is right", 0.01) == ["Over-debiased", "Its language got worse"]
     assert alarms("", 0.06) == []  # an interval alone is not enough
+    worse = {**row, "dataset": "tbd", "measure": "pronoun", "moved": "away from neutral"}
+    told, _ = alarms("away from what is right", 0.01, worse)
+    assert told.startswith("It got more biased, and words of one gender (actress, pregnant) lost 0.30")
 
 
 def test_a_notebook_shows_what_was_lost_before_what_moved(done: Debiased) -> None:

@@ -68,13 +68,14 @@ class Debiased:
         found = []
         if self.balance["share"].isna().any():
             found.append("The corpus has no gendered words, so there is no share of them.")
-        agreement = self.changes[self.changes["measure"] == "gender-agreement"]
-        for row in agreement[agreement["group"] == "all"].to_dict("records"):
-            if row["moved"].startswith("away"):
-                found.append(
-                    f"Over-debiased: words of one gender (actress, pregnant) lost {-row['change']:.2f} "
-                    f"[{-row['high']:.2f}, {-row['low']:.2f}] of P(right pronoun) - P(wrong one). Add `remind`."
-                )
+        away = self.changes[(self.changes["group"] == "all") & self.changes["moved"].str.startswith("away")]
+        for row in away[away["measure"] == "gender-agreement"].to_dict("records"):
+            lost = f"{-row['change']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}] of P(right pronoun) - P(wrong one)"
+            told = f"words of one gender (actress, pregnant) lost {lost}"
+            if ((away["measure"] == "pronoun") & (away["dataset"] == "tbd")).any():
+                found.append(f"It got more biased, and {told}. Look at the texts: do they speak of both genders?")
+            else:
+                found.append(f"Over-debiased: {told}. Add `remind`.")
         language = self.language
         if (
             language
