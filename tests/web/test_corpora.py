@@ -36,7 +36,7 @@ def test_corpora_are_listed_with_their_shares_and_opened(app: ASGIApp, root: Pat
     (row,) = page.one("tbody").all("tr")
     text = " ".join(row.text.split())
     assert text.startswith("news.txtnews news.txt: 82.0 % [")
-    assert "more women, 24 documents" in text
+    assert "● more women, 24 documents" in text
     opened = send(app, f"/corpora/{corpus(root)}")
     assert opened.status == 200
     assert "It speaks more of women" in opened.text

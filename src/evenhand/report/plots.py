@@ -11,7 +11,7 @@ from evenhand.errors import BadInput
 
 ORANGE, BLUE, RUST, GREY = "#E69F00", "#0072B2", "#D55E00", "#999999"  # Okabe and Ito: told apart by everybody
 COLOURS = {"female": ORANGE, "male": BLUE}
-GROUPS = {"held by women": ORANGE, "held by both": "#555555", "held by men": BLUE}
+GROUPS = {"held by women": ORANGE, "held by women and men": "#555555", "held by men": BLUE}
 HELD = dict(zip(("female", "balanced", "male"), GROUPS, strict=True))
 PALETTE = [BLUE, RUST, "#009E73", "#CC79A7", ORANGE, "#56B4E9", "#555555", "#F0E442"]
 LABELS = {"entailment": BLUE, "neutral": "#BBBBBB", "contradiction": RUST}

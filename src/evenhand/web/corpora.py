@@ -1,16 +1,18 @@
 """Corpora that were counted under the served folder: `evenhand corpus --out`."""
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from evenhand.core.files import read_parsed
 from evenhand.errors import RunError
+from evenhand.stats.estimate import Estimate
 from evenhand.web.listing import Runs
 from evenhand.web.stored import Page, safe
 
 FILE, PAGE = "corpus.json", "report.html"
-LEANS = {"female": "more women", "male": "more men", "not shown": "no lean shown", "too few": "too few documents"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,10 @@ class Corpora:
             return ListedCorpora(*known, why=f"{FILE} cannot be read. Count the corpus again.")
 
 
-def _line(name: str, told: dict[str, object]) -> Line:
-    share, low, high = (told[key] for key in ("share", "share_low", "share_high"))
-    ends = f" [{100 * low:.1f}, {100 * high:.1f}]" if isinstance(low, float) and isinstance(high, float) else ""
-    shown = f"{100 * share:.1f} %{ends}" if isinstance(share, float) else "–"
-    documents = told["documents"]
-    if not isinstance(documents, int):
-        raise TypeError(documents)
-    return Line(str(name), documents, shown, LEANS.get(str(told["verdict"]), "–"))
+def _line(name: str, told: dict[str, Any]) -> Line:
+    from evenhand.report.page.corpus import lean, percent  # what makes pages takes a while to import
+
+    share, low, high = (math.nan if told[key] is None else told[key] for key in ("share", "share_low", "share_high"))
+    if not isinstance(told["documents"], int):
+        raise TypeError(told["documents"])
+    return Line(str(name), told["documents"], percent(Estimate(share, low, high)), lean(str(told["verdict"])))

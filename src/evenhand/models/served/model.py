@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tqdm.auto import tqdm
-
+from evenhand.core.progress import part
 from evenhand.core.questions import Answer, Entail, Question
 from evenhand.errors import BadInput, ModelError, UnfitModel
 from evenhand.models.planning.plan import normalised
@@ -111,8 +110,7 @@ class ServedModel:
         found: dict[Request, Reply] = {}
         distinct = list(waiting)
         log.info(f"{len(questions):,} questions, {len(distinct):,} requests to {self.client.address.base_url}.")
-        hidden = None if log.isEnabledFor(logging.INFO) else True  # None: unless it is a terminal
-        with tqdm(desc="Asking", total=len(distinct), unit=" requests", disable=hidden, leave=False) as bar:
+        with part("Asking", "requests", len(distinct)) as bar:
             for place, reply in self.client.all(distinct):
                 self._check(reply)
                 bar.update()
