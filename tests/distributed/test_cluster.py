@@ -17,6 +17,7 @@ from evenhand.distributed import cluster
 from evenhand.distributed.cluster import check_engine, connected
 from evenhand.distributed.workers import Stopped, WorkerPool
 from evenhand.errors import ClusterError, UnknownName
+from helpers.packages import without
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 
@@ -63,7 +64,7 @@ def test_what_only_ray_knows_needs_ray() -> None:
 def test_without_ray_the_error_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster, "find_spec", lambda _: None)
+    without("ray", monkeypatch)
     assert run_command(app, ["audit", "--engine", "ray"]) == 2
     assert "evenhand[ray]" in capsys.readouterr().err
 

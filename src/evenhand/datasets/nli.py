@@ -13,6 +13,7 @@ import pandas as pd
 
 from evenhand.core.contrasts import Partners
 from evenhand.core.dataset import Dataset
+from evenhand.core.extras import need
 from evenhand.core.items import NliPair
 from evenhand.datasets.checking import check_choice, check_known, check_required
 from evenhand.datasets.files.bundled import read_toml
@@ -65,10 +66,9 @@ def into_words(text: str) -> str:
 
 @cache
 def _tagger() -> Any:
-    try:
-        from fugashi import Tagger  # an extra: few need it
-    except ImportError as error:
-        raise BadInput("Cutting Japanese into words needs fugashi: pip install 'evenhand[ja]'.") from error
+    need("ja", "Cutting Japanese into words")
+    from fugashi import Tagger
+
     return Tagger()
 
 

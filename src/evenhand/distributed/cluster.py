@@ -7,9 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import Any
 
+from evenhand.core.extras import need
 from evenhand.errors import BadInput, ClusterError, UnknownName
 
 log = logging.getLogger(__name__)
@@ -29,10 +29,8 @@ def check_engine(engine: str, address: str | None, workers: int | None) -> None:
         raise BadInput("`address` and `workers` are for Ray: add `engine='ray'`, or leave them out.")
     if workers is not None and workers < 1:
         raise BadInput(f"`workers` must be at least 1. Got {workers}.")
-    if engine == "ray" and find_spec("ray") is None:
-        raise BadInput(
-            "The engine 'ray' needs Ray, which is not installed. Install it with: pip install 'evenhand[ray]'."
-        )
+    if engine == "ray":
+        need("ray", "The engine 'ray'")
 
 
 def quieten() -> None:

@@ -11,6 +11,7 @@ from evenhand import BadInput
 from evenhand.cli.app import main
 from evenhand.datasets.corpora import texts
 from evenhand.datasets.corpora.texts import sentences, split
+from helpers.packages import without
 
 TEXT = "She met Dr. Smith. He left."
 
@@ -61,12 +62,14 @@ def test_the_splitter_that_is_named_cuts(tmp_path: Path) -> None:
 def test_without_nltk_the_command_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "nltk.tokenize", None)
+    without("nltk", monkeypatch)
     (tmp_path / "a.txt").write_text(TEXT)
     command = ["reproduce", "bartl2020", "--finetune", str(tmp_path / "a.txt"), "--splitter", "nltk"]
     with pytest.raises(SystemExit, match="2"):
         main(command)
-    assert "--splitter nltk needs NLTK 3.9 or newer: pip install 'evenhand[nltk]'." in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "--splitter nltk needs nltk 3.9 or newer; it is not installed." in err
+    assert "pip install 'evenhand[nltk]'" in err
 
 
 def test_nltk_splits_by_the_model_that_it_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sentencex import segment
 
+from evenhand.core.extras import need
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.corpora.balanced_texts import generate
 from evenhand.datasets.files.bundled import read_tsv
@@ -64,10 +65,9 @@ def split(document: str, splitter: Splitter = "sentencex") -> list[str]:
 
 @cache
 def _punkt() -> Any:
-    try:
-        from nltk.tokenize import PunktTokenizer  # an extra: only one study needs it
-    except ImportError as error:
-        raise BadInput("`splitter=nltk` needs NLTK 3.9 or newer: pip install 'evenhand[nltk]'.") from error
+    need("nltk", "`splitter=nltk`")
+    from nltk.tokenize import PunktTokenizer
+
     try:
         return PunktTokenizer("english")
     except LookupError as error:

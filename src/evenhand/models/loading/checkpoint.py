@@ -14,6 +14,7 @@ import torch
 from transformers import AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
+from evenhand.core.extras import need
 from evenhand.errors import BadInput, EvenhandError, ModelError, ModelNotFound, UnfitModel
 from evenhand.models.loading.files import check_files
 from evenhand.models.loading.names import Found, out_of_reach
@@ -136,6 +137,8 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
         raise BadInput(
             f"A `revision` is one of a Hub model. '{found.name}' is in a folder, {found.source}: leave it out."
         )
+    if found.file:
+        need("gguf", "A .gguf file")
     options: dict[str, Any] = {"trust_remote_code": trust} | ({"gguf_file": found.file} if found.file else {})
     if found.on_hub:
         options |= {"revision": revision or "main", "local_files_only": not _hub_within_reach()}

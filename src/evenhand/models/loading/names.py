@@ -39,7 +39,7 @@ class Found:
     def whole(self) -> str:
         """What a loadable model consists of, for error messages."""
         if self.file:
-            return f"A {GGUF} file must be whole, of a kind that transformers reads, and needs the package gguf."
+            return f"A {GGUF} file must be whole and of a kind that transformers reads."
         return (
             "A model folder holds config.json, model.safetensors and the tokenizer's files, whole: copy or download it "
             "again."
