@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
+from evenhand.core.shown import UNSEEN
 from evenhand.errors import BadInput
 
 RunFolder = Annotated[Path, typer.Argument(help="A run folder.")]
@@ -70,7 +71,7 @@ Plugins = Annotated[
 def print_json(data: object) -> None:
     """Print data as JSON, with control characters escaped."""
     text = json.dumps(data, indent=1, ensure_ascii=False)
-    terminal.show(terminal.UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    terminal.show(UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def parsed(options: list[str] | None, what: str = "option", example: str = "masks=words") -> dict[str, str]:

@@ -3,7 +3,6 @@
 import io
 import logging
 import os
-import re
 import shutil
 import sys
 import traceback
@@ -14,18 +13,12 @@ from typing import Any
 
 import typer
 
+from evenhand.core.shown import harmless
 from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.training.processes import is_worker_rank
 
 OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
 WIDTH = 120
-UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Control characters, which could change what a terminal shows; line ends and tabs are none of them."""
-
-
-def harmless(text: str) -> str:
-    """The text with a replacement character for each control character: it may be from somebody else's file."""
-    return UNSEEN.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 def run(
