@@ -34,7 +34,13 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
         wrong = any(isinstance(one, dict | list) for one in values) or (isinstance(value, list) and not several)
         if wrong or isinstance(value, bool) != bool(getattr(param, "is_flag", False)):
             raise BadInput(f"{path}: '{name}' has a value of the wrong kind. Got {value!r}.")
-        defaults[str(param.name)] = value if isinstance(value, bool) else [*map(str, values)] if several else str(value)
+        default = value if isinstance(value, bool) else [*map(str, values)] if several else str(value)
+        try:
+            if param.callback is None:  # which would act on the value, not only look at it
+                param.process_value(context, default)
+        except typer.BadParameter as error:
+            raise BadInput(f"{path}: '{name}' has a value that cannot be used. {error.message}") from error
+        defaults[str(param.name)] = default
     context.default_map = {**(context.default_map or {}), **defaults}
     return path
 
