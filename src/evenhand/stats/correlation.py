@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import DRAWS, FEW, Floats, percentiles
@@ -18,6 +17,8 @@ def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal
     """
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Estimate(math.nan, n=len(x))
+    from scipy import stats  # a second
+
     found = (stats.pearsonr if kind == "pearson" else stats.spearmanr)(x, y)
     n, low, high = len(x), math.nan, math.nan
     if n >= FEW:  # of fewer points no interval would stay between -1 and 1
@@ -56,6 +57,8 @@ def fitted(x: Floats, y: Floats, rng: np.random.Generator) -> Line:
     n = len(x)
     if np.ptp(x) == 0:
         return Line(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, n)
+    from scipy import stats
+
     found = stats.linregress(x, y)
     drawn = rng.integers(n, size=(DRAWS, n))
     a, b = x[drawn], y[drawn]  # (draws, n)

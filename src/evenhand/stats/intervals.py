@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
+
+from evenhand.stats.student import quantile
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -41,7 +43,7 @@ def clustered_interval(
     error = math.sqrt((g - 1) / g * float(((without - without.mean()) ** 2).sum()))
     if g < FEW and error == 0:  # a few that agree do not prove that all would
         return math.nan, math.nan
-    value, reach = float(sums.sum() / sizes.sum()), float(stats.t.ppf((1 + level) / 2, g - 1)) * error
+    value, reach = float(sums.sum() / sizes.sum()), quantile((1 + level) / 2, g - 1) * error
     return value - reach, value + reach
 
 
@@ -77,6 +79,6 @@ def numbered(clusters: Sequence[str]) -> tuple[int, Indices]:
 
 def percentiles(draws: Floats, g: int, level: float) -> tuple[float, float]:
     """The interval of bootstrap draws over g units, at expanded levels."""
-    tail = stats.norm.cdf(-math.sqrt(g / (g - 1)) * stats.t.ppf((1 + level) / 2, g - 1))
+    tail = special.ndtr(-math.sqrt(g / (g - 1)) * quantile((1 + level) / 2, g - 1))
     low, high = np.nanquantile(draws, [tail, 1 - tail])
     return float(low), float(high)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered_interval, constant, numbered
 from evenhand.stats.significance import interval_test, sign_flip_test
+from evenhand.stats.student import quantile
 
 
 def mean_interval(values: Floats, clusters: Sequence[str], rng: np.random.Generator, **how: Any) -> tuple[float, float]:
@@ -58,7 +58,7 @@ def mean_test(
     none = error.variance <= (1e-12 * np.abs(values).max()) ** 2  # but for rounding
     if math.isnan(error.variance) or (none and sets is None):  # a few that agree do not prove it of all
         return math.nan, math.nan, math.nan
-    half = 0.0 if none else float(stats.t.ppf(0.975, error.freedom)) * math.sqrt(error.variance)
+    half = 0.0 if none else quantile(0.975, error.freedom) * math.sqrt(error.variance)
     low, high = _logit_ends(value, half) if unit and 0 < value < 1 else (value - half, value + half)
     if sets is not None:
         low, high = _widened(values, which, index, (value, low, high), unit)

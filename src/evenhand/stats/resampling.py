@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from evenhand.stats.intervals import DRAWS, FEW, MANY, Floats, Indices, numbered, percentiles
+from evenhand.stats.student import quantile
 
 CALLS = 1_000
 """Draws for a summary that must be called for each of them."""
@@ -41,7 +41,7 @@ class Resampled:
         error = math.sqrt((g - 1) / g * float(((without - without.mean()) ** 2).sum()))
         if g < FEW and error == 0:  # a few that agree do not prove that all would
             return math.nan, math.nan
-        reach = float(stats.t.ppf((1 + level) / 2, g - 1)) * error
+        reach = quantile((1 + level) / 2, g - 1) * error
         return self.value - reach, self.value + reach
 
 

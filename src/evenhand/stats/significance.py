@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from evenhand.stats.intervals import Floats, numbered
+from evenhand.stats.student import quantile, tail
 
 MOST_COINS = 2**28
 """Coins to toss for one test: with very many clusters fewer draws do."""
@@ -46,6 +46,8 @@ def signed_rank(differences: Floats) -> SignedRank:
     n = len(differences)
     if n == 0:
         return SignedRank(0.0, math.nan, 1.0, 0)
+    from scipy import stats  # a second
+
     ranks = stats.rankdata(np.abs(differences))
     w = float(ranks[differences > 0].sum())
     _, ties = np.unique(ranks, return_counts=True)
@@ -105,8 +107,8 @@ def detectable(low: float, high: float, g: int, *, rows: int = 1, power: float =
     """
     if g < 2:
         return math.nan
-    error = (high - low) / 2 / stats.t.ppf(0.975, g - 1)
-    return float((stats.t.ppf(1 - 0.025 / rows, g - 1) + stats.t.ppf(power, g - 1)) * error)
+    error = (high - low) / 2 / quantile(0.975, g - 1)
+    return (quantile(1 - 0.025 / rows, g - 1) + quantile(power, g - 1)) * error
 
 
 def interval_test(value: float, low: float, high: float, freedom: float) -> float:
@@ -119,7 +121,7 @@ def interval_test(value: float, low: float, high: float, freedom: float) -> floa
     error = value - low if value > 0 else high - value
     if math.isnan(error) or math.isnan(freedom) or freedom <= 0 or error <= 1e-12 * abs(value):
         return math.nan
-    return float(2 * stats.t.sf(abs(value) / error * stats.t.ppf(0.975, freedom), freedom))
+    return 2 * tail(abs(value) / error * quantile(0.975, freedom), freedom)
 
 
 def holm(ps: Sequence[float]) -> list[float]:

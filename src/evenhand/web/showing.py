@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from evenhand.analysis.comparison import compare
 from evenhand.runs.folder import Run
 from evenhand.web.listing import stamp
 from evenhand.web.stored import Page, stored
@@ -88,6 +89,4 @@ def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> Page:
 
 @lru_cache(maxsize=KEPT)
 def _changed(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
-    from evenhand.analysis.comparison import compare  # scipy takes a second
-
     return compare(Run.load(before), Run.load(after)).frame
