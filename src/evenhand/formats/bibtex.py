@@ -39,7 +39,7 @@ def reasons(task: TaskRecord) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield f"dataset {task.dataset}", cited().get(("dataset", dataset), ())
     yield "intervals", cited()["interval", "clustered"]
     if task.crossed:
-        reason = f"intervals of {task.dataset}, which resample {task.cluster} and {task.crossed}"
+        reason = f"intervals of {task.dataset}, clustered by {task.cluster} and {task.crossed}"
         yield reason, cited()["interval", "crossed"]
     yield f"intervals of {measure}, a share", cited().get(("interval", measure), ())
     if measure == "association" and "gender" in task.by:

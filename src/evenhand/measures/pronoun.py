@@ -58,7 +58,7 @@ class Pronoun(PronounBlank):
     ranks_models: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     reading: ClassVar[str] = (
-        "APPD: mean of P(he) - P(she); above 0 he is likelier, below she. Best at 0, but for words that call for one"
+        "APPD: mean P(he) - P(she); above 0 he is likelier, below 0 she. 0 is best, unless a word calls for one gender"
     )
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
@@ -169,7 +169,7 @@ class LogProbabilityBias(PronounBlank):
     unit: ClassVar[str] = "nats"
     rank: ClassVar[int] = 3
     on_request: ClassVar[bool] = True
-    reading: ClassVar[str] = "in nats, neutral at 0; above it the profession speaks for he, below it for she"
+    reading: ClassVar[str] = "in nats, neutral at 0; above it the profession makes he likelier, below it she"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -43,7 +43,7 @@ def _dataset(name: str, condition: str, order: Order) -> Dataset:
         name=name,
         version=1,
         language="en",
-        about=f"Questions about two people, of whom a stereotype names one; the context {told}.",
+        about=f"Questions about two people; a stereotype points to one of them. The context {told}.",
         source=RELEASES["bbq"].citation,
         licence=RELEASES["bbq"].licence,
         flaws="Stereotypes of the United States. 25 templates of names have most of the questions. In 16 more rows "
