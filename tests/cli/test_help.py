@@ -47,5 +47,10 @@ def test_help_ends_with_an_example_that_the_command_takes(name: str, capsys: pyt
     EVERY[name].make_context(name, arguments, resilient_parsing=False)  # an option that is not there raises
 
 
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_every_argument_and_option_is_explained(name: str) -> None:
+    assert [one.name for one in EVERY[name].params if not one.help and not one.hidden] == []
+
+
 def test_every_command_has_its_group_and_example() -> None:
     assert {example.split()[1] for _, _, example in COMMANDS} | {"datasets", "nli"} == set(ROOT.commands)

@@ -35,7 +35,7 @@ class LeftOut(Exception):
 class Case:
     """The model, the language it is asked in, and the datasets it will be measured on.
 
-    `thorough` checks try other languages and precisions too; an audit's do not, to save time.
+    `thorough` checks ask about more sentences, and try other precisions; an audit's do not, to save time.
     """
 
     model: Model

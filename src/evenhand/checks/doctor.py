@@ -70,8 +70,8 @@ def examine(
 ) -> list[Finding]:
     """What every check finds; those that could not run are listed as `not checked`.
 
-    Unless it is `thorough`, it takes less time: fewer sentences are asked about, other languages are not tried, and
-    half precision is only looked at if the model runs in it. `fits` has, by dataset, what `checks.fit` found already.
+    Unless it is `thorough`, it takes less time: fewer sentences are asked about, and half precision is only looked at
+    if the model runs in it. `fits` has, by dataset, what `checks.fit` found already.
     """
     if isinstance(model, ServedModel):
         return list(server(model))

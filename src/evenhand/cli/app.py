@@ -64,7 +64,7 @@ def root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
 ) -> None:
-    """Measure gender bias in language models, with intervals."""
+    """Measure gender bias in language models and texts, with intervals."""
     if version:
         terminal.show(f"evenhand {__version__}")
         raise typer.Exit

@@ -25,14 +25,14 @@ def audit(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="becpro, choices, emotions, gbef, kinds, known, nli. Default: all that suit the model, without those "
-            "that need data of others, and kinds. Repeatable.",
+            help="becpro, choices, emotions, gbef, kinds, known, nli. Default: becpro, emotions and gbef, or nli for "
+            "an NLI classifier. Repeatable.",
         ),
     ] = None,
     lang: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="LANG", help="Language of the suite: en or de; nli: en, ja or zh. Default: en. Repeatable."
+            metavar="LANG", help="Language: en (default); becpro: also de; known: fr, nl; nli: ja, zh. Repeatable."
         ),
     ] = None,
     templates: Annotated[
@@ -41,60 +41,60 @@ def audit(
     ] = None,
     pairs: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Measure your own pairs: csv, tsv, jsonl or parquet. Repeatable."),
+        typer.Option(metavar="FILE", help="Measure your own sentence pairs: csv, tsv, jsonl or parquet. Repeatable."),
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Measure a dataset, by name, instead of a suite. Repeatable."),
+        typer.Option(metavar="NAME", help="Measure this dataset instead of a suite. Repeatable."),
     ] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="With a dataset: a measure. Default: all that suit it. Repeatable."),
+        typer.Option(metavar="NAME", help="With a dataset: use this measure. Default: all that suit it. Repeatable."),
     ] = None,
     option: common.Options = None,
     chat: Annotated[
-        bool | None, typer.Option("--chat/--no-chat", help="Choices: ask in the model's chat template, or plainly.")
+        bool | None, typer.Option("--chat/--no-chat", help="Suite choices: use the chat template, or plain prompts.")
     ] = None,
     system: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --chat: the system prompt, a text file.")
+        Path | None, typer.Option(metavar="FILE", help="With --chat: a text file with the system prompt.")
     ] = None,
     plugin: common.Plugins = None,
     limit: common.Limit = None,
     seed: common.Seed = 0,
-    out: Annotated[Path, typer.Option(help="Runs go to OUT/<model>/.")] = Path("runs"),
+    out: Annotated[Path, typer.Option(help="Write runs to OUT/<model>/.")] = Path("runs"),
     name: Annotated[str | None, typer.Option(help="Name of the run and its folder. Default: the model's.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Delete the run's earlier results and start over.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --fresh: do not ask.")] = False,
     revision: common.Revision = None,
     dtype: common.Dtype = "float32",
     device: common.Device = None,
-    batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs in a batch.")] = "auto",
+    batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs per batch.")] = "auto",
     trust_remote_code: common.RemoteCode = False,
     labels: common.Labels = "",
     base_url: common.BaseUrl = None,
     concurrency: common.Concurrency = 8,
     samples: common.Samples = 20,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="openai:NAME: how many requests and tokens it takes; nothing is sent.")
+        bool, typer.Option("--dry-run", help="For openai:NAME: count requests and tokens, and send nothing.")
     ] = False,
     engine: common.Engine = "local",
     address: common.Address = None,
     workers: common.Workers = None,
     gate: Annotated[
-        Path | None, typer.Option(help="Judge by a policy (TOML). Exit code 1: fail, 3: undecided.")
+        Path | None, typer.Option(help="Judge by a policy (TOML). The exit code is 1 for fail, 3 for undecided.")
     ] = None,
     baseline: Baseline = None,
     junit: Junit = None,
     github_summary: GithubSummary = False,
     as_json: common.Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no remarks: results and errors alone.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Say more about what is done.")] = False,
-    log_file: Annotated[Path | None, typer.Option(help="Append everything that is said, with the time.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only results and errors.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print more log messages.")] = False,
+    log_file: Annotated[Path | None, typer.Option(help="Append all log messages to this file, with the time.")] = None,
     config: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Options in a TOML file, by their names; the command line overrides them.",
+            help="Read options from a TOML file, by their names. The command line overrides them.",
             callback=from_config,
             is_eager=True,
         ),
@@ -102,8 +102,8 @@ def audit(
 ) -> None:
     """Measure models and print what the numbers show.
 
-    Results are added to the model's run; what is measured again is replaced. The same command resumes a run that
-    was stopped.
+    Results are added to the model's run; a task that is measured again is replaced. Run the same command again to
+    resume an audit that was stopped.
     """
     terminal.log_as(quiet=quiet, verbose=verbose, file=log_file)
     from evenhand.auditing.sweep import sweep

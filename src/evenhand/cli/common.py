@@ -14,32 +14,31 @@ from evenhand.errors import BadInput
 RunFolder = Annotated[Path, typer.Argument(help="A run folder.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Lang = Annotated[
-    str | None, typer.Option(help="en, the one that is supported. Default: refuse texts that seem to be in another.")
+    str | None,
+    typer.Option(help="en: take all texts as English, the only supported language. Default: refuse other texts."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
-Limit = Annotated[
-    int | None, typer.Option(help="Measure a sample of at most N items per dataset, partners together.", metavar="N")
-]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+Limit = Annotated[int | None, typer.Option(help="Measure a random sample of at most N items per dataset.", metavar="N")]
+Seed = Annotated[int, typer.Option(help="The random seed.")]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")]
-Dtype = Annotated[str, typer.Option(help="float32, bfloat16, float16, or auto: bfloat16 where it is native.")]
-Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if there is one.")]
-RemoteCode = Annotated[bool, typer.Option(help="Run code that a Hub model brings along.")]
-LABELS = "What the outputs of a classifier stand for, in their order, if its configuration does not say."
+Dtype = Annotated[str, typer.Option(help="float32, bfloat16, float16, or auto (bfloat16 if it is native).")]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if available.")]
+RemoteCode = Annotated[bool, typer.Option(help="Allow a Hub model to run its own code.")]
+LABELS = "The labels of a classifier's outputs, in order, if its configuration does not name them."
 Labels = Annotated[str, typer.Option(metavar="A,B,C", help=f"{LABELS} Causal models, suite nli: words for the labels.")]
 BaseUrl = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="openai:NAME: the server's address. Default: OPENAI_BASE_URL, or OpenAI's own."),
+    typer.Option(metavar="URL", help="For openai:NAME: the server's address. Default: OPENAI_BASE_URL, or OpenAI's."),
 ]
-Concurrency = Annotated[int, typer.Option(metavar="N", help="openai:NAME: at most N requests at once.")]
+Concurrency = Annotated[int, typer.Option(metavar="N", help="For openai:NAME: send at most N requests at once.")]
 Samples = Annotated[
-    int, typer.Option(metavar="N", help="openai:NAME: times a question is asked, if the server gives text only.")
+    int, typer.Option(metavar="N", help="For openai:NAME: how often to ask a question if the server gives only text.")
 ]
-Engine = Annotated[str, typer.Option(metavar="local|ray", help="ray: on the workers of a Ray cluster.")]
+Engine = Annotated[str, typer.Option(metavar="local|ray", help="ray: use the workers of a Ray cluster.")]
 Address = Annotated[
     str | None, typer.Option(metavar="HOST:PORT", help="With ray: the cluster, or auto. Default: start one here.")
 ]
-Workers = Annotated[int | None, typer.Option(help="With ray: at most this many. Default: as many as fit.")]
+Workers = Annotated[int | None, typer.Option(help="With ray: the largest number of workers. Default: as many as fit.")]
 Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of a dataset or measure: masks=words. Repeatable."),
@@ -61,7 +60,7 @@ Plugins = Annotated[
     typer.Option(
         "--plugin",
         metavar="FILE.py",
-        help="Measures, datasets or models of your own. Repeatable.",
+        help="Load your own measures, datasets or models. Repeatable.",
         callback=_load_plugins,
         is_eager=True,
     ),

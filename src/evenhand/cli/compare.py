@@ -21,7 +21,7 @@ def compare(
     ] = None,
     as_json: Json = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", hidden=True)] = False,
-    chart: Annotated[Path | None, typer.Option(help="Draw the changes: a .svg, .pdf, .png or .html file.")] = None,
+    chart: Annotated[Path | None, typer.Option(help="Draw the changes to a .svg, .pdf, .png or .html file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write to a .csv, .json, .md or .tex file.")] = None,
     force: Force = False,
     plugin: Plugins = None,

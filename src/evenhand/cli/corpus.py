@@ -1,4 +1,4 @@
-"""`evenhand corpus`: measure how gendered text corpora are."""
+"""`evenhand corpus`: count women and men in text corpora."""
 
 import logging
 from pathlib import Path
@@ -15,24 +15,26 @@ log = logging.getLogger(__name__)
 def corpus(
     files: Annotated[
         list[str],
-        typer.Argument(help="Files (txt, csv, tsv, jsonl, parquet), folders; or balanced, gap, mt-gender, ..."),
+        typer.Argument(help="Files (txt, csv, tsv, jsonl, parquet), folders, or balanced, gap, mt-gender, ..."),
     ],
     column: Annotated[
-        list[str] | None, typer.Option(help="A column of texts: csv, tsv, jsonl, parquet. Repeatable. Default: text.")
+        list[str] | None, typer.Option(help="A column with texts, if a file is a table. Repeatable. Default: text.")
     ] = None,
     lines: Annotated[
-        bool, typer.Option("--lines", help="Text files have a document in each line, not paragraph.")
+        bool, typer.Option("--lines", help="Each line of a text file is a document, not each paragraph.")
     ] = False,
-    words: Annotated[Path | None, typer.Option(help="Count these words, one a line, in place of professions.")] = None,
+    words: Annotated[Path | None, typer.Option(help="Words to count instead of professions, one per line.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="A folder for the page and all numbers. --train: runs/corpus.")
+        Path | None, typer.Option(help="A folder for the page and all numbers. Default with --train: runs/corpus.")
     ] = None,
     force: Force = False,
-    train: Annotated[bool, typer.Option(help="Also measure what a debiased model learns from each.")] = False,
+    train: Annotated[bool, typer.Option(help="Also measure what a debiased model learns from each corpus.")] = False,
     model: Annotated[str, typer.Option(help="With --train: the model to debias and train.")] = "mini-en",
     debias_on: Annotated[str, typer.Option(help="With --train: the corpus to debias it on.")] = "balanced",
-    size: Annotated[int | None, typer.Option(help="With --train: sentences per corpus. Default: the fewest.")] = None,
-    equal: Annotated[bool, typer.Option(help="With --train: the same amount of each corpus, or all of it.")] = True,
+    size: Annotated[
+        int | None, typer.Option(help="With --train: sentences per corpus. Default: as many as the smallest has.")
+    ] = None,
+    equal: Annotated[bool, typer.Option(help="With --train: use the same amount of each corpus, or all of it.")] = True,
     draws: Annotated[int, typer.Option(help="With --train: how many times to sample and train.")] = 1,
     recipe: Annotated[str, typer.Option(help="With --train: default, bartl-paper or bartl-released.")] = "default",
     limit: Annotated[int | None, typer.Option(metavar="N", help="With --train: measure a sample of N pairs.")] = None,
@@ -43,9 +45,9 @@ def corpus(
     workers: Workers = None,
     as_json: Json = False,
 ) -> None:
-    """Measure how gendered English text corpora are.
+    """Count women and men in English texts, and the words near them.
 
-    Counts women and men (gendered words, first names), the professions they occur with and the words around them.
+    Counts gendered words and first names, the professions they occur with, and the words around them.
     With --train, also measures what a debiased model learns from each corpus.
     """
     from evenhand.report.corpus import counted

@@ -11,6 +11,7 @@ from evenhand.cli.common import Force, Json, Options, Plugins, parsed, print_jso
 from evenhand.errors import BadInput
 
 BREAKS = r"[\t\r\n]"
+Name = Annotated[str, typer.Argument(help="A dataset. `evenhand datasets list` has the names.")]
 
 app = typer.Typer(help="List, show, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -33,12 +34,12 @@ def datasets_list(plugin: Plugins = None) -> None:
 
 @app.command("show", epilog="Example: evenhand datasets show tgb --rows 20")
 def datasets_show(
-    name: str,
-    rows: Annotated[int, typer.Option(help="How many rows.", min=1)] = 10,
+    name: Name,
+    rows: Annotated[int, typer.Option(help="How many rows to print.", min=1)] = 10,
     option: Options = None,
     plugin: Plugins = None,
 ) -> None:
-    """Describe a dataset, and print its first rows."""
+    """Describe a dataset and print its first rows."""
     from evenhand import datasets
 
     dataset = datasets.load(name, **parsed(option))
@@ -53,11 +54,14 @@ def datasets_show(
 
 @app.command("export", epilog="Example: evenhand datasets export becpro-en --out becpro.tsv")
 def datasets_export(
-    name: str, out: Annotated[Path, typer.Option(help="A .tsv file.")], option: Options = None, force: Force = False
+    name: Name,
+    out: Annotated[Path, typer.Option(help="The .tsv file to write.")],
+    option: Options = None,
+    force: Force = False,
 ) -> None:
     """Write all rows of a dataset to a .tsv file.
 
-    The columns have the release's names where there is a release.
+    If the dataset was released, the columns have the names of the release.
     """
     from evenhand import datasets
     from evenhand.core.files import check_new, write_whole
@@ -80,7 +84,7 @@ def datasets_export(
 
 @app.command("fetch", epilog="Example: evenhand datasets fetch gap")
 def datasets_fetch(name: Annotated[str, typer.Argument(help="A released corpus: gap, nli-coal-en, ...")]) -> None:
-    """Download a released corpus, and check its checksum.
+    """Download a released corpus and verify its checksum.
 
     No other command downloads data.
     """
@@ -93,18 +97,18 @@ def datasets_fetch(name: Annotated[str, typer.Argument(help="A released corpus: 
 @app.command("lint", epilog="Example: evenhand datasets lint pairs.csv")
 def datasets_lint(
     file: Annotated[str, typer.Argument(help="Sentence pairs: csv, tsv, jsonl or parquet; or a dataset's name.")],
-    stereotype: Annotated[str, typer.Option(help="The column of the stereotypes.")] = "stereotype",
-    counterpart: Annotated[str, typer.Option(help="The column of the counterparts.")] = "counterpart",
-    model: Annotated[str, typer.Option(help="Whose tokens to count; none: skip that rule.")] = "mini-en",
+    stereotype: Annotated[str, typer.Option(help="The column with the stereotypes.")] = "stereotype",
+    counterpart: Annotated[str, typer.Option(help="The column with the counterparts.")] = "counterpart",
+    model: Annotated[str, typer.Option(help="Count tokens with this model; none skips that rule.")] = "mini-en",
     out: Annotated[Path | None, typer.Option(help="Write all faults to this .tsv file.")] = None,
     force: Force = False,
-    shown: Annotated[int, typer.Option("--show", help="Faults to print per rule.", min=0)] = 3,
+    shown: Annotated[int, typer.Option("--show", help="How many faults to print per rule.", min=0)] = 3,
     as_json: Json = False,
 ) -> None:
     """Look for faults in sentence pairs.
 
     Finds pairs that differ in more than gendered words, or that give a gender away. The exit code is 1 if
-    there are any.
+    it finds any.
     """
     from evenhand.checks.lint import lint
     from evenhand.core.files import check_new, write_whole

@@ -27,8 +27,8 @@ NARROW, WIDE = 60, 120
 def doctor(
     context: typer.Context,
     model: Annotated[str, typer.Argument(help="A bundled name, a folder, a Hub id or openai:NAME.")] = "mini-en",
-    lang: Annotated[str, typer.Option(help="The language it will be measured in: en, de, ja or zh.")] = "en",
-    suite: Annotated[str, typer.Option(help="The suite whose words and lengths to check.")] = "all",
+    lang: Annotated[str, typer.Option(help="The language to measure it in: en, de, ja or zh.")] = "en",
+    suite: Annotated[str, typer.Option(help="Check the words and lengths of this suite.")] = "all",
     revision: Revision = None,
     dtype: Dtype = "float32",
     device: Device = None,

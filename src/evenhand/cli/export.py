@@ -11,28 +11,28 @@ from evenhand.errors import BadInput
 
 
 def export(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders; bibtex, csv, latex take several.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders; several for bibtex, csv, latex.")],
     to: Annotated[
         str,
         typer.Option("--as", metavar="FORMAT", help="bibtex, csv, eval-results, every-eval-ever, latex, model-card."),
     ],
-    out: Annotated[Path | None, typer.Option(help="A file, or a folder to put it in. Default: print.")] = None,
-    into: Annotated[Path | None, typer.Option(help="model-card: the README.md to write its section to.")] = None,
-    scores: Annotated[bool, typer.Option("--scores", help="csv: the items' scores instead of values.")] = False,
+    out: Annotated[Path | None, typer.Option(help="A file or folder to write to. Default: print.")] = None,
+    into: Annotated[Path | None, typer.Option(help="model-card: the README.md to put the section into.")] = None,
+    scores: Annotated[bool, typer.Option("--scores", help="csv: write the scores of items instead of values.")] = False,
     cite: Annotated[list[str] | None, typer.Option(help="bibtex: a training corpus, such as gap. Repeatable.")] = None,
     hub: Annotated[
         list[str] | None,
-        typer.Option(metavar="DATASET=OWNER/NAME", help="eval-results: a dataset's benchmark on the Hub. Repeatable."),
+        typer.Option(metavar="DATASET=OWNER/NAME", help="eval-results: the Hub benchmark of a dataset. Repeatable."),
     ] = None,
-    organization: Annotated[str | None, typer.Option(help="every-eval-ever: who measured.")] = None,
+    organization: Annotated[str | None, typer.Option(help="every-eval-ever: the organization that measured.")] = None,
     relationship: Annotated[
-        str | None, typer.Option(help="every-eval-ever: to the model's maker: first_party, third_party, collaborative.")
+        str | None, typer.Option(help="every-eval-ever: first_party (the maker), third_party, collaborative, other.")
     ] = None,
     force: Force = False,
 ) -> None:
     """Write runs as csv, LaTeX, BibTeX, a model card and more.
 
-    Every value has its interval.
+    Every value is written with its interval.
     """
     from evenhand.formats import export as export_runs
 

@@ -11,14 +11,14 @@ from evenhand.cli.common import Force
 
 def figures(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders; several are drawn side by side.")],
-    out: Annotated[Path, typer.Option(help="Where the figures go.")] = Path("figures"),
+    out: Annotated[Path, typer.Option(help="The folder for the charts.")] = Path("figures"),
     suffix: Annotated[str, typer.Option("--format", help="svg, pdf, png or html.")] = "svg",
-    corpus: Annotated[str | None, typer.Option("--seen", help="A corpus or text file: mark its professions.")] = None,
+    corpus: Annotated[str | None, typer.Option("--seen", help="Mark the professions in this corpus or file.")] = None,
     force: Force = False,
 ) -> None:
     """Draw charts of runs.
 
-    BEC-Pro by profession, pronoun templates, sentence pairs, NLI labels: whatever the run has measured.
+    Draws what the runs measured: BEC-Pro by profession, pronoun templates, sentence pairs, NLI labels.
     """
     from evenhand.analysis.equalising import seen
     from evenhand.datasets.corpora.texts import sentences

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Baseline = Annotated[
     Path | None,
-    typer.Option(metavar="RUN", help="The run that worse_by_at_most compares with, instead of the policy's."),
+    typer.Option(metavar="RUN", help="The run that worse_by_at_most compares with. Overrides the policy's."),
 ]
 Junit = Annotated[Path | None, typer.Option(help="Write the gate's verdict as JUnit XML.")]
 GithubSummary = Annotated[
@@ -79,9 +79,9 @@ def _is_ours(junit: Path) -> bool:
 
 def gate(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
-    policy: Annotated[Path | None, typer.Option(help="The rules: a TOML file.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="A TOML file with the rules.")] = None,
     suggest: Annotated[
-        bool, typer.Option("--suggest", help="Instead of judging, make a policy that the run passes.")
+        bool, typer.Option("--suggest", help="Make a policy that the run passes, instead of judging.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="With --suggest: write the policy here. Default: print it.")] = None,
     force: Force = False,
@@ -94,7 +94,7 @@ def gate(
     """Judge runs by a policy: pass, fail or undecided.
 
     The exit code is 0 for pass, 1 for fail, 3 for undecided. The verdict is written to RUN/gate.json. With --suggest,
-    make a policy from a run instead: bounds that the run passes, and that as much data can decide.
+    make a policy from a run instead, with bounds that the run passes.
     """
     from evenhand.gate.gate import Gate
     from evenhand.report import page

@@ -1,4 +1,4 @@
-"""`evenhand import`: make a run of scores that were computed elsewhere."""
+"""`evenhand import`: make a run from scores that were computed elsewhere."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,19 +13,19 @@ def import_scores(
     file: Annotated[
         Path,
         typer.Argument(
-            help="csv, tsv, jsonl, parquet, txt (a number a line), or lm-evaluation-harness's or StereoSet's own files."
+            help="csv, tsv, jsonl, parquet, txt (one number per line), or a file of lm-evaluation-harness or StereoSet."
         ),
     ],
-    dataset: Annotated[str, typer.Option(metavar="NAME", help="The dataset that the scores are of.")],
+    dataset: Annotated[str, typer.Option(metavar="NAME", help="The dataset that was scored.")],
     measure: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="The measure that they are of. Default: the one that suits. Repeatable."),
+        typer.Option(metavar="NAME", help="The measure of the scores. Default: the one that suits. Repeatable."),
     ] = None,
     name: Annotated[str | None, typer.Option(metavar="MODEL", help="The model's name. Default: the file's.")] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", metavar="NAME=COLUMN", help="The column of id, text, other, score: text=Sentence. Repeatable."
+            "--column", metavar="NAME=COLUMN", help="Column of id, text, other or score: text=Sentence. Repeatable."
         ),
     ] = None,
     option: common.Options = None,
@@ -33,14 +33,14 @@ def import_scores(
         str | None, typer.Option(metavar="KIND", help="The kind of model, if you know it: masked, causal or nli.")
     ] = None,
     seed: common.Seed = 0,
-    out: Annotated[Path, typer.Option(help="The run goes to OUT/<model>/.")] = Path("runs"),
-    fresh: Annotated[bool, typer.Option("--fresh", help="Replace the run that is there.")] = False,
+    out: Annotated[Path, typer.Option(help="Write the run to OUT/<model>/.")] = Path("runs"),
+    fresh: Annotated[bool, typer.Option("--fresh", help="Replace an existing run.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --fresh: do not ask.")] = False,
     as_json: common.Json = False,
 ) -> None:
-    """Make a run of scores that were computed elsewhere.
+    """Make a run from scores that were computed elsewhere.
 
-    Rows are matched with the items of the dataset by id or text. The run says where its scores come from.
+    Rows are matched with the items of the dataset by id or text. The run records where its scores come from.
     """
     from evenhand.auditing.audit import run_folder
     from evenhand.auditing.importing import from_scores

@@ -1,4 +1,4 @@
-"""`evenhand metaeval`: see which measures follow bias."""
+"""`evenhand metaeval`: see which measures track bias."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,12 +12,12 @@ from evenhand.errors import BadInput
 
 def metaeval(
     model: Annotated[str, typer.Option(help="An NLI classifier or masked model to start from.")] = "mini-en-nli",
-    measures: Annotated[str, typer.Option(help="Names, separated by commas. Default: all of its kind.")] = "",
+    measures: Annotated[str, typer.Option(help="Measures, separated by commas. Default: all that suit it.")] = "",
     rates: Annotated[str, typer.Option(help="Rates of bias, separated by commas. Default: 0, 0.1, ..., 1.")] = "",
     size: Annotated[int | None, typer.Option(help="Examples per rate. Default: NLI 30,000, masked 6,000.")] = None,
     seeds: Annotated[int, typer.Option(help="Models to train per rate.")] = 1,
     lang: Annotated[str | None, typer.Option(help="NLI: en, ja or zh. Default: en.")] = None,
-    order: Annotated[str | None, typer.Option(help="NLI: stratified, or female-first like the released sets.")] = None,
+    order: Annotated[str | None, typer.Option(help="NLI: stratified, or female-first as in the released sets.")] = None,
     correct: Annotated[
         float | None, typer.Option(help="NLI: share of correct examples. Default: 1/3 as released; the paper says 0.5.")
     ] = None,
@@ -25,17 +25,17 @@ def metaeval(
         str | None,
         typer.Option(help="NLI: measure on bundled pairs (default), or on released ones: down-sampled, dev, test."),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="NLI: epochs. Default: 3, as in the paper.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="NLI: training epochs. Default: 3, as in the paper.")] = None,
     rate: Annotated[float | None, typer.Option("--lr", help="NLI: the learning rate. Default: 2e-5.")] = None,
-    recipe: Annotated[str | None, typer.Option(help="Masked: how to fine-tune.")] = None,
+    recipe: Annotated[str | None, typer.Option(help="Masked: how to fine-tune, as for evenhand debias.")] = None,
     limit: Limit = None,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("runs/metaeval"),
+    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("runs/metaeval"),
     as_json: Json = False,
 ) -> None:
-    """Train models of known bias, and see which measures follow it.
+    """Train models with known bias, and see which measures track it.
 
-    The same command resumes a study that was stopped.
+    Run the same command again to resume a study that was stopped.
     """
     from evenhand import models
     from evenhand.report import plots

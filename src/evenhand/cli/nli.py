@@ -22,20 +22,20 @@ def root() -> None:
 def train(
     model: Annotated[str, typer.Argument(help="A masked language model, or an NLI classifier to train further.")],
     data: Annotated[
-        str, typer.Option(help="Examples: csv, tsv, jsonl or parquet; or snli, jsnli, ocnli under EVENHAND_DATA.")
+        str, typer.Option(help="Examples: csv, tsv, jsonl or parquet; or snli, jsnli, ocnli in EVENHAND_DATA.")
     ],
-    out: Annotated[Path, typer.Option(help="Where the new model goes.")],
-    dev: Annotated[str | None, typer.Option(help="Examples for its accuracy. Default: a release's dev set.")] = None,
-    epochs: Annotated[int, typer.Option(help="How many times each example is seen.")] = 5,
+    out: Annotated[Path, typer.Option(help="The folder for the new model.")],
+    dev: Annotated[str | None, typer.Option(help="Examples to test it on. Default: a release's dev set.")] = None,
+    epochs: Annotated[int, typer.Option(help="Number of training epochs.")] = 5,
     rate: Annotated[float, typer.Option("--lr", help="The learning rate.")] = 2e-5,
-    batch: Annotated[int, typer.Option(help="Examples in a step.")] = 32,
+    batch: Annotated[int, typer.Option(help="Examples per step.")] = 32,
     limit: Annotated[int | None, typer.Option(help="Train on a random sample of N examples.", min=1)] = None,
     seed: Seed = 42,
     labels: Annotated[str, typer.Option(help=LABELS)] = "",
 ) -> None:
     """Fine-tune a model on premises, hypotheses and labels.
 
-    The same command resumes a training that was stopped.
+    Run the same command again to resume a training that was stopped.
     """
     from evenhand.datasets.corpora.nli_examples import RELEASED, examples
 

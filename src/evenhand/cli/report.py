@@ -12,14 +12,15 @@ from evenhand.cli.common import Force, Plugins
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One run, or several side by side.")],
     out: Annotated[
-        Path | None, typer.Option(help="Default: report.html in the run's folder; several runs: here.")
+        Path | None,
+        typer.Option(help="The file to write. Default: report.html, in the run's folder or, for several runs, here."),
     ] = None,
     force: Force = False,
     plugin: Plugins = None,
 ) -> None:
     """Write the HTML page of one or more runs.
 
-    One file with scorecard, charts and sentences; it opens from disk and needs no network.
+    The page is one file with scorecard, charts and sentences. It needs no network.
     """
     from evenhand.report.saving import save
     from evenhand.runs.folder import Run

@@ -21,33 +21,33 @@ def reproduce(
         ),
     ] = "tables",
     model: Annotated[list[str] | None, typer.Option(help="The model to measure; some tables take several.")] = None,
-    post: Annotated[str | None, typer.Option(help="The same model after fine-tuning, if you have it.")] = None,
+    post: Annotated[str | None, typer.Option(help="The same model after fine-tuning, if you have one.")] = None,
     finetune: Annotated[
         str | None, typer.Option(help="Fine-tune now: gap or a text file. anantaprayoon2024: snli, jsnli, ocnli.")
     ] = None,
     lang: Annotated[str | None, typer.Option(help="anantaprayoon2024: en (default), ja or zh.")] = None,
-    corpus: Annotated[list[str] | None, typer.Option(help="Texts to train on; corpora takes two.")] = None,
+    corpus: Annotated[list[str] | None, typer.Option(help="Texts to train on; the part corpora takes two.")] = None,
     recipe: Annotated[str | None, typer.Option(help="How to fine-tune, as for evenhand debias.")] = None,
     splitter: Annotated[
-        str | None, typer.Option(help="bartl2020 --finetune: sentencex (default), or nltk like the paper's.")
+        str | None, typer.Option(help="bartl2020 --finetune: sentencex (default), or nltk as in the paper.")
     ] = None,
     size: Annotated[list[int] | None, typer.Option(help="Sentences to train on; learning-curve takes several.")] = None,
     draws: Annotated[int | None, typer.Option(help="How many times to sample and train.")] = None,
     limit: Limit = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The random seed.")] = None,
     german_model: Annotated[str | None, typer.Option(help="A German model, for Table 5 of bartl2020.")] = None,
     scores: Annotated[
-        Path | None, typer.Option(help="bartl2020: associations that somebody else computed: Sentence, Pre_Assoc.")
+        Path | None, typer.Option(help="bartl2020: associations from elsewhere, with columns Sentence and Pre_Assoc.")
     ] = None,
     mode: Annotated[
-        str | None, typer.Option("--as", help="bartl2020: paper (default), or released for its code's way.")
+        str | None, typer.Option("--as", help="bartl2020: paper (default), or released: as in the authors' code.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Runs and fine-tuned models go here.")] = Path("runs/reproduce"),
+    out: Annotated[Path, typer.Option(help="The folder for runs and fine-tuned models.")] = Path("runs/reproduce"),
     as_json: Json = False,
 ) -> None:
-    """Run a paper's study, and print its tables next to ours.
+    """Repeat a paper's study and print its tables next to ours.
 
-    The same command resumes a study that was stopped.
+    Run the same command again to resume a study that was stopped.
     """
     from evenhand.report.papers import reproduction
     from evenhand.studies.reproduce import options_of

@@ -12,13 +12,13 @@ from evenhand.errors import BadInput, RunError
 
 def runs(
     folder: Annotated[Path, typer.Argument(help="A folder of runs.")] = Path("runs"),
-    remove: Annotated[str | None, typer.Option(metavar="RUN", help="Delete this run: its name in the folder.")] = None,
+    remove: Annotated[str | None, typer.Option(metavar="RUN", help="Delete the run of this name.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="With --remove: do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """List runs with a number for each dataset, or remove one.
+    """List runs with one number for each dataset, or remove a run.
 
-    The number is the value that the dataset is judged by: women minus men where they are partners.
+    The number is the one that the verdict is about: women minus men if items are partners.
     """
     from evenhand.web.listing import Runs
 

@@ -11,19 +11,19 @@ from evenhand.cli import terminal
 
 
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the runs are, at any depth.")] = Path("runs"),
-    host: Annotated[str, typer.Option(help="Where to listen; a host other than this one needs a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free one.")] = 8040,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with runs.")] = Path("runs"),
+    host: Annotated[str, typer.Option(help="Where to listen. Other machines need a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any free one.")] = 8040,
     token: Annotated[
         str | None,
         typer.Option(
-            envvar="EVENHAND_TOKEN", help="The token that visitors need. Default: made up and printed if needed."
+            envvar="EVENHAND_TOKEN", help="The token that visitors need. Default: generated and printed if needed."
         ),
     ] = None,
     model: Annotated[
-        list[str] | None, typer.Option(help="One more model to probe: folder or Hub id. Repeatable.")
+        list[str] | None, typer.Option(help="Another model to probe: a folder or Hub id. Repeatable.")
     ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open it in your browser.")] = False,
+    open_it: Annotated[bool, typer.Option("--open", help="Open the pages in your browser.")] = False,
 ) -> None:
     """Browse runs in the browser.
 

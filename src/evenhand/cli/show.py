@@ -15,14 +15,14 @@ from evenhand.errors import BadInput, UnknownName
 def show(
     run: RunFolder,
     full: Annotated[bool, typer.Option("--full", help="Print every value, not only the main ones.")] = False,
-    dataset: Annotated[list[str] | None, typer.Option(help="Every value of this dataset. Repeatable.")] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help="Print every value of this dataset. Repeatable.")] = None,
     frequency: Annotated[
-        Path | None, typer.Option(help="With --full: a .tsv of attributes and their corpus frequencies.")
+        Path | None, typer.Option(help="With --full: a .tsv file of attributes and their corpus frequencies.")
     ] = None,
     command: Annotated[bool, typer.Option("--command", help="Print the command that made the run.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Print what a run shows: on one screen, or every value."""
+    """Print the results of a run: the main ones, or every value."""
     from evenhand.runs.folder import Run
 
     loaded = Run.load(run)
@@ -44,11 +44,11 @@ def show(
 
 def rescore(
     run: RunFolder,
-    file: Annotated[list[Path] | None, typer.Option(help="Where a file of your own data is now, if it moved.")] = None,
+    file: Annotated[list[Path] | None, typer.Option(help="Your own data file, if it has moved. Repeatable.")] = None,
     as_json: Json = False,
     plugin: Plugins = None,
 ) -> None:
-    """Score a run again from its kept answers, without the model."""
+    """Score a run again from its stored answers, without the model."""
     from evenhand.auditing.rescoring import rescore as rescore_run
 
     scored = rescore_run(run, file=file or ())

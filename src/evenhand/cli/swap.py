@@ -24,36 +24,36 @@ def swap(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(help="A file or folder; - for standard output. Default: FILE.swapped.EXT, next to it."),
+        typer.Option(help="A file or folder, or - for standard output. Default: FILE.swapped.EXT, next to FILE."),
     ] = None,
     column: Annotated[
-        list[str] | None, typer.Option(help="A column of texts: csv, tsv, jsonl, parquet. Repeatable. Default: text.")
+        list[str] | None, typer.Option(help="A column with texts, if FILE is a table. Repeatable. Default: text.")
     ] = None,
-    lines: Annotated[bool, typer.Option("--lines", help="Each line of a txt file is a document of its own.")] = False,
+    lines: Annotated[bool, typer.Option("--lines", help="Each line of a txt file is a document.")] = False,
     grammar: Annotated[
-        str, typer.Option(help="What decides him or his: rules, model, or auto: the model where rules are unsure.")
+        str, typer.Option(help="How to choose him or his: rules, model, or auto (the model if rules are unsure).")
     ] = "auto",
-    to: Annotated[str, typer.Option(help="other: the other gender; neutral: they, firefighter.")] = "other",
-    only: Annotated[str | None, typer.Option(help="One direction: he-to-she or she-to-he.")] = None,
-    share: Annotated[float, typer.Option(help="The share of documents to rewrite: 0.5 for a balanced corpus.")] = 1.0,
-    augment: Annotated[bool, typer.Option(help="Keep each document, followed by its counterpart.")] = False,
+    to: Annotated[str, typer.Option(help="other (the other gender) or neutral (they, firefighter).")] = "other",
+    only: Annotated[str | None, typer.Option(help="Swap in one direction only: he-to-she or she-to-he.")] = None,
+    share: Annotated[float, typer.Option(help="The share of documents to swap: 0.5 for a balanced corpus.")] = 1.0,
+    augment: Annotated[bool, typer.Option(help="Keep each document, followed by its swapped version.")] = False,
     names: Annotated[bool, typer.Option(help="Swap first names too.")] = True,
-    name_list: Annotated[str | None, typer.Option(help="Your own names: male, tab, female, on each line.")] = None,
-    trail: Annotated[bool, typer.Option(help="Write every edit to OUT.trail.jsonl.")] = False,
+    name_list: Annotated[str | None, typer.Option(help="Your own names, a pair per line: male, tab, female.")] = None,
+    trail: Annotated[bool, typer.Option(help="Write a log of all edits to OUT.trail.jsonl.")] = False,
     input_format: Annotated[
-        str, typer.Option("--format", help="With - as FILE: the format of the input, txt, csv, tsv or jsonl.")
+        str, typer.Option("--format", help="If FILE is -: the format of the input: txt, csv, tsv or jsonl.")
     ] = "txt",
     lang: Lang = None,
     force: Force = False,
-    seed: Annotated[int, typer.Option(help="Seed of the choice of documents.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Processes. Default: one per core.")] = None,
+    seed: Annotated[int, typer.Option(help="The random seed for choosing documents.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Number of processes. Default: one per core.")] = None,
     engine: Engine = "local",
     address: Address = None,
     workers: Workers = None,
 ) -> None:
     """Swap the gender of English texts.
 
-    He and she, her to him or his as grammar requires, nouns, titles, first names.
+    Swaps pronouns (her becomes him or his, as grammar requires), nouns, titles and first names.
     """
     from evenhand.mitigation.swap_file import swap as swap_file
 
