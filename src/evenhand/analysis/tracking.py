@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -136,10 +136,16 @@ def tracked(runs: Sequence[Run]) -> Track:
     every = {dataset for run in runs for dataset in run.datasets}
     left_out = tuple(sorted(every - {curve.task.dataset for curve in curves}))
     made = Track(tuple(runs), curves, pd.DataFrame(), left_out)
-    rows = [row for task in chiefs for row in _changes(made, task)]
-    frame = adjusted([{name: value for name, value in row.items() if name != "judged"} for row in rows])
-    ways = [way(row) if found["judged"] else "unfit" for row, found in zip(frame.to_dict("records"), rows, strict=True)]
-    return Track(made.runs, curves, frame.assign(way=ways), left_out)
+    return replace(made, changes=neighbours(made))
+
+
+def neighbours(track: Track) -> pd.DataFrame:
+    """The rows of `Track.changes`, from the scores of the runs on the tasks of the curves."""
+    tasks = {curve.task.name: curve.task for curve in track.curves}
+    rows = [row for task in tasks.values() for row in _changes(track, task)]
+    frame = adjusted(rows)
+    ways = [way(row) if not found["unfit"] else "unfit" for row, found in zip(frame.to_dict("records"), rows, strict=True)]
+    return frame.assign(way=ways)
 
 
 def _curves(runs: Sequence[Run], task: TaskRecord) -> Iterator[Curve]:
@@ -165,7 +171,7 @@ def _changes(track: Track, task: TaskRecord) -> Iterator[dict[str, Any]]:
         left = set(wanted)
         for row in differences(track.runs[start], track.runs[end], *task.name):
             if (key := (row["dataset"], row["measure"], row["group"])) in left:
-                yield {**ends, **row, "judged": not row["unfit"]}
+                yield {**ends, **row}
                 left.remove(key)
             if not left:
                 break
