@@ -144,8 +144,8 @@ def neighbours(track: Track) -> pd.DataFrame:
     tasks = {curve.task.name: curve.task for curve in track.curves}
     rows = [row for task in tasks.values() for row in _changes(track, task)]
     frame = adjusted(rows)
-    ways = [way(row) if not found["unfit"] else "unfit" for row, found in zip(frame.to_dict("records"), rows, strict=True)]
-    return frame.assign(way=ways)
+    both = zip(frame.to_dict("records"), rows, strict=True)
+    return frame.assign(way=["unfit" if found["unfit"] else way(row) for row, found in both])
 
 
 def _curves(runs: Sequence[Run], task: TaskRecord) -> Iterator[Curve]:

@@ -29,7 +29,7 @@ def terminal(track: Track, width: int) -> RenderableType:
     parts += [Padding(Text(text), (0, 0, 0, 2)) for text in told[:SENTENCES]]
     if len(told) > SENTENCES:
         parts.append(Text(f"  {len(told) - SENTENCES} more changes are on the page."))
-    parts += [Text(note, "bold red" if note.isupper() or note.startswith("SAME") else "yellow") for note in notes(track)]
+    parts += [Text(note, "bold red" if note.startswith("SAME") else "yellow") for note in notes(track)]
     places = columns(track, max(2, (width - LABEL) // CELL))
     names = track.short_labels
     cut = [name if len(name) <= CELL - 2 else f"{name[: CELL - 3]}…" for name in names]
@@ -44,7 +44,7 @@ def terminal(track: Track, width: int) -> RenderableType:
 
 
 def columns(track: Track, most: int) -> list[int]:
-    """The checkpoints that a table of this width shows: the first, the last, those around changes, then the earliest."""
+    """The checkpoints that a narrow table shows: the first, the last, those around changes, then the earliest."""
     last = len(track.runs) - 1
     around = [track.labels.index(row[end]) for row in track.shown.to_dict("records") for end in ("start", "end")]
     order = dict.fromkeys([0, last, *around, *range(last)])
@@ -70,7 +70,8 @@ def chart(track: Track) -> alt.TopLevelMixin:
         panel=[names[key] for key in keys],
         change=[(key, label) in changed for key, label in zip(keys, frame["checkpoint"], strict=True)],
     )
-    base = alt.Chart(frame).encode(x=alt.X("checkpoint:N", sort=track.labels, title=None, axis=alt.Axis(labelAngle=-40)))
+    x = alt.X("checkpoint:N", sort=track.labels, title=None, axis=alt.Axis(labelAngle=-40))
+    base = alt.Chart(frame).encode(x=x)
     y = alt.Y("value:Q", title="value", scale=alt.Scale(zero=False))
     layers = alt.layer(
         base.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y="neutral:Q"),

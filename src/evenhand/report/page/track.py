@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
@@ -49,14 +50,16 @@ def sentence(track: Track, row: Mapping[Any, Any]) -> str:
     curve = track.curve(row)
     form = "+.3f" if numbers(track, curve)[0].signed else ".3f"
     towards = row["moved"] or "not shown to be nearer to neutral or farther from it"
-    change = f"change {Estimate(row['change'], row['low'], row['high']).shown('+.3f')}, {probability(row['p_holm'])}, adjusted"
-    return f"{named(track, curve)}: {format(row['before'], form)} → {format(row['after'], form)}, {towards} ({change})"
+    change = Estimate(row["change"], row["low"], row["high"]).shown("+.3f")
+    values = f"{format(row['before'], form)} → {format(row['after'], form)}"
+    return f"{named(track, curve)}: {values}, {towards} (change {change}, {probability(row['p_holm'])}, adjusted)"
 
 
 def lead(track: Track) -> str:
     """The answer, in a sentence or two: where the model became more or less biased."""
-    overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in _grouped(track, track.overall))
     if track.shown.empty:
+        whole = _grouped(track, track.overall)
+        overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in whole)
         return f"No change between neighbouring checkpoints is shown, in {_values(len(track.curves))}.{overall}"
     groups = list(_grouped(track, track.shown))
     parts = [f"{told} between {start} and {end}{of}" for told, start, end, of in groups[:TOLD]]
@@ -130,7 +133,7 @@ def drawn(track: Track, found: Sequence[Number], before: Mapping[str, Mapping[An
     up = round_domain([*ends, *([] if math.isnan(neutral) else [neutral])], zero=False)
     shown = Canvas((0.0, float(len(found) - 1)), WIDTH, HEIGHT, left=LEFT)
     shown.side_axis(up)
-    labels = track.short_labels
+    labels, both = track.short_labels, list(zip(track.labels, found, strict=True))
     every = math.ceil(len(labels) * (LETTER * max(map(len, labels)) + 10) / (WIDTH - LEFT))
     for place, label in enumerate(labels):
         if place % every == 0:
@@ -138,17 +141,16 @@ def drawn(track: Track, found: Sequence[Number], before: Mapping[str, Mapping[An
             shown.text(shown.x(place), shown.height - FOOT + 16, label, anchor)
     if not math.isnan(neutral):
         shown.line(LEFT, shown.y(neutral, up), shown.x(len(found) - 1), shown.y(neutral, up), "neutral")
-    known = [(shown.x(place), one) for place, one in enumerate(found) if one.known]
-    spans = [(x, one) for x, one in known if one.spans]
+    known = [(label, shown.x(place), one) for place, (label, one) in enumerate(both) if one.known]
+    spans = [(x, one) for _, x, one in known if one.spans]
     edge = [(x, shown.y(one.low, up)) for x, one in spans] + [(x, shown.y(one.high, up)) for x, one in reversed(spans)]
     shown.add("polygon", points=" ".join(f"{x},{y}" for x, y in edge), class_="band")
-    for (x, one), (next_x, other) in zip(known, known[1:], strict=False):
-        label = track.labels[found.index(other)]
+    for (_, x, one), (label, next_x, other) in pairwise(known):
         kind = "step" if before.get(label, {}).get("way") in MARKS else "curve"
         shown.line(x, shown.y(one.value, up), next_x, shown.y(other.value, up), kind)
-    for x, one in known:
+    for _, x, one in known:
         shown.value(x, shown.y(one.value, up), "leans" if one.verdict.side else "undecided", "run1")
-    told = ", ".join(f"{label} {one.text}" for label, one in zip(track.labels, found, strict=True))
+    told = ", ".join(f"{label} {one.text}" for label, one in both)
     return Drawing(shown.drawn(told).svg, "")
 
 
