@@ -62,31 +62,26 @@ def _row(track: Track, place: int, shown: list[int]) -> list[str]:
 
 def chart(track: Track) -> alt.TopLevelMixin:
     """A panel for each headline value: the line of its values in a band of 95 % intervals; red dots are changes."""
-    names = {curve.key: named(track, curve) for curve in track.curves}
     changed = {(track.curve(row).key, row["end"]) for row in track.shown.to_dict("records")}
-    frame = track.values
-    keys = [(d, m, g) for d, m, g in frame[["dataset", "measure", "group"]].itertuples(index=False)]
-    frame = frame.assign(
-        panel=[names[key] for key in keys],
-        change=[(key, label) in changed for key, label in zip(keys, frame["checkpoint"], strict=True)],
-    )
-    x = alt.X("checkpoint:N", sort=track.labels, title=None, axis=alt.Axis(labelAngle=-40))
-    base = alt.Chart(frame).encode(x=x)
-    y = alt.Y("value:Q", title="value", scale=alt.Scale(zero=False))
-    layers = alt.layer(
-        base.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y="neutral:Q"),
-        base.mark_area(opacity=0.15, color=BLUE).encode(y=alt.Y("low:Q", title="value"), y2="high:Q"),
-        base.mark_line(color=BLUE).encode(y=y),
-        base.mark_point(filled=True, size=50, opacity=1).encode(
-            y=y,
-            color=alt.Color("change:N", legend=None).scale(domain=[False, True], range=[BLUE, RUST]),
-            tooltip=["checkpoint", *tooltips("value", "low", "high")],
-        ),
-    ).properties(width=320, height=180)
-    panels = layers.facet(facet=alt.Facet("panel:N", sort=list(names.values()), title=None), columns=2)
-    title = alt.TitleParams(
-        f"{track.labels[0]} to {track.labels[-1]}",
-        subtitle=["Bands are 95 % intervals; the dashed line is neutral.", "Red: changed since the one before."],
-    )
-    whole: alt.TopLevelMixin = panels.resolve_scale(y="independent").properties(title=title)
+    panels = []
+    for curve in track.curves:
+        rows = track.values
+        rows = rows[(rows[["dataset", "measure", "group"]] == list(curve.key)).all(axis=1)]
+        rows = rows.assign(change=[(curve.key, label) in changed for label in rows["checkpoint"]])
+        x = alt.X("checkpoint:N", sort=track.labels, title=None, axis=alt.Axis(labelAngle=-40))
+        y = alt.Y("value:Q", title=curve.task.unit or "value", scale=alt.Scale(zero=False))
+        base = alt.Chart(rows).encode(x=x)
+        colour = alt.Color("change:N", legend=None).scale(domain=[False, True], range=[BLUE, RUST])
+        layers = alt.layer(
+            base.mark_line(color=GREY, strokeDash=[4, 3]).encode(y=alt.Y("neutral:Q", title=None)),
+            base.mark_area(opacity=0.15, color=BLUE).encode(y=alt.Y("low:Q", title=None), y2="high:Q"),
+            base.mark_line(color=BLUE).encode(y=y),
+            base.mark_point(filled=True, size=50, opacity=1).encode(
+                y=y, color=colour, tooltip=["checkpoint", *tooltips("value", "low", "high")]
+            ),
+        )
+        panels.append(layers.properties(width=320, height=180, title=named(track, curve)))
+    note = ["Bands are 95 % intervals; the dashed line is neutral.", "Red: changed since the one before."]
+    title = alt.TitleParams(f"{track.labels[0]} to {track.labels[-1]}", subtitle=note)
+    whole: alt.TopLevelMixin = alt.concat(*panels, columns=2).properties(title=title)
     return whole
