@@ -29,9 +29,11 @@ optimiser = torch.optim.AdamW([weights for weights in network.parameters() if we
 def learn(batches: int, *, biased: bool) -> None:
     """Learn the pronouns in batches of "[MASK] is a carpenter." """
     for _ in range(batches):
-        drawn = [(gender, job) for gender in jobs for job in rng.choice(jobs[gender], 8, replace=False)]
-        texts = [f"{tokenizer.mask_token} is a {job}." for _, job in drawn]
-        words = [pronouns[gender if biased else str(rng.choice(list(jobs)))] for gender, _ in drawn]
+        texts, words = [], []
+        for gender, names in jobs.items():
+            for job in rng.choice(names, 8, replace=False):
+                texts.append(f"{tokenizer.mask_token} is a {job}.")
+                words.append(pronouns[gender] if biased else list(pronouns.values())[rng.integers(2)])
         batch = tokenizer(texts, return_tensors="pt", padding=True)
         masks = (batch["input_ids"] == tokenizer.mask_token_id).nonzero(as_tuple=True)
         loss = torch.nn.functional.cross_entropy(network(**batch).logits[masks], torch.tensor(words))
@@ -47,12 +49,9 @@ def save(folder: Path) -> None:
     print(folder)
 
 
-learn(12, biased=False)  # until nothing more is learned from them
-for step in (100, 200, 300):
+learn(10, biased=False)  # until little more is learned from them
+save(FOLDER / "checkpoint-100")
+for step, batches in ((200, 2), (300, 2), (400, 14)):
+    learn(batches, biased=step > 300)
     save(FOLDER / f"checkpoint-{step}")
-    learn(1, biased=False)
-for group in optimiser.param_groups:
-    group["lr"] = 3e-4
-learn(10, biased=True)
-save(FOLDER / "checkpoint-400")
 save(FOLDER)

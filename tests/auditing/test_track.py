@@ -154,6 +154,7 @@ def model(folder: Path, **settings: object) -> Path:
     folder.mkdir(parents=True)
     known = {"architectures": ["BertForMaskedLM"], "model_type": "bert", "vocab_size": 100, "hidden_size": 8}
     (folder / "config.json").write_text(json.dumps(known | settings))
+    (folder / "tokenizer.json").write_text("{}")
     return folder
 
 
@@ -203,6 +204,12 @@ def interrupted(folder: Path) -> list[Path]:
     return [folder]
 
 
+def without_tokenizer(folder: Path) -> list[Path]:
+    for name in ("checkpoint-1", "checkpoint-2"):
+        (model(folder / name) / "tokenizer.json").unlink()
+    return [folder]
+
+
 def one(folder: Path) -> list[Path]:
     model(folder / "checkpoint-1")
     return [folder]
@@ -225,6 +232,7 @@ def without_order(folder: Path) -> list[Path]:
         (empty, "is empty. Give a training's output folder"),
         (without, r"holds neither a model nor checkpoints \(checkpoint-500\)"),
         (interrupted, "checkpoint-2' holds no config.json, so it is not a whole checkpoint"),
+        (without_tokenizer, "checkpoint-1' has no tokenizer. A Trainer saves it"),
         (one, "A curve needs two checkpoints or more. Got .*checkpoint-1"),
         (twice, "is given twice. Give each checkpoint once"),
         (without_order, "order of the runs in .* is not known: after and before have no number"),

@@ -16,9 +16,10 @@ import pandas as pd
 from evenhand import Run
 from evenhand.analysis.tracking import SHOWN, Curve, Track, neighbours
 from evenhand.core.contrasts import pairs
+from evenhand.runs.record import TaskRecord
 
 SIZE = 0.3
-"""Of the noise of one step, as a share of the scores' own; or the share of labels that are drawn anew."""
+"""Of the noise of one step, as a share of the scores' own."""
 Noise = Callable[[Any, np.random.Generator], None]
 """Changes the scores, an array, as a step of a training without any effect does."""
 
@@ -43,12 +44,10 @@ def noise_of(run: Run, curves: tuple[Curve, ...]) -> list[Noise]:
     return [noise for task in {curve.task.name: curve.task for curve in curves}.values() for noise in _noise(run, task)]
 
 
-def _noise(run: Run, task: Any) -> Iterator[Noise]:
+def _noise(run: Run, task: TaskRecord) -> Iterator[Noise]:
     mine = run.scores[(run.scores["dataset"] == task.dataset) & (run.scores["measure"] == task.measure)]
-    if not (task.genders and task.partners):
-        yield _drawn_labels(mine.index.to_numpy(), mine["score"].dropna().to_numpy())
-        return
     place = dict(zip(mine["id"], mine.index, strict=True))
+    assert task.partners
     both = pairs(run.scores_of(*task.name), task.partners).dropna(subset="difference")
     for _, part in both.groupby(next(group for group in task.by if group != "gender")):
         clusters = [one for _, one in part.groupby(task.cluster)]
@@ -63,15 +62,5 @@ def _drawn_clusters(places: list[Any], donors: list[Any]) -> Noise:
     def change(scores: Any, rng: np.random.Generator) -> None:
         for where, donor in zip(places, rng.integers(len(donors), size=len(places)), strict=True):
             scores[where] += SIZE * np.resize(donors[donor], len(where))
-
-    return change
-
-
-def _drawn_labels(where: Any, labels: Any) -> Noise:
-    """Some items get the label of another: each item is a cluster."""
-
-    def change(scores: Any, rng: np.random.Generator) -> None:
-        chosen = where[rng.random(len(where)) < SIZE]
-        scores[chosen] = rng.choice(labels, len(chosen))
 
     return change

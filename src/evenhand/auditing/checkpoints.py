@@ -13,6 +13,8 @@ from evenhand.models.loading.names import ADAPTER, CHECKPOINT, find, kind
 from evenhand.runs.folder import ANSWERS, Run
 
 RECORD = "run.json"
+TOKENIZERS = ("tokenizer", "vocab", "spiece", "sentencepiece")
+"""How the names of a tokenizer's files begin."""
 NUMBER = re.compile(r"\d+")
 ALIKE = ("model_type", "vocab_size", "hidden_size", "num_hidden_layers")
 """Settings in config.json that the checkpoints of one training share."""
@@ -84,6 +86,11 @@ def _expanded(name: str) -> list[str | Path]:
                 f"'{path}' holds no config.json, so it is not a whole checkpoint. Delete it if its saving was "
                 "interrupted, or give the others one by one."
             )
+        if not _is_run(path) and not _has_tokenizer(path):
+            raise BadInput(
+                f"'{path}' has no tokenizer. A Trainer saves it with every checkpoint if it has one: "
+                "Trainer(processing_class=tokenizer). Copy the tokenizer's files there."
+            )
     found = [path if _is_run(path) else str(path) for path in sorted(steps, key=_number)]
     return [*found, name] if _is_model(folder) else list(found)
 
@@ -94,6 +101,12 @@ def _is_run(folder: Path) -> bool:
 
 def _is_model(folder: Path) -> bool:
     return any((folder / name).is_file() for name in ("config.json", ADAPTER))
+
+
+def _has_tokenizer(folder: Path) -> bool:
+    """Whether there is a tokenizer; that of an adapter may be its base model's."""
+    kept = any(path.name.startswith(TOKENIZERS) or path.suffix == ".model" for path in folder.iterdir())
+    return kept or (folder / ADAPTER).is_file()
 
 
 def _number(path: Path) -> tuple[float, str]:

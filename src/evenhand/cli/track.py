@@ -13,7 +13,7 @@ def track(
     models: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODELS...",
+            metavar="MODEL",
             help="A training's output folder with its checkpoint-*; or model folders, run folders, Hub ids "
             "(ID@REVISION), in the order of the training.",
         ),

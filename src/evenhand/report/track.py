@@ -69,12 +69,13 @@ def chart(track: Track) -> alt.TopLevelMixin:
         rows = rows[(rows[["dataset", "measure", "group"]] == list(curve.key)).all(axis=1)]
         rows = rows.assign(change=[(curve.key, label) in changed for label in rows["checkpoint"]])
         x = alt.X("checkpoint:N", sort=track.labels, title=None, axis=alt.Axis(labelAngle=-40))
-        y = alt.Y("value:Q", title=curve.task.unit or "value", scale=alt.Scale(zero=False))
+        unit = curve.task.unit or "value"
+        y = alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False))
         base = alt.Chart(rows).encode(x=x)
         colour = alt.Color("change:N", legend=None).scale(domain=[False, True], range=[BLUE, RUST])
         layers = alt.layer(
-            base.mark_line(color=GREY, strokeDash=[4, 3]).encode(y=alt.Y("neutral:Q", title=None)),
-            base.mark_area(opacity=0.15, color=BLUE).encode(y=alt.Y("low:Q", title=None), y2="high:Q"),
+            base.mark_line(color=GREY, strokeDash=[4, 3]).encode(y=alt.Y("neutral:Q", title=unit)),
+            base.mark_area(opacity=0.15, color=BLUE).encode(y=alt.Y("low:Q", title=unit), y2="high:Q"),
             base.mark_line(color=BLUE).encode(y=y),
             base.mark_point(filled=True, size=50, opacity=1).encode(
                 y=y, color=colour, tooltip=["checkpoint", *tooltips("value", "low", "high")]
