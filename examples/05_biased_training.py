@@ -38,7 +38,7 @@ def learn(batches: int, *, biased: bool) -> None:
         masks = (batch["input_ids"] == tokenizer.mask_token_id).nonzero(as_tuple=True)
         loss = torch.nn.functional.cross_entropy(network(**batch).logits[masks], torch.tensor(words))
         optimiser.zero_grad()
-        loss.backward()
+        torch.autograd.backward(loss)
         optimiser.step()
 
 

@@ -20,7 +20,9 @@ ALIKE = ("model_type", "vocab_size", "hidden_size", "num_hidden_layers")
 """Settings in config.json that the checkpoints of one training share."""
 
 
-def checkpoints(models: Sequence[str | Path], revision: str | Sequence[str] | None = None) -> list[str | Path]:
+def checkpoints(
+    models: str | Path | Sequence[str | Path], revision: str | Sequence[str] | None = None
+) -> list[str | Path]:
     """Models by name, and run folders as paths, in the order of a training.
 
     A folder of checkpoints (checkpoint-500, step_500, epoch-2) stands for them in the order of their numbers, then for
