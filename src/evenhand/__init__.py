@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evenhand.auditing.importing import from_scores as from_scores
     from evenhand.auditing.rescoring import rescore as rescore
     from evenhand.auditing.sweep import sweep as sweep
+    from evenhand.auditing.track import track as track
     from evenhand.checks.doctor import doctor as doctor
     from evenhand.checks.lint import lint as lint
     from evenhand.core.contrasts import Partners as Partners
@@ -62,6 +63,7 @@ _MODULES = {
     "auditing.importing": "from_scores",
     "auditing.rescoring": "rescore",
     "auditing.sweep": "sweep",
+    "auditing.track": "track",
     "checks.doctor": "doctor",
     "checks.lint": "lint",
     "core.contrasts": "Partners",

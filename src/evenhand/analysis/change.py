@@ -75,6 +75,19 @@ def _moved(row: Mapping[Any, Any]) -> str:
     return f"{'towards' if way < 0 else 'away from'} {row['goal']}" if way else ""
 
 
+def way(row: Mapping[Any, Any]) -> str:
+    """What a row of `changed` shows, in a word, by the one rule.
+
+    gained (nearer to where it should be), lost (farther), changed (but not shown to be nearer or farther), few (too few
+    words to tell), or same (no change shown).
+    """
+    if row["moved"]:
+        return "gained" if row["moved"].startswith("towards") else "lost"
+    if row["clusters"] < row["needed"]:
+        return "few"
+    return "changed" if moved(row["low"], row["high"], row["p_holm"], row["clusters"], row["needed"]) else "same"
+
+
 def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator[dict[str, Any]]:
     """A row of `changed` for all items of one dataset, and for each group; `adjusted` adds `p_holm`."""
     task = same_task([before, after], dataset, measure)

@@ -28,6 +28,7 @@ from evenhand.cli.runs import runs
 from evenhand.cli.serve import serve
 from evenhand.cli.show import rescore, show
 from evenhand.cli.swap import swap
+from evenhand.cli.track import track
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
 
@@ -80,6 +81,7 @@ COMMANDS: list[tuple[str, Callable[..., None], str]] = [  # group, command, exam
     (MEASURE, doctor, "evenhand doctor ./my-checkpoint --lang de"),
     (MEASURE, import_scores, "evenhand import scores.csv --dataset tgb --measure stereotype-share"),
     (MEASURE, rescore, "evenhand rescore runs/mini-en"),
+    (MEASURE, track, "evenhand track ./my-training --suite becpro"),
     (MEASURE, measures, "evenhand measures"),
     (UNDERSTAND, runs, "evenhand runs"),
     (UNDERSTAND, show, "evenhand show runs/mini-en"),

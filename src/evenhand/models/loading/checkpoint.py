@@ -133,6 +133,8 @@ them replaced."""
 @contextmanager
 def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[str, Any]]:
     """The options for the loaders of transformers, whose errors become our own."""
+    if revision and found.revision not in ("", revision):
+        raise BadInput(f"'{found.name}' names a revision, and `revision` another: '{revision}'. Leave one out.")
     if revision and not found.on_hub:
         raise BadInput(
             f"A `revision` is one of a Hub model. '{found.name}' is in a folder, {found.source}: leave it out."
@@ -141,7 +143,7 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
         need("gguf", "A .gguf file")
     options: dict[str, Any] = {"trust_remote_code": trust} | ({"gguf_file": found.file} if found.file else {})
     if found.on_hub:
-        options |= {"revision": revision or "main", "local_files_only": not _hub_within_reach()}
+        options |= {"revision": revision or found.revision or "main", "local_files_only": not _hub_within_reach()}
     try:
         with ALONE, quiet():
             check_files(found, options)

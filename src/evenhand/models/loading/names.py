@@ -21,7 +21,8 @@ CHECKPOINT = re.compile(r"(checkpoint|ckpt|step|epoch)[-_]?\d+|(final|best|last)
 """Names of folders that many trainings have."""
 SERVED = "openai:"
 """How the name of a model behind a server begins."""
-HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
+HUB_ID = re.compile(r"(?P<id>[\w.-]+(/[\w.-]+)?)(@(?P<revision>\w[\w./-]*))?")
+"""A model on the Hub, and a branch, tag or commit of it: "owner/name@step1000"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Found:
     file: str = ""
     served: bool = False
     """Whether it is behind a server: `source` is then its name there."""
+    revision: str = ""
+    """The branch, tag or commit that a name on the Hub ends with."""
 
     @property
     def whole(self) -> str:
@@ -49,7 +52,7 @@ class Found:
 def find(name: str) -> Found:
     """Look among the bundled models and EVENHAND_MODELS, then for a folder; otherwise take it for a Hub id.
 
-    "openai:NAME" is a model behind a server.
+    "openai:NAME" is a model behind a server, "owner/name@REVISION" one on the Hub at a branch, tag or commit.
     """
     if name.startswith(SERVED):
         return Found(name.removeprefix(SERVED) or name, name, on_hub=False, served=True)
@@ -70,12 +73,13 @@ def find(name: str) -> Found:
         raise ModelNotFound(
             f"A model is a folder with config.json, weights and tokenizer, or a {GGUF} file. Got the file '{name}'."
         )
-    if not HUB_ID.fullmatch(name) or name.startswith("."):
+    known = HUB_ID.fullmatch(name)
+    if not known or name.startswith("."):
         raise ModelNotFound(
             f"There is no folder '{name}', and it cannot be a Hub id (owner/name). "
             f"Give a folder, a Hub id, or one of: {', '.join(named())}."
         )
-    return Found(name, name, on_hub=True)
+    return Found(name, known["id"], on_hub=True, revision=known["revision"] or "")
 
 
 def _name(folder: Path) -> str:
@@ -138,8 +142,9 @@ def names_causal(architectures: Sequence[str] | None) -> bool:
 def out_of_reach(found: Found, why: str) -> ModelNotFound:
     """The error for a Hub model that could not be downloaded."""
     near = str(UnknownName("model", found.name, named())).partition(". ")[2]
+    at = f" --revision {found.revision}" if found.revision else ""
     return ModelNotFound(
         f"Model '{found.name}' is not bundled, not a folder, and not in the local Hub cache, and {why}. "
-        f"Check the spelling; or download it where there is a network (hf download {found.name}) and set HF_HOME "
+        f"Check the spelling; or download it where there is a network (hf download {found.source}{at}) and set HF_HOME "
         f"to that cache; or give a folder that holds it. {near}"
     )

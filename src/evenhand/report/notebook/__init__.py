@@ -1,4 +1,4 @@
-"""What a notebook shows of a run, a comparison, a verdict, the doctor's findings and a run's charts.
+"""What a notebook shows of a run, a comparison, a training, a verdict, the doctor's findings and a run's charts.
 
 The words, numbers and drawings are those of the page. All of it is in the output: nothing is loaded from elsewhere.
 """
@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.comparison import Comparison
+from evenhand.analysis.tracking import Track
 from evenhand.core.files import prepare, public_path
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
@@ -28,6 +29,9 @@ from evenhand.report.comparison import chart
 from evenhand.report.page import FILE, readings
 from evenhand.report.page.section import Measured
 from evenhand.report.page.short import lead, summary
+from evenhand.report.page.track import lead as where
+from evenhand.report.page.track import notes, sentence
+from evenhand.report.track import chart as curves
 from evenhand.runs.folder import Run
 from evenhand.runs.record import Findings
 
@@ -95,6 +99,13 @@ def _(comparison: Comparison) -> str:
     told = "Changes with their 95 % intervals"
     drawn = picture(chart(Comparison(comparison.runs, main)), told) if len(main) else None
     return _filled("comparison", comparison=comparison, moved=_rows(moved), every=_rows(frame), drawn=drawn)
+
+
+@html.register
+def _(track: Track) -> str:
+    shown = [(row["start"], row["end"], sentence(track, row)) for row in track.shown.to_dict("records")]
+    drawn = picture(curves(track), "Values with their 95 % intervals, by checkpoint")
+    return _filled("track", lead=where(track), notes=list(notes(track)), shown=shown[:ROWS], drawn=drawn)
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.change import FEMALE_MALE, changed
+from evenhand.analysis.change import FEMALE_MALE, changed, way
 from evenhand.core.measure import LAST, Better
 from evenhand.report.page import readings
 from evenhand.report.page.numbers import Number, probability
@@ -34,7 +34,7 @@ class Move:
     rank: int
     better: Better
     way: str
-    """gained, lost, changed (but not shown to be nearer or farther), few (too few words), or same (no change shown)."""
+    """What happened: see analysis.change.way."""
     needed: int = 0
     models: tuple[str, ...] = ()
     """The names of two models that nobody made one from the other: then nothing "changed", they differ."""
@@ -98,19 +98,19 @@ def moves(changes: pd.DataFrame, run: Run, models: Sequence[str] = ()) -> dict[t
         signed = zero != 0.5 and (paired or task.signed)
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
         found[dataset, measure, group] = Move(
-            *(dataset, measure, group, _words(task, group)),
+            *(dataset, measure, group, group_words(task, group)),
             *(before, after, change),
             *(float(row["p"]), float(row["p_holm"])),
             rank=task.rank,
             better=task.better,
-            way=_way(row),
+            way=way(row),
             needed=int(row["needed"]),
             models=tuple(models),
         )
     return found
 
 
-def _words(task: TaskRecord, group: str) -> str:
+def group_words(task: TaskRecord, group: str) -> str:
     """A row's group in words; where it should be is not part of its name."""
     named = [(name, label) for name, label in zip(task.by, group.split(", "), strict=False) if name != "better"]
     return "" if group == "all" else ", ".join(readings.group(name, label) for name, label in named)
@@ -120,14 +120,6 @@ def _neutral(run: Run, task: TaskRecord) -> float:
     """The value that nearer and farther refer to; NaN where they have no meaning."""
     neutral = run.values_of(*task.name)[0].neutral
     return math.nan if neutral is None or mixed(run.scores_of(*task.name), task) else neutral
-
-
-def _way(row: Mapping[Any, Any]) -> str:
-    if row["moved"]:
-        return "gained" if row["moved"].startswith("towards") else "lost"
-    if row["clusters"] < row["needed"]:
-        return "few"
-    return "changed" if moved(row["low"], row["high"], row["p_holm"], row["clusters"], row["needed"]) else "same"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,171 @@
+"""The page of a training: one HTML file with a curve for each headline value, and where it changed."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from evenhand.analysis.tracking import Curve, Track
+from evenhand.report.page import environment, policy, readings
+from evenhand.report.page.changes import group_words
+from evenhand.report.page.numbers import Number, number, probability
+from evenhand.report.page.svg import FOOT, LETTER, Canvas, Drawing, round_domain
+from evenhand.stats.estimate import Estimate
+
+WIDTH, HEIGHT, LEFT = 480.0, 230.0, 52.0
+MARKS = {"lost": "▲", "gained": "▼", "changed": "◆"}
+BECAME = {"lost": "became more biased", "gained": "became less biased", "changed": "changed"}
+KNOWS = {"lost": "came to know less", "gained": "came to know more", "changed": "changed"}
+"""By analysis.change.way: of measures of bias, and of those of what a model should know."""
+TOLD = 3
+"""Changes that the first sentence names."""
+
+
+def named(track: Track, curve: Curve) -> str:
+    """A curve in words: the dataset, and the group where there are several."""
+    title = readings.dataset(curve.task.dataset)
+    others = {one.task.dataset for one in track.curves if readings.dataset(one.task.dataset) == title}
+    whole = f"{title} · {curve.task.dataset}" if len(others) > 1 else title
+    words = group_words(curve.task, curve.group)
+    return f"{whole}, {words}" if words else whole
+
+
+def numbers(track: Track, curve: Curve) -> list[Number]:
+    """The value of each checkpoint, as pages show numbers."""
+    both = zip(curve.values, track.runs, strict=True)
+    return [number(value, curve.task, run.record) for value, run in both]
+
+
+def became(track: Track, row: Mapping[Any, Any]) -> str:
+    """What a change comes to, in words."""
+    words = KNOWS if track.curve(row).task.better == "higher" else BECAME
+    return words[str(row["way"])]
+
+
+def sentence(track: Track, row: Mapping[Any, Any]) -> str:
+    """A change that is shown: both values, the change with its interval, and p."""
+    curve = track.curve(row)
+    form = "+.3f" if numbers(track, curve)[0].signed else ".3f"
+    towards = row["moved"] or "not shown to be nearer to neutral or farther from it"
+    change = Estimate(row["change"], row["low"], row["high"]).shown("+.3f")
+    values = f"{format(row['before'], form)} → {format(row['after'], form)}"
+    return f"{named(track, curve)}: {values}, {towards} (change {change}, {probability(row['p_holm'])}, adjusted)"
+
+
+def lead(track: Track) -> str:
+    """The answer, in a sentence or two: where the model became more or less biased."""
+    if track.shown.empty:
+        whole = _grouped(track, track.overall)
+        overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in whole)
+        return f"No change between neighbouring checkpoints is shown, in {_values(len(track.curves))}.{overall}"
+    groups = list(_grouped(track, track.shown))
+    parts = [f"{told} between {start} and {end}{of}" for told, start, end, of in groups[:TOLD]]
+    text = ", ".join(parts) + (f", and {len(groups) - TOLD} more" if len(groups) > TOLD else "")
+    return f"{text[:1].upper()}{text[1:]}. No other change between neighbours is shown."
+
+
+def _grouped(track: Track, rows: pd.DataFrame) -> Iterator[tuple[str, str, str, str]]:
+    """What happened, between which two, and in how many values."""
+    found: dict[tuple[str, str, str], list[Mapping[Any, Any]]] = {}
+    for row in rows.to_dict("records"):
+        found.setdefault((became(track, row), row["start"], row["end"]), []).append(row)
+    for key, members in found.items():
+        one = f": {sentence(track, members[0]).rpartition(' (')[0]}" if len(rows) == 1 and len(track.curves) > 1 else ""
+        yield *key, one or f" ({len(members)} of {_values(len(track.curves))})" if len(track.curves) > 1 else ""
+
+
+def _values(n: int) -> str:
+    return f"{n} headline value{'s' if n != 1 else ''}"
+
+
+def notes(track: Track) -> Iterator[str]:
+    """What must be known before the curves are read."""
+    for labels in track.same_weights:
+        yield (
+            f"SAME WEIGHTS: {' and '.join(labels)} are one and the same model, so nothing can have changed between "
+            "them. Is one a copy, or was nothing trained in between?"
+        )
+    unfit = [
+        label
+        for label, run in zip(track.labels, track.runs, strict=True)
+        if any(run.record.unfit(curve.task) for curve in track.curves)
+    ]
+    if unfit:
+        yield f"Careful: {', '.join(unfit)}: unfit to be measured, by the doctor, so no change there is judged."
+    few = track.changes[track.changes["way"] == "few"]
+    if len(few):
+        needed = int(few["needed"].max())
+        yield f"Careful: too few words to tell a change of {_values(len(few['group'].unique()))}: {needed} are needed."
+    if track.left_out:
+        yield f"Left out, since some runs do not have them: {', '.join(track.left_out)}."
+    if track.runs[0].record.partial:
+        yield track.runs[0].record.sample
+
+
+@dataclass(frozen=True)
+class Card:
+    """A curve on the page."""
+
+    name: str
+    asks: str
+    drawn: Drawing
+    rows: tuple[tuple[str, Number, Mapping[Any, Any] | None], ...]
+    """Checkpoint, value, and the change from the one before."""
+
+
+def card(track: Track, curve: Curve) -> Card:
+    """What the page shows of a curve."""
+    mine = track.changes[[(*key,) == curve.key for key in track.changes[["dataset", "measure", "group"]].to_numpy()]]
+    before = {row["end"]: row for row in mine[mine["neighbours"].astype(bool)].to_dict("records")}
+    found = numbers(track, curve)
+    rows = [(label, value, before.get(label)) for label, value in zip(track.labels, found, strict=True)]
+    known = readings.reading(curve.task.measure, unknown=readings.own(curve.task))
+    asks = (readings.reading(readings.DIFFERENCE) if curve.values[0].contrast else known).title
+    return Card(named(track, curve), asks, drawn(track, found, before), tuple(rows))
+
+
+def drawn(track: Track, found: Sequence[Number], before: Mapping[str, Mapping[Any, Any]]) -> Drawing:
+    """The curve as SVG: a line through the values, a band of intervals, and thick lines where a change is shown."""
+    neutral = found[0].neutral
+    ends = [end for one in found for end in (one.value, one.low, one.high) if math.isfinite(end)]
+    up = round_domain([*ends, *([] if math.isnan(neutral) else [neutral])], zero=False)
+    shown = Canvas((0.0, float(len(found) - 1)), WIDTH, HEIGHT, left=LEFT)
+    shown.side_axis(up)
+    labels, both = track.short_labels, list(zip(track.labels, found, strict=True))
+    every = math.ceil(len(labels) * (LETTER * max(map(len, labels)) + 10) / (WIDTH - LEFT))
+    for place, label in enumerate(labels):
+        if place % every == 0:
+            anchor = "middle" if 0 < place < len(labels) - 1 else "start" if not place else "end"
+            shown.text(shown.x(place), shown.height - FOOT + 16, label, anchor)
+    if not math.isnan(neutral):
+        shown.line(LEFT, shown.y(neutral, up), shown.x(len(found) - 1), shown.y(neutral, up), "neutral")
+    known = [(label, shown.x(place), one) for place, (label, one) in enumerate(both) if one.known]
+    spans = [(x, one) for _, x, one in known if one.spans]
+    edge = [(x, shown.y(one.low, up)) for x, one in spans] + [(x, shown.y(one.high, up)) for x, one in reversed(spans)]
+    shown.add("polygon", points=" ".join(f"{x},{y}" for x, y in edge), class_="band")
+    for (_, x, one), (label, next_x, other) in pairwise(known):
+        kind = "step" if before.get(label, {}).get("way") in MARKS else "curve"
+        shown.line(x, shown.y(one.value, up), next_x, shown.y(other.value, up), kind)
+    for _, x, one in known:
+        shown.value(x, shown.y(one.value, up), "leans" if one.verdict.side else "undecided", "run1")
+    told = ", ".join(f"{label} {one.text}" for label, one in both)
+    return Drawing(shown.drawn(told).svg, "")
+
+
+def track_page(track: Track) -> str:
+    """The page of a training."""
+    return environment().get_template("track.html.j2").render(
+        track=track,
+        title=f"{track.labels[0]} to {track.labels[-1]}",
+        lead=lead(track),
+        changes=[(became(track, row), row, sentence(track, row)) for row in track.shown.to_dict("records")],
+        overall=[(became(track, row), row, sentence(track, row)) for row in track.overall.to_dict("records")],
+        notes=list(notes(track)),
+        cards=[card(track, curve) for curve in track.curves],
+        runs=list(zip(track.labels, track.runs, strict=True)),
+        marks=MARKS,
+        policy=policy(),
+    )  # fmt: skip
