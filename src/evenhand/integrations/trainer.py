@@ -15,13 +15,16 @@ from accelerate.utils import broadcast_object_list
 from transformers import Trainer, TrainerCallback
 from transformers.integrations import is_deepspeed_zero3_enabled
 
-from evenhand.auditing.audit import audit
+from evenhand.auditing.audit import carry_out
 from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted
+from evenhand.core.files import prepare
+from evenhand.core.progress import showing
 from evenhand.errors import BadInput, RunError, UnfitModel
 from evenhand.gate.gate import Gate
 from evenhand.gate.policy import Rule
 from evenhand.models.loading.in_memory import wrap
 from evenhand.models.loading.labels import Labels
+from evenhand.runs import folder
 from evenhand.runs.folder import Run
 from evenhand.runs.record import RunRecord, TaskRecord, read_record
 
@@ -70,9 +73,8 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         for name, number, least in (("every", every, 1), ("first", first, 0)):
             if type(number) is not int or number < least:
                 raise BadInput(f"`{name}` must be a whole number of steps, at least {least}. Got {number!r}.")
-        self._what: dict[str, Any] = {"suite": suite, "lang": lang, "dataset": dataset, "measure": measure}
-        self._what |= {"options": options, "limit": limit, "seed": seed}
-        self._wanted = Wanted.of(**self._what, templates=None, pairs=None)
+        self._wanted = Wanted.of(suite, lang, dataset, measure, None, None, options, limit, seed)
+        self._asked: list[Asked] = []
         if not self._wanted.needs_kind:
             with suppress(UnfitModel):  # the kind of model is known when training begins; a wrong name is an error now
                 self._wanted.asked("masked")
@@ -104,12 +106,12 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             )
         if state.is_world_process_zero:
             model = wrap(given["model"], self._tokenizer, self._name(state.global_step), **self._how)
-            asked = self._wanted.asked(model.kind)
-            for one in asked:  # a question that it cannot answer is an error at once
+            self._asked = self._wanted.asked(model.kind)
+            for one in self._asked:  # a question that it cannot answer is an error at once
                 model.plan(one.task.measure.ask(one.task.dataset.items[0]))
-            self._check_out(state.global_step, model.fingerprint, asked)
+            self._check_out(state.global_step, model.fingerprint)
             if self.gate:
-                self.gate.check([one.whole for one in asked], self.out, baseline_later=True)
+                self.gate.check([one.whole for one in self._asked], self.out, baseline_later=True)
         if not state.global_step and not self.first:
             self._measure(state, control, given["model"])
         return control
@@ -166,8 +168,10 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         if record and record.fingerprint == model.fingerprint:
             return Run.load(self.out / name)
         devices = [network.device] if network.device.type == "cuda" else []
-        with torch.random.fork_rng(devices), _quiet(bool(self.measured)):
-            run = audit(model, **self._what, out=self.out, name=name, fresh=True, progress=False)
+        prepare(path := self.out / name)
+        with torch.random.fork_rng(devices), folder.locked(path), showing(False), _quiet(bool(self.measured)):
+            folder.clear(path)
+            run = carry_out(model, self._asked, path, name, suite=self._wanted.suite)
         unfit = [found for one in run.record.audits for found in one.doctor if found.verdict == "unfit"]
         if unfit and not step:
             raise UnfitModel(
@@ -190,7 +194,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         verdict.save(run.path)
         return "; ".join(f"{one.rule}: {one.says}" for one in verdict.rules if one.verdict == "fail")
 
-    def _check_out(self, step: int, fingerprint: str, asked: Sequence[Asked]) -> None:
+    def _check_out(self, step: int, fingerprint: str) -> None:
         """Raise an error if `out` has runs of something else than the steps of this training so far."""
         runs = self._runs()
         strange = next((path for path, _ in runs if not STEP.fullmatch(path.name)), None)
@@ -204,7 +208,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         for path, record in runs:
             if path.name == self._name(step) and record.fingerprint != fingerprint:
                 raise RunError(f"'{path}' is of other weights than the model now has. Choose another `out`.")
-            if _sample(record.tasks) != _sample([one.record for one in asked]):
+            if _sample(record.tasks) != _sample([one.record for one in self._asked]):
                 raise RunError(
                     f"'{path}' measures something else, or another sample, so the steps could not be compared. Choose "
                     "another `out`, or the same suite, limit and seed."
