@@ -30,7 +30,7 @@ from evenhand.runs.record import RunRecord, TaskRecord, read_record
 
 log = logging.getLogger(__name__)
 
-STEP = re.compile(r"step-(\d{6,})")
+STEP = re.compile(r"step-\d{6,}")
 """The name of the run of a step."""
 
 
@@ -155,23 +155,24 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         if failed and not state.global_step:
             raise BadInput(f"The gate fails before the first step: {failed}. Loosen its rules, or leave `gate` out.")
         if failed:
-            self.stopped = f"Training was stopped at step {state.global_step} by the gate {self.gate.name}: {failed}."
+            self.stopped = f"Training was stopped at step {state.global_step} by the gate: {failed}."
             control.should_training_stop = True
             if state.is_world_process_zero:
                 log.warning(self.stopped)
 
     def _run(self, network: Any, step: int) -> Run:
         """The run of this step: the one in `out`, if it is of the same weights, or a new one."""
-        name = self._name(step)
-        model = wrap(network, self._tokenizer, name, **self._how)
-        record = read_record(self.out / name)
+        path = self.out / self._name(step)
+        model = wrap(network, self._tokenizer, path.name, **self._how)
+        record = read_record(path)
         if record and record.fingerprint == model.fingerprint:
-            return Run.load(self.out / name)
-        devices = [network.device] if network.device.type == "cuda" else []
-        prepare(path := self.out / name)
-        with torch.random.fork_rng(devices), folder.locked(path), showing(False), _quiet(bool(self.measured)):
-            folder.clear(path)
-            run = carry_out(model, self._asked, path, name, suite=self._wanted.suite)
+            run = Run.load(path)
+        else:
+            prepare(path)
+            devices = [network.device] if network.device.type == "cuda" else []
+            with torch.random.fork_rng(devices), folder.locked(path), showing(False), _quiet(bool(self.measured)):
+                folder.clear(path)
+                run = carry_out(model, self._asked, path, path.name, suite=self._wanted.suite)
         unfit = [found for one in run.record.audits for found in one.doctor if found.verdict == "unfit"]
         if unfit and not step:
             raise UnfitModel(
@@ -248,7 +249,7 @@ def _calling_trainer() -> Any:
         frame = frame.f_back
         if isinstance(found := frame.f_locals.get("self"), Trainer):
             return found
-    raise BadInput("BiasCallback is for transformers' Trainer: `Trainer(..., callbacks=[BiasCallback(...)])`.")
+    raise BadInput("BiasCallback is for the Trainer of transformers: `Trainer(..., callbacks=[BiasCallback(...)])`.")
 
 
 @contextmanager

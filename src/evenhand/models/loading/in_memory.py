@@ -61,8 +61,8 @@ def _without_adapter(network: Any, name: str) -> Any:
         return network
     if network.active_peft_config.is_prompt_learning:
         raise UnfitModel(
-            f"The adapter of '{name}' puts learned tokens before every text (prompt learning), which cannot be measured "
-            "in memory. Use one that changes weights, such as LoRA."
+            f"The adapter of '{name}' puts learned tokens before every text (prompt learning), and such models cannot "
+            "be measured. Use an adapter that changes weights, such as LoRA."
         )
     return network.get_base_model()
 
