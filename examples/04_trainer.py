@@ -18,4 +18,5 @@ trainer = Trainer(
     processing_class=base.tokenizer,
     callbacks=[bias],
 )
+print(f"Fine-tuning on {len(texts):,} sentences:")
 trainer.train()
