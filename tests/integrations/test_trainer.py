@@ -134,7 +134,7 @@ def test_a_training_that_another_callback_ends_is_measured_at_its_end(base: Path
     assert sorted(logged(trainer)) == [2]
 
 
-def gate(**bound: float) -> Gate:
+def gate(**bound: Any) -> Gate:
     return Gate([Rule(measure="likelihood-difference", **bound)], max_unscored=1.0)
 
 
@@ -165,8 +165,8 @@ def test_no_worse_is_compared_with_the_first_run(base: Path, tmp_path: Path) -> 
 
 def test_a_resumed_training_keeps_its_runs_and_measures_no_weights_twice(tmp_path: Path) -> None:
     base = tiny.save("bert-uncased", tmp_path / "base", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-    out, how = tmp_path / "runs", {"save_strategy": "steps", "save_steps": 2, "random": False}
-    halfway = str(tmp_path / "checkpoint-2")
+    how: dict[str, Any] = {"save_strategy": "steps", "save_steps": 2, "random": False}
+    out, halfway = tmp_path / "runs", str(tmp_path / "checkpoint-2")
     first = train(base, tmp_path, BiasCallback(**PAIRS, every=1, out=out), **how)
     before = {path: path.stat().st_mtime_ns for path in out.glob("*/run.json")}
     bias = BiasCallback(**PAIRS, every=1, out=out)
@@ -260,14 +260,16 @@ def test_it_is_for_a_trainer() -> None:
 
 @pytest.mark.parametrize("kind", ["causal", "nli"])
 def test_causal_models_and_nli_classifiers_are_measured(kind: str, tmp_path: Path) -> None:
+    what: dict[str, Any]
+    key = KEY if kind == "causal" else "bias/nli-en/"
     if kind == "causal":
         base = tiny.save_causal("gpt2", tmp_path / "base")
         network: Any = transformers.AutoModelForCausalLM.from_pretrained(base)
-        what, key = {"dataset": "tgb", "measure": "likelihood-difference"}, KEY
+        what = {"dataset": "tgb", "measure": "likelihood-difference"}
     else:
         base = tiny.save_classifier("bert-uncased", tmp_path / "base")
         network = transformers.AutoModelForSequenceClassification.from_pretrained(base)
-        what, key = {"suite": "nli"}, "bias/nli-en/"
+        what = {"suite": "nli"}
     tokenizer = AutoTokenizer.from_pretrained(base)
     rows = [dict(tokenizer(text)) for text in tiny.TEXTS[:2]]
     rows = [row | {"labels": row["input_ids"] if kind == "causal" else 1} for row in rows]

@@ -79,8 +79,10 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             with suppress(UnfitModel):  # the kind of model is known when training begins; a wrong name is an error now
                 self._wanted.asked("masked")
         self.every, self.first, self.out = every, first, Path(out).expanduser()
-        self.gate = Gate.of(Gate(gate) if isinstance(gate, list | tuple) else gate, baseline)
-        self._tokenizer, self._how = tokenizer, {"batch_size": batch_size, "labels": labels}
+        given = Gate(gate) if isinstance(gate, Sequence) and not isinstance(gate, str) else gate
+        self.gate = Gate.of(given, baseline)
+        self._tokenizer = tokenizer
+        self._how: dict[str, Any] = {"batch_size": batch_size, "labels": labels}
         self._trainer: Any = None
         self._begun = self.seconds = 0.0
         self.measured: list[int] = []
@@ -231,7 +233,7 @@ def _sample(tasks: Sequence[TaskRecord]) -> list[tuple[Any, ...]]:
 
 def _logged(run: Run) -> dict[str, float]:
     """The values to log, by name: of each task the differences between partners, or else the value of all items."""
-    found = {}
+    found: dict[str, float] = {}
     for task in run.record.tasks:
         rows = run.contrasts_of(*task.name) or [row for row in run.values_of(*task.name) if not row.groups]
         for row in rows:
