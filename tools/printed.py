@@ -21,7 +21,7 @@ WORDS = 3
 
 
 def printed(command: str, folder: Path) -> str:
-    """What a command of evenhand prints, run in a folder; `python` is the one that runs this."""
+    """What a command of evenhand, or an example, prints, run in a folder."""
     ours = re.sub(r"\bpython (?=examples/)", f"{sys.executable} ", command)
     ours = ours.replace("evenhand ", f"{sys.executable} -m evenhand ")
     return subprocess.run(ours, shell=True, cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout

@@ -91,7 +91,7 @@ _MODULES = {
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 __all__ = sorted(_HOME)
 
-_WITHIN = ("datasets", "errors", "measures", "mitigation", "models", "studies", "testing", "training")
+_WITHIN = ("datasets", "errors", "integrations", "measures", "mitigation", "models", "studies", "testing", "training")
 """Submodules that can be used after `import evenhand` alone: `evenhand.datasets.load("tgb")`."""
 
 _DEPRECATED = {"macro_mean": "evenhand.core.scores"}

@@ -125,21 +125,50 @@ def audit(
                 log.warning(f"A sample of at most {limit} items of each dataset: results are partial.")
             for one in asked:
                 log.debug(f"{one.record.measure} on {one.record.dataset}: {len(one.task.dataset.items):,} items.")
-            audits, results = list(stays), list[Result]()
-            for language in dict.fromkeys(one.task.dataset.language for one in asked):
-                # Each by itself: the doctor may find that a model does not know one of them.
-                here = [one for one in asked if one.task.dataset.language == language]
-                audited, found = _audited(model, here, path, earlier, exact, name or model.name)
-                audits.append(replace(audited, suite=wanted.suite, warnings=(*left_out, *audited.warnings)))
-                results += found
-            forget_batches(path / folder.ANSWERS)
-            whose = {"model": name or model.name, "fingerprint": model.fingerprint}
-            record = RunRecord(**whose, audits=tuple(audits), sha256={})
-            return finish(path, record, [one.task for one in asked], results, before, gate)
+            return carry_out(
+                model,
+                asked,
+                path,
+                name or model.name,
+                suite=wanted.suite,
+                stays=stays,
+                before=before,
+                earlier=earlier,
+                exact=exact,
+                left_out=left_out,
+                gate=gate,
+            )
     except BaseException:
         with suppress(OSError):
             path.rmdir()  # fails unless it is empty
         raise
+
+
+def carry_out(
+    model: Model,
+    asked: Sequence[Asked],
+    path: Path,
+    name: str,
+    *,
+    suite: str | None,
+    stays: Sequence[AuditRecord] = (),
+    before: Run | None = None,
+    earlier: RunRecord | None = None,
+    exact: Callable[[], Model] | None = None,
+    left_out: Sequence[str] = (),
+    gate: Gate | None = None,
+) -> Run:
+    """Measure the tasks and write the run to this folder, which must be locked; `stays` is kept of the run `before`."""
+    audits, results = list(stays), list[Result]()
+    for language in dict.fromkeys(one.task.dataset.language for one in asked):
+        # Each by itself: the doctor may find that a model does not know one of them.
+        here = [one for one in asked if one.task.dataset.language == language]
+        audited, found = _audited(model, here, path, earlier, exact, name)
+        audits.append(replace(audited, suite=suite, warnings=(*left_out, *audited.warnings)))
+        results += found
+    forget_batches(path / folder.ANSWERS)
+    record = RunRecord(model=name, fingerprint=model.fingerprint, audits=tuple(audits), sha256={})
+    return finish(path, record, [one.task for one in asked], results, before, gate)
 
 
 def _askable(model: Model, asked: list[Asked]) -> tuple[list[Asked], list[str]]:

@@ -62,10 +62,15 @@ class Gate:
             return cls.load(given, baseline)
         return replace(given, baseline=_run(baseline)) if given and baseline is not None else given
 
-    def check(self, tasks: Sequence[Task], path: Path, earlier: RunRecord | None = None) -> None:
-        """Raise an error if a run of these tasks in that folder could not be judged, with what it has `earlier`."""
+    def check(
+        self, tasks: Sequence[Task], path: Path, earlier: RunRecord | None = None, *, baseline_later: bool = False
+    ) -> None:
+        """Raise an error if a run of these tasks in that folder could not be judged, with what it has `earlier`.
+
+        With `baseline_later` a missing baseline is no error: it will be a run of the same tasks.
+        """
         known = evidence.known_of_run(Run(path, earlier)) if earlier else {}
-        self._check(known | evidence.known_of_tasks(tasks), path, self.baseline)
+        self._check(known | evidence.known_of_tasks(tasks), path, self.baseline, baseline_later=baseline_later)
 
     def judge(self, run: Run | str | Path, baseline: Run | str | Path | None = None) -> Verdict:
         """Pass, fail or undecided for each rule; `baseline` replaces the policy's own.
@@ -90,15 +95,23 @@ class Gate:
         ]
         return Verdict(run.record.model, self.name, tuple(rules), tuple(notes))
 
-    def _check(self, known: Known, path: Path, baseline: Run | None, samples: Collection[str] = ()) -> None:
+    def _check(
+        self,
+        known: Known,
+        path: Path,
+        baseline: Run | None,
+        samples: Collection[str] = (),
+        *,
+        baseline_later: bool = False,
+    ) -> None:
         """Raise an error if a rule names something that a run does not have; datasets in `samples` may lack groups."""
         for number, rule in enumerate(self.rules):
             if rule.worse_by_at_most is not None:
-                if baseline is None:
+                if baseline is None and not baseline_later:
                     self._fail(
                         number, "worse_by_at_most needs a baseline run. Give `baseline`, or name it in the policy."
                     )
-                if baseline.path.resolve() == path.resolve():
+                if baseline and baseline.path.resolve() == path.resolve():
                     self._fail(number, f"the baseline is the run itself, '{path}'. Give each its own folder.")
             dataset = self._dataset(number, known)
             task = (dataset, rule.measure.removesuffix(FEMALE_MALE))

@@ -121,7 +121,7 @@ class Checkpoint:
             digest.update(shortened.encode())
         for name, weights in sorted(self.weights.items()):
             digest.update(f"{name} {weights.dtype} {tuple(weights.shape)}".encode())
-            digest.update(weights.detach().reshape(-1).view(torch.uint8).numpy())
+            digest.update(weights.detach().reshape(-1).view(torch.uint8).cpu().numpy())
         return digest.hexdigest()[:32]
 
 

@@ -78,7 +78,7 @@ def _read_causal(found: Found, config: Any, dtype: torch.dtype, labels: Labels, 
     network, report = read_network(AutoModelForCausalLM, found.source, config, dtype, options)
     head = "causal-language-model head", "saved as a causal language model"
     check_parts(found, network, report["missing_keys"], report["unexpected_keys"], *head, type(network).__name__)
-    model = partial(CausalLM, start=_start(found, network, tokenizer), words=words)
+    model = partial(CausalLM, start=start(found, network, tokenizer), words=words)
     return Checkpoint(found, network, tokenizer, network.state_dict(), model)
 
 
@@ -101,12 +101,17 @@ def _read_masked(found: Found, config: Any, dtype: torch.dtype, options: dict[st
     head = "masked-language-model head", "saved as a masked language model"
     saved = ", ".join(config.architectures or ())
     check_parts(found, network, report["missing_keys"], report["unexpected_keys"], *head, saved)
-    if tokenizer.mask_token_id is None:
-        message = f"The tokenizer of '{found.name}' has no mask token. Use a masked language model's own."
-        raise UnfitModel(message, check="mask token")
+    check_mask(found, tokenizer)
     follows = _next_sentence_head(found, config, report["unexpected_keys"], options)
     weights = network.state_dict() | ({} if follows is None else follows.state_dict(prefix="next_sentence."))
     return Checkpoint(found, network, tokenizer, weights, partial(MaskedLM, next_sentence=follows))
+
+
+def check_mask(found: Found, tokenizer: Any) -> None:
+    """Refuse the tokenizer of a masked language model that has no mask."""
+    if tokenizer.mask_token_id is None:
+        message = f"The tokenizer of '{found.name}' has no mask token. Use a masked language model's own."
+        raise UnfitModel(message, check="mask token")
 
 
 def _next_sentence_head(found: Found, config: Any, unused: Iterable[str], options: dict[str, Any]) -> Any:
@@ -127,7 +132,7 @@ def _is_causal(config: Any) -> bool:
     return names_causal(config.architectures) or alone
 
 
-def _start(found: Found, network: Any, tokenizer: Any) -> int:
+def start(found: Found, network: Any, tokenizer: Any) -> int:
     """The token before every text: the tokenizer's or the model's own, else the one that ends texts.
 
     Models without a token for the beginning, such as GPT-2, were trained on texts separated by the one for the end. A

@@ -1,0 +1,266 @@
+"""A callback of transformers' Trainer: measures the model while it is trained."""
+
+import logging
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate.utils import broadcast_object_list
+from transformers import Trainer, TrainerCallback
+from transformers.integrations import is_deepspeed_zero3_enabled
+
+from evenhand.auditing.audit import carry_out
+from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted
+from evenhand.core.files import prepare
+from evenhand.core.progress import showing
+from evenhand.errors import BadInput, RunError, UnfitModel
+from evenhand.gate.gate import Gate
+from evenhand.gate.policy import Rule
+from evenhand.models.loading.in_memory import wrap
+from evenhand.models.loading.labels import Labels
+from evenhand.runs import folder
+from evenhand.runs.folder import Run
+from evenhand.runs.record import RunRecord, TaskRecord, read_record
+
+log = logging.getLogger(__name__)
+
+STEP = re.compile(r"step-\d{6,}")
+"""The name of the run of a step."""
+
+
+class BiasCallback(TrainerCallback):  # type: ignore[misc]
+    """Measures the model before training, every `every` steps and at the end, each time on the same items.
+
+    The values go through `trainer.log`, so TensorBoard, Weights & Biases, MLflow and `trainer.state.log_history` have
+    them as "bias/DATASET/MEASURE"; where women and men are partners, it is their difference, in each group. The run of
+    step 500 is in `out/step-000500`, with intervals, items and page.
+
+    `suite`, `lang`, `dataset`, `measure`, `options`, `limit` and `seed` say what is measured, as for `evenhand.audit`.
+    A `gate`, which is also a policy file or a list of rules, stops the training where a rule fails; one that is
+    undecided does not. Its `worse_by_at_most` compares with `baseline`, or else with the first run in `out`.
+    `first` is the step of the first measurement, for a head that is not trained at step 0. `tokenizer` is needed where
+    the trainer has no `processing_class`; `labels` are those of `evenhand.load`.
+
+    The training is not changed: the network keeps its weights, modes, device and random numbers. Of several processes
+    the first one measures, and the others wait. A resumed training keeps the runs of earlier steps.
+    """
+
+    def __init__(
+        self,
+        *,
+        every: int,
+        suite: Named = "all",
+        lang: Named = "en",
+        dataset: Given = None,
+        measure: Measures = None,
+        options: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        seed: int = 0,
+        out: str | Path = "runs",
+        gate: Gate | Sequence[Rule] | str | Path | None = None,
+        baseline: Run | str | Path | None = None,
+        first: int = 0,
+        tokenizer: Any = None,
+        batch_size: int | str = "auto",
+        labels: Labels = (),
+    ) -> None:
+        for name, number, least in (("every", every, 1), ("first", first, 0)):
+            if type(number) is not int or number < least:
+                raise BadInput(f"`{name}` must be a whole number of steps, at least {least}. Got {number!r}.")
+        self._wanted = Wanted.of(suite, lang, dataset, measure, None, None, options, limit, seed)
+        self._asked: list[Asked] = []
+        if not self._wanted.needs_kind:
+            with suppress(UnfitModel):  # the kind of model is known when training begins; a wrong name is an error now
+                self._wanted.asked("masked")
+        self.every, self.first, self.out = every, first, Path(out).expanduser()
+        given = Gate(gate) if isinstance(gate, Sequence) and not isinstance(gate, str) else gate
+        self.gate = Gate.of(given, baseline)
+        self._tokenizer = tokenizer
+        self._how: dict[str, Any] = {"batch_size": batch_size, "labels": labels}
+        self._trainer: Any = None
+        self._begun = self.seconds = 0.0
+        self.measured: list[int] = []
+        """The steps that were measured in this training."""
+        self.stopped = ""
+        """Why the gate stopped the training; empty where it did not."""
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
+        """Check all that can be wrong, then measure the model as it is before its first step."""
+        self._begun, self.seconds, self.measured, self.stopped = time.monotonic(), 0.0, [], ""
+        self._trainer = _calling_trainer()
+        if self._trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled():
+            raise BadInput(
+                "A model whose weights are spread over processes (FSDP, ZeRO-3) cannot be measured while it is "
+                "trained. Save checkpoints, and audit them: evenhand audit CHECKPOINT."
+            )
+        self._tokenizer = self._tokenizer or given.get("processing_class")
+        self._tokenizer = getattr(self._tokenizer, "tokenizer", self._tokenizer)  # a processor of texts and images
+        if self._tokenizer is None:
+            raise BadInput(
+                "The trainer has no tokenizer. Give it one, `processing_class=tokenizer`, or give it to the callback: "
+                "`tokenizer`."
+            )
+        if state.is_world_process_zero:
+            model = wrap(given["model"], self._tokenizer, self._name(state.global_step), **self._how)
+            self._asked = self._wanted.asked(model.kind)
+            for one in self._asked:  # a question that it cannot answer is an error at once
+                model.plan(one.task.measure.ask(one.task.dataset.items[0]))
+            self._check_out(state.global_step, model.fingerprint)
+            if self.gate:
+                self.gate.check([one.whole for one in self._asked], self.out, baseline_later=True)
+        if not state.global_step and not self.first:
+            self._measure(state, control, given["model"])
+        return control
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
+        """Measure after every `every` steps, and after the last one."""
+        due = state.global_step >= self.first and state.global_step % self.every == 0
+        if due or control.should_training_stop:
+            self._measure(state, control, given["model"])
+        return control
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
+        """Measure where another callback, such as EarlyStoppingCallback, ends the training after the step."""
+        if control.should_training_stop and state.global_step not in self.measured:
+            self._measure(state, control, given["model"])
+        return control
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Say how much of the time went into measuring."""
+        self._trainer = None
+        whole = time.monotonic() - self._begun
+        if state.is_world_process_zero:
+            print(
+                f"Measured bias at {len(self.measured)} steps in {self.seconds:.1f} s, "
+                f"{self.seconds / whole:.1%} of {whole:.1f} s of training. Runs: {self.out}"
+            )
+
+    def _measure(self, state: Any, control: Any, network: Any) -> None:
+        """Measure the network as it is, log the values, and stop the training if a rule fails."""
+        begun = time.monotonic()
+        found: list[Any] = [None, ""]
+        if state.is_world_process_zero:
+            run = self._run(network, state.global_step)
+            found = [_logged(run), self._failed(run)]
+        values, failed = broadcast_object_list(found)  # or the others would train on, alone
+        self.measured.append(state.global_step)
+        logs_too = control.should_log  # which logging resets, and the loss would be left out
+        self._trainer.log(values)
+        control.should_log = logs_too
+        self.seconds += time.monotonic() - begun
+        if failed and not state.global_step:
+            raise BadInput(f"The gate fails before the first step: {failed}. Loosen its rules, or leave `gate` out.")
+        if failed:
+            self.stopped = f"Training was stopped at step {state.global_step} by the gate: {failed}."
+            control.should_training_stop = True
+            if state.is_world_process_zero:
+                log.warning(self.stopped)
+
+    def _run(self, network: Any, step: int) -> Run:
+        """The run of this step: the one in `out`, if it is of the same weights, or a new one."""
+        path = self.out / self._name(step)
+        model = wrap(network, self._tokenizer, path.name, **self._how)
+        record = read_record(path)
+        if record and record.fingerprint == model.fingerprint:
+            run = Run.load(path)
+        else:
+            prepare(path)
+            devices = [network.device] if network.device.type == "cuda" else []
+            with torch.random.fork_rng(devices), folder.locked(path), showing(False), _quiet(bool(self.measured)):
+                folder.clear(path)
+                run = carry_out(model, self._asked, path, path.name, suite=self._wanted.suite)
+        unfit = [found for one in run.record.audits for found in one.doctor if found.verdict == "unfit"]
+        if unfit and not step:
+            raise UnfitModel(
+                f"{unfit[0].check.capitalize()}: {unfit[0].says} Before training its numbers mean nothing. Start from "
+                "a trained checkpoint, or give `first`, the step of the first measurement.",
+                check=unfit[0].check,
+            )
+        return run
+
+    def _failed(self, run: Run) -> str:
+        """The rules that fail, with what was found."""
+        if self.gate is None:
+            return ""
+        if any(rule.worse_by_at_most is not None for rule in self.gate.rules):
+            baseline = self.gate.baseline or Run.load(self._runs()[0][0])
+            if baseline.path.resolve() == run.path.resolve():
+                return ""
+            self.gate = replace(self.gate, baseline=baseline)
+        verdict = self.gate.judge(run)
+        verdict.save(run.path)
+        return "; ".join(f"{one.rule}: {one.says}" for one in verdict.rules if one.verdict == "fail")
+
+    def _check_out(self, step: int, fingerprint: str) -> None:
+        """Raise an error if `out` has runs of something else than the steps of this training so far."""
+        runs = self._runs()
+        strange = next((path for path, _ in runs if not STEP.fullmatch(path.name)), None)
+        if strange:
+            raise RunError(f"'{self.out}' has a run that is not of a step, '{strange.name}'. Choose another `out`.")
+        if runs and not step and (last := runs[-1][0].name) != self._name(0):
+            raise RunError(
+                f"'{self.out}' has the runs of another training, up to {last}. Resume that one "
+                "(resume_from_checkpoint), or choose another `out`."
+            )
+        for path, record in runs:
+            if path.name == self._name(step) and record.fingerprint != fingerprint:
+                raise RunError(f"'{path}' is of other weights than the model now has. Choose another `out`.")
+            if _sample(record.tasks) != _sample([one.record for one in self._asked]):
+                raise RunError(
+                    f"'{path}' measures something else, or another sample, so the steps could not be compared. Choose "
+                    "another `out`, or the same suite, limit and seed."
+                )
+
+    def _runs(self) -> list[tuple[Path, RunRecord]]:
+        """The finished runs in `out`, in the order of steps."""
+        folders = sorted((path.parent for path in self.out.glob("*/run.json")), key=lambda path: (len(path.name), path))
+        return [(path, record) for path in folders if (record := read_record(path))]
+
+    @staticmethod
+    def _name(step: int) -> str:
+        return f"step-{step:06d}"
+
+
+def _sample(tasks: Sequence[TaskRecord]) -> list[tuple[Any, ...]]:
+    return [(task.what, task.limit, task.seed) for task in tasks]
+
+
+def _logged(run: Run) -> dict[str, float]:
+    """The values to log, by name: of each task the differences between partners, or else the value of all items."""
+    found: dict[str, float] = {}
+    for task in run.record.tasks:
+        rows = run.contrasts_of(*task.name) or [row for row in run.values_of(*task.name) if not row.groups]
+        for row in rows:
+            parts = ("bias", task.dataset, task.measure, row.contrast.replace(" ", ""), *row.groups.values())
+            # MLflow takes no other characters in a name.
+            name = "/".join(re.sub(r"[^\w.-]+", "-", part).strip("-") for part in parts if part)
+            found |= {name: row.value} if row.value is not None else {}
+    return found
+
+
+def _calling_trainer() -> Any:
+    """The trainer whose `train` is running. It gives callbacks everything but itself, and `log` is its method."""
+    frame = sys._getframe(1)
+    while frame.f_back:
+        frame = frame.f_back
+        if isinstance(found := frame.f_locals.get("self"), Trainer):
+            return found
+    raise BadInput("BiasCallback is for the Trainer of transformers: `Trainer(..., callbacks=[BiasCallback(...)])`.")
+
+
+@contextmanager
+def _quiet(again: bool) -> Iterator[None]:
+    """Hide what the audit of every step would say `again`."""
+    told = logging.getLogger("evenhand.auditing")
+    level = told.level
+    told.setLevel(logging.ERROR if again else level)
+    try:
+        yield
+    finally:
+        told.setLevel(level)
