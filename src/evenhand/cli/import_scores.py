@@ -13,15 +13,20 @@ def import_scores(
     file: Annotated[
         Path,
         typer.Argument(
-            help="csv, tsv, jsonl, parquet, txt (a number a line), or lm-evaluation-harness's or StereoSet's own files."
+            help="csv, tsv, jsonl, parquet, txt (a number a line), or lm-evaluation-harness's or StereoSet's own files; "
+            "inspect's log of a task of ours (.eval, .json)."
         ),
     ],
-    dataset: Annotated[str, typer.Option(metavar="NAME", help="The dataset that the scores are of.")],
+    dataset: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The dataset that the scores are of. A log of inspect says it.")
+    ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="The measure that they are of. Default: the one that suits. Repeatable."),
     ] = None,
-    name: Annotated[str | None, typer.Option(metavar="MODEL", help="The model's name. Default: the file's.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="The model's name. Default: the log's, or the file's.")
+    ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -43,9 +48,9 @@ def import_scores(
     Rows are matched with the items of the dataset by id or text. The run says where its scores come from.
     """
     from evenhand.auditing.audit import run_folder
-    from evenhand.auditing.importing import from_scores
+    from evenhand.auditing.importing import from_scores, name_of
 
-    there = run_folder("", out, name or file.stem) if fresh else None
+    there = run_folder("", out, name or name_of(file)) if fresh else None
     if there and (there / "run.json").exists():
         terminal.confirm(f"Replace the results in {there}?", yes=yes)
     run = from_scores(

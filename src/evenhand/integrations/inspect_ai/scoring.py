@@ -105,7 +105,9 @@ def chosen_options() -> Scorer:
 
 
 def _scorer(
-    names: Sequence[str], rebuilt: Callable[[dict[str, Any]], Any], finished: Callable[[Read], Read] = lambda found: found
+    names: Sequence[str],
+    rebuilt: Callable[[dict[str, Any]], Any],
+    finished: Callable[[Read], Read] = lambda found: found,
 ) -> Scorer:
     """Scores a reply by these measures; the answer that they got is in the score's metadata, for `evenhand import`."""
     how = [measures.load(name) for name in names]

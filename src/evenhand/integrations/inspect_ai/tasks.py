@@ -22,7 +22,7 @@ from evenhand.errors import BadInput, EvenhandError, UnknownName
 from evenhand.integrations.inspect_ai.scoring import chosen_options, nli_labels
 from evenhand.measures.choices import BbqBias
 from evenhand.measures.nli import NEUTRAL, FractionNeutral
-from evenhand.models.planning.sequences import Words, as_choice, label_words
+from evenhand.models.planning.sequences import as_choice, label_words
 
 WORDS = "True,Neither,False"
 """What stands for entailment, neutral and contradiction."""
@@ -51,9 +51,7 @@ def nli(language: str = "en", labels: str | Sequence[str] = WORDS) -> Task:
 
 @task
 @_in_words
-def nli_coal(
-    language: str = "en", words: str = "all", rows: str = "all", labels: str | Sequence[str] = WORDS
-) -> Task:
+def nli_coal(language: str = "en", words: str = "all", rows: str = "all", labels: str | Sequence[str] = WORDS) -> Task:
     """The released pairs of NLI-CoAL (nli-coal-en, -ja, -zh), which `evenhand datasets fetch` gets."""
     return _inference("nli-coal", language, labels, {"words": words, "rows": rows})
 
