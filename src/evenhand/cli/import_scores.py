@@ -13,7 +13,7 @@ def import_scores(
     file: Annotated[
         Path,
         typer.Argument(
-            help="csv, tsv, jsonl, parquet, txt (a number a line), or lm-evaluation-harness's or StereoSet's own files; "
+            help="csv, tsv, jsonl, parquet, txt (a number a line), or lm-evaluation-harness's or StereoSet's files; "
             "inspect's log of a task of ours (.eval, .json)."
         ),
     ],
