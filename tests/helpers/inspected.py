@@ -1,5 +1,7 @@
 """Evaluations by inspect_ai with a model whose replies are planted; for tests that ask for the fixture `hosts`."""
 
+import gc
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,10 @@ def evaluated(task: Any, rule: Callable[[dict[str, Any], int], Reply], folder: P
         return output(rule(known[text], asked[text]))
 
     model = get_model("mockllm/planted", custom_outputs=reply, memoize=False)
-    (log,) = eval(task, model=model, log_dir=str(folder / "logs"), display="none", **{**QUICK, **how})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # inspect leaves streams open, which the garbage collector finds
+        (log,) = eval(task, model=model, log_dir=str(folder / "logs"), display="none", **{**QUICK, **how})
+        gc.collect()
     return Path(log.location)
 
 

@@ -20,7 +20,6 @@ from helpers.inspected import evaluated, metrics
 pytestmark = [
     pytest.mark.usefixtures("hosts", "without_pages"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 
 A, B, C = "A", "B", "C"
@@ -75,8 +74,8 @@ def test_nli_coal_is_what_was_planted_in_inspect_and_in_the_run(tmp_path: Path) 
     assert run.record.model == "mockllm/planted"
     assert run.path.name == "mockllm--planted"
     assert value(run, "nli-en", "nli-coal") == pytest.approx(known, abs=1e-12)
-    for name, share in planted.items():
-        assert value(run, "nli-en", "nli-coal", set=name) == pytest.approx(share, abs=1e-12)
+    for name, biased in planted.items():
+        assert value(run, "nli-en", "nli-coal", set=name) == pytest.approx(biased, abs=1e-12)
     theirs = metrics(log)
     assert theirs["nli-coal"] == pytest.approx({"evenhand/value": known, **planted}, abs=1e-12)
     for measure in ("fraction-neutral", "fraction-entailment", "fraction-contradiction"):
