@@ -5,7 +5,6 @@ import math
 import os
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -219,7 +218,6 @@ def test_without_inspect_its_archives_cannot_be_read_and_the_extra_is_named(
 ) -> None:
     log = evaluated(nli(), lambda *_: B, tmp_path, limit=2)
     packages.without("inspect-ai", monkeypatch, "0.3.100")
-    monkeypatch.delattr(zipfile, "ZIP_ZSTANDARD")
     with pytest.raises(BadInput, match=r"version 0.3.100 is installed.*pip install 'evenhand\[inspect\]'"):
         from_scores(log, out=tmp_path / "runs")
     import evenhand.integrations.inspect_ai as tasks

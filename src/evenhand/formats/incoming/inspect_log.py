@@ -6,6 +6,7 @@ of the options, or why there are none.
 
 import json
 import math
+import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -127,7 +128,7 @@ def _row(id: str, several: list[tuple[str, Mapping[str, Any]]]) -> ScoredRow:
 def _archive(path: Path) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
-        if not hasattr(zipfile, "ZIP_ZSTANDARD") and any(i.compress_type == ZSTANDARD for i in archive.infolist()):
+        if sys.version_info < (3, 14) and any(i.compress_type == ZSTANDARD for i in archive.infolist()):
             need("inspect", f"Reading '{path.name}', which is compressed by Zstandard,")
             import zipfile_zstd  # noqa: F401  (teaches zipfile; inspect_ai brings it along)
         if HEADER not in names:

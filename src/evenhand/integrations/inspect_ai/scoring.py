@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspect_ai.model import ModelOutput
-from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, grouped, mean, metric, scorer, stderr
+from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, Value, grouped, mean, metric, scorer, stderr
 from inspect_ai.scorer import Score as Logged
 from inspect_ai.solver import TaskState
 
@@ -52,11 +52,15 @@ def read(question: Choose, output: ModelOutput) -> Read:
 
 
 @metric
-def value(measure: str) -> Metric:
-    """The value that evenhand's measure of this name makes of the scores."""
+def value(measure: str, by: str = "") -> Metric:
+    """The value that evenhand's measure of this name makes of the scores; with `by`, one for each of these groups."""
+    how = measures.load(measure).summarise
 
-    def of(scores: list[SampleScore]) -> float:
-        return float(measures.load(measure).summarise([_score(one) for one in scores]))
+    def of(scores: list[SampleScore]) -> Value:
+        parts: dict[str, list[Score]] = {}
+        for one in map(_score, scores):
+            parts.setdefault(one.groups[by] if by else "", []).append(one)
+        return {label: how(parts[label]) for label in sorted(parts)} if by else how(parts.get("", []))
 
     return of
 
@@ -92,9 +96,9 @@ def nli_labels() -> Scorer:
 
 @scorer(
     metrics={
-        "bbq-bias": [grouped(value("bbq-bias"), CONDITION, all=False)],
+        "bbq-bias": [value("bbq-bias", CONDITION)],
         "choice-accuracy": [
-            grouped(mean(), CONDITION, all=False),
+            value("choice-accuracy", CONDITION),
             grouped(stderr(cluster="template"), CONDITION, all=False, name_template="{group_name} stderr"),
         ],
     }
