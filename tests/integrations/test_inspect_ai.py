@@ -3,6 +3,7 @@
 import importlib
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -262,3 +263,15 @@ def test_data_that_was_not_fetched_is_a_sentence_of_ours(tmp_path: Path) -> None
     assert "Traceback" not in done.stdout + done.stderr
     done = inspect("eval", "evenhand/nli", "-T", "language=de", "--model", "mockllm/model", folder=tmp_path)
     assert "Unknown language 'de'. Available: en, ja, zh." in done.stdout
+
+
+def test_the_page_shows_what_its_stand_in_gives(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "integrations" / "inspect.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    (shown,) = re.findall(r"```\n( +value .*?)```", page, re.S)
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    (log,) = (tmp_path / "logs").glob("*.eval")
+    command = [sys.executable, "-m", "evenhand", "import", str(log)]
+    done = subprocess.run(command, cwd=tmp_path, env=os.environ | {"COLUMNS": "100"}, stdout=subprocess.PIPE, text=True)
+    printed = "\n".join(line.rstrip() for line in done.stdout.splitlines())
+    assert shown in printed + "\n"
