@@ -474,7 +474,7 @@ def _flat(text: str) -> str:
 def test_a_file_that_is_none_of_these_is_a_sentence(tmp_path: Path) -> None:
     pairs(tmp_path)
     for name, content, says in (
-        ("scores.xlsx", b"PK", "Scores come in .csv, .tsv, .jsonl, .parquet, .txt, .json files"),
+        ("scores.xlsx", b"PK", "Scores come in .csv, .tsv, .jsonl, .parquet, .txt, .json, .eval files"),
         ("scores.parquet", b"PAR1", "cannot be read"),
         ("scores.csv", b"", "has no rows"),
         ("scores.jsonl", b"[1]", "a JSON object is needed"),

@@ -3,11 +3,10 @@
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
-from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,19 @@ import pandas as pd
 from evenhand.auditing import keeping
 from evenhand.auditing.audit import run_folder
 from evenhand.auditing.caveats import caveats
+from evenhand.auditing.logged import of_log
 from evenhand.auditing.matching import match
-from evenhand.auditing.reading import SCORE, Incoming, read
+from evenhand.auditing.reading import read
 from evenhand.auditing.rescoring import finish, scored
+from evenhand.auditing.row_scores import SCORE, Scored, scores_of
 from evenhand.auditing.wanted import Asked, Given, Measures, Wanted
 from evenhand.checks.fit import flawed
 from evenhand.core.files import prepare
-from evenhand.core.items import Item
-from evenhand.core.loop import Task, result, score
-from evenhand.core.measure import Traits, Unscored
+from evenhand.core.loop import result
+from evenhand.core.measure import Traits
 from evenhand.core.model import Work
-from evenhand.core.questions import Answer, checked
-from evenhand.core.scores import MacroMean, Score
 from evenhand.errors import BadInput, UnknownName
-from evenhand.formats.incoming.rows import ScoredRow
+from evenhand.formats.incoming import inspect_log
 from evenhand.models.table import Table
 from evenhand.runs import folder
 from evenhand.runs.folder import Run
@@ -45,7 +43,7 @@ KINDS = ("masked", "causal", "nli")
 def from_scores(
     scores: pd.DataFrame | str | Path,
     *,
-    dataset: Given,
+    dataset: Given = None,
     measure: Measures = None,
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -64,7 +62,9 @@ def from_scores(
     pair. `columns` are other names of these columns, `options` those of dataset and measure that the scores were
     computed with, `kind` is masked, causal or nli.
 
-    Nothing is known of the model but its `name` (default: the file's), so another file is another model.
+    Nothing is known of the model but its `name` (default: the file's), so another file is another model. A log of
+    inspect_ai (eval, json) with one of our tasks says dataset, options and model itself, and how the model was asked:
+    logs of one model, asked in one way, are of one run.
     """
     started, clock = datetime.now(UTC), time.monotonic()
     source = scores if isinstance(scores, pd.DataFrame) else Path(scores).expanduser()
@@ -72,36 +72,30 @@ def from_scores(
         raise BadInput("Scores of a data frame need the name of their model: give `name`.")
     if kind is not None and kind not in KINDS:
         raise UnknownName("kind of model", kind, KINDS)
-    name = name or Path(str(source)).stem
+    logged = None if isinstance(source, pd.DataFrame) else inspect_log.read(source)
+    name = name or (logged.model if logged else Path(str(source)).stem)
     path = run_folder(name, out, name)
-    wanted = Wanted.of("all", "en", dataset, measure, None, None, options, None, seed)
-    if len(wanted.sources) != 1:
-        raise BadInput(f"Scores are of one dataset: `dataset`. Got {len(wanted.sources)}.")
-    incoming = read(source, columns or {}, [one.task for one in wanted.asked(kind or "masked")])
-    kind = kind or incoming.kind
-    asked = _of_numbers(incoming.names, wanted.asked(kind or "masked"), wanted.measures)
-    tasks, records = [one.task for one in asked], [one.record for one in asked]
-    matched = match(incoming.rows, tasks[0].dataset, incoming.file)
-    model = Table({}, name, hashlib.sha256(f"{name}\n{incoming.sha256}".encode()).hexdigest())  # never asked
-    results = [result(model, task, _scores(task, matched.rows, incoming), seed=seed) for task in tasks]
-    warnings = [*matched.warnings(tasks[0].dataset, incoming.file), *flawed(tasks[0].dataset)]
-    for line in warnings:
-        log.warning(line)
-    rows = len(incoming.rows)
-    origin = Imported(
-        incoming.file, incoming.sha256, incoming.format, incoming.names, rows, rows - len(matched.left_out)
+    found = (
+        of_log(logged, dataset, measure, columns, options, kind, seed)
+        if logged
+        else _of_rows(source, dataset, measure, columns, options, kind, seed)
     )
+    tasks, records = [one.task for one in found.asked], [one.record for one in found.asked]
+    model = Table({}, name, hashlib.sha256(f"{name}\n{found.identity}".encode()).hexdigest())  # never asked
+    results = [result(model, *each, seed=seed) for each in zip(tasks, found.scores, strict=True)]
+    for line in found.warnings:
+        log.warning(line)
     audited = AuditRecord(
         evenhand=version("evenhand"),
-        kind=kind or UNKNOWN,
+        kind=found.kind or UNKNOWN,
         tasks=tuple(records),
         work=Work(),
         tokens={},
-        warnings=(f"The scores were {origin.told}. No model was asked or checked.", *warnings),
-        caveats=tuple(caveats(kind, tasks)),
+        warnings=(f"The scores were {found.origin.told}. No model was asked or checked.", *found.warnings),
+        caveats=tuple(found.caveats),
         started=started.isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - clock, 1),
-        imported=origin,
+        imported=found.origin,
     )
     if not fresh:
         keeping.check(path, records)
@@ -119,6 +113,42 @@ def from_scores(
         with suppress(OSError):
             path.rmdir()  # fails unless it is empty
         raise
+
+
+def name_of(file: Path) -> str:
+    """The model's name where none is given: the one in a log of inspect_ai, or the file's."""
+    logged = inspect_log.read(file.expanduser())
+    return logged.model if logged else file.stem
+
+
+def _of_rows(
+    source: pd.DataFrame | Path,
+    dataset: Given,
+    measure: Measures,
+    columns: Mapping[str, str] | None,
+    options: Mapping[str, Any] | None,
+    kind: str | None,
+    seed: int,
+) -> Scored:
+    """The scores of a file's or a data frame's rows."""
+    wanted = Wanted.of("all", "en", dataset, measure, None, None, options, None, seed)
+    if len(wanted.sources) != 1:
+        raise BadInput(f"Scores are of one dataset: `dataset`. Got {len(wanted.sources) or 'none'}.")
+    incoming = read(source, columns or {}, [one.task for one in wanted.asked(kind or "masked")])
+    kind = kind or incoming.kind
+    asked = _of_numbers(incoming.names, wanted.asked(kind or "masked"), wanted.measures)
+    tasks, file = [one.task for one in asked], incoming.file
+    matched = match(incoming.rows, tasks[0].dataset, file)
+    rows = len(incoming.rows)
+    return Scored(
+        asked,
+        [scores_of(task, matched.rows, file, incoming.names) for task in tasks],
+        Imported(file, incoming.sha256, incoming.format, incoming.names, rows, rows - len(matched.left_out)),
+        incoming.sha256,
+        kind,
+        [*matched.warnings(tasks[0].dataset, file), *flawed(tasks[0].dataset)],
+        caveats(kind, tasks),
+    )
 
 
 def _of_numbers(names: tuple[str, ...], asked: Sequence[Asked], named: Sequence[object]) -> list[Asked]:
@@ -139,56 +169,3 @@ def _of_numbers(names: tuple[str, ...], asked: Sequence[Asked], named: Sequence[
     if named and (others := [one.task.measure.name for one in asked if one not in same]):
         raise BadInput(f"{', '.join(others)} asks something else than {first.measure.name}. Import them one by one.")
     return same
-
-
-def _scores(task: Task, rows: Sequence[ScoredRow | None], incoming: Incoming) -> list[Score]:
-    """The score of each item, without a value where it has no row or its row no number."""
-    found = []
-    for item, row in zip(task.dataset.items, rows, strict=True):
-        if row is None or not row.numbers:
-            why = f"not in {incoming.file}" if row is None else f"no number in {incoming.file}"
-            found.append(Score(item.id, nan, item.groups, why))
-        elif incoming.names == SCORE:
-            found.append(_score(task, item, row))
-        elif hasattr(task.measure, "of_numbers"):
-            found.append(_compared(task.measure.of_numbers, item, row))
-        else:
-            found.append(score(item, _answers(task, item, row), task.measure))
-    return found
-
-
-def _compared(of_numbers: Callable[..., float], item: Item, row: ScoredRow) -> Score:
-    """The score of numbers that are only compared, so that they may be on any scale."""
-    try:
-        return Score(item.id, of_numbers(*row.numbers), item.groups)
-    except Unscored as reason:
-        return Score(item.id, nan, item.groups, str(reason))
-
-
-def _score(task: Task, item: Item, row: ScoredRow) -> Score:
-    """The score as it is given, if it can be one of the measure: a single item's value is within bounds, too."""
-    found, how = Score(item.id, row.numbers[0], item.groups), task.measure.summarise
-    value = (how.within if isinstance(how, MacroMean) else how)([found])
-    low, high = Traits.of(task.measure).bounds
-    if value < low or value > high:
-        raise BadInput(
-            f"{row.where}: a score of {task.measure.name} is from {low:g} to {high:g}. Got {row.numbers[0]:g}: "
-            "is it of another measure?"
-        )
-    return found
-
-
-def _answers(task: Task, item: Item, row: ScoredRow) -> list[Answer]:
-    """The numbers of a row as answers to the measure's questions; an error if they cannot be log-probabilities."""
-    questions, given = task.measure.ask(item), row.numbers
-    answers = [Answer(given)] if len(questions) == 1 else [Answer((number,)) for number in given]
-    if len(answers) != len(questions):
-        wanted = ", ".join(Traits.of(task.measure).answers)
-        raise BadInput(f"{row.where}: {task.measure.name} takes {wanted}. Got {len(given)} numbers.")
-    for question, answer in zip(questions, answers, strict=True):
-        if note := checked(question, answer).note:
-            raise BadInput(
-                f"{row.where}: {note}. Got {', '.join(f'{n:g}' for n in given)}. Numbers of {task.measure.name} are "
-                "natural logarithms of probabilities."
-            )
-    return answers

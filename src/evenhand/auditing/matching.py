@@ -70,7 +70,8 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
             f"{(texts(dataset.items[0])[0] if row.texts else dataset.items[0].id)!r}. Are they of another dataset?"
         )
     if not any(row.numbers for row in found.values()):
-        raise BadInput(f"{file} has no number for any item of '{dataset.name}': its cells are empty.")
+        why = next(iter(found.values())).note or "its cells are empty"
+        raise BadInput(f"{file} has no number for any item of '{dataset.name}': {why}.")
     return Matched([found.get(item.id) for item in dataset.items], left_out)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.auditing.row_scores import SCORE
 from evenhand.core.dataset import base_name
 from evenhand.core.files import parsed
 from evenhand.core.loop import Task
@@ -20,7 +21,6 @@ from evenhand.formats.incoming import column, lm_eval, stereoset
 from evenhand.formats.incoming.rows import ScoredRow, numbers
 from evenhand.measures import MEASURES
 
-SCORE = ("score",)
 KNOWN_BY = ("id", "text", "other")
 """Columns that an item is known by; `other` is the second text of a pair."""
 HINT = "Name yours with `columns`, as in id=COLUMN."
@@ -66,7 +66,7 @@ def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequenc
     if scores.suffix == ".json":
         return Incoming(list(_predicted(scores, tasks[0])), answers, scores.name, digest, "StereoSet's predictions")
     if scores.suffix not in SUFFIXES:
-        raise BadInput(f"Scores come in {', '.join((*SUFFIXES, '.txt', '.json'))} files. Got '{scores}'.")
+        raise BadInput(f"Scores come in {', '.join((*SUFFIXES, '.txt', '.json', '.eval'))} files. Got '{scores}'.")
     try:
         if scores.suffix == ".jsonl" and _has_samples(scores):
             found = list(lm_eval.read(scores))

@@ -27,28 +27,35 @@ def sampled(dataset: Dataset, limit: int, seed: int) -> Dataset:
     items = dataset.items
     if limit >= len(items):
         return dataset
-    units: dict[object, list[int]] = {}
+    drawn = units(dataset, seed)
+    chosen: list[int] = []
+    for unit in drawn:
+        if len(chosen) + len(unit) > limit:
+            break
+        chosen += unit
+    if not chosen:
+        raise BadInput(
+            f"`limit` must be at least {min(map(len, drawn))} for '{dataset.name}', whose items are sampled "
+            f"together with their partners. Got {limit}."
+        )
+    return replace(dataset, items=[items[i] for i in sorted(chosen)])
+
+
+def units(dataset: Dataset, seed: int) -> list[list[int]]:
+    """All sets of partners, each as places of its items, in the order in which a sample draws them."""
+    items = dataset.items
+    found: dict[object, list[int]] = {}
     for index, item in enumerate(items):
-        units.setdefault(_shared(item, dataset), []).append(index)
+        found.setdefault(_shared(item, dataset), []).append(index)
     strata: dict[tuple[tuple[str, ...], ...], list[list[int]]] = {}
-    for unit in units.values():
+    for unit in found.values():
         strata.setdefault(tuple(sorted({_labels(items[i], dataset) for i in unit})), []).append(unit)
     rng = np.random.default_rng(seed)
     placed = []
     for number, stratum in enumerate(strata[key] for key in sorted(strata)):
         for place, which in enumerate(rng.permutation(len(stratum))):
             placed.append(((place + 0.5) / len(stratum), number, stratum[which]))
-    chosen: list[int] = []
-    for _, _, unit in sorted(placed):
-        if len(chosen) + len(unit) > limit:
-            break
-        chosen += unit
-    if not chosen:
-        raise BadInput(
-            f"`limit` must be at least {min(map(len, units.values()))} for '{dataset.name}', whose items are sampled "
-            f"together with their partners. Got {limit}."
-        )
-    return replace(dataset, items=[items[i] for i in sorted(chosen)])
+    return [unit for _, _, unit in sorted(placed)]
 
 
 def _shared(item: Item, dataset: Dataset) -> object:

@@ -13,15 +13,20 @@ def import_scores(
     file: Annotated[
         Path,
         typer.Argument(
-            help="csv, tsv, jsonl, parquet, txt (one number per line), or a file of lm-evaluation-harness or StereoSet."
+            help="csv, tsv, jsonl, parquet, txt (one number per line), a file of lm-evaluation-harness or StereoSet, or "
+            "the log of one of our tasks in inspect (.eval, .json)."
         ),
     ],
-    dataset: Annotated[str, typer.Option(metavar="NAME", help="The dataset that was scored.")],
+    dataset: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The dataset that was scored. A log of inspect names it.")
+    ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="The measure of the scores. Default: the one that suits. Repeatable."),
     ] = None,
-    name: Annotated[str | None, typer.Option(metavar="MODEL", help="The model's name. Default: the file's.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="The model's name. Default: the log's, or the file's.")
+    ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -43,9 +48,9 @@ def import_scores(
     Rows are matched with the items of the dataset by id or text. The run records where its scores come from.
     """
     from evenhand.auditing.audit import run_folder
-    from evenhand.auditing.importing import from_scores
+    from evenhand.auditing.importing import from_scores, name_of
 
-    there = run_folder("", out, name or file.stem) if fresh else None
+    there = run_folder("", out, name or name_of(file)) if fresh else None
     if there and (there / "run.json").exists():
         terminal.confirm(f"Replace the results in {there}?", yes=yes)
     run = from_scores(

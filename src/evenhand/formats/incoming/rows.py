@@ -13,13 +13,14 @@ from evenhand.errors import BadInput
 class ScoredRow:
     """The numbers of one item, and how it is known; without `id` and `texts`, by the row's place among all.
 
-    `where` is the line or row, for messages. A row without numbers says that the item has no score.
+    `where` is the line or row, for messages. A row without numbers says that the item has no score, `note` why.
     """
 
     where: str
     numbers: tuple[float, ...]
     id: str = ""
     texts: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def what(self) -> str:

@@ -1,0 +1,83 @@
+"""Scores that rows from elsewhere give the items of a task: taken as they are, or made of answers by the measure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import nan
+
+from evenhand.auditing.wanted import Asked
+from evenhand.core.items import Item
+from evenhand.core.loop import Task, score
+from evenhand.core.measure import Traits, Unscored
+from evenhand.core.questions import Answer, checked
+from evenhand.core.scores import MacroMean, Score
+from evenhand.errors import BadInput
+from evenhand.formats.incoming.rows import ScoredRow
+from evenhand.runs.origin import Imported
+
+SCORE = ("score",)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Tasks with the scores of their items, where these come from, and what is known of the model: `identity`."""
+
+    asked: list[Asked]
+    scores: list[list[Score]]
+    origin: Imported
+    identity: str
+    kind: str
+    warnings: list[str]
+    caveats: list[str]
+
+
+def scores_of(task: Task, rows: Sequence[ScoredRow | None], file: str, names: Sequence[str]) -> list[Score]:
+    """The score of each item, without a value where it has no row or its row no number."""
+    found = []
+    for item, row in zip(task.dataset.items, rows, strict=True):
+        if row is None or not row.numbers:
+            why = f"not in {file}" if row is None else row.note or f"no number in {file}"
+            found.append(Score(item.id, nan, item.groups, why))
+        elif tuple(names) == SCORE:
+            found.append(_score(task, item, row))
+        elif hasattr(task.measure, "of_numbers"):
+            found.append(_compared(task.measure.of_numbers, item, row))
+        else:
+            found.append(score(item, _answers(task, item, row), task.measure))
+    return found
+
+
+def _compared(of_numbers: Callable[..., float], item: Item, row: ScoredRow) -> Score:
+    """The score of numbers that are only compared, so that they may be on any scale."""
+    try:
+        return Score(item.id, of_numbers(*row.numbers), item.groups)
+    except Unscored as reason:
+        return Score(item.id, nan, item.groups, str(reason))
+
+
+def _score(task: Task, item: Item, row: ScoredRow) -> Score:
+    """The score as it is given, if it can be one of the measure: a single item's value is within bounds, too."""
+    found, how = Score(item.id, row.numbers[0], item.groups), task.measure.summarise
+    value = (how.within if isinstance(how, MacroMean) else how)([found])
+    low, high = Traits.of(task.measure).bounds
+    if value < low or value > high:
+        raise BadInput(
+            f"{row.where}: a score of {task.measure.name} is from {low:g} to {high:g}. Got {row.numbers[0]:g}: "
+            "is it of another measure?"
+        )
+    return found
+
+
+def _answers(task: Task, item: Item, row: ScoredRow) -> list[Answer]:
+    """The numbers of a row as answers to the measure's questions; an error if they cannot be log-probabilities."""
+    questions, given = task.measure.ask(item), row.numbers
+    answers = [Answer(given)] if len(questions) == 1 else [Answer((number,)) for number in given]
+    if len(answers) != len(questions):
+        wanted = ", ".join(Traits.of(task.measure).answers)
+        raise BadInput(f"{row.where}: {task.measure.name} takes {wanted}. Got {len(given)} numbers.")
+    for question, answer in zip(questions, answers, strict=True):
+        if note := checked(question, answer).note:
+            raise BadInput(
+                f"{row.where}: {note}. Got {', '.join(f'{n:g}' for n in given)}. Numbers of {task.measure.name} are "
+                "natural logarithms of probabilities."
+            )
+    return answers
