@@ -11,22 +11,23 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evenhand.auditing import keeping
 from evenhand.auditing.audit import run_folder
 from evenhand.auditing.caveats import caveats
 from evenhand.auditing.matching import match
-from evenhand.auditing.reading import SCORE, Incoming, read
+from evenhand.auditing.reading import SCORE, Incoming, read, told_kind
 from evenhand.auditing.rescoring import finish, scored
 from evenhand.auditing.wanted import Asked, Given, Measures, Wanted
 from evenhand.checks.fit import flawed
 from evenhand.core.files import prepare
-from evenhand.core.items import Item
+from evenhand.core.items import Blank, Item
 from evenhand.core.loop import Task, result, score
 from evenhand.core.measure import Traits, Unscored
 from evenhand.core.model import Work
-from evenhand.core.questions import Answer, checked
+from evenhand.core.questions import Answer, Fill, Question, checked
 from evenhand.core.scores import MacroMean, Score
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.incoming.rows import ScoredRow
@@ -77,19 +78,25 @@ def from_scores(
     wanted = Wanted.of("all", "en", dataset, measure, None, None, options, None, seed)
     if len(wanted.sources) != 1:
         raise BadInput(f"Scores are of one dataset: `dataset`. Got {len(wanted.sources)}.")
-    incoming = read(source, columns or {}, [one.task for one in wanted.asked(kind or "masked")])
-    kind = kind or incoming.kind
-    asked = _of_numbers(incoming.names, wanted.asked(kind or "masked"), wanted.measures)
+    kind = kind or told_kind(source)
+    possible = wanted.asked(kind or "masked")
+    incoming = read(source, columns or {}, [one.task for one in possible])
+    asked = _of_numbers(incoming.names, possible, wanted.measures)
     tasks, records = [one.task for one in asked], [one.record for one in asked]
     matched = match(incoming.rows, tasks[0].dataset, incoming.file)
     model = Table({}, name, hashlib.sha256(f"{name}\n{incoming.sha256}".encode()).hexdigest())  # never asked
-    results = [result(model, task, _scores(task, matched.rows, incoming), seed=seed) for task in tasks]
+    results = [result(model, task, _scores(task, matched.rows, incoming, kind), seed=seed) for task in tasks]
     warnings = [*matched.warnings(tasks[0].dataset, incoming.file), *flawed(tasks[0].dataset)]
     for line in warnings:
         log.warning(line)
     rows = len(incoming.rows)
     origin = Imported(
-        incoming.file, incoming.sha256, incoming.format, incoming.names, rows, rows - len(matched.left_out)
+        incoming.file,
+        incoming.sha256,
+        incoming.format,
+        incoming.names or ("likelihoods",),
+        rows,
+        rows - len(matched.left_out),
     )
     audited = AuditRecord(
         evenhand=version("evenhand"),
@@ -141,7 +148,7 @@ def _of_numbers(names: tuple[str, ...], asked: Sequence[Asked], named: Sequence[
     return same
 
 
-def _scores(task: Task, rows: Sequence[ScoredRow | None], incoming: Incoming) -> list[Score]:
+def _scores(task: Task, rows: Sequence[ScoredRow | None], incoming: Incoming, kind: str) -> list[Score]:
     """The score of each item, without a value where it has no row or its row no number."""
     found = []
     for item, row in zip(task.dataset.items, rows, strict=True):
@@ -153,7 +160,7 @@ def _scores(task: Task, rows: Sequence[ScoredRow | None], incoming: Incoming) ->
         elif hasattr(task.measure, "of_numbers"):
             found.append(_compared(task.measure.of_numbers, item, row))
         else:
-            found.append(score(item, _answers(task, item, row), task.measure))
+            found.append(score(item, _answers(task, item, row, kind), task.measure))
     return found
 
 
@@ -178,9 +185,11 @@ def _score(task: Task, item: Item, row: ScoredRow) -> Score:
     return found
 
 
-def _answers(task: Task, item: Item, row: ScoredRow) -> list[Answer]:
+def _answers(task: Task, item: Item, row: ScoredRow, kind: str) -> list[Answer]:
     """The numbers of a row as answers to the measure's questions; an error if they cannot be log-probabilities."""
     questions, given = task.measure.ask(item), row.numbers
+    if isinstance(item, Blank) and not Traits.of(task.measure).answers:
+        return _among(questions, given, kind, row.where)
     answers = [Answer(given)] if len(questions) == 1 else [Answer((number,)) for number in given]
     if len(answers) != len(questions):
         wanted = ", ".join(Traits.of(task.measure).answers)
@@ -191,4 +200,18 @@ def _answers(task: Task, item: Item, row: ScoredRow) -> list[Answer]:
                 f"{row.where}: {note}. Got {', '.join(f'{n:g}' for n in given)}. Numbers of {task.measure.name} are "
                 "natural logarithms of probabilities."
             )
+    return answers
+
+
+def _among(questions: Sequence[Question], given: Sequence[float], kind: str, where: str) -> list[Answer]:
+    """Likelihoods of the sentences with each candidate, normalised over them: what a causal model answers."""
+    answers = []
+    for question in questions:
+        if kind != "causal" or not isinstance(question, Fill) or question.hidden or len(question.among) != len(given):
+            raise BadInput(
+                f"{where}: likelihoods of whole sentences, one for each pronoun, say which of them a causal model "
+                "prefers. Measures of masked models, or with other questions, ask the model itself: `evenhand audit`."
+            )
+        logp = given[question.among.index(question.answer)] - float(np.logaddexp.reduce(given))
+        answers.append(Answer((logp,)))
     return answers
