@@ -22,7 +22,9 @@ WORDS = 3
 
 def printed(command: str, folder: Path) -> str:
     """What a command of evenhand prints, run in a folder."""
-    ours = command.replace("evenhand ", f"{sys.executable} -m evenhand ")
+    ours = re.sub(r"(?<!--model )\bevenhand ", "python -m evenhand ", command).replace(
+        "python -m", f"{sys.executable} -m"
+    )
     return subprocess.run(ours, shell=True, cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 

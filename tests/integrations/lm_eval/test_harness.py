@@ -1,4 +1,4 @@
-"""lm-evaluation-harness with evenhand: its tasks through our backend, our tasks through its backend, and the way back."""
+"""lm-evaluation-harness with evenhand: its tasks by our backend, our tasks by its backend, and the way back."""
 
 import csv
 import json
@@ -65,7 +65,11 @@ def evaluated(model: str, name: str, task: str, folder: Path, **more: Any) -> tu
     tracker = EvaluationTracker(output_path=str(folder / "out"))
     results = simple_evaluate(
         model=model,
-        model_args={"pretrained": name, "dtype": "float64" if model == "hf" else "float32", **more},  # its sums are rounded
+        model_args={
+            "pretrained": name,
+            "dtype": "float64" if model == "hf" else "float32",
+            **more,
+        },  # its sums are rounded
         tasks=[task],
         task_manager=TaskManager(include_path=str(folder), include_defaults=False),
         evaluation_tracker=tracker,
@@ -291,9 +295,7 @@ def test_the_backend_is_found_by_its_entry_point_and_by_its_name() -> None:
     assert name == "evenhand"
 
 
-@pytest.mark.parametrize(
-    ("version", "got"), [(None, "it is not installed"), ("0.4.2", "version 0.4.2 is installed")]
-)
+@pytest.mark.parametrize(("version", "got"), [(None, "it is not installed"), ("0.4.2", "version 0.4.2 is installed")])
 def test_a_harness_that_is_missing_or_too_old_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], version: str | None, got: str
 ) -> None:

@@ -90,7 +90,14 @@ def test_metrics_of_pairs_keep_the_sign(lean: float, share: float) -> None:
 
 
 CHOICE = Choice("a", "They met.", "Who?", ("Ann", "Bob", "Unknown"), 2, 0, 2, {"condition": "disambiguated"})
-LOGPS = [(-0.1, -3.0, -4.0), (-3.0, -0.1, -4.0), (-4.0, -3.0, -0.1), (-0.1, -3.0, -5.0), (-2.0, -2.5, -3.0), (-1.0,) * 3]
+LOGPS = [
+    (-0.1, -3.0, -4.0),
+    (-3.0, -0.1, -4.0),
+    (-4.0, -3.0, -0.1),
+    (-0.1, -3.0, -5.0),
+    (-2.0, -2.5, -3.0),
+    (-1.0,) * 3,
+]
 
 
 @pytest.mark.parametrize("condition", ["ambiguous", "disambiguated"])

@@ -18,9 +18,9 @@ from evenhand.models.planning.running import work_through
 
 need("lm-eval", "The backend for lm-evaluation-harness")
 
-import lm_eval.models  # its own backends: it would not register them after another one
-from lm_eval.api.model import LM
-from lm_eval.api.registry import register_model
+import lm_eval.models  # noqa: E402, F401  (its own backends: it would not register them after another one)
+from lm_eval.api.model import LM  # noqa: E402
+from lm_eval.api.registry import register_model  # noqa: E402
 
 log = logging.getLogger(__name__)
 

@@ -105,7 +105,7 @@ def _texts(asked: Sequence[Question]) -> tuple[str, list[str]]:
 
 
 def _better(metric: str) -> str:
-    """Whether higher values of a measure are better; null where its best value is neither the highest nor the lowest."""
+    """Whether higher values of a measure are better; null where neither the highest nor the lowest is best."""
     traits = Traits.of(MEASURES[metric])
     return "true" if traits.better == "higher" else "false" if MEASURES[metric].neutral == traits.bounds[0] else "null"
 
