@@ -21,9 +21,9 @@ WORDS = 3
 
 
 def printed(command: str, folder: Path) -> str:
-    """What a command of evenhand, or an example, prints, run in a folder."""
-    ours = re.sub(r"\bpython (?=examples/)", f"{sys.executable} ", command)
-    ours = ours.replace("evenhand ", f"{sys.executable} -m evenhand ")
+    """What a command of evenhand, of a module or of an example prints, run in a folder."""
+    ours = re.sub(r"(?<!--model )\bevenhand ", "python -m evenhand ", command)
+    ours = re.sub(r"\bpython (?=-m|examples/)", f"{sys.executable} ", ours)
     return subprocess.run(ours, shell=True, cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 

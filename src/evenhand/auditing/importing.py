@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evenhand.auditing import keeping
@@ -17,7 +18,7 @@ from evenhand.auditing.audit import run_folder
 from evenhand.auditing.caveats import caveats
 from evenhand.auditing.logged import of_log
 from evenhand.auditing.matching import match
-from evenhand.auditing.reading import read
+from evenhand.auditing.reading import read, told_kind
 from evenhand.auditing.rescoring import finish, scored
 from evenhand.auditing.row_scores import SCORE, Scored, scores_of
 from evenhand.auditing.wanted import Asked, Given, Measures, Wanted
@@ -134,16 +135,17 @@ def _of_rows(
     wanted = Wanted.of("all", "en", dataset, measure, None, None, options, None, seed)
     if len(wanted.sources) != 1:
         raise BadInput(f"Scores are of one dataset: `dataset`. Got {len(wanted.sources) or 'none'}.")
-    incoming = read(source, columns or {}, [one.task for one in wanted.asked(kind or "masked")])
-    kind = kind or incoming.kind
-    asked = _of_numbers(incoming.names, wanted.asked(kind or "masked"), wanted.measures)
+    kind = kind or told_kind(source)
+    possible = wanted.asked(kind or "masked")
+    incoming = read(source, columns or {}, [one.task for one in possible])
+    asked = _of_numbers(incoming.names, possible, wanted.measures)
     tasks, file = [one.task for one in asked], incoming.file
     matched = match(incoming.rows, tasks[0].dataset, file)
-    rows = len(incoming.rows)
+    rows, names = len(incoming.rows), incoming.names or ("likelihoods",)
     return Scored(
         asked,
-        [scores_of(task, matched.rows, file, incoming.names) for task in tasks],
-        Imported(file, incoming.sha256, incoming.format, incoming.names, rows, rows - len(matched.left_out)),
+        [scores_of(task, matched.rows, file, incoming.names, kind) for task in tasks],
+        Imported(file, incoming.sha256, incoming.format, names, rows, rows - len(matched.left_out)),
         incoming.sha256,
         kind,
         [*matched.warnings(tasks[0].dataset, file), *flawed(tasks[0].dataset)],

@@ -35,8 +35,15 @@ class Incoming:
     file: str
     sha256: str
     format: str
-    kind: str = ""
-    """The kind of model, where the format tells."""
+
+
+def told_kind(scores: Path | pd.DataFrame) -> str:
+    """The kind of model, where the format tells; else empty."""
+    try:
+        samples = isinstance(scores, Path) and scores.suffix == ".jsonl" and _has_samples(scores)
+    except (OSError, UnicodeDecodeError):  # `read` says what is wrong
+        return ""
+    return lm_eval.kind(Path(str(scores))) if samples else ""
 
 
 def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequence[Task]) -> Incoming:
@@ -69,8 +76,8 @@ def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequenc
         raise BadInput(f"Scores come in {', '.join((*SUFFIXES, '.txt', '.json', '.eval'))} files. Got '{scores}'.")
     try:
         if scores.suffix == ".jsonl" and _has_samples(scores):
-            found = list(lm_eval.read(scores))
-            return Incoming(found, answers, scores.name, digest, "samples of lm-evaluation-harness", "causal")
+            found = list(lm_eval.read(scores, tasks[0].dataset))
+            return Incoming(found, answers, scores.name, digest, "samples of lm-evaluation-harness")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"'{scores}' cannot be read: {error}. Is it a UTF-8 .jsonl file?") from error
     head = next((list(row) for _, row in rows(scores, ())), [])

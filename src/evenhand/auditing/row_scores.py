@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import nan
 
+import numpy as np
+
 from evenhand.auditing.wanted import Asked
-from evenhand.core.items import Item
+from evenhand.core.items import Blank, Item
 from evenhand.core.loop import Task, score
 from evenhand.core.measure import Traits, Unscored
-from evenhand.core.questions import Answer, checked
+from evenhand.core.questions import Answer, Fill, Question, checked
 from evenhand.core.scores import MacroMean, Score
 from evenhand.errors import BadInput
 from evenhand.formats.incoming.rows import ScoredRow
@@ -30,8 +32,10 @@ class Scored:
     caveats: list[str]
 
 
-def scores_of(task: Task, rows: Sequence[ScoredRow | None], file: str, names: Sequence[str]) -> list[Score]:
-    """The score of each item, without a value where it has no row or its row no number."""
+def scores_of(
+    task: Task, rows: Sequence[ScoredRow | None], file: str, names: Sequence[str], kind: str = ""
+) -> list[Score]:
+    """The score of each item, without a value where it has no row or its row no number; `kind` is the model's."""
     found = []
     for item, row in zip(task.dataset.items, rows, strict=True):
         if row is None or not row.numbers:
@@ -42,7 +46,7 @@ def scores_of(task: Task, rows: Sequence[ScoredRow | None], file: str, names: Se
         elif hasattr(task.measure, "of_numbers"):
             found.append(_compared(task.measure.of_numbers, item, row))
         else:
-            found.append(score(item, _answers(task, item, row), task.measure))
+            found.append(score(item, _answers(task, item, row, kind), task.measure))
     return found
 
 
@@ -67,9 +71,11 @@ def _score(task: Task, item: Item, row: ScoredRow) -> Score:
     return found
 
 
-def _answers(task: Task, item: Item, row: ScoredRow) -> list[Answer]:
+def _answers(task: Task, item: Item, row: ScoredRow, kind: str) -> list[Answer]:
     """The numbers of a row as answers to the measure's questions; an error if they cannot be log-probabilities."""
     questions, given = task.measure.ask(item), row.numbers
+    if isinstance(item, Blank) and not Traits.of(task.measure).answers:
+        return _among(questions, given, kind, row.where)
     answers = [Answer(given)] if len(questions) == 1 else [Answer((number,)) for number in given]
     if len(answers) != len(questions):
         wanted = ", ".join(Traits.of(task.measure).answers)
@@ -80,4 +86,18 @@ def _answers(task: Task, item: Item, row: ScoredRow) -> list[Answer]:
                 f"{row.where}: {note}. Got {', '.join(f'{n:g}' for n in given)}. Numbers of {task.measure.name} are "
                 "natural logarithms of probabilities."
             )
+    return answers
+
+
+def _among(questions: Sequence[Question], given: Sequence[float], kind: str, where: str) -> list[Answer]:
+    """Likelihoods of the sentences with each candidate, normalised over them: what a causal model answers."""
+    answers = []
+    for question in questions:
+        if kind != "causal" or not isinstance(question, Fill) or question.hidden or len(question.among) != len(given):
+            raise BadInput(
+                f"{where}: likelihoods of whole sentences, one for each pronoun, say which of them a causal model "
+                "prefers. Measures of masked models, or with other questions, ask the model itself: `evenhand audit`."
+            )
+        logp = given[question.among.index(question.answer)] - float(np.logaddexp.reduce(given))
+        answers.append(Answer((logp,)))
     return answers

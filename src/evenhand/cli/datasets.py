@@ -8,7 +8,7 @@ import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.common import Force, Json, Options, Plugins, parsed, print_json
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, UnknownName
 
 BREAKS = r"[\t\r\n]"
 Name = Annotated[str, typer.Argument(help="A dataset. `evenhand datasets list` has the names.")]
@@ -55,17 +55,28 @@ def datasets_show(
 @app.command("export", epilog="Example: evenhand datasets export becpro-en --out becpro.tsv")
 def datasets_export(
     name: Name,
-    out: Annotated[Path, typer.Option(help="The .tsv file to write.")],
+    out: Annotated[Path, typer.Option(help="The .tsv file to write; for lm-eval, a folder.")],
+    form: Annotated[
+        str, typer.Option("--as", metavar="FORMAT", help="tsv, or lm-eval: a task of lm-evaluation-harness.")
+    ] = "tsv",
     option: Options = None,
     force: Force = False,
 ) -> None:
-    """Write all rows of a dataset to a .tsv file.
+    """Write a dataset to a .tsv file, or as a task of lm-evaluation-harness.
 
     If the dataset was released, the columns have the names of the release.
     """
     from evenhand import datasets
     from evenhand.core.files import check_new, write_whole
 
+    if form == "lm-eval":
+        from evenhand.integrations.lm_eval import tasks
+
+        task = tasks.write(datasets.load(name, **parsed(option)), out, force=force)
+        terminal.show(f"Task {task} in {out}. Run it: lm_eval --include_path {out} --tasks {task} --log_samples ...")
+        return
+    if form != "tsv":
+        raise UnknownName("format", form, ("tsv", "lm-eval"))
     if out.suffix != ".tsv":
         raise BadInput(f"Datasets are exported as .tsv. Got '{out}'.")
     check_new(out, force)

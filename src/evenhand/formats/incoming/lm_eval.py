@@ -2,6 +2,7 @@
 
 Each line has the requests of a document as `arguments`, a context and its continuation each, and as `resps` the
 log-likelihoods of the continuations (natural logarithms), in the same order. Since 0.4 the numbers are strings.
+Documents of tasks that `evenhand datasets export` wrote name their dataset and item.
 """
 
 import json
@@ -9,11 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from evenhand.core.dataset import Dataset, base_name
 from evenhand.core.files import parsed
+from evenhand.core.items import Pair
 from evenhand.errors import BadInput
 from evenhand.formats.incoming.rows import ScoredRow, numbers
 
 NAMES = ("arguments", "doc", "resps")
+OURS = ("id", "dataset", "version", "choices")
+"""What a document of an exported task has."""
 
 
 def is_samples(row: object) -> bool:
@@ -21,9 +26,25 @@ def is_samples(row: object) -> bool:
     return isinstance(row, dict) and all(name in row for name in NAMES)
 
 
-def read(path: Path) -> Iterator[ScoredRow]:
+def kind(path: Path) -> str:
+    """The kind of model, which is causal unless the samples are from our backend for masked ones."""
+    return _told(path) or "causal"
+
+
+def _told(path: Path) -> str:
+    """What our backend says of its model, in the results beside the samples; empty where it was another one."""
+    date = path.stem.rpartition("_")[2]
+    try:
+        results = parsed(path.with_name(f"results_{date}.json").read_text(encoding="utf-8"), json.loads)
+        return str(results["config"]["model_kind"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+
+
+def read(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
     """Each sample: its texts, context and continuation together, and the log-likelihood of each."""
     filters: set[str] = set()
+    may_lack = bool(_told(path))  # NaN of our backend is an item without a score; elsewhere something went wrong
     with path.open(encoding="utf-8") as file:
         for line, text in enumerate(file, start=1):
             if not text.strip():
@@ -39,16 +60,30 @@ def read(path: Path) -> Iterator[ScoredRow]:
             if len(filters) > 1:
                 several = ", ".join(sorted(filters))
                 raise BadInput(f"{where}: the file has samples of several filters, {several}. Keep those of one.")
-            yield _row(where, sample)
+            yield _row(where, sample, dataset, may_lack)
 
 
-def _row(where: str, sample: dict[str, Any]) -> ScoredRow:
+def _row(where: str, sample: dict[str, Any], dataset: Dataset, may_lack: bool) -> ScoredRow:
+    id = _own(where, sample["doc"], dataset)
     asked = [_request(where, one) for one in _in_order(sample["arguments"])]
     answered = [_first(one) for one in _in_order(sample["resps"])]
     if len(asked) != len(answered) or not asked:
         raise BadInput(f"{where}: a response is needed for each request. Got {len(answered)} for {len(asked)}.")
     names = [f"the log-likelihood of {text[:40]!r}" for text in asked]
-    return ScoredRow(where, numbers(where, names, answered), texts=tuple(asked))
+    found = () if may_lack and "nan" in answered else numbers(where, names, answered)
+    known_by_text = not id or isinstance(dataset.items[0], Pair)
+    return ScoredRow(where, found, id, tuple(asked) if known_by_text else ())
+
+
+def _own(where: str, doc: Any, dataset: Dataset) -> str:
+    """The id of the item, if it is the document of a task that evenhand exported; it must be of this dataset."""
+    if not isinstance(doc, dict) or not all(name in doc for name in OURS):
+        return ""
+    told, wanted = (doc["dataset"], doc["version"]), (base_name(dataset.name), dataset.version)
+    if told != wanted:
+        one, other = (f"'{name}', version {version}" for name, version in (told, wanted))
+        raise BadInput(f"{where} is of the dataset {one}, not {other}. Name its own: `dataset`.")
+    return str(doc["id"])
 
 
 def _in_order(given: Any) -> list[Any]:

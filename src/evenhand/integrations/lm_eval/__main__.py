@@ -1,0 +1,24 @@
+"""The harness's own command with the backend `evenhand`: python -m evenhand.integrations.lm_eval ..."""
+
+import sys
+
+from evenhand.core.extras import need
+from evenhand.errors import EvenhandError
+
+
+def main() -> None:
+    """Run the harness's command; what is wrong with our part of it is a sentence."""
+    try:
+        need("lm-eval", "python -m evenhand.integrations.lm_eval")
+        from lm_eval.__main__ import cli_evaluate
+
+        from evenhand.integrations.lm_eval import backend  # noqa: F401  (importing it registers it)
+
+        cli_evaluate()
+    except EvenhandError as error:
+        print(f"evenhand: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""`--model evenhand` of lm-evaluation-harness: masked language models, by pseudo-log-likelihood.
+
+Newer versions of the harness find the class by its entry point; for others, `__main__` registers it.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, Protocol
+
+from evenhand.core.extras import need
+from evenhand.core.progress import one_bar
+from evenhand.core.questions import Likelihood, Span, checked
+from evenhand.errors import BadInput, UnknownName, shortened
+from evenhand.models import load_masked
+from evenhand.models.planning.running import work_through
+
+need("lm-eval", "The backend for lm-evaluation-harness")
+
+import lm_eval.models  # noqa: E402, F401  (its own backends: it would not register them after another one)
+from lm_eval.api.model import LM  # noqa: E402
+from lm_eval.api.registry import register_model  # noqa: E402
+
+log = logging.getLogger(__name__)
+
+ARGUMENTS = ("pretrained", "revision", "dtype", "device", "batch_size", "trust_remote_code", "unscored")
+UNSCORED = ("refuse", "nan")
+"""What is done with a text that cannot be scored."""
+ITS_DEFAULTS = {"batch_size": 1, "device": "cuda:0"}
+"""What the harness's command says where its user says nothing; ours choose by the machine."""
+
+
+class Request(Protocol):
+    """What the harness calls an instance: a text to score, and the document that it is for."""
+
+    args: tuple[str, ...]
+    task_name: str | None
+    doc_id: int | None
+
+
+@register_model("evenhand")
+class MaskedBackend(LM):  # type: ignore[misc]
+    """A masked language model, for all tasks that compare log-likelihoods.
+
+    `pretrained` is a bundled name, a folder or a Hub id; `revision`, `dtype`, `device`, `batch_size` and
+    `trust_remote_code` are those of `evenhand.load`. The log-likelihood of a continuation is its pseudo-log-likelihood:
+    the sum of ln P(token | all other tokens of context and continuation) over its tokens (Salazar et al. 2020). In an
+    empty context that is what `likelihood-difference` asks for.
+
+    A text that cannot be scored (too long, a character that the tokenizer does not know) is refused before anything
+    is computed, since tasks would count NaN as a wrong answer; with `unscored="nan"` it is NaN.
+    """
+
+    def __init__(
+        self,
+        pretrained: str = "",
+        revision: str | None = None,
+        dtype: str = "float32",
+        device: str | None = None,
+        batch_size: int | str = "auto",
+        trust_remote_code: bool = False,
+        unscored: str = "refuse",
+        **unknown: object,
+    ) -> None:
+        super().__init__()
+        for name in unknown:
+            raise UnknownName("argument of evenhand's models in `--model_args`", name, ARGUMENTS)
+        if not pretrained:
+            raise BadInput("Say which model: --model_args pretrained=mini-en, a folder or a Hub id.")
+        if unscored not in UNSCORED:
+            raise UnknownName("value of unscored", unscored, UNSCORED)
+        self.unscored = unscored
+        self.model = load_masked(
+            str(pretrained),
+            revision=None if revision is None else str(revision),
+            dtype=dtype,
+            device=device,
+            batch_size="auto" if str(batch_size).startswith("auto") else batch_size,
+            trust_remote_code=trust_remote_code,
+        )
+
+    @classmethod
+    def create_from_arg_obj(
+        cls, arg_dict: Mapping[str, Any], additional_config: Mapping[str, Any] | None = None
+    ) -> "MaskedBackend":
+        """The model of `--model_args`, which win over the options of the harness's command."""
+        options = additional_config or {}
+        said = {name: options[name] for name in ITS_DEFAULTS if options.get(name) not in (None, ITS_DEFAULTS[name])}
+        return cls(**{**said, **arg_dict})
+
+    @classmethod
+    def create_from_arg_string(
+        cls, arg_string: str, additional_config: Mapping[str, Any] | None = None
+    ) -> "MaskedBackend":
+        """The same for arguments in one text."""
+        from lm_eval.utils import simple_parse_args_string
+
+        return cls.create_from_arg_obj(simple_parse_args_string(arg_string), additional_config)
+
+    def loglikelihood(self, requests: Sequence[Request]) -> list[tuple[float, bool]]:
+        """The pseudo-log-likelihood of each continuation after its context, and False.
+
+        The harness wants to know whether greedy decoding would produce the continuation. A masked language model does
+        not decode, so it would not.
+        """
+        _warn_of_greedy(requests)
+        return [(found, False) for found in self._score(_question(*request.args) for request in requests)]
+
+    def loglikelihood_rolling(self, requests: Sequence[Request]) -> list[float]:
+        """The pseudo-log-likelihood of each whole text, which must fit into the model."""
+        return self._score(_question("", request.args[0]) for request in requests)
+
+    def generate_until(self, requests: Sequence[Request]) -> list[str]:
+        """Refused: a masked language model writes no text."""
+        tasks = ", ".join(sorted({str(request.task_name) for request in requests}))
+        raise BadInput(
+            f"A masked language model cannot generate text, which {tasks} asks for. Choose tasks that compare "
+            "likelihoods: output_type multiple_choice, loglikelihood or loglikelihood_rolling."
+        )
+
+    def get_model_info(self) -> dict[str, str]:
+        """What the harness writes into its results besides the arguments."""
+        return {"evenhand": version("evenhand"), "fingerprint": self.model.fingerprint, "model_kind": self.model.kind}
+
+    def _score(self, asked: Iterable[Likelihood]) -> list[float]:
+        questions = list(asked)
+        plan = self.model.plan(questions)
+        if notes := dict(plan.unanswerable()):
+            first = min(notes)
+            told = (
+                f"{len(notes):,} of {len(questions):,} texts cannot be scored. The first, "
+                f"'{shortened(questions[first].text, 120)}': {notes[first].note}."
+            )
+            if self.unscored == "refuse":
+                raise BadInput(f"{told} Leave them out of the task, or give --model_args unscored=nan.")
+            log.warning(f"{told} They are NaN: metrics that compare take them for wrong answers, and means are NaN.")
+        with one_bar("Scoring"):
+            answers = work_through(plan, self.model.stream)
+        return [checked(question, answer).logp for question, answer in zip(questions, answers, strict=True)]
+
+
+def _question(context: str, continuation: str) -> Likelihood:
+    """The tokens of the continuation, given all others."""
+    skipped = (Span(0, len(context)),) if context.strip() else ()
+    return Likelihood(context + continuation, skipped)
+
+
+def _warn_of_greedy(requests: Sequence[Request]) -> None:
+    """Where a document has a single continuation, accuracy is whether greedy decoding produces it."""
+    of_document = Counter((request.task_name, request.doc_id) for request in requests)
+    if alone := sorted({str(task) for (task, _), n in of_document.items() if n == 1}):
+        log.warning(
+            f"{', '.join(alone)}: documents have one continuation each, whose accuracy is whether greedy decoding "
+            "produces it. A masked language model does not decode: take that accuracy, 0, for no result."
+        )

@@ -1,0 +1,147 @@
+"""A dataset as a task of lm-evaluation-harness: a .yaml file, its documents, and the functions of `exported`."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand.core.dataset import Dataset, base_name
+from evenhand.core.files import check_new, prepare, write_whole
+from evenhand.core.items import Blank, Choice, Item, Pair
+from evenhand.core.measure import Measure, Traits
+from evenhand.core.questions import Choose, Fill, Likelihood, Question
+from evenhand.errors import BadInput
+from evenhand.measures import MEASURES
+from evenhand.measures.choices import ChoiceAccuracy
+from evenhand.measures.likelihood import LikelihoodDifference
+from evenhand.measures.pronoun import Pronoun
+
+FUNCTIONS = "evenhand_tasks"
+"""The file of functions, which all tasks of a folder share."""
+MEAN = "mean"
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """How items of a kind become documents: the measure that asks about them, and what is computed of the answers."""
+
+    items: type
+    function: str
+    """The function of `exported`."""
+    measure: Measure[Any]
+    aggregations: Mapping[str, str]
+    """By metric: the harness's mean, or a function of `exported`."""
+    more: Callable[[Any], dict[str, Any]] = lambda item: {}
+
+
+KINDS = (
+    _Kind(
+        Pair,
+        "pairs",
+        LikelihoodDifference(),
+        dict.fromkeys(("likelihood-difference", "likelihood-lean", "stereotype-share"), MEAN),
+    ),
+    _Kind(Blank, "blanks", Pronoun(among="candidates"), {"pronoun": MEAN}),
+    _Kind(
+        Choice,
+        "choices",
+        ChoiceAccuracy(),
+        {"bbq-bias": "bias_score", "choice-accuracy": "mean_of_answered", "choice-coverage": MEAN},
+        lambda item: {"right": item.right, "stereotype": item.stereotype, "unknown": item.unknown},
+    ),
+)
+
+
+def task_name(dataset: Dataset) -> str:
+    """What the task is called: evenhand_crows_pairs."""
+    return "evenhand_" + re.sub(r"\W+", "_", base_name(dataset.name)).strip("_")
+
+
+def write(dataset: Dataset, folder: Path, *, force: bool = False) -> str:
+    """Write the task into a folder, for the harness's `--include_path`, and give its name.
+
+    A pair is two sentences, a blank the sentences with each pronoun, a question has its lettered options: the same
+    texts that our measures compare with a causal model. Other items are refused.
+    """
+    kinds = {type(item) for item in dataset.items}
+    kind = next((kind for kind in KINDS if kinds == {kind.items}), None)
+    if kind is None:
+        raise BadInput(
+            f"lm-evaluation-harness compares the likelihoods of texts, which sentence pairs, pronoun blanks and "
+            f"questions with options ask for. '{dataset.name}' has items of the kind "
+            f"{', '.join(sorted(kind.__name__ for kind in kinds))}: export it as .tsv."
+        )
+    name = task_name(dataset)
+    lines = [json.dumps(_document(dataset, item, kind), ensure_ascii=False) for item in dataset.items]
+    files = {
+        f"{name}.jsonl": "\n".join(lines) + "\n",
+        f"{FUNCTIONS}.py": Path(__file__).with_name("exported.py").read_text(encoding="utf-8"),
+        f"{name}.yaml": _yaml(dataset, name, kind),  # last: without it there is no task
+    }
+    check_new(folder / f"{name}.yaml", force)
+    prepare(folder)
+    for file, text in files.items():
+        write_whole(folder / file, lambda opened, text=text: opened.write(text.encode()))
+    return name
+
+
+def _document(dataset: Dataset, item: Item, kind: _Kind) -> dict[str, Any]:
+    context, choices = _texts(kind.measure.ask(item))
+    of = {"id": item.id, "dataset": base_name(dataset.name), "version": dataset.version}
+    groups = {"groups": dict(item.groups)} if item.groups else {}
+    return of | {"context": context, "choices": choices} | kind.more(item) | groups
+
+
+def _texts(asked: Sequence[Question]) -> tuple[str, list[str]]:
+    """A context and what may follow it, whose likelihoods answer the questions about an item."""
+    first = asked[0]
+    if isinstance(first, Choose):
+        return first.text, list(first.continuations)
+    if isinstance(first, Fill):
+        return "", [first.filled(candidate)[0] for candidate in first.among]
+    return "", [question.text for question in asked if isinstance(question, Likelihood)]
+
+
+def _better(metric: str) -> str:
+    """Whether higher values of a measure are better; null where neither the highest nor the lowest is best."""
+    traits = Traits.of(MEASURES[metric])
+    return "true" if traits.better == "higher" else "false" if MEASURES[metric].neutral == traits.bounds[0] else "null"
+
+
+def _yaml(dataset: Dataset, name: str, kind: _Kind) -> str:
+    about = {
+        "Dataset": f"{dataset.name}, version {dataset.version}. {dataset.about}",
+        "Source": dataset.source,
+        "Licence": dataset.licence or "not stated; ask before you pass the documents on",
+        "Flaws": dataset.flaws,
+    }
+    head = [f"# {label}: {' '.join(text.split())}" for label, text in about.items() if text]
+    metrics = [
+        f"  - metric: {metric}\n    aggregation: {how if how == MEAN else f'!function {FUNCTIONS}.{how}'}\n"
+        f"    higher_is_better: {_better(metric)}"
+        for metric, how in kind.aggregations.items()
+    ]
+    right = "right" if kind.items is Choice else "0"
+    return "\n".join(
+        [
+            "# Written by evenhand. Results: lm_eval --log_samples, then evenhand import.",
+            *head,
+            f"task: {name}",
+            f"custom_dataset: !function {FUNCTIONS}.documents",
+            f"dataset_kwargs: {{jsonl: {name}.jsonl}}",
+            "test_split: test",
+            "output_type: multiple_choice",
+            "doc_to_text: context",
+            "doc_to_choice: choices",
+            f"doc_to_target: {right}",
+            'target_delimiter: ""',
+            "num_fewshot: 0",
+            f"process_results: !function {FUNCTIONS}.{kind.function}",
+            "metric_list:",
+            *metrics,
+            f"metadata: {{version: {dataset.version}}}",
+            "",
+        ]
+    )

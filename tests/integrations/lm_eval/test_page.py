@@ -1,0 +1,29 @@
+"""docs/integrations/lm-eval.md shows what its command prints."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+sys.path.insert(0, str(ROOT))
+
+from tools import printed  # noqa: E402
+
+
+@pytest.mark.usefixtures("hosts")
+def test_the_page_shows_what_the_harness_prints(tmp_path: Path) -> None:
+    """Numbers may differ in their last digits, between processors."""
+    page = (ROOT / "docs" / "integrations" / "lm-eval.md").read_text(encoding="utf-8")
+    block = printed.BLOCK.search(page)
+    assert block is not None
+    shown, now = (
+        text.split()
+        for text in (block["text"], printed.part(printed.printed(block["command"], tmp_path), block["text"]))
+    )
+    number = re.compile(r"-?\d+\.\d{4}\|?")
+    assert [number.sub("0", word) for word in shown] == [number.sub("0", word) for word in now]
+    for word, other in zip(shown, now, strict=True):
+        if word != other:
+            assert float(word.strip("|")) == pytest.approx(float(other.strip("|")), abs=2e-3)
