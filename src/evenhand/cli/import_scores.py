@@ -13,8 +13,8 @@ def import_scores(
     file: Annotated[
         Path,
         typer.Argument(
-            help="csv, tsv, jsonl, parquet, txt (one number per line), a file of lm-evaluation-harness or StereoSet, or "
-            "the log of one of our tasks in inspect (.eval, .json)."
+            help="csv, tsv, jsonl, parquet, txt (one number per line), files of lm-evaluation-harness or StereoSet, "
+            "logs of our tasks in inspect (.eval, .json)."
         ),
     ],
     dataset: Annotated[
