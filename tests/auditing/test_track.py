@@ -285,6 +285,6 @@ def test_runs_of_other_items_are_refused_before_a_model_is_loaded(tracked_traini
 def test_a_folder_with_other_runs_is_refused(tracked_training: Track, tmp_path: Path) -> None:
     out = tmp_path / "runs"
     shutil.copytree(tracked_training.runs[0].path, out / "stranger")
-    with pytest.raises(RunError, match="has other runs than these checkpoints': stranger. Choose another `out`"):
+    with pytest.raises(RunError, match="has runs that are not on this curve: stranger. Choose another `out`"):
         evenhand.track([tiny.save("bert-uncased", tmp_path / name) for name in ("a", "b")], out=out)
     assert isinstance(Run.load(out / "stranger"), Run)
