@@ -85,14 +85,18 @@ class Track(Shown):
 
     @property
     def shown(self) -> pd.DataFrame:
-        """The changes between neighbours that are shown, in the order of the checkpoints."""
-        found = self.changes[self.changes["neighbours"] & self.changes["way"].isin(SHOWN)]
-        return found.sort_values("start", key=lambda start: start.map(self.labels.index), kind="stable")
+        """The changes between neighbours that are shown, in the order of the checkpoints; what got worse first."""
+        return self._shown(self.changes["neighbours"].astype(bool))
 
     @property
     def overall(self) -> pd.DataFrame:
         """What is shown to have changed from the first to the last checkpoint, where they are not neighbours."""
-        return self.changes[~self.changes["neighbours"].astype(bool) & self.changes["way"].isin(SHOWN)]
+        return self._shown(~self.changes["neighbours"].astype(bool))
+
+    def _shown(self, which: "pd.Series[bool]") -> pd.DataFrame:
+        found = self.changes[which & self.changes["way"].isin(SHOWN)]
+        orders = {"start": self.labels.index, "way": SHOWN.index}
+        return found.sort_values(list(orders), key=lambda one: one.map(orders[str(one.name)]), kind="stable")
 
     @property
     def same_weights(self) -> list[list[str]]:

@@ -93,7 +93,7 @@ def _check_out(out: Path, ours: Sequence[Path]) -> None:
     others = [path for path in inside if (path / RECORD).exists() or (path / ANSWERS).exists()]
     if strange := [path for path in others if path.resolve() not in here]:
         raise RunError(
-            f"'{out}' has other runs than these checkpoints': {', '.join(path.name for path in strange[:3])}. Choose "
+            f"'{out}' has runs that are not on this curve: {', '.join(path.name for path in strange[:3])}. Choose "
             "another `out`; or, if they belong to the training, give their folders among the models."
         )
 
