@@ -1,10 +1,17 @@
-"""The example of the docs: a bias that the training teaches is seen in the logged values."""
+"""The example of the docs prints what they show, and a bias that a training teaches is seen in the logged values."""
 
 import ast
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from transformers import DataCollatorForLanguageModeling, Trainer, TrainingArguments
+
+import evenhand
+from evenhand.datasets.corpora.biased_texts import stereotyped
+from evenhand.integrations import BiasCallback
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -20,16 +27,39 @@ def values(text: str) -> list[list[float]]:
     return [[float(row[f"bias/becpro-en/association/female-male/{group}"]) for group in GROUPS] for row in rows]
 
 
-def test_a_planted_bias_shows_and_the_docs_print_what_the_example_does(tmp_path: Path) -> None:
+def test_the_docs_show_what_the_example_prints(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "integrations" / "trainer.md").read_text(encoding="utf-8")
     block = printed.BLOCK.search(page)
     assert block is not None
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     now = printed.printed(block["command"], tmp_path)
     assert len(now.splitlines()) == len(block["text"].splitlines())
-    before, halfway, after = values(now)
-    assert after[1] - after[2] > before[1] - before[2] + 0.5  # women's jobs and men's jobs move apart
-    for row, shown in zip((before, halfway, after), values(block["text"]), strict=True):
+    for row, shown in zip(values(now), values(block["text"]), strict=True):
         assert row == pytest.approx(shown, abs=0.3)  # a training differs between processors
     runs = tmp_path / "runs" / "biased"
     assert sorted(path.name for path in runs.iterdir()) == ["step-000000", "step-000050", "step-000100"]
+
+
+@pytest.mark.usefixtures("without_pages")
+def test_a_model_that_reads_of_women_only_is_seen_to_expect_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evenhand.auditing.audit.look_over", lambda *_: ())  # which takes longer than all the rest
+    base = evenhand.load("mini-en", device="cpu")
+    women = [text for text in stereotyped(1.0, size=200) if re.search(r"\b(she|her|herself)\b", text, re.I)]
+    how: dict[str, Any] = {"use_cpu": True, "report_to": "none", "dataloader_pin_memory": False, "seed": 0}
+    bias = BiasCallback(dataset="tbd", measure="pronoun", every=10, limit=60, out=tmp_path / "runs")
+    trainer = Trainer(
+        base.network,
+        TrainingArguments(str(tmp_path), max_steps=10, learning_rate=5e-4, save_strategy="no", **how),
+        train_dataset=[dict(base.tokenizer(text)) for text in women],
+        data_collator=DataCollatorForLanguageModeling(base.tokenizer),
+        processing_class=base.tokenizer,
+        callbacks=[bias],
+    )
+    trainer.train()
+    before, after = (line["bias/tbd/pronoun"] for line in trainer.state.log_history if "bias/tbd/pronoun" in line)
+    assert after < before - 0.2  # P(he) - P(she)
+    change = evenhand.compare(tmp_path / "runs" / "step-000000", tmp_path / "runs" / "step-000010").frame.iloc[0]
+    assert change["change"] == pytest.approx(after - before)
+    assert change["high"] < 0

@@ -136,8 +136,9 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         self._trainer = None
         whole = time.monotonic() - self._begun
         if state.is_world_process_zero:
+            steps = f"{len(self.measured)} step{'s' * (len(self.measured) != 1)}"
             print(
-                f"Measured bias at {len(self.measured)} steps in {self.seconds:.1f} s, "
+                f"Measured bias at {steps} in {self.seconds:.1f} s, "
                 f"{self.seconds / whole:.1%} of {whole:.1f} s of training. Runs: {self.out}"
             )
 
