@@ -18,6 +18,7 @@ from evenhand.core.measure import Traits
 from evenhand.errors import BadInput
 from evenhand.formats.incoming.inspect_log import Log
 from evenhand.formats.incoming.rows import ScoredRow
+from evenhand.models.planning.sequences import USUAL
 from evenhand.runs.origin import Imported
 
 NO_PROBABILITIES = "no log-probabilities in the log"
@@ -67,7 +68,8 @@ def of_log(
         how = "the mean of its probabilities" if log.probable else "the most frequent one"
         told.append(f"Each item was asked {log.epochs} times. Its answer is {how}.")
     origin = Imported(file, sha256, "log of inspect_ai", numbers, rows, matched)
-    identity = json.dumps([log.model, log.labels, log.settings], sort_keys=True, default=str)
+    words = () if log.labels == USUAL else log.labels  # so that NLI and BBQ can be of one run
+    identity = json.dumps([log.model, words, log.settings], sort_keys=True, default=str)
     return Scored(asked, scores, origin, identity, kind, warnings, told)
 
 
