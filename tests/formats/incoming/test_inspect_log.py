@@ -121,6 +121,12 @@ def test_a_damaged_archive_is_a_sentence(tmp_path: Path, content: bytes) -> None
         from_scores(path, out=tmp_path / "runs")
 
 
+def test_an_archive_that_would_fill_the_memory_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspect_log, "LARGEST", 100)
+    with pytest.raises(BadInput, match="header.json in it has .* bytes, and 100 are allowed"):
+        from_scores(archived(log(), tmp_path / "log.eval"), out=tmp_path / "runs")
+
+
 def test_half_a_log_is_one_that_did_not_finish(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
         archive.writestr("_journal/start.json", "{}")

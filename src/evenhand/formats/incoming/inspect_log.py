@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.extras import need
-from evenhand.core.files import parsed, read_parsed
+from evenhand.core.files import LARGEST, parsed, read_parsed
 from evenhand.errors import BadInput, shortened
 from evenhand.formats.incoming.rows import ScoredRow, numbers
 
@@ -133,13 +133,19 @@ def _archive(path: Path) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
             import zipfile_zstd  # noqa: F401  (teaches zipfile; inspect_ai brings it along)
         if HEADER not in names:
             raise _unfinished(path, "there is no header in it")
-        return parsed(archive.read(HEADER).decode(), json.loads), _samples(path, names)
+        return _member(archive, HEADER), _samples(path, names)
 
 
 def _samples(path: Path, names: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     with zipfile.ZipFile(path) as archive:
         for name in dict.fromkeys(name for name in names if name.startswith("samples/") and name.endswith(".json")):
-            yield parsed(archive.read(name).decode(), json.loads)
+            yield _member(archive, name)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Any:
+    if (size := archive.getinfo(name).file_size) > LARGEST:
+        raise ValueError(f"{name} in it has {size:,} bytes, and {LARGEST:,} are allowed")
+    return parsed(archive.read(name).decode(), json.loads)
 
 
 def _json(path: Path) -> tuple[dict[str, Any], Iterable[Mapping[str, Any]]]:
