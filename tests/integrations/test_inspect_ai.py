@@ -190,6 +190,8 @@ def test_logs_of_one_model_asked_in_one_way_are_of_one_run(tmp_path: Path, monke
     for number, task in enumerate((nli(), bbq())):
         log = evaluated(task, lambda *_: B, tmp_path, limit=12, temperature=0.5, max_connections=number + 1)
         run = from_scores(log, out=tmp_path / "runs")
+    assert run.record.audits[0].loaded == {"settings": "temperature=0.5, labels=True,Neither,False"}
+    assert run.record.audits[1].loaded == {"settings": "temperature=0.5"}
     chat = {f"bbq-{kind} (chat=True)" for kind in ("ambiguous", "disambiguated")}
     assert {task.dataset for task in run.record.tasks} == {"nli-en", *chat}
     for other, how in (

@@ -16,7 +16,7 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item
 from evenhand.core.measure import Traits
 from evenhand.errors import BadInput
-from evenhand.formats.incoming.inspect_log import Log
+from evenhand.formats.incoming.inspect_log import MODEL_ARGS, Log
 from evenhand.formats.incoming.rows import ScoredRow
 from evenhand.models.planning.sequences import USUAL
 from evenhand.runs.origin import Imported
@@ -70,7 +70,9 @@ def of_log(
     origin = Imported(file, sha256, "log of inspect_ai", numbers, rows, matched)
     words = () if log.labels == USUAL else log.labels  # so that NLI and BBQ can be of one run
     identity = json.dumps([log.model, words, log.settings], sort_keys=True, default=str)
-    return Scored(asked, scores, origin, identity, kind, warnings, told)
+    known = [f"{name}={value}" for name, value in log.settings.items() if name != MODEL_ARGS]  # which may have paths
+    settings = ", ".join([*known, *([f"labels={','.join(log.labels)}"] if log.labels else [])]) or "the provider's own"
+    return Scored(asked, scores, origin, identity, kind, warnings, told, settings)
 
 
 def _tasks(log: Log, name: str, measure: Measures, kind: str, seed: int) -> list[Asked]:

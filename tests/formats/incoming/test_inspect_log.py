@@ -144,5 +144,7 @@ def test_a_log_of_another_version_of_the_pairs_is_refused(tmp_path: Path) -> Non
 def test_a_json_file_that_is_no_log_is_left_to_its_own_reader(tmp_path: Path) -> None:
     assert inspect_log.read(written({"intrasentence": []}, tmp_path / "a.json")) is None
     assert inspect_log.read(written("{", tmp_path / "b.json")) is None
+    with pytest.raises(BadInput, match="There is no file"):
+        from_scores(tmp_path / "none.eval", out=tmp_path / "runs")
     with pytest.raises(BadInput, match="Scores are of one dataset: `dataset`. Got none."):
         from_scores(tmp_path / "a.json", out=tmp_path / "runs")

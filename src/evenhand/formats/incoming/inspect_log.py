@@ -27,6 +27,7 @@ ZSTANDARD = 93
 HEADER = "header.json"
 FAILED = "the sample failed"
 NOT_SCORED = "not scored"
+MODEL_ARGS = "model_args"
 OPERATION = (
     *("max_retries", "timeout", "attempt_timeout", "stream_idle_timeout", "max_connections", "adaptive_connections"),
     *("cache", "cache_prompt", "batch", "extra_headers", "max_tool_output", "parallel_tool_calls", "internal_tools"),
@@ -92,7 +93,7 @@ def _log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, A
         str(spec["model"]),
         ours["datasets"],
         tuple(ours.get("labels", ())),
-        {"model_args": spec.get("model_args") or {}, **settings},
+        {MODEL_ARGS: spec.get(MODEL_ARGS) or {}, **settings},
         {name: [_row(id, several) for id, several in of.items()] for name, of in answers.items()},
         frozenset(id for of in answers.values() for id, several in of.items() if _probable(several)),
         max(len(several) for of in answers.values() for several in of.values()),
