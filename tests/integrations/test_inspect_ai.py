@@ -61,6 +61,7 @@ def share(label: str, pairs: str) -> float:
 
 def value(run: evenhand.Run, dataset: str, measure: str, **groups: str) -> float:
     (found,) = [one.value for one in run.values_of(dataset, measure) if dict(one.groups) == groups]
+    assert found is not None
     return found
 
 
@@ -183,14 +184,23 @@ def test_bbq_has_its_bias_and_whether_the_model_can_do_the_task(
     assert found.says.startswith("Where the context says the answer, 100% are right")
 
 
-def test_logs_of_one_model_asked_in_one_way_are_of_one_run(tmp_path: Path) -> None:
-    for language in ("en", "ja"):
-        log = evaluated(nli(language=language), lambda *_: B, tmp_path, limit=12, temperature=0.5, max_connections=3)
+def test_logs_of_one_model_asked_in_one_way_are_of_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_bbq.write(tmp_path)
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    for number, task in enumerate((nli(), bbq())):
+        log = evaluated(task, lambda *_: B, tmp_path, limit=12, temperature=0.5, max_connections=number + 1)
         run = from_scores(log, out=tmp_path / "runs")
-    assert {task.dataset for task in run.record.tasks} == {"nli-en", "nli-ja"}
-    other = evaluated(nli(language="zh"), lambda *_: B, tmp_path, limit=12, temperature=1.0)
-    with pytest.raises(RunError, match="Choose another `out` or `name`"):
-        from_scores(other, out=tmp_path / "runs")
+    assert run.record.audits[0].loaded == {"settings": "temperature=0.5, labels=True,Neither,False"}
+    assert run.record.audits[1].loaded == {"settings": "temperature=0.5"}
+    chat = {f"bbq-{kind} (chat=True)" for kind in ("ambiguous", "disambiguated")}
+    assert {task.dataset for task in run.record.tasks} == {"nli-en", *chat}
+    for other, how in (
+        (nli(language="zh"), {"temperature": 1.0}),
+        (nli(labels="Yes,Perhaps,No"), {"temperature": 0.5}),
+    ):
+        log = evaluated(other, lambda *_: B, tmp_path, limit=12, **how)
+        with pytest.raises(RunError, match="Choose another `out` or `name`"):
+            from_scores(log, out=tmp_path / "runs")
 
 
 def test_a_log_of_another_task_or_of_a_failed_evaluation_is_a_sentence(tmp_path: Path) -> None:

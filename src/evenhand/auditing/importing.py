@@ -72,6 +72,8 @@ def from_scores(
         raise BadInput("Scores of a data frame need the name of their model: give `name`.")
     if kind is not None and kind not in KINDS:
         raise UnknownName("kind of model", kind, KINDS)
+    if isinstance(source, Path) and not source.is_file():
+        raise BadInput(f"There is no file '{source}'. Give a file with a score for each item.")
     logged = None if isinstance(source, pd.DataFrame) else inspect_log.read(source)
     name = name or (logged.model if logged else Path(str(source)).stem)
     path = run_folder(name, out, name)
@@ -88,6 +90,7 @@ def from_scores(
     audited = AuditRecord(
         evenhand=version("evenhand"),
         kind=found.kind or UNKNOWN,
+        loaded={"settings": found.settings} if found.settings else {},
         tasks=tuple(records),
         work=Work(),
         tokens={},

@@ -16,8 +16,9 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item
 from evenhand.core.measure import Traits
 from evenhand.errors import BadInput
-from evenhand.formats.incoming.inspect_log import Log
+from evenhand.formats.incoming.inspect_log import MODEL_ARGS, Log
 from evenhand.formats.incoming.rows import ScoredRow
+from evenhand.models.planning.sequences import USUAL
 from evenhand.runs.origin import Imported
 
 NO_PROBABILITIES = "no log-probabilities in the log"
@@ -67,8 +68,11 @@ def of_log(
         how = "the mean of its probabilities" if log.probable else "the most frequent one"
         told.append(f"Each item was asked {log.epochs} times. Its answer is {how}.")
     origin = Imported(file, sha256, "log of inspect_ai", numbers, rows, matched)
-    identity = json.dumps([log.model, log.labels, log.settings], sort_keys=True, default=str)
-    return Scored(asked, scores, origin, identity, kind, warnings, told)
+    words = () if log.labels == USUAL else log.labels  # so that NLI and BBQ can be of one run
+    identity = json.dumps([log.model, words, log.settings], sort_keys=True, default=str)
+    known = [f"{name}={value}" for name, value in log.settings.items() if name != MODEL_ARGS]  # which may have paths
+    settings = ", ".join([*known, *([f"labels={','.join(log.labels)}"] if log.labels else [])]) or "the provider's own"
+    return Scored(asked, scores, origin, identity, kind, warnings, told, settings)
 
 
 def _tasks(log: Log, name: str, measure: Measures, kind: str, seed: int) -> list[Asked]:

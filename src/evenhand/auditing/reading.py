@@ -64,8 +64,6 @@ def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequenc
         digest = hashlib.sha256(frame.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()
         table = _Table(records, [str(name) for name in frame.columns], columns, answers, "the data frame")
         return Incoming(list(table.rows(tasks)), table.names, "a data frame", digest, "data frame")
-    if not scores.is_file():
-        raise BadInput(f"There is no file '{scores}'. Give a file with a score for each item.")
     with scores.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if scores.suffix == ".txt":

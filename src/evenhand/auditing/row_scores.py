@@ -30,6 +30,8 @@ class Scored:
     kind: str
     warnings: list[str]
     caveats: list[str]
+    settings: str = ""
+    """How the model was asked, where that is known."""
 
 
 def scores_of(

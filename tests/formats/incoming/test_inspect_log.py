@@ -121,6 +121,12 @@ def test_a_damaged_archive_is_a_sentence(tmp_path: Path, content: bytes) -> None
         from_scores(path, out=tmp_path / "runs")
 
 
+def test_an_archive_that_would_fill_the_memory_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspect_log, "LARGEST", 100)
+    with pytest.raises(BadInput, match="header.json in it has .* bytes, and 100 are allowed"):
+        from_scores(archived(log(), tmp_path / "log.eval"), out=tmp_path / "runs")
+
+
 def test_half_a_log_is_one_that_did_not_finish(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
         archive.writestr("_journal/start.json", "{}")
@@ -138,5 +144,7 @@ def test_a_log_of_another_version_of_the_pairs_is_refused(tmp_path: Path) -> Non
 def test_a_json_file_that_is_no_log_is_left_to_its_own_reader(tmp_path: Path) -> None:
     assert inspect_log.read(written({"intrasentence": []}, tmp_path / "a.json")) is None
     assert inspect_log.read(written("{", tmp_path / "b.json")) is None
+    with pytest.raises(BadInput, match="There is no file"):
+        from_scores(tmp_path / "none.eval", out=tmp_path / "runs")
     with pytest.raises(BadInput, match="Scores are of one dataset: `dataset`. Got none."):
         from_scores(tmp_path / "a.json", out=tmp_path / "runs")

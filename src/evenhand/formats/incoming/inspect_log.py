@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.extras import need
-from evenhand.core.files import parsed, read_parsed
+from evenhand.core.files import LARGEST, parsed, read_parsed
 from evenhand.errors import BadInput, shortened
 from evenhand.formats.incoming.rows import ScoredRow, numbers
 
@@ -27,6 +27,7 @@ ZSTANDARD = 93
 HEADER = "header.json"
 FAILED = "the sample failed"
 NOT_SCORED = "not scored"
+MODEL_ARGS = "model_args"
 OPERATION = (
     *("max_retries", "timeout", "attempt_timeout", "stream_idle_timeout", "max_connections", "adaptive_connections"),
     *("cache", "cache_prompt", "batch", "extra_headers", "max_tool_output", "parallel_tool_calls", "internal_tools"),
@@ -92,7 +93,7 @@ def _log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, A
         str(spec["model"]),
         ours["datasets"],
         tuple(ours.get("labels", ())),
-        {"model_args": spec.get("model_args") or {}, **settings},
+        {MODEL_ARGS: spec.get(MODEL_ARGS) or {}, **settings},
         {name: [_row(id, several) for id, several in of.items()] for name, of in answers.items()},
         frozenset(id for of in answers.values() for id, several in of.items() if _probable(several)),
         max(len(several) for of in answers.values() for several in of.values()),
@@ -133,13 +134,19 @@ def _archive(path: Path) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
             import zipfile_zstd  # noqa: F401  (teaches zipfile; inspect_ai brings it along)
         if HEADER not in names:
             raise _unfinished(path, "there is no header in it")
-        return parsed(archive.read(HEADER).decode(), json.loads), _samples(path, names)
+        return _member(archive, HEADER), _samples(path, names)
 
 
 def _samples(path: Path, names: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     with zipfile.ZipFile(path) as archive:
         for name in dict.fromkeys(name for name in names if name.startswith("samples/") and name.endswith(".json")):
-            yield parsed(archive.read(name).decode(), json.loads)
+            yield _member(archive, name)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Any:
+    if (size := archive.getinfo(name).file_size) > LARGEST:
+        raise ValueError(f"{name} in it has {size:,} bytes, and {LARGEST:,} are allowed")
+    return parsed(archive.read(name).decode(), json.loads)
 
 
 def _json(path: Path) -> tuple[dict[str, Any], Iterable[Mapping[str, Any]]]:

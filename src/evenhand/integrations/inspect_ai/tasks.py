@@ -22,10 +22,8 @@ from evenhand.errors import BadInput, EvenhandError, UnknownName
 from evenhand.integrations.inspect_ai.scoring import chosen_options, nli_labels
 from evenhand.measures.choices import BbqBias
 from evenhand.measures.nli import NEUTRAL, FractionNeutral
-from evenhand.models.planning.sequences import as_choice, label_words
+from evenhand.models.planning.sequences import USUAL, as_choice, label_words
 
-WORDS = "True,Neither,False"
-"""What stands for entailment, neutral and contradiction."""
 Build = Callable[..., Task]
 
 
@@ -44,14 +42,14 @@ def _in_words(build: Build) -> Build:
 
 @task
 @_in_words
-def nli(language: str = "en", labels: str | Sequence[str] = WORDS) -> Task:
+def nli(language: str = "en", labels: str | Sequence[str] = USUAL) -> Task:
     """Our pairs of an occupation and a man or a woman (nli-en, nli-ja, nli-zh): which label does a model give?"""
     return _inference("nli", language, labels, {})
 
 
 @task
 @_in_words
-def nli_coal(language: str = "en", words: str = "all", rows: str = "all", labels: str | Sequence[str] = WORDS) -> Task:
+def nli_coal(language: str = "en", words: str = "all", rows: str = "all", labels: str | Sequence[str] = USUAL) -> Task:
     """The released pairs of NLI-CoAL (nli-coal-en, -ja, -zh), which `evenhand datasets fetch` gets."""
     return _inference("nli-coal", language, labels, {"words": words, "rows": rows})
 
@@ -69,7 +67,7 @@ def _inference(name: str, language: str, labels: str | Sequence[str], options: M
         raise UnknownName("language", language, LANGUAGES)
     words = label_words(labels if isinstance(labels, str) else [str(label) for label in labels])
     if words is None:
-        raise BadInput(f"`labels` are three words for entailment, neutral and contradiction. Got none: leave {WORDS}.")
+        raise BadInput("`labels` are three words for entailment, neutral and contradiction. Got none: leave them out.")
     found = datasets.load(f"{name}-{language}", **options)
 
     def asked(item: NliPair) -> tuple[Choose, int]:

@@ -18,6 +18,7 @@ PROMPT = "{premise}\nQuestion: {hypothesis} {0}, {2} or {1}?\nAnswer:"
 
 Words = tuple[str, str, str]
 """What stands for entailment, neutral and contradiction."""
+USUAL: Words = ("True", "Neither", "False")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,12 @@ def _facts(run: Run) -> Iterator[tuple[str, Any]]:
     yield "model", about.model
     imported = any(audit.imported for audit in about.audits)
     loaded = about.loaded
-    whose = "name, file" if imported else "name, how it is asked" if "server" in loaded else "weights, tokenizer, dtype"
+    asked = "server" in loaded or "settings" in loaded
+    whose = "name, how it is asked" if asked else "name, file" if imported else "weights, tokenizer, dtype"
     yield f"fingerprint ({whose})", about.fingerprint
     for name in (
         *("source", "revision", "architecture", "dtype", "device", "attention", "batch_size", "threads"),
-        *("server", "answered_by", "gives", "start", "two_askings_differ_by", "samples", "unclear"),
+        *("server", "answered_by", "gives", "start", "two_askings_differ_by", "samples", "unclear", "settings"),
     ):
         yield name.replace("_", " "), loaded.get(name)
     if parameters := loaded.get("parameters"):  # of a model of one's own it may be anything
