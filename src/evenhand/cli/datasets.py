@@ -61,7 +61,7 @@ def datasets_export(
     option: Options = None,
     force: Force = False,
 ) -> None:
-    """Write a dataset to a .tsv file, or as a task of lm-evaluation-harness.
+    """Write a dataset to a .tsv file, or as a task of lm-eval.
 
     The columns have the release's names where there is a release.
     """

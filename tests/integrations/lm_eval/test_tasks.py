@@ -123,3 +123,8 @@ def test_a_dataset_of_mixed_items_is_refused(tmp_path: Path) -> None:
     mixed = datasets.Dataset(name="mixed", items=[pairs.items[0], blanks.items[0]])
     with pytest.raises(BadInput, match="items of the kind Blank, Pair"):
         tasks.write(mixed, tmp_path)
+
+
+def test_a_task_without_its_documents_says_how_to_write_them() -> None:
+    with pytest.raises(FileNotFoundError, match="evenhand_tgb.jsonl' is missing or empty. Write it again"):
+        exported.documents("evenhand_tgb.jsonl")
