@@ -62,7 +62,7 @@ def datasets_export(
     option: Options = None,
     force: Force = False,
 ) -> None:
-    """Write a dataset to a .tsv file, or as a task of lm-evaluation-harness.
+    """Write a dataset to a .tsv file, or as a task of lm-eval.
 
     If the dataset was released, the columns have the names of the release.
     """

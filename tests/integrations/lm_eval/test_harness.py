@@ -112,6 +112,7 @@ def scores(run: Run, measure: str) -> list[float]:
 
 def overall(run: Run, measure: str) -> float:
     (value,) = (v.value for v in run.values_of(run.record.tasks[0].dataset, measure) if not v.groups)
+    assert value is not None
     return value
 
 

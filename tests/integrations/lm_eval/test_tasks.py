@@ -11,7 +11,8 @@ import pytest
 from evenhand import datasets
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.core.items import Choice
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Choice, texts
 from evenhand.core.measure import Unscored
 from evenhand.core.questions import Answer
 from evenhand.core.scores import Score
@@ -33,7 +34,7 @@ def test_a_task_has_the_sentences_of_every_pair_and_says_whose_they_are(
     rows = [json.loads(line) for line in _lines(tmp_path / "new" / "evenhand_tgb.jsonl")]
     dataset = datasets.load("tgb")
     assert [(row["id"], row["context"], *row["choices"]) for row in rows] == [
-        (item.id, "", item.stereotype, item.counterpart) for item in dataset.items
+        (item.id, "", *texts(item)) for item in dataset.items
     ]
     config = (tmp_path / "new" / "evenhand_tgb.yaml").read_text(encoding="utf-8")
     assert f"# Licence: {dataset.licence}\n" in config
@@ -115,11 +116,16 @@ def test_metrics_of_questions_are_our_measures(condition: str, logps: Sequence[t
             with suppress(Unscored):
                 scores.append(Score("a", measure.score(CHOICE, [Answer(given)]), {"condition": condition}))
         ours = measure.summarise(scores) if scores else math.nan
-        assert aggregation([row[name] for row in found]) == pytest.approx(ours, nan_ok=True)  # type: ignore[operator]
+        assert aggregation([row[name] for row in found]) == pytest.approx(ours, nan_ok=True)
 
 
 def test_a_dataset_of_mixed_items_is_refused(tmp_path: Path) -> None:
     pairs, blanks = datasets.load("tgb"), datasets.load("tbd")
-    mixed = datasets.Dataset(name="mixed", items=[pairs.items[0], blanks.items[0]])
+    mixed = Dataset(name="mixed", items=[pairs.items[0], blanks.items[0]])
     with pytest.raises(BadInput, match="items of the kind Blank, Pair"):
         tasks.write(mixed, tmp_path)
+
+
+def test_a_task_without_its_documents_says_how_to_write_them() -> None:
+    with pytest.raises(FileNotFoundError, match="evenhand_tgb.jsonl' is missing or empty. Write it again"):
+        exported.documents("evenhand_tgb.jsonl")

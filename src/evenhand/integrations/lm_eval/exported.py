@@ -16,9 +16,15 @@ MASS = 0.5
 
 def documents(jsonl: str, **_: object) -> dict[str, Any]:
     """The documents of a file beside this one."""
+    path = Path(__file__).parent / jsonl
+    if not path.is_file() or not path.stat().st_size:
+        raise FileNotFoundError(
+            f"The task has no documents: '{path}' is missing or empty. Write it again: evenhand datasets export NAME "
+            f"--as lm-eval --out '{path.parent}' --force"
+        )
     import datasets
 
-    with (Path(__file__).parent / jsonl).open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8") as file:
         return {"test": datasets.Dataset.from_list([json.loads(line) for line in file])}
 
 

@@ -83,8 +83,12 @@ def write(dataset: Dataset, folder: Path, *, force: bool = False) -> str:
     check_new(folder / f"{name}.yaml", force)
     prepare(folder)
     for file, text in files.items():
-        write_whole(folder / file, lambda opened, text=text: opened.write(text.encode()))
+        _put(folder / file, text)
     return name
+
+
+def _put(path: Path, text: str) -> None:
+    write_whole(path, lambda file: file.write(text.encode()))
 
 
 def _document(dataset: Dataset, item: Item, kind: _Kind) -> dict[str, Any]:
