@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 
 from evenhand.datasets.gendered import Gender, gender
-from evenhand.mitigation.asking import AGREED, DENIED, Grammar, Place, place
+from evenhand.mitigation.asking import AGREED, DENIED, Grammar, Place, check_grammar, place
 from evenhand.mitigation.contexts import contexts
 from evenhand.mitigation.edits import STAYS, Edit, cased
 from evenhand.mitigation.name_lists import Name, bundled
@@ -15,6 +15,7 @@ from evenhand.mitigation.name_patterns import (
     AND,
     ASKS,
     BEFORE,
+    BRACKETED,
     CALLED,
     DATED,
     FIRM,
@@ -38,6 +39,7 @@ from evenhand.mitigation.name_patterns import (
     TITLED,
     TOKEN,
     WITHIN,
+    mostly_small,
 )
 from evenhand.mitigation.swap import Swapper, To
 
@@ -126,6 +128,7 @@ class Naming:
                 first.update(word for word, _ in run[:-1] if word.lower() in self.table)
                 if not (len(run) == 2 and run[0][0] in context["first_titles"]):
                     last.add(run[-1][0])
+        first -= {word for word in first & context["words"] if mostly_small(text, word)}
         settled = first | last | context["never"]
         alone = [run for run in runs if len(run) == 1 and run[0][0] not in settled]
         doubtful = {
@@ -221,7 +224,9 @@ class Draft:
             return False
         if DATED.match(text, stop) or (word in context["words"] and ASKS.match(text, stop)):
             return False
-        if word.isupper() and word.capitalize() in context["words"] | context["elsewhere"]:
+        if word.isupper() and (word.capitalize() in context["words"] | context["elsewhere"] or BRACKETED.match(text, start - 1)):
+            return False
+        if len(run) == 1 and (OWNED.match(text, stop) or STATE.match(text, stop)):
             return False
         before = text[max(0, start - 20) : start]
         if found.surname and len(run) > 1 and PLACE_WORDS.search(before):
@@ -244,8 +249,6 @@ class Draft:
             return index == 0 or run[index - 1][0] not in context["place_before"]
         kin = BEFORE.search(before)
         if THING.search(before) or (kin and kin[1] in context["works"]):
-            return False
-        if OWNED.match(text, stop) or STATE.match(text, stop):
             return False
         if word in first or (kin and kin[1] in context["kin"]):
             return True
@@ -275,13 +278,16 @@ Names = tuple[tuple[str, Name], ...]
 def swapper(
     names: bool = True,
     own: Names | None = None,
-    grammar: Grammar = "rules",
+    grammar: Grammar = "auto",
     only: Gender | None = None,
     to: To = "other",
 ) -> Swapper:
-    """The swapper for words and, with `names`, for first names: those of the user's own list, if given."""
+    """The swapper for words and, with `names`, for first names: those of the user's own list, if given.
+
+    The command, the server and `debias` share its defaults.
+    """
     naming = Naming(dict(own) if own else None, only) if names and to == "other" else None
-    return Swapper(names=naming, grammar=grammar, only=only, to=to)
+    return Swapper(names=naming, grammar=check_grammar(grammar), only=only, to=to)
 
 
 @cache
