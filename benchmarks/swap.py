@@ -158,7 +158,7 @@ def tagged_pronouns(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
 
 
 def tagged_names(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
-    """Swapped names that are no persons: not in an entity that is one or, where entities are not annotated, no PROPN."""
+    """Swapped names that are no persons: in no entity that is one or, where entities are not annotated, no PROPN."""
     documents = defaultdict[str, list[Sentence]](list)
     for one in given:
         documents[one.document].append(one)
@@ -176,7 +176,10 @@ def tagged_names(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
             at += len(one.text) + 1
     for annotated, what in ((True, "no person"), (False, "no proper noun")):
         for kept, part, about in PARTS:
-            wrong, whole = counts[annotated, kept, False], counts[annotated, kept, False] + counts[annotated, kept, True]
+            wrong, whole = (
+                counts[annotated, kept, False],
+                counts[annotated, kept, False] + counts[annotated, kept, True],
+            )
             if whole:
                 note = "entities of GUM and GENTLE" if annotated else "tags of treebanks without entities"
                 yield share(f"swapped, but {what}, UD {part}", wrong, whole, f"{note}, {about}")

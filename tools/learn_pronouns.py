@@ -41,7 +41,7 @@ SEEN_AT_LEAST, SMALLEST, GAP_COUNTS = 3, 0.2, 4.0
 """GAP is small, and more like what is swapped than novels are."""
 PENALTIES = (3.0, 2.0)
 """Of all features, and of those whose weights were not small."""
-COMMON, KINDS, NEIGHBOURS, DIMENSIONS = 40, 96, 300, 50
+COMMON, KINDS, NEIGHBOURS, DIMENSIONS = 40, 64, 300, 50
 
 
 def main() -> None:
@@ -125,12 +125,17 @@ def learned(rows: list[list[str]], labels: np.ndarray, counts: np.ndarray) -> di
     found = np.zeros(0)
     for penalty in PENALTIES:
         if len(found):
-            matrix, names = matrix[:, abs(found) >= SMALLEST], [names[i] for i in np.flatnonzero(abs(found) >= SMALLEST)]
+            matrix, names = (
+                matrix[:, abs(found) >= SMALLEST],
+                [names[i] for i in np.flatnonzero(abs(found) >= SMALLEST)],
+            )
         found = fitted(matrix, labels, counts, penalty)
     return {name: round(float(weight), 1) for name, weight in zip(names, found, strict=True) if abs(weight) >= 0.05}
 
 
 def fitted(matrix: csr_matrix, labels: np.ndarray, counts: np.ndarray, penalty: float) -> np.ndarray:
+    """The weights of a logistic regression, in which a row counts as often as `counts` says."""
+
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         margins = labels * (matrix @ weights)
         slope = -labels * counts / (1 + np.exp(np.clip(margins, -30, 30)))

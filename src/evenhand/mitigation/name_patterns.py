@@ -2,7 +2,8 @@
 
 import re
 
-from evenhand.mitigation.contexts import any_of
+from evenhand.datasets.gendered import gender
+from evenhand.mitigation.contexts import any_of, contexts
 
 CAPITAL = r"[A-ZÀ-Þ][^\W\d_]*"
 RUN = re.compile(
@@ -69,3 +70,17 @@ def mostly_small(text: str, word: str) -> bool:
     """Whether a document that has "Basil Harvesting" is about basil. Will is too often a verb to tell."""
     small, capital = (len(re.findall(rf"\b{form}\b", text)) for form in (word.lower(), word))
     return word != "Will" and small >= capital
+
+
+def is_unlisted(text: str, word: str, start: int, stop: int) -> bool:
+    """Whether a capitalised word that is not in the list is a person: it does what people do, or is spoken to."""
+    after = text[stop : stop + 1]
+    if after == ",":
+        if text[start - 1 : start] not in QUOTES or not CALLED.match(text, stop):
+            return False
+    elif not PERSON.match(text, stop):
+        return False
+    if word in contexts()["surname_titles"] or len(word) < 3 or word.isupper() or gender(word):
+        return False
+    before = text[max(0, start - 12) : start]
+    return not (TITLED.search(before) or THING.search(before))

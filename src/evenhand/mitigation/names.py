@@ -16,7 +16,6 @@ from evenhand.mitigation.name_patterns import (
     ASKS,
     BEFORE,
     BRACKETED,
-    CALLED,
     DATED,
     FIRM,
     HYPHEN,
@@ -30,15 +29,14 @@ from evenhand.mitigation.name_patterns import (
     PLACE_WORDS,
     PLACED,
     QUOTED,
-    QUOTES,
     RULED,
     RUN,
     STARTS,
     STATE,
     THING,
-    TITLED,
     TOKEN,
     WITHIN,
+    is_unlisted,
     mostly_small,
 )
 from evenhand.mitigation.swap import Swapper, To
@@ -77,7 +75,7 @@ class Naming:
                     runs.append(run)
             elif word.lower() in table:
                 runs.append([(word, match.start())])
-            elif word not in ordinary and _is_unlisted(text, word, *match.span()):
+            elif word not in ordinary and is_unlisted(text, word, *match.span()):
                 unlisted.append((word, match.start()))
         return Draft(self, text, runs, *self._used(text, runs), unlisted)
 
@@ -224,7 +222,9 @@ class Draft:
             return False
         if DATED.match(text, stop) or (word in context["words"] and ASKS.match(text, stop)):
             return False
-        if word.isupper() and (word.capitalize() in context["words"] | context["elsewhere"] or BRACKETED.match(text, start - 1)):
+        if word.isupper() and (
+            word.capitalize() in context["words"] | context["elsewhere"] or BRACKETED.match(text, start - 1)
+        ):
             return False
         if len(run) == 1 and (OWNED.match(text, stop) or STATE.match(text, stop)):
             return False
@@ -282,10 +282,7 @@ def swapper(
     only: Gender | None = None,
     to: To = "other",
 ) -> Swapper:
-    """The swapper for words and, with `names`, for first names: those of the user's own list, if given.
-
-    The command, the server and `debias` share its defaults.
-    """
+    """The swapper for words and, with `names`, for first names: those of the user's own list, if given."""
     naming = Naming(dict(own) if own else None, only) if names and to == "other" else None
     return Swapper(names=naming, grammar=check_grammar(grammar), only=only, to=to)
 
@@ -294,20 +291,6 @@ def swapper(
 def _ordinary() -> frozenset[str]:
     words = contexts()["ordinary"]
     return words | {word.upper() for word in words}
-
-
-def _is_unlisted(text: str, word: str, start: int, stop: int) -> bool:
-    """Whether a capitalised word that is not in the list is a person: it does what people do, or is spoken to."""
-    after = text[stop : stop + 1]
-    if after == ",":
-        if text[start - 1 : start] not in QUOTES or not CALLED.match(text, stop):
-            return False
-    elif not PERSON.match(text, stop):
-        return False
-    if word in contexts()["surname_titles"] or len(word) < 3 or word.isupper() or gender(word):
-        return False
-    before = text[max(0, start - 12) : start]
-    return not (TITLED.search(before) or THING.search(before))
 
 
 def _end(run: Run) -> int:

@@ -44,8 +44,8 @@ QUALIFIED = re.compile(r"\s+(?:A\s|['’]\d\d\s|[a-z]+ly\s+[a-z]+(?:ful|ive|al|i
 """What follows a possessive: her A levels, her '07 Ford, her ultimately successful attempt."""
 SURE = -2.0
 """Below this a "his" has no noun ("a friend of his"), which is rare: one in a hundred."""
-UNSURE = {"her": (-2.0, 1.25), "his": (-4.0, 0.5)}
-"""Scores between the two are often wrong; those of "her" up to 3 after a verb that may have two objects, or an object
+UNSURE = {"her": (-2.5, 1.25), "his": (-4.0, -0.2)}
+"""Scores between the two are often wrong; those of "her" up to 3.5 after a verb that may have two objects, or an object
 and what it is: gave her money, elected her president."""
 TWO_OBJECTS = re.compile(
     r"\b(?:appoint|ask|assign|award|br(?:ing|ought)|build|built|b(?:uy|ought)|call|charg|choos|chose|cook|cost|crown|"
@@ -55,7 +55,7 @@ TWO_OBJECTS = re.compile(
     r"(?:e|es|s|ed|ted|ting|ing|ning|n|en)?\s+$",
     re.I,
 )
-UP_TO, PART = 3.0, 0.15
+UP_TO, PART = 3.5, 0.15
 OF_HIS = re.compile(r"\b(?:that|this|those|these)\s+(?:[a-z-]+\s+){1,2}of\s+$", re.I)
 """What precedes a "his" that may have no noun: that car of his (broke down), that car of his (father)."""
 
