@@ -14,9 +14,10 @@ import os
 import re
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from multiprocessing import get_context
@@ -32,6 +33,10 @@ from evenhand.mitigation.names import Naming
 from evenhand.mitigation.swap import Swapper
 
 GRAMMARS: tuple[Grammar, ...] = ("rules", "auto")
+PARTS = ((True, "test", "test files"), (False, "dev", "dev and train, read for tuning"))
+ENTITY = re.compile(r"(?:^|\|)Entity=([^|]*)")
+NAMED = re.compile(r"\b(?:name|pseudonym)\b[^.]{,20}$")
+"""Before a name that is only mentioned ("my name is Katie"), which is an abstract entity in GUM."""
 LABELS = Path(__file__).parents[1] / "tests" / "mitigation"
 TOKEN = re.compile(r"\w+|[^\w\s]")
 OURS, PEERS = 3_000_000, 60_000
@@ -88,35 +93,96 @@ def roles(texts: Mapping[str, str], grammar: Grammar) -> dict[tuple[str, int], b
     }
 
 
-def treebanks(folder: Path) -> Iterator[dict[str, Any]]:
-    """her and his on the tags of treebanks: PRP$ is a possessive, PRP none. Those of -dev and -train were read for
-    tuning, the others were not."""
-    gold = dict[tuple[str, int], tuple[bool, str, bool]]()
-    texts = dict[str, str]()
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a treebank, with the start, form, UPOS, XPOS and innermost entity of each of its words."""
+
+    document: str
+    kept: bool
+    """Whether it was kept out of tuning: it is in a test file."""
+    text: str
+    words: list[tuple[int, str, str, str, str]]
+
+
+def sentences(folder: Path) -> Iterator[Sentence]:
+    """The sentences of all *.conllu files; entities are in the last column of GUM and GENTLE alone."""
     for path in sorted(folder.glob("*.conllu")):
         kept = "-train" not in path.name and "-dev" not in path.name
-        text, key, at = "", "", 0
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if line.startswith("# text = "):
-                text, key, at = line.removeprefix("# text = "), f"{path.name} {len(texts)}", 0
-                texts[key] = text
+        document, text, at, number = "", "", 0, 0
+        words, opened = list[tuple[int, str, str, str, str]](), list[str]()
+        for line in [*path.read_text(encoding="utf-8").splitlines(), ""]:
             fields = line.split("\t")
-            if len(fields) < 5 or not fields[0].isdigit():
-                continue
-            start = text.find(fields[1], at)
-            at = start + len(fields[1]) if start >= 0 else at
-            if fields[1].lower() in ("her", "his") and fields[4] in ("PRP", "PRP$") and start >= 0:
-                gold[key, start] = fields[4] == "PRP$", fields[1].lower(), kept
-    texts = {key: texts[key] for key, _ in gold}
+            if line.startswith("# newdoc"):
+                number, opened = number + 1, []
+                document = f"{path.name} {number}"
+            elif line.startswith("# text = "):
+                text, at, words = line.removeprefix("# text = "), 0, []
+            elif not line and words:
+                yield Sentence(document, kept, text, words)
+                words = []
+            elif len(fields) == 10 and fields[0].isdigit():
+                entity = found[1] if (found := ENTITY.search(fields[9])) else ""
+                opened += re.findall(r"\(\d+(?:\[\d+/\d+\])?-([a-z]+)", entity)
+                start = text.find(fields[1], at)
+                if start >= 0:
+                    at = start + len(fields[1])
+                    words.append((start, fields[1], fields[3], fields[4], opened[-1] if opened else ""))
+                del opened[max(0, len(opened) - entity.count(")")) :]
+
+
+def treebanks(folder: Path) -> Iterator[dict[str, Any]]:
+    """her, his and names on the tags of treebanks. Those of -dev and -train were read for tuning, others were not."""
+    given = list(sentences(folder))
+    yield from tagged_pronouns(given)
+    yield from tagged_names(given)
+
+
+def tagged_pronouns(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
+    """her and his: PRP$ is a possessive, PRP none."""
+    gold = {
+        (f"{number}", start): (tag == "PRP$", form.lower(), one.kept)
+        for number, one in enumerate(given)
+        for start, form, _, tag, _ in one.words
+        if form.lower() in ("her", "his") and tag in ("PRP", "PRP$")
+    }
+    texts = {key: given[int(key)].text for key, _ in gold}
     for grammar in GRAMMARS:
         found = roles(texts, grammar)
         for word, possessive, becomes in (("her", False, "him"), ("her", True, "his"), ("his", True, "her")):
-            for kept, part, about in ((True, "test", "test files"), (False, "dev", "dev and train, read for tuning")):
+            for kept, part, about in PARTS:
                 places = [at for at, told in gold.items() if told == (possessive, word, kept)]
                 right = sum(found.get(at) == possessive for at in places)
                 if places:
                     name = f"{word} -> {becomes}, UD {part}, {grammar}"
                     yield share(name, right, len(places), f"gold tags of UD, {about}")
+
+
+def tagged_names(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
+    """Swapped names that are no persons: in no entity that is one or, where entities are not annotated, no PROPN."""
+    documents = defaultdict[str, list[Sentence]](list)
+    for one in given:
+        documents[one.document].append(one)
+    edits = swapper(True, "auto").found([" ".join(one.text for one in found) for found in documents.values()])
+    counts = Counter[tuple[bool, bool, bool]]()
+    for found, changes in zip(documents.values(), edits, strict=True):
+        swapped = {edit.start for edit in changes if edit.rule == "name"}
+        annotated, at = any(entity for one in found for *_, entity in one.words), 0
+        for one in found:
+            for start, _, tag, _, entity in one.words:
+                if at + start in swapped:
+                    person = entity in ("person", "animal") if annotated else tag == "PROPN"
+                    person |= NAMED.search(one.text[:start]) is not None
+                    counts[annotated, one.kept, person] += 1
+            at += len(one.text) + 1
+    for annotated, what in ((True, "no person"), (False, "no proper noun")):
+        for kept, part, about in PARTS:
+            wrong, whole = (
+                counts[annotated, kept, False],
+                counts[annotated, kept, False] + counts[annotated, kept, True],
+            )
+            if whole:
+                note = "entities of GUM and GENTLE" if annotated else "tags of treebanks without entities"
+                yield share(f"swapped, but {what}, UD {part}", wrong, whole, f"{note}, {about}")
 
 
 def names(annotated: Sequence[dict[str, str]], texts: dict[str, str]) -> Iterator[dict[str, Any]]:

@@ -150,3 +150,22 @@ def test_two_workers_and_one_answer_alike(monkeypatch: pytest.MonkeyPatch) -> No
     (row,) = workers.rows()
     row.check()
     assert row.difference == 0
+
+
+def test_names_that_are_no_persons_are_counted_by_a_treebanks_entities(tmp_path: Path) -> None:
+    words = [
+        ("Mary", "PROPN", "(1-person-giv:act"),
+        ("Smith", "PROPN", "1)"),
+        ("saw", "VERB", ""),
+        ("Peter", "PROPN", "(2-organization-new"),
+        ("Jones", "PROPN", ""),
+        ("Shoes", "PROPN", "2)"),
+    ]
+    lines = ["# newdoc id = a", "# text = Mary Smith saw Peter Jones Shoes"]
+    lines += [
+        f"{i}\t{form}\t_\t{tag}\t_\t_\t_\t_\t_\t{f'Entity={entity}' if entity else '_'}"
+        for i, (form, tag, entity) in enumerate(words, start=1)
+    ]
+    (tmp_path / "en_gum-ud-test.conllu").write_text("\n".join(lines) + "\n\n", encoding="utf-8")
+    rows = list(swap.treebanks(tmp_path))
+    assert [(row["name"], row["ours"]) for row in rows] == [("swapped, but no person, UD test", 50.0)]

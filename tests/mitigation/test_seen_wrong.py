@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from evenhand.mitigation.names import swapper
+from evenhand.mitigation.substitute import substituted
+from evenhand.web.marking import marked
+from evenhand.web.probing import both_genders
 
 AUTO = swapper(grammar="auto")
 
@@ -29,6 +32,13 @@ SEEN_WRONG = [
     ("I trained her myself.", "I trained him myself."),
     ("Dear Janice, he is here.", "Dear Roy, she is here."),
     ("Hello Janice: he is here.", "Hello Roy: she is here."),
+    ("He was buried in Montmartre Cemetery, Paris, France.", "She was buried in Montmartre Cemetery, Paris, France."),
+    ("He was in Stoker (2013), Belle (2013) and others.", "She was in Stoker (2013), Belle (2013) and others."),
+    ("He founded a repository (IRIS).", "She founded a repository (IRIS)."),
+    ("He likes Flora & fauna.", "She likes Flora & fauna."),
+    ("Merry Christmas, he said.", "Merry Christmas, she said."),
+    ("He knew the 2nd Earl of Clare well.", "She knew the 2nd Earl of Clare well."),
+    ("I spoke to her prior to my note.", "I spoke to him prior to my note."),
 ]
 
 
@@ -46,6 +56,23 @@ def test_a_name_that_is_also_a_place_is_swapped_like_the_others() -> None:
     assert AUTO("He flew from Charlotte to Paris in June.") == "She flew from Charlotte to Paris in June."
 
 
+def test_a_document_about_basil_is_not_about_a_person_of_that_name() -> None:
+    text = "Basil Harvesting. Cut basil often, since basil grows back. Basil needs warm air."
+    assert AUTO(text).endswith("Basil needs warm air.")
+    named = "Basil Harding cut the grass. Basil needs warm air."
+    assert not AUTO(named).endswith("Basil needs warm air.")
+
+
+def test_debiasing_and_the_server_swap_as_the_command_does(tmp_path: Path) -> None:
+    text = "They elected her president of the club."
+    assert swapper(grammar="rules")(text) == "They elected his president of the club."
+    told = "They elected him president of the club."
+    (tmp_path / "corpus.txt").write_text(text, encoding="utf-8")
+    assert substituted(str(tmp_path / "corpus.txt"), share=1).after == [told]
+    assert marked(text, names=True).swapped == told
+    assert both_genders(f"{text} She was ___.")[1].startswith(told)
+
+
 def test_hard_sentences_are_mostly_right() -> None:
     """Forty sentences, written before tuning began. What went wrong in them was seen while it went on, and the list of
     verbs in `TWO_OBJECTS` was written after that: they guard against steps back, and are no held-out figure.
@@ -61,7 +88,7 @@ def test_hard_sentences_are_mostly_right() -> None:
         right += sum(edits[place] == new for place, new in zip(places, wanted, strict=True))
         total += len(places)
     assert (len(rows), total) == (40, 43)
-    assert right >= 37
+    assert right >= 41
 
 
 def test_the_model_alone_decides_where_it_is_told_to() -> None:

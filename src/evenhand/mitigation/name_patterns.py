@@ -2,7 +2,8 @@
 
 import re
 
-from evenhand.mitigation.contexts import any_of
+from evenhand.datasets.gendered import gender
+from evenhand.mitigation.contexts import any_of, contexts
 
 CAPITAL = r"[A-ZÀ-Þ][^\W\d_]*"
 RUN = re.compile(
@@ -13,22 +14,25 @@ RUN = re.compile(
 TOKEN = re.compile(CAPITAL)
 STARTS = re.compile(r"(?:^|[.!?:;]['\"’”)\]]*\s+|\n\s*|[\"“‘`]+|--\s*|\(\s*|\[\s*|[*•]\s*)$")
 """What precedes the first word of a sentence."""
-PLACE_WORDS = re.compile(r"\b(?:in|near|outside)\s+$")
+PLACE_WORDS = re.compile(r"\b(?:in|near|outside|(?:Baron|Bishop|Count|County|Duke|Earl|city|suburb|town)\s+of)\s+$")
 PLACED = re.compile(r"\b(?:in|at|of|from|to|near|the|The|and|\d+)\s+$|[A-Z][a-z]+,\s$")
 """What precedes a place or a month that is also a name: in Georgia; Savannah, Georgia; 20 April."""
 INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
 """The same if another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""
 WITHIN = re.compile(r"\b(?:in|near|the|The|\d+)\s+$")
 """The same for a word that is a person elsewhere in the document, whom one may look at."""
-THING = re.compile(r"\b(?:the|The|a|an|upon|la|le|el|los|las|du)\s+$")
-"""What precedes something that is not a person: the Benjamin, a ship; Stoke upon Trent; Gracias a la Vida."""
-OWNED = re.compile(r"['’]s\s+[A-Z]|\s+\d+:\d|['’]t\b|\s+(?:nominat\w+|awards?|winners?)\b")
-"""What follows a word that is not a person's name: Steven's Forest, Mark 16:2, Don't, an Oscar nomination."""
+THING = re.compile(r"\b(?:the|The|a|an|upon|la|le|el|los|las|de|du)\s+$")
+"""What precedes something that is not a person: the Benjamin, a ship; Stoke upon Trent; Conservatoire de Paris."""
+OWNED = re.compile(
+    r"['’]s\s+[A-Z]|\s+\d+:\d|['’]ts?\b|\s+(?:nominat\w+|awards?|winners?|ale|cats?|city|people|spacecraft)\b|"
+    r"\s+\((?:1[89]|20)\d\d\)"
+)
+"""What follows a word that is not a person's name: Steven's Forest, Mark 16:2, Don't, Oscar winners, Belle (2013)."""
 QUOTED = re.compile(r"''|[\"”’](?!s)(?! [A-Z])")
 """What follows a title in quotation marks, such as a song or a show."""
 OPENED = re.compile(r"(?:``|''|[\"“‘])$")
-FIRM = re.compile(r"\s*&\s*[A-Z]|\s+and Sons\b")
-"""What follows the name of a firm."""
+FIRM = re.compile(r"\s*&\s*\w|\s+and Sons\b")
+"""What follows the name of a firm, or is Flora & fauna."""
 PERSON = re.compile(
     r"['’]s\s+(?:mother|father|parents|sister|brother|wife|husband|son|daughter|child|children|friends?|boyfriend|"
     r"girlfriend|life|death|career|house|eyes|name|body|face|head|love)\b|\s+(?:(?:was|is)\s+(?:born|married|the\s+(?:"
@@ -53,8 +57,30 @@ ASKS = re.compile(r"\s+(?:you|we|they|he|she|it|this|that|the|there|your|my|our|
 DATED = re.compile(r"\.?\s+\d")
 """What follows a month: Jan. 31, June 1999."""
 BEFORE = re.compile(r"([^\W\d_]+)[,]?\s+$")
+BRACKETED = re.compile(r"\([A-Z]+\)")
+"""An abbreviation: Instruments for Research (IRIS)."""
 HYPHEN, HYPHENED = (
     re.compile(r"-(?!-)|\*\w|[_\d]|\w*\.(?:doc|pdf|xls|txt|com|org|net)\b"),
     re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$"),
 )
 """One hyphen, as in Jean-Paul, and O'Donnell; two are a dash. Some texts have * for letters (Fran*ais)."""
+
+
+def mostly_small(text: str, word: str) -> bool:
+    """Whether a document that has "Basil Harvesting" is about basil. Will is too often a verb to tell."""
+    small, capital = (len(re.findall(rf"\b{form}\b", text)) for form in (word.lower(), word))
+    return word != "Will" and small >= capital
+
+
+def is_unlisted(text: str, word: str, start: int, stop: int) -> bool:
+    """Whether a capitalised word that is not in the list is a person: it does what people do, or is spoken to."""
+    after = text[stop : stop + 1]
+    if after == ",":
+        if text[start - 1 : start] not in QUOTES or not CALLED.match(text, stop):
+            return False
+    elif not PERSON.match(text, stop):
+        return False
+    if word in contexts()["surname_titles"] or len(word) < 3 or word.isupper() or gender(word):
+        return False
+    before = text[max(0, start - 12) : start]
+    return not (TITLED.search(before) or THING.search(before))

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 
 from evenhand.datasets.gendered import Gender, gender
-from evenhand.mitigation.asking import AGREED, DENIED, Grammar, Place, place
+from evenhand.mitigation.asking import AGREED, DENIED, Grammar, Place, check_grammar, place
 from evenhand.mitigation.contexts import contexts
 from evenhand.mitigation.edits import STAYS, Edit, cased
 from evenhand.mitigation.name_lists import Name, bundled
@@ -15,7 +15,7 @@ from evenhand.mitigation.name_patterns import (
     AND,
     ASKS,
     BEFORE,
-    CALLED,
+    BRACKETED,
     DATED,
     FIRM,
     HYPHEN,
@@ -29,15 +29,15 @@ from evenhand.mitigation.name_patterns import (
     PLACE_WORDS,
     PLACED,
     QUOTED,
-    QUOTES,
     RULED,
     RUN,
     STARTS,
     STATE,
     THING,
-    TITLED,
     TOKEN,
     WITHIN,
+    is_unlisted,
+    mostly_small,
 )
 from evenhand.mitigation.swap import Swapper, To
 
@@ -75,7 +75,7 @@ class Naming:
                     runs.append(run)
             elif word.lower() in table:
                 runs.append([(word, match.start())])
-            elif word not in ordinary and _is_unlisted(text, word, *match.span()):
+            elif word not in ordinary and is_unlisted(text, word, *match.span()):
                 unlisted.append((word, match.start()))
         return Draft(self, text, runs, *self._used(text, runs), unlisted)
 
@@ -126,6 +126,7 @@ class Naming:
                 first.update(word for word, _ in run[:-1] if word.lower() in self.table)
                 if not (len(run) == 2 and run[0][0] in context["first_titles"]):
                     last.add(run[-1][0])
+        first -= {word for word in first & context["words"] if mostly_small(text, word)}
         settled = first | last | context["never"]
         alone = [run for run in runs if len(run) == 1 and run[0][0] not in settled]
         doubtful = {
@@ -221,7 +222,11 @@ class Draft:
             return False
         if DATED.match(text, stop) or (word in context["words"] and ASKS.match(text, stop)):
             return False
-        if word.isupper() and word.capitalize() in context["words"] | context["elsewhere"]:
+        if word.isupper() and (
+            word.capitalize() in context["words"] | context["elsewhere"] or BRACKETED.match(text, start - 1)
+        ):
+            return False
+        if len(run) == 1 and (OWNED.match(text, stop) or STATE.match(text, stop)):
             return False
         before = text[max(0, start - 20) : start]
         if found.surname and len(run) > 1 and PLACE_WORDS.search(before):
@@ -244,8 +249,6 @@ class Draft:
             return index == 0 or run[index - 1][0] not in context["place_before"]
         kin = BEFORE.search(before)
         if THING.search(before) or (kin and kin[1] in context["works"]):
-            return False
-        if OWNED.match(text, stop) or STATE.match(text, stop):
             return False
         if word in first or (kin and kin[1] in context["kin"]):
             return True
@@ -275,33 +278,19 @@ Names = tuple[tuple[str, Name], ...]
 def swapper(
     names: bool = True,
     own: Names | None = None,
-    grammar: Grammar = "rules",
+    grammar: Grammar = "auto",
     only: Gender | None = None,
     to: To = "other",
 ) -> Swapper:
     """The swapper for words and, with `names`, for first names: those of the user's own list, if given."""
     naming = Naming(dict(own) if own else None, only) if names and to == "other" else None
-    return Swapper(names=naming, grammar=grammar, only=only, to=to)
+    return Swapper(names=naming, grammar=check_grammar(grammar), only=only, to=to)
 
 
 @cache
 def _ordinary() -> frozenset[str]:
     words = contexts()["ordinary"]
     return words | {word.upper() for word in words}
-
-
-def _is_unlisted(text: str, word: str, start: int, stop: int) -> bool:
-    """Whether a capitalised word that is not in the list is a person: it does what people do, or is spoken to."""
-    after = text[stop : stop + 1]
-    if after == ",":
-        if text[start - 1 : start] not in QUOTES or not CALLED.match(text, stop):
-            return False
-    elif not PERSON.match(text, stop):
-        return False
-    if word in contexts()["surname_titles"] or len(word) < 3 or word.isupper() or gender(word):
-        return False
-    before = text[max(0, start - 12) : start]
-    return not (TITLED.search(before) or THING.search(before))
 
 
 def _end(run: Run) -> int:
