@@ -34,7 +34,7 @@ ITEMS = {
 
 def measures_page() -> str:
     """The cards of all measures, below a table of them."""
-    head = "# Measures, one by one\n\n`evenhand measures` prints a short list."
+    head = "# Measures, one by one\n\n[Which measure for my question?](../which-measure.md) helps to choose."
     rows = [
         (f"[{name}](#{name})", _prose(_summary(kind)), _number(kind.neutral), Traits.of(kind).unit or "–", kind.version)
         for name, kind in measures.MEASURES.items()
