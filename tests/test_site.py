@@ -105,6 +105,13 @@ def test_a_pattern_in_the_navigation_has_the_pages_that_nothing_else_names() -> 
     ]
 
 
+def test_an_option_in_a_table_is_not_broken_over_lines() -> None:
+    option = '<span class="option">--suite</span>'
+    assert site_hooks.unbroken("<td><code>--suite x</code></td>") == f"<td><code>{option} x</code></td>"
+    assert site_hooks.unbroken("<td>a <code>b --suite</code></td>") == f"<td>a <code>b {option}</code></td>"
+    assert site_hooks.unbroken("<p><code>b --suite</code></p>") == "<p><code>b --suite</code></p>"
+
+
 def test_llms_txt_opens_each_page_with_its_first_sentence() -> None:
     page = "# Title\n\n<!-- a -->\n```\nprinted. x\n```\n\n    code\n\nThe [first](a.md) one. The second.\n"
     assert site_hooks.first_sentence(page) == "The first one."

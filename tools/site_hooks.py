@@ -169,6 +169,25 @@ def on_page_markdown(markdown: str, page: "Page", config: "MkDocsConfig", files:
     return for_site(markdown, here, list(files.src_uris), config.extra["source"])
 
 
+def on_page_content(html: str, page: "Page", config: "MkDocsConfig", files: "Files") -> str:
+    """Keep options together in tables."""
+    return unbroken(html)
+
+
+def unbroken(html: str) -> str:
+    """A page in which no browser breaks a line within an option, "--" and "suite", in the code of a table's cells."""
+
+    def option(code: re.Match[str]) -> str:
+        return re.sub(
+            r"(?<!\S)--[\w-]+", r'<span class="option">\g<0></span>', code[0].replace("<code>--", "<code> --")
+        )
+
+    def cell(found: re.Match[str]) -> str:
+        return re.sub(r"<code>[^<]*</code>", option, found[0]).replace("<code> <span", "<code><span")
+
+    return re.sub(r"<td\b.*?</td>", cell, html, flags=re.S)
+
+
 def on_post_build(config: "MkDocsConfig") -> None:
     """Write llms.txt and llms-full.txt, which has the text of all pages."""
     docs, site = Path(config.docs_dir), Path(config.site_dir)
