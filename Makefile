@@ -27,7 +27,7 @@ check: .venv/installed-check      ## format, lint, types
 	$(BIN)/mypy
 
 docs: .venv/installed-docs        ## build the documentation site into site/, offline; a broken link is an error
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict $(ARGS)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict $(ARGS)
 	@echo "Open site/index.html"
 
 wheel: .venv/installed-test       ## build wheel and sdist, install the wheel with no extras into a clean environment, audit there

@@ -82,6 +82,8 @@ PAGES = ["index.md", "changelog.md", "runs.md", "figures/a.svg", "measures/gest.
         ("README.md", "docs/figures/a.svg", "figures/a.svg"),
         ("README.md", "examples/hobbies.toml", f"{SOURCE}/blob/main/examples/hobbies.toml"),
         ("README.md", "https://example.org/x", "https://example.org/x"),
+        ("docs/runs.md", "not-there.md", "not-there.md"),
+        ("docs/runs.md", "/not/there.md", "/not/there.md"),
         ("docs/runs.md", "measures/gest.md", "measures/gest.md"),
         ("docs/runs.md", "../CHANGELOG.md", "changelog.md"),
         ("docs/measures/gest.md", "../runs.md", "../runs.md"),

@@ -69,6 +69,8 @@ def for_site(markdown: str, here: str, pages: Sequence[str], source: str) -> str
             return found[0]
         file = posixpath.normpath(posixpath.join(posixpath.dirname(here), target))
         page = TOP.get(file, file.removeprefix("docs/"))
+        if page not in pages and not (ROOT / file).exists():
+            return found[0]  # mkdocs says that it is broken
         if page not in pages:
             return f"{before}{source}/blob/main/{file}{anchor or ''}{after}"
         own = TOP.get(here, here.removeprefix("docs/"))
