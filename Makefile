@@ -4,7 +4,7 @@ BIN := .venv/bin
 INPUTS ?= 1000
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: audit test fuzz browser hosts check bench clean
+.PHONY: audit test fuzz browser hosts check docs wheel bench clean
 
 audit: .venv/installed            ## measure the bundled model and say what the numbers show
 	@$(BIN)/evenhand audit
@@ -25,6 +25,13 @@ check: .venv/installed-check      ## format, lint, types
 	$(BIN)/ruff format --check src tests examples tools benchmarks
 	$(BIN)/ruff check src tests examples tools benchmarks
 	$(BIN)/mypy
+
+docs: .venv/installed-docs        ## build the documentation site into site/, offline; a broken link is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict $(ARGS)
+	@echo "Open site/index.html"
+
+wheel: .venv/installed-test       ## build wheel and sdist, install the wheel with no extras into a clean environment, audit there
+	@$(BIN)/python tools/try_wheel.py $(ARGS)
 
 bench: .venv/installed-bench      ## ours beside the peers: docs/performance.md; swaps on treebanks, too: make bench ARGS="--ud FOLDER"
 	@$(BIN)/python -m benchmarks $(ARGS)
@@ -53,9 +60,13 @@ bench: .venv/installed-bench      ## ours beside the peers: docs/performance.md;
 	$(PIP) -e '.[bench]'
 	touch $@
 
+.venv/installed-docs: .venv/installed
+	$(PIP) -e '.[docs]'
+	touch $@
+
 .venv/installed-check: .venv/installed-test
 	$(PIP) -e '.[check]'
 	touch $@
 
 clean:
-	rm -rf .venv
+	rm -rf .venv site dist

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from evenhand.stats import intervals
 from evenhand.stats.intervals import agreed_interval, clustered_interval, percentiles, proportion_interval
@@ -79,6 +80,12 @@ def test_the_interval_of_a_share_is_wilsons() -> None:
     ends = [(middle + side * half) / (1 + z**2 / n) for side in (-1, 1)]
     assert proportion_interval(7, 20) == pytest.approx(tuple(ends), abs=1e-6)
     assert proportion_interval(0, 10) == pytest.approx((0, z**2 / (10 + z**2)), abs=1e-6)
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 7), (1, 3), (7, 20), (33.5, 90), (1463, 1463)])
+def test_the_interval_of_a_share_is_that_of_statsmodels(count: float, n: int) -> None:
+    low, high = proportion_confint(count, n, method="wilson")
+    assert proportion_interval(count, n) == (min(float(low), count / n), max(float(high), count / n))
 
 
 @pytest.mark.parametrize(

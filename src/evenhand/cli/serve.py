@@ -29,6 +29,9 @@ def serve(
 
     List runs, compare two, probe a sentence, swap a text. Stop it with Ctrl-C.
     """
+    from evenhand.core.extras import need
+
+    need("server", "The server")
     from evenhand.web.serving import listen
 
     listening = listen(folder, host=host, port=port, token=token, models=model or ())

@@ -5,29 +5,31 @@ from importlib.metadata import PackageNotFoundError, version
 
 from evenhand.errors import BadInput
 
-PACKAGES = {
+PACKAGES: dict[str, tuple[str, ...]] = {
     "gguf": ("gguf", "0.10"),
     "inspect": ("inspect-ai", "0.3.285"),
     "ja": ("fugashi", "1.3"),
     "lm-eval": ("lm-eval", "0.4.13"),
     "nltk": ("nltk", "3.9"),
     "ray": ("ray", "2.40"),
+    "server": ("starlette", "1.10", "uvicorn", "0.30"),
 }
-"""The package of each extra, and the oldest version of it that works; pyproject.toml says the same."""
+"""The packages of each extra, each with the oldest version that works; pyproject.toml says the same."""
 
 
 def need(extra: str, what: str) -> None:
-    """Raise where the package of an extra is missing or too old; `what` is what needs it, and opens the message."""
-    package, oldest = PACKAGES[extra]
-    try:
-        found = version(package)
-    except PackageNotFoundError:
-        found = ""
-    if not found or _numbers(found) < _numbers(oldest):
-        got = f"version {found} is installed" if found else "it is not installed"
-        raise BadInput(
-            f"{what} needs {package} {oldest} or newer; {got}. Install it with: pip install 'evenhand[{extra}]'."
-        )
+    """Raise where a package of an extra is missing or too old; `what` is what needs it, and opens the message."""
+    listed = PACKAGES[extra]
+    for package, oldest in zip(listed[::2], listed[1::2], strict=True):
+        try:
+            found = version(package)
+        except PackageNotFoundError:
+            found = ""
+        if not found or _numbers(found) < _numbers(oldest):
+            got = f"version {found} is installed" if found else "it is not installed"
+            raise BadInput(
+                f"{what} needs {package} {oldest} or newer; {got}. Install it with: pip install 'evenhand[{extra}]'."
+            )
 
 
 def _numbers(text: str) -> tuple[int, ...]:

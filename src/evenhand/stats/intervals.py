@@ -49,10 +49,10 @@ def clustered_interval(
 
 def proportion_interval(count: float, n: int) -> tuple[float, float]:
     """Wilson's interval of a share (1927), 95 %: within 0 and 1, and of some width even where all agree."""
-    from statsmodels.stats.proportion import proportion_confint
-
-    low, high = proportion_confint(count, n, method="wilson")
-    return min(float(low), count / n), max(float(high), count / n)  # at 0 and 1 by more than rounding
+    share, z = count / n, float(stats.norm.isf(0.025))
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return min(middle - reach, share), max(middle + reach, share)  # at 0 and 1 by more than rounding
 
 
 def agreed_interval(value: float, n: int, *, signed: bool = False) -> tuple[float, float]:
