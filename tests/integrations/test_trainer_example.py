@@ -27,7 +27,7 @@ def values(text: str) -> list[list[float]]:
     return [[float(row[f"bias/becpro-en/association/female-male/{group}"]) for group in GROUPS] for row in rows]
 
 
-def test_the_docs_show_what_the_example_prints(tmp_path: Path) -> None:
+def test_the_docs_show_what_the_example_prints(hosts: None, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "integrations" / "trainer.md").read_text(encoding="utf-8")
     block = printed.BLOCK.search(page)
     assert block is not None

@@ -49,7 +49,7 @@ def clustered_interval(
 
 def proportion_interval(count: float, n: int) -> tuple[float, float]:
     """Wilson's interval of a share (1927), 95 %: within 0 and 1, and of some width even where all agree."""
-    share, z = count / n, float(stats.norm.isf(0.025))
+    share, z = count / n, -float(special.ndtri(0.025))
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     return min(middle - reach, share), max(middle + reach, share)  # at 0 and 1 by more than rounding
