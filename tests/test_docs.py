@@ -58,13 +58,13 @@ def test_the_code_of_extending_runs_and_prints_what_it_says(number: int, tmp_pat
         assert word == other or float(word) == pytest.approx(float(other), abs=0.011)
 
 
-def test_the_readme_names_every_command() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_commands_names_each_of_them() -> None:
+    commands = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     for command in app.registered_commands:
         assert command.callback
-        assert f"evenhand {command.name or command.callback.__name__}" in readme
+        assert f"evenhand {command.name or command.callback.__name__}" in commands
     for group in app.registered_groups:
-        assert f"evenhand {group.name}" in readme
+        assert f"evenhand {group.name}" in commands
 
 
 def test_every_python_of_the_classifiers_is_checked_and_tested_with_the_cpu_build_of_torch() -> None:
