@@ -81,9 +81,14 @@ class Ratio:
 
     @property
     def share(self) -> Estimate:
-        """The share of women, between 0 and 1: 1 / (1 + e^log), and the same of the ends of the interval."""
-        value, high, low = (1 / (1 + math.exp(end)) for end in (self.log.value, self.log.low, self.log.high))
-        return Estimate(value, low, high, n=self.log.n, note=self.log.note)
+        """The share of women, between 0 and 1. The interval is that of the logarithm, an end x being 1 / (1 + e^x).
+
+        The logarithm is smoothed, the share is not: if it is beyond an end of the interval, the interval ends there.
+        """
+        total = self.female + self.male
+        value = self.female / total if total else math.nan
+        high, low = (1 / (1 + math.exp(end)) for end in (self.log.low, self.log.high))
+        return Estimate(value, min(low, value), max(high, value), n=self.log.n, note=self.log.note)
 
     @property
     def lean(self) -> str:
