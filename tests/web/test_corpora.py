@@ -35,7 +35,7 @@ def test_corpora_are_listed_with_their_shares_and_opened(app: ASGIApp, root: Pat
     page = parsed(send(app, "/").text)
     (row,) = page.one("tbody").all("tr")
     text = " ".join(row.text.split())
-    assert text.startswith("news.txtnews news.txt: 82.0 % [")
+    assert text.startswith("news.txtnews news.txt: 83.3 % [")
     assert "● more women, 24 documents" in text
     opened = send(app, f"/corpora/{corpus(root)}")
     assert opened.status == 200

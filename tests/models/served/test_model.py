@@ -148,8 +148,11 @@ def test_text_alone_is_sampled_and_shares_are_wilsons(connect: Connect) -> None:
             (text, 1)
             for text in ("B", "(B)", " B. The mother", "**B**", "Answer: B", "The answer is B.", "It is the mother.")
         ),
-        *((text, None) for text in ("", "Because", "D", "b", "The father or the mother", "Answers vary", "B's")),
-        *((text, 0) for text in ("A", "A) The father", "the father", "A, not B")),
+        *(
+            (text, None)
+            for text in ("", "Because", "D", "b", "A man said it", "The father or the mother", "Answers vary", "B's")
+        ),
+        *((text, 0) for text in ("A", "A) The father", "the father", "A, not B", "A is right", "A, the father")),
     ],
 )
 def test_a_reply_names_an_option_or_does_not(text: str, chosen: int | None) -> None:

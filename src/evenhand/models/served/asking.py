@@ -237,7 +237,8 @@ def _shares(question: Choose, given: Sequence[str]) -> list[float]:
 def parsed(text: str, options: Sequence[str]) -> int | None:
     """Which option a reply names: by its letter, at the beginning or after "answer", or as the only one in words."""
     letters = LETTERS[: len(options)]
-    for pattern in (rf"^\W*([{letters}])(?![\w'])", rf"(?i:answer)(?i:\s+is)?\W*([{letters}])(?![\w'])"):
+    letter = rf"([{letters}])(?<!A(?=\s+(?!is\b|because\b|since\b)[a-z]))(?![\w'])"  # in "A woman" it is an article
+    for pattern in (rf"^\W*{letter}", rf"(?i:answer)(?i:\s+is)?\W*{letter}"):
         if found := re.search(pattern, text.strip()):
             return letters.index(found[1])
     named = [place for place, option in enumerate(options) if option.strip().lower() in text.lower()]
