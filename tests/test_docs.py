@@ -67,6 +67,16 @@ def test_the_page_of_commands_names_each_of_them() -> None:
         assert f"evenhand {group.name}" in commands
 
 
+def test_the_readme_installs_the_pinned_torch_and_names_every_extra() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    pin = re.search(r"^torch==\S+", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.M)
+    assert pin is not None
+    assert f"pip install {pin[0]} --index-url" in readme  # with another version, the next line would replace it
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    named = re.findall(r"`([\w-]+)`", readme[readme.index("Extras for") :].partition("\n")[0])
+    assert sorted(named) == sorted(set(extras) - {"bench", "check", "docs", "test"})
+
+
 def test_every_python_of_the_classifiers_is_checked_and_tested_with_the_cpu_build_of_torch() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = [line.rpartition(" ")[2] for line in project["classifiers"] if "Python :: 3." in line]
