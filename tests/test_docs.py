@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import evenhand
+from evenhand.analysis.change import COLUMNS
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run
 from helpers.blocks import EXTEND, assert_shows, blocks
@@ -56,6 +57,11 @@ def test_the_code_of_extending_runs_and_prints_what_it_says(number: int, tmp_pat
     assert len(shown) == len(now)
     for word, other in zip(shown, now, strict=True):
         assert word == other or float(word) == pytest.approx(float(other), abs=0.011)
+
+
+def test_the_page_of_comparisons_explains_every_column() -> None:
+    columns = section("compare.md", "## Columns", "## Up, down")
+    assert [name for name in ("run", *COLUMNS) if f"`{name}`" not in columns] == []
 
 
 def test_the_page_of_commands_names_each_of_them() -> None:

@@ -21,7 +21,7 @@ TOP = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md
 """Files above docs/ that are pages of the site."""
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)]*)?(\))")
 GROUPS = {
-    "Audits and runs": "audit sweep rescore from_scores Run compare export",
+    "Audits and runs": "audit sweep track rescore from_scores Run compare export",
     "Models": "load Model Table Remembering",
     "Datasets and items": "Dataset Partners Sentence Blank Pair Triple Choice NliPair lint",
     "Measures": "Measure measure measure_all Association LikelihoodDifference Pronoun Score Result mean",
@@ -31,6 +31,13 @@ GROUPS = {
     "Errors": "EvenhandError BadInput ModelError RunError",
 }
 """The public names by subject; those in none of these stand at the end."""
+RETURNED = (
+    "analysis.comparison.Comparison",
+    "gate.verdict.Verdict",
+    "analysis.tracking.Track",
+    "studies.debias.Debiased",
+)
+"""What functions return: their attributes are public, their names are not."""
 
 
 def generated() -> dict[str, Callable[[], str]]:
@@ -57,6 +64,7 @@ def reference() -> str:
     for title, names in groups.items():
         if names:
             lines += [f"## {title}", "", *(f"::: evenhand.{name}\n" for name in names)]
+    lines += ["## What they return", "", *(f"::: evenhand.{name}\n" for name in RETURNED)]
     return "\n".join(lines)
 
 

@@ -42,6 +42,12 @@ TITLED = re.compile(r"\s+[A-Z]")
 """What follows a "his" with a noun: his A Short History."""
 QUALIFIED = re.compile(r"\s+(?:A\s|['’]\d\d\s|[a-z]+ly\s+[a-z]+(?:ful|ive|al|ic|ous|ent|ant|able)\s+[a-z])")
 """What follows a possessive: her A levels, her '07 Ford, her ultimately successful attempt."""
+COUNTED = re.compile(
+    r"\s+(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty)\s+(?!(?:more|further|other|full|long|whole|"
+    r"extra|different|separate|successive|in|of|or|and|to|at|by|for)\b|(?:second|minute|hour|day|night|week|weekend|month|"
+    r"year|decade|time|mile|block|step|pace|foot|feet|yard|inch|met|kilom|point|place|dollar|pound|cent|percent)\w*\b)[a-z]"
+)
+"""What follows a possessive, unless the verb before may have two objects: her two sons, but met her two years ago."""
 SURE = -2.0
 """Below this a "his" has no noun ("a friend of his"), which is rare: one in a hundred."""
 UNSURE = {"her": (-2.5, 1.25), "his": (-4.0, -0.2)}
@@ -138,7 +144,9 @@ def score(text: str, start: int, stop: int) -> float:
             return -10.0
         if TITLED.match(text, stop):
             return 10.0
-    elif QUALIFIED.match(text, stop):
+    elif QUALIFIED.match(text, stop) or (
+        COUNTED.match(text, stop) and not TWO_OBJECTS.search(text[max(0, start - 16) : start])
+    ):
         return 10.0
     kinds, weights = _learned()
     return sum(weights.get(feature, 0.0) for feature in features(text, start, stop, kinds))
