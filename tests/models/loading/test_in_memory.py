@@ -8,6 +8,7 @@ import pytest
 import torch
 import transformers
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 from transformers import AutoTokenizer
 
 import evenhand
@@ -63,7 +64,9 @@ def test_the_network_is_left_as_it_was(dtype: torch.dtype, tmp_path: Path) -> No
 def test_mixed_precision_of_the_training_is_not_that_of_the_answers(tmp_path: Path) -> None:
     network, tokenizer, questions = saved("MaskedLM", tmp_path)
     alone = wrap(network, tokenizer, "now").answer(questions)
+    AcceleratorState._reset_state()  # one for the whole process, which trainings in other tests have set
     prepared = Accelerator(mixed_precision="bf16", cpu=True).prepare(network)
+    AcceleratorState._reset_state()
     assert prepared is network
     assert wrap(network, tokenizer, "now").answer(questions) == alone
     assert "_original_forward" in vars(network)
