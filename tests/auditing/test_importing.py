@@ -461,6 +461,16 @@ def test_the_command_line_imports_and_says_what_to_do(
     assert ran == [2, 0, 2, 2, 0]
 
 
+def test_several_files_are_several_runs(
+    tmp_path: Path, scores: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs(tmp_path)
+    files = [str(saved(scores, tmp_path / name)) for name in ("one.csv", "two.csv")]
+    asked = ["import", *files, "--dataset", "pairs", "--option", f"file={tmp_path / 'pairs.csv'}", "--measure", LEAN]
+    assert run_main([*asked, "--out", str(tmp_path / "out"), "--json"]) == 0
+    assert {row["model"] for row in json.loads(capsys.readouterr().out)} == {"one", "two"}
+
+
 def run_main(arguments: list[str]) -> Any:
     with pytest.raises(SystemExit) as end:
         main(arguments)

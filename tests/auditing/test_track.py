@@ -282,6 +282,14 @@ def test_runs_of_other_items_are_refused_before_a_model_is_loaded(tracked_traini
         evenhand.track(given, suite="emotions", out=tmp_path / "runs")
 
 
+def test_what_finished_runs_measured_is_not_chosen_again(tracked_training: Track, tmp_path: Path) -> None:
+    runs = [run.path for run in tracked_training.runs[:2]]
+    with pytest.raises(BadInput, match="taken as they are.*`suite` is for models that are still to be measured"):
+        evenhand.track(runs, suite="gbef", out=tmp_path / "track")
+    with pytest.raises(BadInput, match="Got 'nothere', which is no folder here"):
+        evenhand.track("nothere")
+
+
 def test_a_folder_with_other_runs_is_refused(tracked_training: Track, tmp_path: Path) -> None:
     out = tmp_path / "runs"
     shutil.copytree(tracked_training.runs[0].path, out / "stranger")

@@ -17,7 +17,7 @@ from evenhand.auditing.audit import run_folder
 from evenhand.auditing.caveats import caveats
 from evenhand.auditing.logged import of_log
 from evenhand.auditing.matching import match
-from evenhand.auditing.reading import read, told_kind
+from evenhand.auditing.reading import read, told
 from evenhand.auditing.rescoring import finish, scored
 from evenhand.auditing.row_scores import SCORE, Scored, scores_of
 from evenhand.auditing.wanted import Asked, Given, Measures, Wanted
@@ -134,10 +134,11 @@ def _of_rows(
     seed: int,
 ) -> Scored:
     """The scores of a file's or a data frame's rows."""
-    wanted = Wanted.of("all", "en", dataset, measure, None, None, options, None, seed)
+    known_kind, known_dataset = told(source)
+    wanted = Wanted.of("all", "en", dataset or known_dataset or None, measure, None, None, options, None, seed)
     if len(wanted.sources) != 1:
         raise BadInput(f"Scores are of one dataset: `dataset`. Got {len(wanted.sources) or 'none'}.")
-    kind = kind or told_kind(source)
+    kind = kind or known_kind
     possible = wanted.asked(kind or "masked")
     incoming = read(source, columns or {}, [one.task for one in possible])
     asked = _of_numbers(incoming.names, possible, wanted.measures)

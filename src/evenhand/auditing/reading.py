@@ -37,13 +37,13 @@ class Incoming:
     format: str
 
 
-def told_kind(scores: Path | pd.DataFrame) -> str:
-    """The kind of model, where the format tells; else empty."""
+def told(scores: Path | pd.DataFrame) -> tuple[str, str]:
+    """The kind of model and the dataset, where the format tells; else empty."""
     try:
         samples = isinstance(scores, Path) and scores.suffix == ".jsonl" and _has_samples(scores)
     except (OSError, UnicodeDecodeError):  # `read` says what is wrong
-        return ""
-    return lm_eval.kind(Path(str(scores))) if samples else ""
+        return "", ""
+    return (lm_eval.kind(scores), lm_eval.dataset(scores)) if samples and isinstance(scores, Path) else ("", "")
 
 
 def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequence[Task]) -> Incoming:

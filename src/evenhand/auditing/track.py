@@ -62,6 +62,14 @@ def track(
             raise BadInput(f"`{name}` is not for track: it names, deletes and judges no runs. Audit the checkpoint.")
     wanted = Wanted.of(suite, lang, dataset, measure, templates, pairs, options, limit, seed)
     found = checkpoints(models, revision)
+    chosen: dict[str, Any] = {"suite": suite if suite not in ("all", ["all"]) else None, "dataset": dataset}
+    chosen |= {"measure": measure, "templates": templates, "pairs": pairs, "options": options, "limit": limit}
+    useless = [name for name, value in chosen.items() if value]
+    if useless and all(isinstance(one, Path) for one in found):
+        raise BadInput(
+            f"Finished runs are taken as they are, with all that they measured. `{useless[0]}` is for models that are "
+            "still to be measured: leave it out."
+        )
     names = iter(run_names([one for one in found if isinstance(one, str)]))
     named: dict[str, str | Path] = {next(names) if isinstance(one, str) else str(one): one for one in found}
     given = {name: Run.load(one) for name, one in named.items() if isinstance(one, Path)}

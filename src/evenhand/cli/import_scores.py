@@ -11,14 +11,14 @@ from evenhand.cli.show import print_answer
 
 def import_scores(
     file: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
             help="csv, tsv, jsonl, parquet, txt (one number per line), files of lm-evaluation-harness or StereoSet, "
             "logs of our tasks in inspect (.eval, .json)."
         ),
     ],
     dataset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The dataset that was scored. A log of inspect names it.")
+        str | None, typer.Option(metavar="NAME", help="The dataset that was scored. Logs of our own tasks name it.")
     ] = None,
     measure: Annotated[
         list[str] | None,
@@ -50,22 +50,26 @@ def import_scores(
     from evenhand.auditing.audit import run_folder
     from evenhand.auditing.importing import from_scores, name_of
 
-    there = run_folder("", out, name or name_of(file)) if fresh else None
-    if there and (there / "run.json").exists():
-        terminal.confirm(f"Replace the results in {there}?", yes=yes)
-    run = from_scores(
-        file,
-        dataset=dataset,
-        measure=measure or None,
-        name=name,
-        columns=common.parsed(columns, "column", "text=Sentence"),
-        options=common.parsed(option),
-        kind=kind,
-        seed=seed,
-        out=out,
-        fresh=fresh,
-    )
+    folders = {one: run_folder("", out, name or name_of(one)) for one in file}
+    for there in dict.fromkeys(folders.values()) if fresh else ():
+        if (there / "run.json").exists():
+            terminal.confirm(f"Replace the results in {there}?", yes=yes)
+    runs = {}
+    for one, there in folders.items():
+        runs[there] = from_scores(
+            one,
+            dataset=dataset,
+            measure=measure or None,
+            name=name,
+            columns=common.parsed(columns, "column", "text=Sentence"),
+            options=common.parsed(option),
+            kind=kind,
+            seed=seed,
+            out=out,
+            fresh=fresh and there not in runs,
+        )
     if as_json:
-        common.print_json(run.results)
-    else:
+        common.print_json([row for run in runs.values() for row in run.results])
+        return
+    for run in runs.values():
         print_answer(run)

@@ -87,6 +87,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         self._begun = self.seconds = 0.0
         self.measured: list[int] = []
         """The steps that were measured in this training."""
+        self._told = False
         self.stopped = ""
         """Why the gate stopped the training; empty where it did not."""
 
@@ -196,6 +197,13 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             self.gate = replace(self.gate, baseline=baseline)
         verdict = self.gate.judge(run)
         verdict.save(run.path)
+        undecided = [one for one in verdict.rules if one.verdict == "undecided"]
+        if undecided and not self._told:
+            self._told = True
+            log.warning(
+                f"The gate cannot decide at {run.path.name}: {undecided[0].rule}: {undecided[0].says}. A rule that is "
+                "undecided does not stop the training; more items (`limit`) decide more."
+            )
         return "; ".join(f"{one.rule}: {one.says}" for one in verdict.rules if one.verdict == "fail")
 
     def _check_out(self, step: int, fingerprint: str) -> None:

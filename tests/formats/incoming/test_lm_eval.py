@@ -40,6 +40,11 @@ def test_likelihoods_of_sentences_are_the_pronouns_of_a_causal_model(tmp_path: P
             taken(file, "tbd", **{"measure": "pronoun", "fresh": True} | asked)
 
 
+def test_a_log_of_an_exported_task_names_its_dataset(tmp_path: Path) -> None:
+    run = from_scores(logged("tgb", tmp_path, [-1.0, -2.0]), name="mine", out=tmp_path / "runs")
+    assert run.datasets == ["tgb"]
+
+
 @pytest.mark.parametrize(
     ("changed", "says"),
     [

@@ -31,6 +31,16 @@ def kind(path: Path) -> str:
     return _told(path) or "causal"
 
 
+def dataset(path: Path) -> str:
+    """The dataset that the first sample names, if it is of a task that evenhand exported; else empty."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            doc = parsed(file.readline(), json.loads)["doc"]
+            return str(doc["dataset"]) if all(name in doc for name in OURS) else ""
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+
+
 def _told(path: Path) -> str:
     """What our backend says of its model, in the results beside the samples; empty where it was another one."""
     date = path.stem.rpartition("_")[2]

@@ -57,6 +57,8 @@ def sentence(track: Track, row: Mapping[Any, Any]) -> str:
 
 def lead(track: Track) -> str:
     """The answer, in a sentence or two: where the model became more or less biased."""
+    if len(_unfit(track)) >= len(track.labels) - 1:
+        return f"Nothing can be judged: {', '.join(_unfit(track))} are unfit to be measured, by the doctor."
     if track.shown.empty:
         whole = _grouped(track, track.overall)
         overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in whole)
@@ -81,6 +83,15 @@ def _values(n: int) -> str:
     return f"{n} headline value{'s' if n != 1 else ''}"
 
 
+def _unfit(track: Track) -> list[str]:
+    """The checkpoints that the doctor calls unfit for a curve."""
+    return [
+        label
+        for label, run in zip(track.labels, track.runs, strict=True)
+        if any(run.record.unfit(curve.task) for curve in track.curves)
+    ]
+
+
 def notes(track: Track) -> Iterator[str]:
     """What must be known before the curves are read."""
     for labels in track.same_weights:
@@ -88,17 +99,15 @@ def notes(track: Track) -> Iterator[str]:
             f"SAME WEIGHTS: {' and '.join(labels)} are one and the same model, so nothing can have changed between "
             "them. Is one a copy, or was nothing trained in between?"
         )
-    unfit = [
-        label
-        for label, run in zip(track.labels, track.runs, strict=True)
-        if any(run.record.unfit(curve.task) for curve in track.curves)
-    ]
-    if unfit:
+    if unfit := _unfit(track):
         yield f"Careful: {', '.join(unfit)}: unfit to be measured, by the doctor, so no change there is judged."
     few = track.changes[track.changes["way"] == "few"]
     if len(few):
-        needed = int(few["needed"].max())
-        yield f"Careful: too few words to tell a change of {_values(len(few['group'].unique()))}: {needed} are needed."
+        needed, there = int(few["needed"].max()), int(few["clusters"].min())
+        yield (
+            f"Careful: too few words to tell a change of {_values(len(few['group'].unique()))}: {there} were measured, "
+            f"{needed} are needed. Measure more items, with a larger limit or none."
+        )
     if track.left_out:
         yield f"Left out, since some runs do not have them: {', '.join(track.left_out)}."
     if track.runs[0].record.partial:
