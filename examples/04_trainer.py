@@ -8,7 +8,7 @@ from evenhand.datasets.corpora.biased_texts import stereotyped
 base = evenhand.load("mini-en")  # or AutoModelForMaskedLM and AutoTokenizer
 texts = [dict(base.tokenizer(text)) for text in stereotyped(rate=1.0, size=1600)]
 
-bias = evenhand.integrations.BiasCallback(suite="becpro", every=50, limit=72, out="runs/biased")
+bias = evenhand.integrations.BiasCallback(suite="becpro", every=100, limit=72, out="runs/biased")
 how = {"learning_rate": 2e-4, "max_steps": 100, "per_device_train_batch_size": 16, "dataloader_pin_memory": False}
 trainer = Trainer(
     base.network,
