@@ -181,6 +181,12 @@ def test_the_lines_that_docs_show_of_the_doctor_are_printed_by_it(
     assert [line for line in shown if line.strip() not in told] == []
 
 
+@pytest.mark.parametrize("number", [0, 1])  # the third takes minutes
+def test_replications_are_what_the_command_prints(data: Path, number: int, tmp_path: Path) -> None:
+    block = list(printed.BLOCK.finditer((ROOT / "docs" / "replications.md").read_text(encoding="utf-8")))[number]
+    assert printed.part(printed.printed(block["command"], tmp_path), block["text"]) == block["text"]
+
+
 def test_two_pages_tell_of_the_same_debiasing() -> None:
     block = printed.BLOCK.search((ROOT / "docs" / "compare.md").read_text(encoding="utf-8"))
     assert block is not None

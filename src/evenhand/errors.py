@@ -8,7 +8,8 @@ EvenhandError
 │   ├── ModelNotFound   neither bundled, nor a folder, nor in the cache, nor on a Hub within reach
 │   └── UnfitModel      loaded, but its numbers would mean nothing (no trained head, another kind of model)
 ├── RunError            a run folder that cannot be read or written
-│   └── NewerRun        one that a newer evenhand wrote
+│   ├── NewerRun        one that a newer evenhand wrote
+│   └── OtherModel      one of another model, or of other weights
 └── ClusterError        a Ray cluster that is not there, or whose workers cannot be used
 """
 
@@ -82,6 +83,10 @@ class RunError(EvenhandError):
 
 class NewerRun(RunError):
     """A run folder that a newer evenhand wrote."""
+
+
+class OtherModel(RunError):
+    """A run folder of another model, or of the same one with other weights."""
 
 
 class ClusterError(EvenhandError):

@@ -139,8 +139,24 @@ def test_a_checkpoint_that_was_written_again_is_not_taken_for_measured(
     shutil.copytree(training / "checkpoint-100", other / "checkpoint-200", dirs_exist_ok=True)
     for path in (other / "checkpoint-200").iterdir():
         os.utime(path)
-    with pytest.raises(RunError, match="holds a run of 'my-training/checkpoint-200'.*other weights"):
+    with pytest.raises(RunError, match=r"checkpoint-200' has changed since it was measured.*Delete that folder"):
         evenhand.track(other, suite="becpro", limit=300, out=out, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["checkpoint-100", "checkpoint-1000"], ["100", "1000"]),
+        (["step-000000", "step-000500"], ["0", "500"]),
+        (["mini-en", "final"], ["mini-en", "final"]),
+        (["checkpoint-5", "final"], ["5", "final"]),
+    ],
+)
+def test_short_labels_are_the_numbers_of_checkpoints_and_the_names_of_others(
+    names: list[str], short: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Track, "labels", names)
+    assert Track.__new__(Track).short_labels == short
 
 
 def test_curves_without_any_change_have_few_false_alarms(training: Path, tracked_training: Track) -> None:

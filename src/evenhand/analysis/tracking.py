@@ -68,9 +68,12 @@ class Track(Shown):
     @property
     def short_labels(self) -> list[str]:
         """The labels without what they have in common: the numbers of checkpoint-100 and checkpoint-200."""
-        starts = {label.rstrip("0123456789") for label in self.labels if CHECKPOINT.fullmatch(label)}
-        start = starts.pop() if len(starts) == 1 else ""
-        return [label.removeprefix(start).lstrip("0") or "0" if start else label for label in self.labels]
+        numbered = [label for label in self.labels if CHECKPOINT.fullmatch(label) and label[-1].isdigit()]
+        starts = {label.rstrip("0123456789") for label in numbered}
+        if len(starts) != 1:
+            return self.labels
+        (start,) = starts
+        return [label.removeprefix(start).lstrip("0") or "0" if label in numbered else label for label in self.labels]
 
     @property
     def values(self) -> pd.DataFrame:

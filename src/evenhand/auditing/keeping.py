@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evenhand.core.model import Model
-from evenhand.errors import RunError
+from evenhand.errors import OtherModel, RunError
 from evenhand.models.cache import fingerprints
 from evenhand.runs.folder import ANSWERS
 from evenhand.runs.json_files import rescore
@@ -52,7 +52,7 @@ def of_model(path: Path, model: Model) -> RunRecord | None:
     others = fingerprints(path / ANSWERS) | ({record.fingerprint} if record else set())
     if others - {model.fingerprint}:
         whose = f"'{record.model}' ({record.fingerprint[:12]})" if record else "another model"
-        raise RunError(
+        raise OtherModel(
             f"'{path}' holds a run of {whose}; this is '{model.name}' ({model.fingerprint[:12]}), and other weights, "
             "tokenizer, dtype or imported scores make another model. Choose another `out` or `name`, or start over: "
             "`fresh`."

@@ -50,7 +50,7 @@ def of_log(
         raise BadInput(f"{file} is a log of {' and '.join(log.datasets)}. Got `dataset` {', '.join(sorted(named))}.")
     numbers = ("log-probabilities",) if log.probable else ("answers",)
     asked, scores, warnings, rows, matched = [], [], list[str](), 0, 0
-    for name in [name for name in log.datasets if not named or name in named]:
+    for name in [name for name in log.datasets if (name in named if named else log.rows[name])]:
         tasks = _tasks(log, name, measure, kind, seed)
         whole = tasks[0].whole.dataset
         found = match(log.rows[name], whole, file)

@@ -14,7 +14,7 @@ from evenhand.auditing.checkpoints import RECORD, check_alike, checkpoints
 from evenhand.auditing.sweep import run_names, sweep
 from evenhand.auditing.wanted import Given, Measures, Named, Wanted
 from evenhand.core.files import prepare, write_whole
-from evenhand.errors import BadInput, RunError
+from evenhand.errors import BadInput, OtherModel, RunError
 from evenhand.models.loading.names import find, kind
 from evenhand.report.page.track import track_page
 from evenhand.report.plots import save, suited
@@ -84,7 +84,13 @@ def track(
     runs = []
     for name, one in named.items():
         run = given.get(name) or _finished(folders[name], str(one), asked, how)
-        runs.append(run or next(iter(sweep([str(one)], name=name, **what))))
+        try:
+            runs.append(run or next(iter(sweep([str(one)], name=name, **what))))
+        except OtherModel as error:
+            raise RunError(
+                f"'{one}' has changed since it was measured: its run in '{folders[name]}' is of other weights. Delete "
+                "that folder, or choose another `out`."
+            ) from error
     check_alike(dict(zip(named, runs, strict=True)))
     made = replace(tracked(runs), page=out / PAGE)
     html, numbers = track_page(made).encode(), json.dumps(made.as_json(), indent=1, ensure_ascii=False).encode()

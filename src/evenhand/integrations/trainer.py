@@ -133,7 +133,10 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         return control
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Say how much of the time went into measuring."""
+        """Say how much of the time went into measuring; measure if an evaluation ended the training after its step."""
+        swapped = args.load_best_model_at_end and state.best_model_checkpoint is not None
+        if state.global_step and state.global_step not in self.measured and not swapped:
+            self._measure(state, control, given["model"])
         self._trainer = None
         whole = time.monotonic() - self._begun
         if state.is_world_process_zero:
@@ -237,7 +240,8 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
 
 
 def _sample(tasks: Sequence[TaskRecord]) -> list[tuple[Any, ...]]:
-    return [(task.what, task.limit, task.seed) for task in tasks]
+    found = [(task.name, task.what, task.limit, task.seed) for task in tasks]  # a run has them by language
+    return sorted(found, key=lambda one: one[0])
 
 
 def _logged(run: Run) -> dict[str, float]:

@@ -7,9 +7,11 @@ from typing import Any
 from rich.console import Console, RenderableType
 
 from evenhand.analysis.comparison import Comparison
+from evenhand.analysis.tracking import Track
 from evenhand.core.shown import harmless
 from evenhand.gate.verdict import Verdict
 from evenhand.report import comparison as compared
+from evenhand.report import track as tracked
 from evenhand.report.answer import WIDEST, answer
 from evenhand.runs.folder import Run
 
@@ -31,6 +33,11 @@ def _(run: Run) -> str:
 @text.register
 def _(comparison: Comparison) -> str:
     return _rendered(compared.terminal(comparison), LONGEST)
+
+
+@text.register
+def _(track: Track) -> str:
+    return _rendered(tracked.terminal(track, WIDEST), WIDEST)
 
 
 @text.register

@@ -33,7 +33,7 @@ def terminal(track: Track, width: int) -> RenderableType:
     places = columns(track, max(2, (width - LABEL) // CELL))
     names = track.short_labels
     cut = [name if len(name) <= CELL - 2 else f"{name[: CELL - 3]}…" for name in names]
-    start = track.labels[0].removesuffix(names[0])
+    start = track.labels[0].rstrip("0123456789") if names[0] != track.labels[0] else ""
     heads = [f"value at {start}" if start else "value at", *(cut[place] for place in places)]
     parts += [table(heads, [_row(track, n, places) for n in range(len(track.curves))], left=heads[:1])]
     if len(places) < len(names):

@@ -40,6 +40,13 @@ def test_likelihoods_of_sentences_are_the_pronouns_of_a_causal_model(tmp_path: P
             taken(file, "tbd", **{"measure": "pronoun", "fresh": True} | asked)
 
 
+def test_a_log_of_a_task_with_other_options_is_refused(tmp_path: Path) -> None:
+    """The options of a question stand in another order there, and its letters would be taken for others."""
+    file = logged("tgb", tmp_path, [-1.0, -2.0], options={"order": "released"})
+    with pytest.raises(BadInput, match="line 1: the task was exported with order=released, not None. Give it"):
+        taken(file, "tgb")
+
+
 def test_a_log_of_an_exported_task_names_its_dataset(tmp_path: Path) -> None:
     run = from_scores(logged("tgb", tmp_path, [-1.0, -2.0]), name="mine", out=tmp_path / "runs")
     assert run.datasets == ["tgb"]

@@ -39,6 +39,8 @@ def test_it_is_the_model_that_saving_and_loading_would_give(kind: str, tmp_path:
     tokenizer.save_pretrained(tmp_path / "saved")
     loaded, wrapped = evenhand.load(str(tmp_path / "saved")), wrap(network, tokenizer, "now")
     assert wrapped.fingerprint == loaded.fingerprint != evenhand.load(str(tmp_path / "base")).fingerprint
+    tokenizer(tiny.TEXTS[:2], truncation=True, max_length=8)  # as a script does before it trains
+    assert wrap(network, tokenizer, "now").fingerprint == loaded.fingerprint
     told = [[logp for answer in model.answer(questions) for logp in answer.logps] for model in (wrapped, loaded)]
     assert told[0] == pytest.approx(told[1], abs=1e-5)
     assert wrapped.kind == loaded.kind

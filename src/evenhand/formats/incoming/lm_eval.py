@@ -93,6 +93,9 @@ def _own(where: str, doc: Any, dataset: Dataset) -> str:
     if told != wanted:
         one, other = (f"'{name}', version {version}" for name, version in (told, wanted))
         raise BadInput(f"{where} is of the dataset {one}, not {other}. Name its own: `dataset`.")
+    for name, value in dict(doc.get("options", {})).items():
+        if (here := str(dataset.options.get(name))) != value:
+            raise BadInput(f"{where}: the task was exported with {name}={value}, not {here}. Give it: `option`.")
     return str(doc["id"])
 
 

@@ -76,7 +76,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
             revision=None if revision is None else str(revision),
             dtype=dtype,
             device=device,
-            batch_size="auto" if str(batch_size).startswith("auto") else batch_size,
+            batch_size=int(batch_size) if str(batch_size).isdecimal() else "auto",
             trust_remote_code=trust_remote_code,
         )
 

@@ -93,7 +93,9 @@ def _put(path: Path, text: str) -> None:
 
 def _document(dataset: Dataset, item: Item, kind: _Kind) -> dict[str, Any]:
     context, choices = _texts(kind.measure.ask(item))
-    of = {"id": item.id, "dataset": base_name(dataset.name), "version": dataset.version}
+    of: dict[str, Any] = {"id": item.id, "dataset": base_name(dataset.name), "version": dataset.version}
+    options = {name: str(value) for name, value in dataset.options.items() if name not in ("file", "sha256")}
+    of |= {"options": options} if options else {}
     groups = {"groups": dict(item.groups)} if item.groups else {}
     return of | {"context": context, "choices": choices} | kind.more(item) | groups
 

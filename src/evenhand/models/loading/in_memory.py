@@ -29,6 +29,9 @@ def wrap(
     would after saving and loading. The network itself is left alone: see `_twin`.
     """
     network = _without_adapter(network, name)
+    if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
+        backend.no_truncation()  # as whoever tokenized last has left them; they would be part of the fingerprint
+        backend.no_padding()
     kind, found = type(network).__name__, Found(name, "memory", on_hub=False)
     tokenizer = JapaneseTokenizer(tokenizer) if japanese.known(tokenizer) else tokenizer
     outputs: tuple[int, int, int] | None = None

@@ -1,7 +1,7 @@
 """The page of a training: one HTML file with a curve for each headline value, and where it changed."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -57,8 +57,9 @@ def sentence(track: Track, row: Mapping[Any, Any]) -> str:
 
 def lead(track: Track) -> str:
     """The answer, in a sentence or two: where the model became more or less biased."""
-    if len(_unfit(track)) >= len(track.labels) - 1:
-        return f"Nothing can be judged: {', '.join(_unfit(track))} are unfit to be measured, by the doctor."
+    if len(unfit := _unfit(track, all)) >= len(track.labels) - 1:
+        are = "is" if len(unfit) == 1 else "are"
+        return f"Nothing can be judged: {', '.join(unfit)} {are} unfit to be measured, by the doctor."
     if track.shown.empty:
         whole = _grouped(track, track.overall)
         overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in whole)
@@ -83,12 +84,12 @@ def _values(n: int) -> str:
     return f"{n} headline value{'s' if n != 1 else ''}"
 
 
-def _unfit(track: Track) -> list[str]:
-    """The checkpoints that the doctor calls unfit for a curve."""
+def _unfit(track: Track, of: Callable[[Iterable[bool]], bool] = any) -> list[str]:
+    """The checkpoints that the doctor calls unfit for a curve, or for all of them."""
     return [
         label
         for label, run in zip(track.labels, track.runs, strict=True)
-        if any(run.record.unfit(curve.task) for curve in track.curves)
+        if of(run.record.unfit(curve.task) for curve in track.curves)
     ]
 
 
