@@ -256,7 +256,7 @@ def without_order(folder: Path) -> list[Path]:
         (one, "A curve needs two checkpoints or more. Got .*checkpoint-1"),
         (twice, "is given twice. Give each checkpoint once"),
         (without_order, "order of the runs in .* is not known: after and before have no number"),
-        (lambda folder: ["mini-en"], "A curve needs two checkpoints or more. Got mini-en"),
+        (lambda folder: ["mini-en"], "A curve needs two checkpoints or more. Got 'mini-en':"),
         (lambda folder: [], "A curve needs two checkpoints or more. Got none"),
         (lambda folder: ["openai:gpt", "mini-en"], "'openai:gpt' has no weights that can be seen"),
     ],
