@@ -91,7 +91,7 @@ def test_the_page_on_swapping_has_the_counts_that_were_measured() -> None:
     text = page.SWAPPING.read_text(encoding="utf-8").partition("## Debias")[0]
     rows = json.loads((page.RESULTS / "swap.json").read_text(encoding="utf-8"))["rows"]
     counts = [re.match(r"(\d+) of (\d+):", row["note"]) for row in rows if row["unit"] == "%"]
-    assert len(counts) == 7
+    assert len(counts) == 12
     numbers = set(re.findall(r"\d+(?:,\d{3})*", text))
     for count in counts:
         assert count is not None

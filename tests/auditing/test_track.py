@@ -302,7 +302,7 @@ def test_what_finished_runs_measured_is_not_chosen_again(tracked_training: Track
     runs = [run.path for run in tracked_training.runs[:2]]
     with pytest.raises(BadInput, match="taken as they are.*`suite` is for models that are still to be measured"):
         evenhand.track(runs, suite="gbef", out=tmp_path / "track")
-    with pytest.raises(BadInput, match="Got 'nothere', which is no folder here"):
+    with pytest.raises(BadInput, match="Got 'nothere', which is not a folder here"):
         evenhand.track("nothere")
 
 

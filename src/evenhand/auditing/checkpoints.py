@@ -43,9 +43,9 @@ def checkpoints(
     if twice := [place for place in places if places.count(place) > 1]:
         raise BadInput(f"'{twice[0]}' is given twice. Give each checkpoint once, in the order of the training.")
     if len(found) < 2:
-        got = (
-            "none" if not found else f"'{found[0]}'" + ("" if Path(found[0]).exists() else ", which is no folder here")
-        )
+        got = f"'{found[0]}'" if found else "none"
+        if found and find(str(found[0])).on_hub:
+            got += ", which is not a folder here"
         raise BadInput(
             f"A curve needs two checkpoints or more. Got {got}: give several models, the folder of a training with its "
             "checkpoint-*, or a Hub id with several revisions."
