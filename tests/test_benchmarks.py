@@ -104,6 +104,7 @@ def test_without_the_tagger_and_gap_our_own_speed_is_told_and_what_is_missing(
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
     monkeypatch.setattr(swap, "find_spec", lambda name: None)
     monkeypatch.setattr(swap, "rate", lambda work, texts, jobs: 2.5)
+    monkeypatch.setattr("sys.argv", ["swap.py"])
     swap.main()
     told = capsys.readouterr()
     rows = told.out.splitlines()[1:]
