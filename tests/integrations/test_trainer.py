@@ -99,6 +99,23 @@ def test_each_step_is_a_run_on_the_same_items_as_an_audit_of_its_checkpoint(base
     assert again.scores["score"].tolist() == pytest.approx(runs[-1].scores["score"].tolist(), abs=1e-5, nan_ok=True)
 
 
+class Stopper(TrainerCallback):  # type: ignore[misc]
+    """Ends a training after its epoch, as an evaluation does with EarlyStoppingCallback: after our own hooks."""
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
+        control.should_training_stop = True
+        return control
+
+
+def test_the_last_weights_are_measured_where_another_callback_ends_the_training(base: Path, tmp_path: Path) -> None:
+    bias = BiasCallback(**PAIRS, every=1000, out=tmp_path / "runs")
+    trainer = train(base, tmp_path, bias, Stopper(), max_steps=-1, num_train_epochs=3)
+    last = trainer.state.global_step
+    assert trainer.state.epoch == 1
+    assert bias.measured == [last]
+    assert sorted(logged(trainer)) == [last]
+
+
 class Writer:
     """What TensorBoard would draw."""
 

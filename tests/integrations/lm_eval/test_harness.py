@@ -286,6 +286,13 @@ def test_options_of_the_harness_are_used_where_they_are_not_its_defaults() -> No
     assert told.given == {"pretrained": "mini-en", "batch_size": 1}
 
 
+def test_a_batch_size_of_the_command_line_is_a_text() -> None:
+    from evenhand.integrations.lm_eval.backend import MaskedBackend
+
+    assert MaskedBackend("mini-en", batch_size="16").model.about["batch_size"] == 16
+    assert MaskedBackend("mini-en", batch_size="auto:4").model.about["batch_size"] == "auto"
+
+
 def test_the_backend_is_found_by_its_entry_point_and_by_its_name() -> None:
     from lm_eval.api.registry import get_model
 
