@@ -25,14 +25,14 @@ SIDES = {
     "her": (("his", "my", "their", "our"), ("him", "me", "them", "us")),
     "his": (("her", "my", "our", "your"), ("hers", "mine", "ours", "yours")),
     "name": (
-        ("he", "she", "him", "her", "John", "Mary", "David", "Sarah", "Tom", "Anna", "James", "William", "Elizabeth"),
-        ("it", "London", "England", "America", "Paris", "there", "Texas", "China", "they", "the", "to"),
+        ("he", "she", "him", "her", "John", "Mary", "Tom", "Elizabeth"),
+        ("it", "they", "there", "the", "to", "London", "England", "China"),
     ),
 }
 """The words that are compared, for each kind of question. Each is one token of the model: a place is read once."""
-WORDS = {"her": (4, 4), "his": (4, 4), "name": (6, 5)}
-"""Words of context before and after."""
-REACH = 120
+BEFORE, AFTER = 4, 3
+"""Words of context on each side."""
+REACH = 50
 PLAIN = str.maketrans({**dict.fromkeys("’‘`´", "'"), **dict.fromkeys("“”„", '"'), **dict.fromkeys("—–", "-"), "…": "."})
 AGREED, DENIED = 1.0, -0.5
 """From the first log-odds on a doubtful name is a person's; below the second it is none."""
@@ -50,12 +50,11 @@ class Place:
 
 def place(kind: str, text: str, start: int, stop: int) -> Place:
     """The place with a few words on each side, in plain characters, which the model knows."""
-    before, after = WORDS[kind]
     left, right = text[max(0, start - REACH) : start], text[stop : stop + REACH]
     words = [m.start() for m in re.finditer(r"\S+", left)]
-    begin = words[-before] if len(words) >= before else words[0] if words else len(left)
+    begin = words[-BEFORE] if len(words) >= BEFORE else words[0] if words else len(left)
     ends = [m.end() for m in re.finditer(r"\S+", right)]
-    end = ends[after - 1] if len(ends) >= after else ends[-1] if ends else 0
+    end = ends[AFTER - 1] if len(ends) >= AFTER else ends[-1] if ends else 0
     left, right = left[begin:], right[:end]
     return Place(kind, _plain(left + text[start:stop] + right), len(left), len(left) + stop - start)
 

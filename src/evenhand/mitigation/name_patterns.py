@@ -15,7 +15,11 @@ TOKEN = re.compile(CAPITAL)
 STARTS = re.compile(r"(?:^|[.!?:;]['\"’”)\]]*\s+|\n\s*|[\"“‘`]+|--\s*|\(\s*|\[\s*|[*•]\s*)$")
 """What precedes the first word of a sentence."""
 PLACE_WORDS = re.compile(r"\b(?:in|near|outside|(?:Baron|Bishop|Count|County|Duke|Earl|city|suburb|town)\s+of)\s+$")
-PLACED = re.compile(r"\b(?:in|at|of|from|to|near|the|The|and|\d+)\s+$|[A-Z][a-z]+,\s$")
+PLACED = re.compile(
+    r"\b(?:in|In|at|At|of|from|From|to|near|Near|the|The|and|around|upon|[Ss]ince|[Uu]ntil|[Dd]uring|[Ee]arly|[Ll]ate|mid|"
+    r"last|next|following|previous|every|north|south|east|west|northern|southern|eastern|western|July or|\d+)[\s-]+$|"
+    r"[A-Z][a-z]+,\s$"
+)
 """What precedes a place or a month that is also a name: in Georgia; Savannah, Georgia; 20 April."""
 INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
 """The same if another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 
 from evenhand.datasets.gendered import Gender, gender
@@ -41,8 +41,6 @@ from evenhand.mitigation.name_patterns import (
 )
 from evenhand.mitigation.swap import Swapper, To
 
-ASKED = 2
-"""Places of a doubtful word that a model is asked about: the first of a document."""
 Run = list[tuple[str, int]]
 """Capitalised words in a row, each with its position."""
 
@@ -71,7 +69,7 @@ class Naming:
         for match in RUN.finditer(text):  # most are one word, which is not in the list: these must be quick
             word = match[0]
             if " " in word:
-                if run := self._run(text, match):
+                if (run := self._run(text, match)) and not _not_a_person(text, run):
                     runs.append(run)
             elif word.lower() in table:
                 runs.append([(word, match.start())])
@@ -122,7 +120,7 @@ class Naming:
         context = contexts()
         first, last = set[str](), set[str]()
         for run in runs:
-            if len(run) > 1 and not _not_a_person(text, run):
+            if len(run) > 1:
                 first.update(word for word, _ in run[:-1] if word.lower() in self.table)
                 if not (len(run) == 2 and run[0][0] in context["first_titles"]):
                     last.add(run[-1][0])
@@ -165,20 +163,21 @@ class Draft:
     """Words that do what people do, but are not in the list."""
 
     def doubtful(self) -> list[Place]:
-        """Where to ask a model whether a doubtful word is a person: at most two places of each."""
-        return [here for places in self._places().values() for here in places]
+        """Where to ask a model whether a doubtful word is a person: the first place of each."""
+        return list(self._places.values())
 
-    def _places(self) -> dict[str, list[Place]]:
-        found: dict[str, list[Place]] = {}
+    @cached_property
+    def _places(self) -> dict[str, Place]:
+        found: dict[str, Place] = {}
         for run in self.alone:
             word, start = run[0]
             before = self.text[max(0, start - 20) : start]
-            if word in self.first or word.isupper() or PLACED.search(before) or DATED.match(self.text, _end(run)):
+            if word in found or word in self.first or word.isupper() or PLACED.search(before):
                 continue
             if word not in contexts()["elsewhere"] and not STARTS.search(before) and not self._is_a_word(word):
                 continue  # Grace, in the middle of a sentence
-            if len(places := found.setdefault(word, [])) < ASKED:
-                places.append(place("name", self.text, start, start + len(word)))
+            if self._is_first_name(run, 0, self.naming.table[word.lower()], {word}):  # if the model says so
+                found[word] = place("name", self.text, start, start + len(word))
         return found
 
     def _is_a_word(self, word: str) -> bool:
@@ -186,12 +185,10 @@ class Draft:
         return re.search(rf"\b{word.lower()}\b", self.text) is not None
 
     def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
-        """The edits, then the names that stay. A doubtful name is one throughout, by the mean of its odds."""
-        told = dict[str, float]()
-        for word, places in self._places().items() if odds else ():
-            told[word] = sum(odds[here] for here in places) / len(places)  # no answer, no opinion
-        people = {word for word, mean in told.items() if mean >= AGREED}
-        others = {word for word, mean in told.items() if mean < DENIED}
+        """The edits, then the names that stay. A doubtful name is one throughout, by the odds of its first place."""
+        told = {word: odds[here] for word, here in self._places.items()} if odds else {}
+        people = {word for word, found in told.items() if found >= AGREED}  # no answer, no opinion
+        others = {word for word, found in told.items() if found < DENIED}
         first = (self.first | people) - others
         for run in self.runs:
             for index, (word, start) in enumerate(run):
@@ -216,7 +213,7 @@ class Draft:
         context, text, table = contexts(), self.text, self.naming.table
         word, start = run[index]
         stop = start + len(word)
-        if HYPHEN.match(text, stop) or HYPHENED.search(text, max(0, start - 3), start) or _not_a_person(text, run):
+        if HYPHEN.match(text, stop) or HYPHENED.search(text, max(0, start - 3), start):
             return False
         if word in context["never"] or (word.isupper() and len(word) < 4) or FIRM.match(text, _end(run)):
             return False
