@@ -162,7 +162,7 @@ def tagged_names(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
     documents = defaultdict[str, list[Sentence]](list)
     for one in given:
         documents[one.document].append(one)
-    edits = swapper(True, "auto").found([" ".join(one.text for one in found) for found in documents.values()])
+    edits = swapper(True, "auto").found([joined(one.text for one in found) for found in documents.values()])
     counts = Counter[tuple[bool, bool, bool]]()
     for found, changes in zip(documents.values(), edits, strict=True):
         swapped = {edit.start for edit in changes if edit.rule == "name"}
@@ -183,6 +183,11 @@ def tagged_names(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
             if whole:
                 note = "entities of GUM and GENTLE" if annotated else "tags of treebanks without entities"
                 yield share(f"swapped, but {what}, UD {part}", wrong, whole, f"{note}, {about}")
+
+
+def joined(texts: Iterable[str]) -> str:
+    """The sentences of a document; headings and items of lists, which end without a mark, have their own lines."""
+    return "".join(text + (" " if text.rstrip("\"”’')").endswith((".", "!", "?", ":", ",", ";")) else "\n") for text in texts)
 
 
 def names(annotated: Sequence[dict[str, str]], texts: dict[str, str]) -> Iterator[dict[str, Any]]:

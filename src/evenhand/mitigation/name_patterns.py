@@ -1,6 +1,7 @@
 """What stands before and after a capitalised word that is a person's name, or is none."""
 
 import re
+from collections import Counter
 
 from evenhand.datasets.gendered import gender
 from evenhand.mitigation.contexts import any_of, contexts
@@ -12,6 +13,7 @@ RUN = re.compile(
 )
 """Capitalised words in a row, with initials, titles and the small words of surnames."""
 TOKEN = re.compile(CAPITAL)
+LETTERS = re.compile(r"[^\W\d_]+")
 STARTS = re.compile(r"(?:^|[.!?:;]['\"’”)\]]*\s+|\n\s*|[\"“‘`]+|--\s*|\(\s*|\[\s*|[*•]\s*)$")
 """What precedes the first word of a sentence."""
 PLACE_WORDS = re.compile(r"\b(?:in|near|outside|(?:Baron|Bishop|Count|County|Duke|Earl|city|suburb|town)\s+of)\s+$")
@@ -70,10 +72,14 @@ HYPHEN, HYPHENED = (
 """One hyphen, as in Jean-Paul, and O'Donnell; two are a dash. Some texts have * for letters (Fran*ais)."""
 
 
-def mostly_small(text: str, word: str) -> bool:
+def spellings(text: str) -> Counter[str]:
+    """How often a document has each word, as it is spelt."""
+    return Counter(LETTERS.findall(text))
+
+
+def mostly_small(words: Counter[str], word: str) -> bool:
     """Whether a document that has "Basil Harvesting" is about basil. Will is too often a verb to tell."""
-    small, capital = (len(re.findall(rf"\b{form}\b", text)) for form in (word.lower(), word))
-    return word != "Will" and small >= capital
+    return word != "Will" and words[word.lower()] >= words[word]
 
 
 def is_unlisted(text: str, word: str, start: int, stop: int) -> bool:

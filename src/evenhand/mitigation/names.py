@@ -1,6 +1,7 @@
 """First names of people in a document, and their partners: names of the other gender that are about as common."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -38,6 +39,7 @@ from evenhand.mitigation.name_patterns import (
     WITHIN,
     is_unlisted,
     mostly_small,
+    spellings,
 )
 from evenhand.mitigation.swap import Swapper, To
 
@@ -124,7 +126,9 @@ class Naming:
                 first.update(word for word, _ in run[:-1] if word.lower() in self.table)
                 if not (len(run) == 2 and run[0][0] in context["first_titles"]):
                     last.add(run[-1][0])
-        first -= {word for word in first & context["words"] if mostly_small(text, word)}
+        if words := first & context["words"]:
+            spelt = spellings(text)
+            first -= {word for word in words if mostly_small(spelt, word)}
         settled = first | last | context["never"]
         alone = [run for run in runs if len(run) == 1 and run[0][0] not in settled]
         doubtful = {
@@ -174,15 +178,15 @@ class Draft:
             before = self.text[max(0, start - 20) : start]
             if word in found or word in self.first or word.isupper() or PLACED.search(before):
                 continue
-            if word not in contexts()["elsewhere"] and not STARTS.search(before) and not self._is_a_word(word):
-                continue  # Grace, in the middle of a sentence
+            if word not in contexts()["elsewhere"] and not STARTS.search(before) and word.lower() not in self._spelt:
+                continue  # Grace, in the middle of a sentence, and no grace
             if self._is_first_name(run, 0, self.naming.table[word.lower()], {word}):  # if the model says so
                 found[word] = place("name", self.text, start, start + len(word))
         return found
 
-    def _is_a_word(self, word: str) -> bool:
-        """Whether the document has it as an ordinary word, too: basil."""
-        return re.search(rf"\b{word.lower()}\b", self.text) is not None
+    @cached_property
+    def _spelt(self) -> Counter[str]:
+        return spellings(self.text)
 
     def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
         """The edits, then the names that stay. A doubtful name is one throughout, by the odds of its first place."""
@@ -253,7 +257,7 @@ class Draft:
             return False
         if word in self.last or word in context["elsewhere"] or found.surname or word in context["surnames"]:
             return False
-        if word in context["words"] and STARTS.search(before):
+        if word in context["words"] and (STARTS.search(before) or mostly_small(self._spelt, word)):
             return False
         return not PLACE_WORDS.search(before)
 
