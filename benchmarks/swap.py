@@ -15,7 +15,7 @@ import re
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -31,6 +31,7 @@ from evenhand.mitigation.asking import Grammar
 from evenhand.mitigation.name_lists import bundled
 from evenhand.mitigation.names import Naming
 from evenhand.mitigation.swap import Swapper
+from evenhand.mitigation.swap_workers import CHARACTERS
 
 GRAMMARS: tuple[Grammar, ...] = ("rules", "auto")
 PARTS = ((True, "test", "test files"), (False, "dev", "dev and train, read for tuning"))
@@ -41,8 +42,6 @@ LABELS = Path(__file__).parents[1] / "tests" / "mitigation"
 TOKEN = re.compile(r"\w+|[^\w\s]")
 OURS, PEERS = 3_000_000, 60_000
 """Characters of text for each; the peer is slow."""
-CHUNK = 200_000
-"""Characters handed to a worker at a time."""
 
 
 def gap() -> list[dict[str, str]]:
@@ -134,7 +133,12 @@ def treebanks(folder: Path) -> Iterator[dict[str, Any]]:
     """her, his and names on the tags of treebanks. Those of -dev and -train were read for tuning, others were not."""
     given = list(sentences(folder))
     yield from tagged_pronouns(given)
-    yield from tagged_names(given)
+    documents = defaultdict[str, list[Sentence]](list)
+    for one in given:
+        documents[one.document].append(one)
+    yield from tagged_names(documents.values())
+    text = "\n".join(" ".join(one.text for one in found) for found in documents.values())
+    yield row("swap, auto, 1 core, UD", rate(swap_auto, chunks(text[:OURS]), 1), unit="MB/s", note="documents of UD")
 
 
 def tagged_pronouns(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
@@ -157,14 +161,11 @@ def tagged_pronouns(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
                     yield share(name, right, len(places), f"gold tags of UD, {about}")
 
 
-def tagged_names(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
+def tagged_names(documents: Collection[Sequence[Sentence]]) -> Iterator[dict[str, Any]]:
     """Swapped names that are no persons: in no entity that is one or, where entities are not annotated, no PROPN."""
-    documents = defaultdict[str, list[Sentence]](list)
-    for one in given:
-        documents[one.document].append(one)
-    edits = swapper(True, "auto").found([joined(one.text for one in found) for found in documents.values()])
+    edits = swapper(True, "auto").found([joined(one.text for one in found) for found in documents])
     counts = Counter[tuple[bool, bool, bool]]()
-    for found, changes in zip(documents.values(), edits, strict=True):
+    for found, changes in zip(documents, edits, strict=True):
         swapped = {edit.start for edit in changes if edit.rule == "name"}
         annotated, at = any(entity for one in found for *_, entity in one.words), 0
         for one in found:
@@ -187,7 +188,9 @@ def tagged_names(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
 
 def joined(texts: Iterable[str]) -> str:
     """The sentences of a document; headings and items of lists, which end without a mark, have their own lines."""
-    return "".join(text + (" " if text.rstrip("\"”’')").endswith((".", "!", "?", ":", ",", ";")) else "\n") for text in texts)
+    return "".join(
+        text + (" " if text.rstrip("\"”’')").endswith((".", "!", "?", ":", ",", ";")) else "\n") for text in texts
+    )
 
 
 def names(annotated: Sequence[dict[str, str]], texts: dict[str, str]) -> Iterator[dict[str, Any]]:
@@ -237,7 +240,8 @@ def speed(documents: Iterable[str], what: str) -> Iterator[dict[str, Any]]:
 
 
 def chunks(text: str) -> list[str]:
-    return [text[start : start + CHUNK] for start in range(0, len(text), CHUNK)]
+    """What a worker gets at a time."""
+    return [text[start : start + CHARACTERS] for start in range(0, len(text), CHARACTERS)]
 
 
 def rate(work: Callable[[str], None], texts: Sequence[str], jobs: int) -> float:

@@ -63,7 +63,7 @@ def main() -> None:
         for match in WORD.finditer(text)
         if match[0] not in ("US", "ME")
     ]
-    rows = [list(features(*place, kinds)) for place in places]
+    rows = [features(*place, kinds) for place in places]
     labels = np.array([1.0 if text[start:stop].lower() in POSSESSIVES else -1.0 for text, start, stop in places])
     weights = learned(rows, labels, np.array([counts[text] for text, *_ in places]))
     words = defaultdict(list)

@@ -7,8 +7,9 @@ data/pronouns-en.tsv.
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
+from itertools import repeat
 
 from evenhand.datasets.files.bundled import read_text
 
@@ -48,19 +49,31 @@ COUNTED = re.compile(
     r"year|decade|time|mile|block|step|pace|foot|feet|yard|inch|met|kilom|point|place|dollar|pound|cent|percent)\w*\b)[a-z]"
 )
 """What follows a possessive, unless the verb before may have two objects: her two sons, but met her two years ago."""
+MADE = re.compile(
+    r"\bma(?:de|ke|kes|king)\s+her\s+(?:(?!her\b|to\b)[\w'’-]+\s+){0,3}(?:appearance|bow|choice|comeback|debut|escape|exit|"
+    r"living|mark|mind|peace|way)\b",
+    re.I,
+)
+"""A possessive: made her Broadway debut, make her mind up."""
 SURE = -2.0
 """Below this a "his" has no noun ("a friend of his"), which is rare: one in a hundred."""
-UNSURE = {"her": (-1.75, 0.55), "his": (-4.0, -0.2)}
-"""Scores between the two are often wrong; those of "her" more widely after two kinds of verbs."""
+UNSURE = {"her": (-1.25, 0.55), "his": (-4.0, -0.2)}
+"""Scores between the two are often wrong; those of "her" more widely after some verbs."""
+ENDING = r"(?:e|es|s|ed|ted|ting|ing|ning|n|en)?\s+$"
 TWO_OBJECTS = re.compile(
     r"\b(?:appoint|ask|assign|award|br(?:ing|ought)|b(?:uy|ought)|call|charg|cost|crown|declar|den[iy]|dub|elect|feed|fed|"
     r"fetch|forgiv|forgav|g[ae]ve?|giv|grant|guarantee|hand|lend|lent|loan|mail|nam|nicknam|offer|ow|paid|pay|permit|pour|"
-    r"promis|refus|sell|sold|sen[dt]|show|taught|teach|tell|told|thr[eo]w|toss|vot|wish)(?:e|es|s|ed|ted|ting|ing|n|en)?\s+$",
+    rf"promis|refus|sell|sold|sen[dt]|show|taught|teach|tell|told|thr[eo]w|toss|vot|wish){ENDING}",
     re.I,
 )
-"""A verb that may have two objects, or an object and what it is: gave her money, elected her president."""
-SEEING = re.compile(r"\b(?:see|sees|saw|seen|watch|watched|hear|heard|feel|felt)\s+$", re.I)
-"""A verb that may have an object and what it does: saw her duck."""
+"""A verb that often has two objects, or an object and what it is called: gave her money, elected her president."""
+COMPLEMENT = re.compile(
+    r"\b(?:advanc|allow|believ|build|built|choos|chose|consider|cook|do|did|earn|feel|felt|find|found|fl(?:y|ew)|hear|heard|"
+    r"held|hold|keep|kept|leav|left|mak|made|prov|render|saw|see|serv|sing|sang|think|thought|watch|win|won|writ|wrote)"
+    + ENDING,
+    re.I,
+)
+"""A verb that may have an object and what it is or does: made her anxious, saw her duck; or, seldom, two objects."""
 PART = 0.15
 OF_HIS = re.compile(r"\b(?:that|this|those|these)\s+(?:[a-z-]+\s+){1,2}of\s+$", re.I)
 """What precedes a "his" that may have no noun: that car of his (broke down), that car of his (father)."""
@@ -71,7 +84,7 @@ def tokens(text: str) -> list[str]:
     return TOKEN.findall(text.replace("--", "—").replace("–", "—"))
 
 
-def features(text: str, start: int, stop: int, kinds: Mapping[str, str]) -> Iterator[str]:
+def features(text: str, start: int, stop: int, kinds: Mapping[str, str]) -> list[str]:
     """The features of a place: the words around it, their endings and kinds, and combinations of these."""
     after = tokens(text[stop : stop + AROUND])[:3]
     before = tokens(text[max(0, start - AROUND) : start])[-3:]
@@ -79,28 +92,28 @@ def features(text: str, start: int, stop: int, kinds: Mapping[str, str]) -> Iter
     last3, last2, last1 = ("<s>", "<s>", "<s>", *before)[-3:]
     low, left = next1.lower(), last1.lower()
     kind1, kind2, kind3, past1, past2, past3 = (_kind(w, kinds) for w in (next1, next2, next3, last1, last2, last3))
-    yield ""
-    yield f"+1 {low}"
-    yield f"+2 {next2.lower()}"
-    yield f"-1 {left}"
-    yield f"-2 {last2.lower()}"
-    yield f"-1+1 {left} {low}"
-    yield f"+1... {low[-3:]}"
-    yield f"-1... {left[-3:]}"
-    yield f"k {kind1}"
-    yield f"k {kind1} {kind2}"
-    yield f"k {kind1} {kind2} {kind3}"
-    yield f"p {past1}"
-    yield f"p {past2} {past1}"
-    yield f"p {past3} {past2} {past1}"
-    yield f"pk {past1} {kind1}"
-    yield f"pk {past1} {kind1} {kind2}"
-    yield f"-1k {left} {kind1}"
-    yield f"+1k {low} {kind2}"
-    yield f"...k {low[-2:]} {kind2}"
-    if next1[0].isupper():
-        yield "capital"
-        yield f"capital -1... {left[-2:]}"
+    found = [
+        "",
+        f"+1 {low}",
+        f"+2 {next2.lower()}",
+        f"-1 {left}",
+        f"-2 {last2.lower()}",
+        f"-1+1 {left} {low}",
+        f"+1... {low[-3:]}",
+        f"-1... {left[-3:]}",
+        f"k {kind1}",
+        f"k {kind1} {kind2}",
+        f"k {kind1} {kind2} {kind3}",
+        f"p {past1}",
+        f"p {past2} {past1}",
+        f"p {past3} {past2} {past1}",
+        f"pk {past1} {kind1}",
+        f"pk {past1} {kind1} {kind2}",
+        f"-1k {left} {kind1}",
+        f"+1k {low} {kind2}",
+        f"...k {low[-2:]} {kind2}",
+    ]
+    return [*found, "capital", f"capital -1... {left[-2:]}"] if next1[0].isupper() else found
 
 
 def _kind(word: str, kinds: Mapping[str, str]) -> str:
@@ -144,12 +157,14 @@ def score(text: str, start: int, stop: int) -> float:
             return -10.0
         if TITLED.match(text, stop):
             return 10.0
-    elif QUALIFIED.match(text, stop) or (
-        COUNTED.match(text, stop) and not TWO_OBJECTS.search(text[max(0, start - 16) : start])
+    elif (
+        QUALIFIED.match(text, stop)
+        or MADE.search(text, max(0, start - 8), stop + AROUND)
+        or (COUNTED.match(text, stop) and not TWO_OBJECTS.search(text[max(0, start - 16) : start]))
     ):
         return 10.0
     kinds, weights = _learned()
-    return sum(weights.get(feature, 0.0) for feature in features(text, start, stop, kinds))
+    return sum(map(weights.get, features(text, start, stop, kinds), repeat(0.0)))
 
 
 def is_unsure(text: str, start: int, stop: int, found: float) -> bool:
@@ -158,11 +173,10 @@ def is_unsure(text: str, start: int, stop: int, found: float) -> bool:
     low, high = UNSURE[word]
     if word == "his":
         return low < found < (6.0 if OF_HIS.search(text[max(0, start - 40) : start]) else high)
-    before = text[max(0, start - 16) : start]
-    if found <= low:
-        low = -2.25 if SEEING.search(before) else low
-    elif found >= high:
-        high = 3.5 if TWO_OBJECTS.search(before) else high
+    if not low < found < high:
+        before = text[max(0, start - 16) : start]
+        if (two := TWO_OBJECTS.search(before)) or COMPLEMENT.search(before):
+            low, high = -2.25, 3.5 if two else 2.25
     return low < found < high
 
 
