@@ -35,9 +35,9 @@ SWAPPED = (
     "Mr. Harcourt had long been persuaded that his second son would never marry, and when the news was brought to him "
     "that Mrs. Ashby had called twice in one week, he could scarcely believe his own good fortune. Her husband threw "
     "up his hands, and nothing vexed him so much as his wife's calm.",
-    "David, who had been listening at the window with his brother Vincent, could not help laughing. Vincent, the "
-    "eldest of the brothers, gave him a look of reproach. Then David took him by the arm, and on his first entering "
-    "the garden Vincent stopped, for there, upon the bench which had always been his, sat a young lady. She was a "
+    "David, who had been listening at the window with his brother Troy, could not help laughing. Troy, the eldest "
+    "of the brothers, gave him a look of reproach. Then David took him by the arm, and on his first entering the "
+    "garden Troy stopped, for there, upon the bench which had always been his, sat a young lady. She was a "
     "friend of your sister; that is to say, a friend of hers asked her to come.",
     '"You might have spared him this," said Master Harcourt. "The choice was hers, not mine," she told him, "and I '
     'could not deny her." He sent the maids home, and for nine days they saw him only at the window.',

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Literal, Protocol
 
@@ -103,6 +104,7 @@ class Swapper:
     ) -> None:
         self.names, self.grammar, self.to = names, grammar, to
         self.words = _both_ways(pairs) if pairs is not None else _bundled(only, to)
+        self.several = _several(self.words.table) if to == "other" else {}
 
     def __call__(self, text: str) -> str:
         """The text with every gendered word swapped."""
@@ -133,14 +135,27 @@ class Swapper:
         for number, one in enumerate(names):
             taken = {edit.start for edit in drafts[number]}
             drafts[number] += [edit for edit in one.edits(odds) if edit.start not in taken]
-        return [self._finished(text, draft) for text, draft in zip(texts, drafts, strict=True)]
+        return [self._finished(text, self._alike(draft)) for text, draft in zip(texts, drafts, strict=True)]
+
+    def _alike(self, draft: list[Edit]) -> list[Edit]:
+        """The edits, with the partners that the document has itself: dad is mum where it has mum, but no mom."""
+        seen = {edit.old.lower().replace("’", "'"): edit.old.lower() for edit in draft}
+        if self.several.keys().isdisjoint(seen):
+            return draft
+        found = []
+        for edit in draft:
+            usual, others = self.several.get(edit.old.lower(), ("", ()))
+            if usual == edit.new.lower() and usual not in seen and (its := next((o for o in others if o in seen), "")):
+                edit = replace(edit, new=cased(seen[its], edit.old))
+            found.append(edit)
+        return found
 
     def _words(self, text: str) -> Iterator[tuple[Edit, float | None]]:
         """The edits of words, in order, with the score of a pronoun that a model is to be asked about."""
         table = self.words
         addresses = [m.span() for m in ADDRESS.finditer(text)] if any(m in text for m in ("://", "@", "www.")) else []
         surnames = set[str]()
-        forms: Mapping[str, str] | None = None
+        forms: titles.Forms | None = None
         for match in WORD.finditer(text):
             old = match[0]
             found = table[old]
@@ -160,8 +175,10 @@ class Swapper:
                 continue
             if rule == "title" and old.lower() in titles.TITLES:
                 forms = titles.forms(text) if forms is None else forms
-                title = titles.partner(text, start, stop, forms)
+                title = titles.partner(text, start, stop, forms.partners)
                 partner = title if self.to == "other" else title and partner
+                if title and self.to == "other":
+                    old, partner = titles.with_dots(text, old, stop, title, forms.dotted)
             elif rule == "role" and old[0].isupper():
                 if SURNAME.search(text[max(0, start - 20) : start]):
                     surnames.add(old)
@@ -215,6 +232,16 @@ def _bundled(only: Gender | None = None, to: To = "other") -> Spelt:
     return Spelt(
         {word: found for word, found in table.items() if only in (None, titles.TITLES.get(word, gender(word)))}
     )
+
+
+def _several(table: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, list[str]]]:
+    """The words that are the partner of several: the usual one of these, and the others."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for word, (partner, _) in table.items():
+        usual = "madam" if partner == "sir" else table.get(partner, ("", ""))[0]
+        if usual not in ("", word):
+            found.setdefault(partner, (usual, []))[1].append(word)
+    return found
 
 
 def _both_ways(pairs: Mapping[str, str]) -> Spelt:

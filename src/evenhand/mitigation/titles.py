@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from evenhand.datasets.gendered import Gender
 from evenhand.mitigation.contexts import any_of
@@ -17,25 +18,44 @@ UPPER = re.compile(r"\.\s+[A-Z]{2}")
 NOTRE = re.compile(r"\b(?:Notre|Grande)\s$", re.I)
 FIRST = re.compile(r"\bfirst\s$", re.I)
 MY = re.compile(r"\b[Mm]y\s$")
+OWN = re.compile(r"\b(?:his|her|your|their)\s$", re.I)
 TITLES: dict[str, Gender] = {
-    **dict.fromkeys(("sir", "lord", "mr", "master"), "male"),
+    **dict.fromkeys(("sir", "lord", "lordship", "mr", "master"), "male"),
     **dict.fromkeys(("dame", "lady", "madam", "miss", "ms", "mrs"), "female"),
 }
-FORMS = re.compile(r"\b(Mr|Mrs|Miss|Ms|Master)\b(?=\.?\s+(?:and\s|[A-ZÀ-Þ]))")
+SHORT = frozenset({"mr", "mrs", "ms"})
+FORMS = re.compile(r"\b(Mr|Mrs|Miss|Ms|Master)\b(\.?)(?=\s+(?:and\s|[A-ZÀ-Þ]))")
 MODERN = {"mr": "ms", "ms": "mr", "mrs": "mr", "miss": "mr"}
 MARRIED = {"mr": "mrs", "mrs": "mr", "miss": "master", "master": "miss"}
 
 
-def forms(text: str) -> dict[str, str]:
-    """The partners of Mr, Mrs, Miss and Ms in a document, by the forms it has, so that swapping twice is no change.
+@dataclass(frozen=True)
+class Forms:
+    """The partners of Mr, Mrs, Miss, Ms and Master in a document, and whether it writes "Mr." with a dot."""
+
+    partners: Mapping[str, str]
+    dotted: bool = False
+
+
+def forms(text: str) -> Forms:
+    """The forms of a document, by those it has, so that swapping twice is no change.
 
     Where it has Mr and Mrs, but no Ms, these are each other's, and Miss is Master; where it has Mr and Miss alone,
     those are. Otherwise Mr is Ms, and each of the others Mr.
     """
-    found = set(FORMS.findall(text))
+    found = dict(FORMS.findall(text))
+    dotted = "." in found.values()
     if "Ms" in found or len(found) < 2:
-        return MODERN
-    return {"mr": "miss", "miss": "mr"} if found == {"Mr", "Miss"} else MARRIED
+        return Forms(MODERN, dotted)
+    return Forms({"mr": "miss", "miss": "mr"} if found.keys() == {"Mr", "Miss"} else MARRIED, dotted)
+
+
+def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[str, str]:
+    """A title and its partner with the dots that belong to them: Mr. and Miss, where the document writes Mr."""
+    one, other = old.lower() in SHORT, new.lower() in SHORT
+    if one == other:
+        return old, new  # what follows stays as it is
+    return (old + ".", new) if one and text[stop : stop + 1] == "." else (old, new + "." * (other and dotted))
 
 
 def partner(text: str, start: int, stop: int, forms: Mapping[str, str] = MODERN) -> str | None:
@@ -53,6 +73,8 @@ def partner(text: str, start: int, stop: int, forms: Mapping[str, str] = MODERN)
             return "sir" if capital and named and not NOTRE.search(before) else None
         case "madam":
             return "mr" if capital and named else "sir"
+        case "lordship":
+            return "ladyship" if OWN.search(before) else None
         case "lord" | "lady":
             other = "lady" if word == "lord" else "lord"
             if capital and named and not OFFICE.match(text, stop) and not FIRST.search(before):
