@@ -196,9 +196,10 @@ def test_a_worker_that_no_machine_has_room_for_is_not_waited_for_for_ever(monkey
 
 
 @pytest.mark.usefixtures("cluster")
-def test_texts_are_swapped_and_counted_as_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("lines", [100, 6_000], ids=["one chunk", "two"])
+def test_texts_are_swapped_and_counted_as_here(lines: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "a.txt"
-    file.write_text("".join(f"The nurse washed her hands {n} times. Mary Smith saw him.\r\n" for n in range(1_200)))
+    file.write_text("".join(f"The nurse washed her hands {n} times. Mary Smith saw him.\r\n" for n in range(lines)))
     here = swap(file, tmp_path / "here.txt", share=0.5, lines=True, trail=True, jobs=1)
     there = swap(file, tmp_path / "there.txt", share=0.5, lines=True, trail=True, engine="ray", workers=2)
     assert there.out.read_bytes() == here.out.read_bytes() != file.read_bytes()

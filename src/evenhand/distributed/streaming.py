@@ -80,6 +80,7 @@ def _in_order() -> Iterator[None]:
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # about options that Ray sets itself
+        warnings.filterwarnings("ignore", "The maximum number of concurrent tasks")  # one chunk, and several workers
         context = ray.data.DataContext.get_current()
         before = context.enable_progress_bars, context.target_max_block_size, context.execution_options.preserve_order
         context.enable_progress_bars, context.target_max_block_size = False, 1  # bytes

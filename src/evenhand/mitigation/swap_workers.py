@@ -27,10 +27,8 @@ from evenhand.mitigation.text_files import Texts, is_paragraphs, read_texts
 
 Edits = list[list[list[list[Any]]]]
 """The edits of each document and each of its columns, as they are stored."""
-DOCUMENTS, CHARACTERS = 1_000, 400_000
-"""The most of a task of a worker: rows."""
-SECTION = 1_000_000
-"""Characters of a section of a text file: its paragraphs are one document, in which names are treated alike."""
+DOCUMENTS, CHARACTERS = 5_000, 1_000_000
+"""The most of a task of a worker: rows, or a section of a text file, whose paragraphs are one document."""
 LONGEST = 2_000_000
 """Characters of a document; longer ones are processed in chunks, cut at the end of a sentence."""
 Chunk = list[tuple[int, Texts]]
@@ -62,7 +60,7 @@ def chunks(source: Path, job: Job, done: int) -> Iterator[Chunk]:
     chunk, size = Chunk(), 0
     for number, texts in enumerate(read_texts(source, job.columns, lines=job.lines)):
         length = sum(map(len, texts))
-        full = size + length > SECTION if whole else len(chunk) == DOCUMENTS or size + length > CHARACTERS
+        full = size + length > CHARACTERS or (len(chunk) == DOCUMENTS and not whole)
         if chunk and full:
             if number > done:
                 yield chunk
