@@ -204,7 +204,9 @@ class Draft:
                 elif len(run) == 1 and self._stays(run, others):
                     yield Edit(start, word, word, STAYS)
         surnames = {run[-1][0] for run in self.runs if len(run) > 1}
-        yield from (Edit(start, word, word, STAYS) for word, start in self.unlisted if word not in surnames)
+        for word, start in self.unlisted:
+            if word not in surnames and word.lower() not in self._spelt:  # People, where it has people, too
+                yield Edit(start, word, word, STAYS)
 
     def _stays(self, run: Run, others: set[str]) -> bool:
         """Whether a word that was left as it is may be somebody's first name: it does what people do."""

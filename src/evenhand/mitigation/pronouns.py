@@ -61,14 +61,14 @@ UNSURE = {"her": (-1.25, 0.55), "his": (-4.0, -0.2)}
 """Scores between the two are often wrong; those of "her" more widely after some verbs."""
 ENDING = r"(?:e|es|s|ed|ted|ting|ing|ning|n|en)?\s+$"
 TWO_OBJECTS = re.compile(
-    r"\b(?:appoint|ask|assign|award|br(?:ing|ought)|b(?:uy|ought)|call|charg|cost|crown|declar|den[iy]|dub|elect|feed|fed|"
+    r"\b(?:allow|appoint|ask|assign|award|br(?:ing|ought)|b(?:uy|ought)|call|charg|cost|crown|declar|den[iy]|dub|elect|feed|fed|"
     r"fetch|forgiv|forgav|g[ae]ve?|giv|grant|guarantee|hand|lend|lent|loan|mail|nam|nicknam|offer|ow|paid|pay|permit|pour|"
     rf"promis|refus|sell|sold|sen[dt]|show|taught|teach|tell|told|thr[eo]w|toss|vot|wish){ENDING}",
     re.I,
 )
 """A verb that often has two objects, or an object and what it is called: gave her money, elected her president."""
 COMPLEMENT = re.compile(
-    r"\b(?:advanc|allow|believ|build|built|choos|chose|consider|cook|do|did|earn|feel|felt|find|found|fl(?:y|ew)|hear|heard|"
+    r"\b(?:advanc|believ|build|built|choos|chose|consider|cook|do|did|earn|feel|felt|find|found|fl(?:y|ew)|hear|heard|"
     r"held|hold|keep|kept|leav|left|mak|made|prov|render|saw|see|serv|sing|sang|think|thought|watch|win|won|writ|wrote)"
     + ENDING,
     re.I,
