@@ -34,9 +34,11 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="of torch; default: every core")
     parser.add_argument("--clock", choices=timing.CLOCKS, default="wall", help="cpu: for a machine that is busy")
     parser.add_argument("--ud", help="for swap: a folder with *.conllu files of Universal Dependencies")
+    parser.add_argument("--books", help="for swap: a folder with *.txt files")
     arguments = parser.parse_args()
-    if arguments.ud:
-        os.environ["EVENHAND_UD"] = arguments.ud
+    for name in ("ud", "books"):
+        if folder := getattr(arguments, name):
+            os.environ[f"EVENHAND_{name.upper()}"] = folder
     if unknown := set(arguments.groups) - set(here):
         parser.error(f"there is no group {', '.join(sorted(unknown))}; there are {', '.join(here)}")
     torch.set_num_threads(arguments.threads)

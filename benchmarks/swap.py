@@ -1,11 +1,12 @@
 """Swapping gender: how often it is right on texts labelled by hand, and how fast it is beside a tagger.
 
-    python benchmarks/swap.py [--ud FOLDER]
+    python benchmarks/swap.py [--ud FOLDER] [--books FOLDER]
 
-Right or wrong is measured on GAP, if it is under EVENHAND_DATA, and with --ud (or EVENHAND_UD) on the gold tags of
-Universal Dependencies, *.conllu files of its English treebanks; without either the speed alone is, on our own balanced
-corpus. The peer, HanTa (Wartena 2019; pip install hanta), only splits the same text into sentences and words and tags
-them: what a swap that relies on a tagger does before it begins. Without it our own speed alone is measured.
+Right or wrong is measured on GAP, if it is under EVENHAND_DATA, with --ud (or EVENHAND_UD) on the gold tags of
+Universal Dependencies, *.conllu files of its English treebanks, and with --books (or EVENHAND_BOOKS) on *.txt files, in
+which each him and his is made "her" first; without any of these the speed alone is, on our own balanced corpus. The
+peer, HanTa (Wartena 2019; pip install hanta), only splits the same text into sentences and words and tags them: what a
+swap that relies on a tagger does before it begins. Without it our own speed alone is measured.
 """
 
 import argparse
@@ -27,14 +28,18 @@ from typing import Any
 from sentencex import segment
 
 from evenhand.datasets.corpora.balanced_texts import generate
+from evenhand.datasets.files.plain_text import unwrapped
 from evenhand.mitigation.asking import Grammar
+from evenhand.mitigation.edits import cased
 from evenhand.mitigation.name_lists import bundled
 from evenhand.mitigation.names import Naming
+from evenhand.mitigation.pronouns import score
 from evenhand.mitigation.swap import Swapper
 from evenhand.mitigation.swap_workers import CHARACTERS
 
 GRAMMARS: tuple[Grammar, ...] = ("rules", "auto")
 PARTS = ((True, "test", "test files"), (False, "dev", "dev and train, read for tuning"))
+HIM_OR_HIS = re.compile(r"\b(?:him|his)\b", re.I)
 ENTITY = re.compile(r"(?:^|\|)Entity=([^|]*)")
 NAMED = re.compile(r"\b(?:name|pseudonym)\b[^.]{,20}$")
 """Before a name that is only mentioned ("my name is Katie"), which is an abstract entity in GUM."""
@@ -159,6 +164,28 @@ def tagged_pronouns(given: Sequence[Sentence]) -> Iterator[dict[str, Any]]:
                 if places:
                     name = f"{word} -> {becomes}, UD {part}, {grammar}"
                     yield share(name, right, len(places), f"gold tags of UD, {about}")
+
+
+def books(folder: Path) -> Iterator[dict[str, Any]]:
+    """Each him and his is its own label: made "her", it should come back. A "his" without a noun would be "hers"."""
+    gold, texts = dict[tuple[str, int], bool](), dict[str, str]()
+    for path in sorted(folder.glob("*.txt")):
+        text, parts, at, length = unwrapped(path.read_text(encoding="utf-8")), list[str](), 0, 0
+        for match in HIM_OR_HIS.finditer(text):
+            if match[0].lower() == "his" and score(text, *match.span()) < -1:
+                continue
+            parts += [text[at : match.start()], cased("her", match[0])]
+            length += match.start() - at
+            gold[path.name, length] = match[0].lower() == "his"
+            at, length = match.end(), length + 3
+        texts[path.name] = "".join([*parts, text[at:]])
+    for grammar in GRAMMARS:
+        found = roles(texts, grammar)
+        for possessive, becomes in ((False, "him"), (True, "his")):
+            places = [place for place, told in gold.items() if told == possessive]
+            right = sum(found.get(place) == possessive for place in places)
+            note = f"{len(texts)} books, in which him and his were made her"
+            yield share(f"her -> {becomes}, books, {grammar}", right, len(places), note)
 
 
 def tagged_names(documents: Collection[Sequence[Sentence]]) -> Iterator[dict[str, Any]]:
@@ -296,6 +323,8 @@ def rows() -> Iterator[dict[str, Any]]:
     """One row for each thing measured, as soon as it is: name, ours, peer, ratio, unit, note."""
     if folder := os.environ.get("EVENHAND_UD"):
         yield from treebanks(Path(folder))
+    if folder := os.environ.get("EVENHAND_BOOKS"):
+        yield from books(Path(folder))
     if annotated := gap():
         yield from accuracy(annotated)
         yield from speed((row["Text"] for row in annotated), "GAP's texts")
@@ -310,8 +339,9 @@ def main() -> None:
     """Print them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--ud", help="a folder with *.conllu files of Universal Dependencies")
-    if given := parser.parse_args().ud:
-        os.environ["EVENHAND_UD"] = given
+    parser.add_argument("--books", help="a folder with *.txt files")
+    given = parser.parse_args()
+    os.environ |= {f"EVENHAND_{name.upper()}": folder for name, folder in vars(given).items() if folder}
     print(f"{'':32}{'ours':>8}{'peer':>9}{'ratio':>8}")
     for found in rows():
         peer = f"{found['peer']:9.3f}{found['ratio']:8.0f}" if found["peer"] else " " * 17

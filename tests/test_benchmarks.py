@@ -172,3 +172,10 @@ def test_names_that_are_no_persons_are_counted_by_a_treebanks_entities(tmp_path:
     assert (wrong["name"], wrong["ours"]) == ("swapped, but no person, UD test", 50.0)
     assert speed["unit"] == "MB/s"
     assert speed["ours"] > 0
+
+
+def test_a_book_is_its_own_label(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("We saw him there, and his brother\nsaw him. It was his.\n", encoding="utf-8")
+    found = {row["name"]: row["note"].split(":")[0] for row in swap.books(tmp_path)}
+    assert found["her -> him, books, rules"] == "2 of 2"
+    assert found["her -> his, books, rules"] == "1 of 1"  # the last one has no noun
