@@ -253,8 +253,8 @@ def row(name: str, ours: float, peer: float | None = None, *, unit: str, note: s
 def speed(documents: Iterable[str], what: str) -> Iterator[dict[str, Any]]:
     """Megabytes a second on one core and two, words only and with names, and the tagger's on as many."""
     text = "\n".join(documents)
-    long = text * (OURS // len(text) + 1)
-    ours, peers = chunks(long[:OURS]), chunks(text[:PEERS])
+    long = text * (2 * OURS // len(text) + 1)
+    peers = chunks(text[:PEERS])
     tagging = find_spec("HanTa") is not None
     if not tagging:
         print("HanTa is not installed (pip install hanta): there is no peer to compare with.", file=sys.stderr)
@@ -263,7 +263,7 @@ def speed(documents: Iterable[str], what: str) -> Iterator[dict[str, Any]]:
         peer = rate(tag, peers, jobs) if tagging else None
         for name, work in (("words only", swap_words), ("with names", swap_names), ("auto", swap_auto)):
             here = f"swap, {name}, {jobs} core{'s' * (jobs > 1)}"
-            yield row(here, rate(work, ours, jobs), peer, unit="MB/s", note=note)
+            yield row(here, rate(work, chunks(long[: jobs * OURS]), jobs), peer, unit="MB/s", note=note)
 
 
 def chunks(text: str) -> list[str]:
