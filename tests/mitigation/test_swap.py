@@ -95,6 +95,9 @@ def test_swapping_twice_gives_the_original_where_pairs_are_one_to_one(words: lis
         ("Mr. Ash met Miss Lee.", "Miss Ash met Mr. Lee."),
         ("Mr Ash met Miss Lee.", "Miss Ash met Mr Lee."),
         ("MR. ASH met Miss Lee and Mr. Day.", "MISS ASH met Mr. Lee and Miss Day."),
+        ("MR. ASH MET MISS LEE.", "MISS ASH MET MR. LEE."),
+        ("Mr. Ash met Miss Lee. Mr. Ray met Miss Day.", "Miss Ash met Mr. Lee. Miss Ray met Mr. Day."),
+        ("Mr Ash met Miss Lee. “Yes, Miss.”", "Miss Ash met Mr Lee. “Yes, Miss.”"),
         ("Mr. Ash met Mrs. Lee and Miss Lee.", "Mrs. Ash met Mr. Lee and Master Lee."),
         ("“Yes, ma’am.” “No, sir.”", "“Yes, sir.” “No, ma’am.”"),
         ("Yes, madam. No, sir.", "Yes, sir. No, madam."),
@@ -116,6 +119,18 @@ def test_a_word_without_its_usual_partner_in_the_document_takes_the_usual_one() 
     there = Swapper()
     assert there("Dad left.") == "Mom left."
     assert there("Dad met Mum and Mom.") == "Mom met Dad and Dad."
+    assert there("The bloke met a woman.") == "The woman met a man."  # a word of slang decides nothing
+    assert Swapper(only="male")("Dad met Mum.") == "Mum met Mum."
+    assert Swapper({"king": "queen", "ruler": "queen"})("The ruler met the queen.") == "The queen met the king."
+
+
+def test_a_title_that_the_document_has_in_another_form_only_is_swapped() -> None:
+    assert Swapper()("Mr Hill met Miss Hill. The Mrs was out.") == "Miss Hill met Mr Hill. The Mr was out."
+
+
+def test_words_of_many_addresses_stay() -> None:
+    text = "He wrote to his@her.org, www.his.org and she@b.de. " * 3
+    assert Swapper()(text) == "She wrote to his@her.org, www.his.org and she@b.de. " * 3
 
 
 @given(TEXTS)

@@ -79,7 +79,7 @@ def spellings(text: str) -> Counter[str]:
 
 def mostly_small(words: Counter[str], word: str) -> bool:
     """Whether a document that has "Basil Harvesting" is about basil. Will is too often a verb to tell."""
-    return word != "Will" and words[word.lower()] >= words[word]
+    return word != "Will" and words[word.lower()] > words[word]
 
 
 def is_unlisted(text: str, word: str, start: int, stop: int) -> bool:

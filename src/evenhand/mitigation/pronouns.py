@@ -28,7 +28,7 @@ ALONE = re.compile(
     r"['\"’”)\]]*\s*(?:[.,;:!?]|$)|\s+(?:to|in|with|from|for|at|by|of|as|than|that|who|which|because|when|while|if|but|or|"
     r"the|a|an|this|these|those|he|she|they|it|we|I|you|his|their|my|our|your|yesterday|today|tomorrow|again|there|away|"
     r"too|either|instead|alone|forever|herself|himself|myself|yourself|themselves|ourselves|itself)(?![\w-])|"
-    r"\s*(?:--|[–—])|\s+-\s|\s+[$£€]\d[\d.,]*(?:[.,;!?]|\s+(?:more|less|each|to|for|in|a|per|and|or)\b)"
+    r"\s*(?:--|[–—])|\s+-\s|\s+[$£€]\d[\d.,]*(?:[.,](?!\d)|[;!?]|\s+(?:more|less|each|for|per)\b)"
 )
 """What cannot follow a possessive: saw her. thanked her for, paid her $10 more."""
 OR = r"(?:\s+or\s+|\s*/\s*)"
@@ -49,12 +49,12 @@ COUNTED = re.compile(
     r"year|decade|time|mile|block|step|pace|foot|feet|yard|inch|met|kilom|point|place|dollar|pound|cent|percent)\w*\b)[a-z]"
 )
 """What follows a possessive, unless the verb before may have two objects: her two sons, but met her two years ago."""
+MAKES = re.compile(r"\bma(?:de|ke|kes|king)\s+$", re.I)
 MADE = re.compile(
-    r"\bma(?:de|ke|kes|king)\s+her\s+(?:(?!her\b|to\b)[\w'’-]+\s+){0,3}(?:appearance|bow|choice|comeback|debut|escape|exit|"
-    r"living|mark|mind|peace|way)\b",
-    re.I,
+    r"\s+(?:(?:own\s+)?(?:bow|choice|escape|exit|living|mark|mind|peace|way)|"
+    r"(?:(?!her\b|to\b)[\w'’-]+\s+){0,3}(?:appearance|comeback|debut))\b"
 )
-"""A possessive: made her Broadway debut, make her mind up."""
+"""What follows a possessive after such a verb: made her Broadway debut, make her mind up."""
 SURE = -2.0
 """Below this a "his" has no noun ("a friend of his"), which is rare: one in a hundred."""
 UNSURE = {"her": (-1.25, 0.55), "his": (-4.0, -0.2)}
@@ -157,14 +157,18 @@ def score(text: str, start: int, stop: int) -> float:
             return -10.0
         if TITLED.match(text, stop):
             return 10.0
-    elif (
-        QUALIFIED.match(text, stop)
-        or MADE.search(text, max(0, start - 8), stop + AROUND)
-        or (COUNTED.match(text, stop) and not TWO_OBJECTS.search(text[max(0, start - 16) : start]))
-    ):
+    elif QUALIFIED.match(text, stop) or _is_owned(text, start, stop):
         return 10.0
     kinds, weights = _learned()
     return sum(map(weights.get, features(text, start, stop, kinds), repeat(0.0)))
+
+
+def _is_owned(text: str, start: int, stop: int) -> bool:
+    """Whether the verb before "her" tells that what follows is hers: made her debut, loved her two dogs."""
+    before = text[max(0, start - 16) : start]
+    if COUNTED.match(text, stop):
+        return not (TWO_OBJECTS.search(before) or COMPLEMENT.search(before))
+    return MADE.match(text, stop) is not None and MAKES.search(before) is not None
 
 
 def is_unsure(text: str, start: int, stop: int, found: float) -> bool:

@@ -35,6 +35,7 @@ VOWEL = re.compile(r"(?:[aeio]|u(?!ni|ser)|h(?:eir|onou?r))", re.I)
 
 To = Literal["other", "neutral"]
 Rewrite = Callable[[str], str]
+SLANG = frozenset({"bloke", "blokes", "gents"})
 ROLES: dict[To, dict[tuple[str, bool], str]] = {
     "other": {("her", True): "his", ("her", False): "him", ("his", True): "her", ("his", False): "hers"},
     "neutral": {("her", True): "their", ("her", False): "them", ("his", True): "their", ("his", False): "theirs"},
@@ -104,7 +105,8 @@ class Swapper:
     ) -> None:
         self.names, self.grammar, self.to = names, grammar, to
         self.words = _both_ways(pairs) if pairs is not None else _bundled(only, to)
-        self.several = _several(self.words.table) if to == "other" else {}
+        self.several = _several() if to == "other" and pairs is None else {}
+        self.one_way = only is not None
 
     def __call__(self, text: str) -> str:
         """The text with every gendered word swapped."""
@@ -135,13 +137,15 @@ class Swapper:
         for number, one in enumerate(names):
             taken = {edit.start for edit in drafts[number]}
             drafts[number] += [edit for edit in one.edits(odds) if edit.start not in taken]
-        return [self._finished(text, self._alike(draft)) for text, draft in zip(texts, drafts, strict=True)]
+        return [self._finished(text, self._alike(text, draft)) for text, draft in zip(texts, drafts, strict=True)]
 
-    def _alike(self, draft: list[Edit]) -> list[Edit]:
+    def _alike(self, text: str, draft: list[Edit]) -> list[Edit]:
         """The edits, with the partners that the document has itself: dad is mum where it has mum, but no mom."""
         seen = {edit.old.lower().replace("’", "'"): edit.old.lower() for edit in draft}
         if self.several.keys().isdisjoint(seen):
             return draft
+        if self.one_way:  # the others are no edits
+            seen = {word.replace("’", "'"): word for word in map(str.lower, WORD.findall(text))}
         found = []
         for edit in draft:
             usual, others = self.several.get(edit.old.lower(), ("", ()))
@@ -154,6 +158,7 @@ class Swapper:
         """The edits of words, in order, with the score of a pronoun that a model is to be asked about."""
         table = self.words
         addresses = [m.span() for m in ADDRESS.finditer(text)] if any(m in text for m in ("://", "@", "www.")) else []
+        addresses.reverse()  # the next one is last
         surnames = set[str]()
         forms: titles.Forms | None = None
         for match in WORD.finditer(text):
@@ -164,7 +169,9 @@ class Swapper:
             partner: str | None
             partner, rule = found
             start, stop = match.span()
-            if KEEP_AFTER.search(text[max(0, start - 3) : start]) or any(a <= start < b for a, b in addresses):
+            while addresses and addresses[-1][1] <= start:
+                addresses.pop()
+            if KEEP_AFTER.search(text[max(0, start - 3) : start]) or (addresses and addresses[-1][0] <= start):
                 continue
             if rule == "context":
                 told = score(text, start, stop)
@@ -234,12 +241,13 @@ def _bundled(only: Gender | None = None, to: To = "other") -> Spelt:
     )
 
 
-def _several(table: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, list[str]]]:
-    """The words that are the partner of several: the usual one of these, and the others."""
-    found: dict[str, tuple[str, list[str]]] = {}
+@cache
+def _several() -> dict[str, tuple[str, list[str]]]:
+    """The words that are the partner of several: the usual one of these, and the others but for slang."""
+    table, found = _bundled().table, dict[str, tuple[str, list[str]]]()
     for word, (partner, _) in table.items():
         usual = "madam" if partner == "sir" else table.get(partner, ("", ""))[0]
-        if usual not in ("", word):
+        if usual not in ("", word) and word not in SLANG:
             found.setdefault(partner, (usual, []))[1].append(word)
     return found
 

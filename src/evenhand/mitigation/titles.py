@@ -24,7 +24,7 @@ TITLES: dict[str, Gender] = {
     **dict.fromkeys(("dame", "lady", "madam", "miss", "ms", "mrs"), "female"),
 }
 SHORT = frozenset({"mr", "mrs", "ms"})
-FORMS = re.compile(r"\b(Mr|Mrs|Miss|Ms|Master)\b(\.?)(?=\s+(?:and\s|[A-ZÀ-Þ]))")
+FORMS = re.compile(r"\b(M(?:r|R|rs|RS|iss|ISS|s|aster|ASTER))\b(\.?)(?=\s+(?:and\s|[A-ZÀ-Þ]))")
 MODERN = {"mr": "ms", "ms": "mr", "mrs": "mr", "miss": "mr"}
 MARRIED = {"mr": "mrs", "mrs": "mr", "miss": "master", "master": "miss"}
 
@@ -43,11 +43,12 @@ def forms(text: str) -> Forms:
     Where it has Mr and Mrs, but no Ms, these are each other's, and Miss is Master; where it has Mr and Miss alone,
     those are. Otherwise Mr is Ms, and each of the others Mr.
     """
-    found = dict(FORMS.findall(text))
-    dotted = "." in found.values()
-    if "Ms" in found or len(found) < 2:
+    titles = [(title.lower(), dot) for title, dot in FORMS.findall(text)]
+    found, dots = {title for title, _ in titles}, [dot for title, dot in titles if title in SHORT]
+    dotted = 2 * dots.count(".") > len(dots)
+    if "ms" in found or len(found) < 2:
         return Forms(MODERN, dotted)
-    return Forms({"mr": "miss", "miss": "mr"} if found.keys() == {"Mr", "Miss"} else MARRIED, dotted)
+    return Forms({**MODERN, "mr": "miss", "miss": "mr"} if found == {"mr", "miss"} else MARRIED, dotted)
 
 
 def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[str, str]:
@@ -55,7 +56,9 @@ def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[s
     one, other = old.lower() in SHORT, new.lower() in SHORT
     if one == other:
         return old, new  # what follows stays as it is
-    return (old + ".", new) if one and text[stop : stop + 1] == "." else (old, new + "." * (other and dotted))
+    if one:
+        return (old + "." if text[stop : stop + 1] == "." and NAME.match(text, stop + 1) else old), new
+    return old, new + "." * dotted
 
 
 def partner(text: str, start: int, stop: int, forms: Mapping[str, str] = MODERN) -> str | None:
