@@ -77,9 +77,12 @@ def spellings(text: str) -> Counter[str]:
     return Counter(LETTERS.findall(text))
 
 
-def mostly_small(words: Counter[str], word: str) -> bool:
-    """Whether a document that has "Basil Harvesting" is about basil. Will is too often a verb to tell."""
-    return word != "Will" and words[word.lower()] > words[word]
+def mostly_small(words: Counter[str], word: str, more: int = 0) -> bool:
+    """Whether a document that has "Basil Harvesting" is about basil, which it writes small as often, or `more` often.
+
+    Will is too often a verb to tell.
+    """
+    return word != "Will" and words[word.lower()] >= words[word] + more
 
 
 def is_unlisted(text: str, word: str, start: int, stop: int) -> bool:

@@ -259,7 +259,7 @@ class Draft:
             return False
         if word in self.last or word in context["elsewhere"] or found.surname or word in context["surnames"]:
             return False
-        if word in context["words"] and (STARTS.search(before) or mostly_small(self._spelt, word)):
+        if word in context["words"] and (STARTS.search(before) or mostly_small(self._spelt, word, more=1)):
             return False
         return not PLACE_WORDS.search(before)
 
