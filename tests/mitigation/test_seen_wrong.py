@@ -38,6 +38,7 @@ SEEN_WRONG = [
     ("They paid her $10 more.", "They paid him $10 more."),
     ("She lives in her $2.3 million mansion.", "He lives in his $2.3 million mansion."),
     ("He saw her make her debut.", "She saw him make his debut."),
+    ("They let her mark the papers.", "They let him mark the papers."),
     ("What made her feel that way?", "What made him feel that way?"),
     ("He left her two houses.", "She left him two houses."),
     ("I met Frank. To be frank, he was rude.", "I met Debra. To be frank, she was rude."),

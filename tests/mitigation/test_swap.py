@@ -128,6 +128,20 @@ def test_a_title_that_the_document_has_in_another_form_only_is_swapped() -> None
     assert Swapper()("Mr Hill met Miss Hill. The Mrs was out.") == "Miss Hill met Mr Hill. The Mr was out."
 
 
+def test_most_titles_decide_about_dots() -> None:
+    assert Swapper()("Mr. Ash met Miss Lee. Mr. Day left. Mr Ray left.") == (
+        "Miss Ash met Mr. Lee. Miss Day left. Miss Ray left."
+    )
+
+
+def test_a_name_is_one_although_the_document_has_the_word_as_often() -> None:
+    there = Swapper(names=Naming())
+    assert there("I met Frank. To be frank, he was rude.") == "I met Debra. To be frank, she was rude."
+    assert there("We bought Basil seeds. Sow basil, then water basil.") == (
+        "We bought Basil seeds. Sow basil, then water basil."
+    )
+
+
 def test_words_of_many_addresses_stay() -> None:
     text = "He wrote to his@her.org, www.his.org and she@b.de. " * 3
     assert Swapper()(text) == "She wrote to his@her.org, www.his.org and she@b.de. " * 3

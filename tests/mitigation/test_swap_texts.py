@@ -72,7 +72,10 @@ def test_a_name_is_treated_alike_in_all_paragraphs(tmp_path: Path) -> None:
 
 def test_names_that_stay_are_listed_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "a.txt"
-    file.write_text("Gandalf said that he knew. He asked Taylor. Taylor said so, and Gandalf smiled at her.\n")
+    file.write_text(
+        "Gandalf said that he knew. He asked Taylor. Taylor said so, and Gandalf smiled at her. "
+        "People said so, too, as people do.\n"
+    )
     done = swap(file, trail=True, grammar="rules")
     assert done.names == {"Gandalf": 1, "Taylor": 1}
     assert done.trail is not None

@@ -78,7 +78,7 @@ def spellings(text: str) -> Counter[str]:
 
 
 def mostly_small(words: Counter[str], word: str, more: int = 0) -> bool:
-    """Whether a document that has "Basil Harvesting" is about basil, which it writes small as often, or `more` often.
+    """Whether a document that has "Basil Harvesting" is about basil: it writes that at least as often, by `more`.
 
     Will is too often a verb to tell.
     """

@@ -36,6 +36,7 @@ VOWEL = re.compile(r"(?:[aeio]|u(?!ni|ser)|h(?:eir|onou?r))", re.I)
 To = Literal["other", "neutral"]
 Rewrite = Callable[[str], str]
 SLANG = frozenset({"bloke", "blokes", "gents"})
+"""Words that become others, but that no other word becomes."""
 ROLES: dict[To, dict[tuple[str, bool], str]] = {
     "other": {("her", True): "his", ("her", False): "him", ("his", True): "her", ("his", False): "hers"},
     "neutral": {("her", True): "their", ("her", False): "them", ("his", True): "their", ("his", False): "theirs"},
