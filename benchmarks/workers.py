@@ -59,6 +59,7 @@ def _row() -> Row:
         for model, n in ((one, 1), (two, 2)):
             while _at_work(model) < n:
                 list(model.stream(batches[: 2 * n]))
+            list(model.stream(batches[: 4 * n]))  # so that each has loaded it
         peer, ours = Side(), Side()
         for n in range(PARTS):
             for side, model in ((peer, one), (ours, two)):
@@ -77,8 +78,8 @@ def _row() -> Row:
 
 
 def _at_work(model: "RemoteModel") -> int:
-    """How many workers hold the model now."""
-    return sum(worker.step is None for worker in model._workers)
+    """How many workers have started."""
+    return sum(bool(where) for where in model._workers.values())
 
 
 def _time(side: Side, model: "RemoteModel", batches: Sequence[tuple[int, Batch]]) -> None:

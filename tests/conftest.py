@@ -1,3 +1,4 @@
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,3 +73,17 @@ def without_pages() -> Iterator[Any]:
 def pages(without_pages: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a test among those: audits write their pages."""
     monkeypatch.setattr("evenhand.report.page.write", without_pages)
+
+
+@pytest.fixture
+def log_as_before() -> Iterator[None]:
+    """What a command said of logging (--verbose, --log-file) ends with the test."""
+    log = logging.getLogger("evenhand")
+    yield
+    for handler in log.handlers[:]:
+        if isinstance(handler, logging.FileHandler):
+            log.removeHandler(handler)
+            handler.close()
+    for handler in log.handlers:
+        handler.setLevel(logging.NOTSET)
+    log.setLevel(logging.INFO)

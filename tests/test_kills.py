@@ -1,9 +1,6 @@
 """A command that is killed, at whichever write: the same command again gives the same results, and leaves no litter."""
 
-import json
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,27 +10,24 @@ import pytest
 import evenhand
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.core.files import write_whole
 from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.mitigation.swap_file import swap
 from evenhand.models import load_masked
 from evenhand.models.loading.labels import LABELS
 from evenhand.models.networks.masked import MaskedLM
-from evenhand.report import page
 from evenhand.studies.debias import debias
 from evenhand.training.nli import RECIPE, finetune_nli
 from helpers import tiny
 from helpers.fuzzing import contents
-from helpers.kills import kill, leftovers, states
+from helpers.kills import kill, leftovers, quick, results, states
 
 TEXTS = "".join(f"He told her that his {i} hats were old. She knew.\n" for i in range(6))
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages are written as always, but nothing is drawn, and models are not looked over."""
-    monkeypatch.setattr(page, "write", lambda runs, path: write_whole(path, lambda file: file.write(b"page")))
-    monkeypatch.setattr("evenhand.auditing.audit.look_over", lambda *_: ())
+def undrawn() -> Iterator[None]:
+    with quick():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -51,26 +45,6 @@ def pairs(tmp_path: Path) -> Path:
     file = tmp_path / "pairs.csv"
     file.write_text("stereotype,counterpart\nHe is a man.,She is a man.\nHe is my nurse.,She is my nurse.\n")
     return file
-
-
-def results(folder: Path) -> dict[str, Any]:
-    """What must be the same: the bytes of all files, the rows of kept answers, and run.json without times."""
-    found: dict[str, Any] = {
-        path.removeprefix(str(folder)): digest
-        for path, digest in contents(folder).items()
-        if Path(path).name not in ("run.json", "answers.sqlite")
-    }
-    for path in folder.rglob("answers.sqlite"):
-        with closing(sqlite3.connect(path)) as store:
-            for table in ("answers", "batches"):
-                found[f"{path.relative_to(folder)} {table}"] = store.execute(f"SELECT * FROM {table}").fetchall()
-    for path in folder.rglob("run.json"):
-        record = json.loads(path.read_text())
-        for audit in record["audits"]:
-            for timed in ("started", "seconds", "work", "rescored"):
-                audit.pop(timed, None)
-        found[str(path.relative_to(folder))] = record
-    return found
 
 
 def check_all(
@@ -143,6 +117,41 @@ def test_debiasing(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         10,
         lambda path: any(name in path for name in own) and not path.startswith(("before", "after")),
     )
+
+
+def test_counting_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An earlier count, too, is there or replaced."""
+    monkeypatch.setattr("evenhand.studies.corpus.counting.CHUNK", 2)
+    old, new, whole = tmp_path / "old.txt", tmp_path / "new.txt", tmp_path / "whole"
+    old.write_text("She is a nurse.\n\nHe is not.\n")
+    new.write_text(TEXTS.replace("\n", "\n\n"))
+
+    def count(out: Path, source: Path = new) -> None:
+        assert run_command(app, ["corpus", str(source), "--out", str(out), "--force"]) == 0
+
+    count(whole, old)
+    check_all(count, whole, tmp_path / "killed", 6)
+
+
+def test_a_curve(base: Path, pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own writes, over an earlier curve: those of audits have tests of their own."""
+    monkeypatch.setattr("evenhand.auditing.track.track_page", lambda made: str(made.as_json()))
+    monkeypatch.setattr("evenhand.analysis.tracking.public_path", lambda path: path.name)  # it is another each time
+    models = [base, tiny.save("roberta", tmp_path / "other", layer_norm_eps=0.5)]
+
+    def track(out: Path, limit: int | None = None) -> None:
+        evenhand.track(models, pairs=pairs, measure="likelihood-lean", limit=limit, out=out, progress=False)
+
+    track(tmp_path / "whole", limit=1)
+    check_all(track, tmp_path / "whole", tmp_path / "killed", 6, lambda path: path.startswith(("track", ".track")))
+
+
+def test_an_import(audited: Path, pairs: Path, tmp_path: Path) -> None:
+    """In the place of a run that was measured."""
+    scores = tmp_path / "scores.txt"
+    scores.write_text("1\n-2\n")
+    how: dict[str, Any] = {"dataset": "pairs", "measure": "likelihood-lean", "options": {"file": pairs}, "name": "base"}
+    check_all(lambda out: evenhand.from_scores(scores, out=out, fresh=True, **how), audited, tmp_path / "killed", 10)
 
 
 def test_a_training(base: Path, tmp_path: Path) -> None:

@@ -142,9 +142,9 @@ def test_a_result_is_saved_as_a_run(file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("x = 1\ny = x / 0\n", "failed in line 2: ZeroDivisionError"),
-        ("x = (\n", "failed in line 1: SyntaxError"),
-        ("import nowhere_to_be_found\n", "failed in line 1: ModuleNotFoundError"),
+        ("x = 1\ny = x / 0\n", "failed: ZeroDivisionError: division by zero"),
+        ("x = (\n", "failed: SyntaxError: '(' was never closed (bad.py, line 1)"),
+        ("import nowhere_to_be_found\n", "failed: ModuleNotFoundError"),
         ("x = 1\n", "lists nothing: it needs MEASURES, DATASETS or MODELS"),
         ("MEASURES = 5\n", "MEASURES is a list of classes"),
         ("MEASURES = [int]\n", "A measure needs name, version, neutral, reading, ask, score, summarise"),
@@ -172,7 +172,7 @@ def test_builders_and_loaders_return_what_they_should(tmp_path: Path) -> None:
     plugins.load_file(path)
     with pytest.raises(BadInput, match=r"must return an evenhand.Dataset. Got \{\}"):
         datasets.load("odd")
-    with pytest.raises(BadInput, match="must return a model"):
+    with pytest.raises(BadInput, match="failed to return a model: A model is a name"):
         evenhand.audit("odd:1", dataset="tgb", out=tmp_path)
 
 
@@ -180,6 +180,13 @@ def test_ours_are_not_replaced(file: Path) -> None:
     file.write_text(PLUGIN.replace("median-gap", "stereotype-share"))
     with pytest.raises(BadInput, match="is the name of a measure of evenhand's"):
         plugins.load_file(file)
+
+
+def test_no_plugin_takes_the_prefix_of_served_models(file: Path) -> None:
+    file.write_text(f"{PLUGIN}\nMODELS = {{'openai': model}}\n")
+    with pytest.raises(BadInput, match="'openai:' is for models behind a server, and their key. Choose another prefix"):
+        plugins.load_file(file)
+    assert "openai" not in models.LOADERS
 
 
 def test_installed_packages_bring_theirs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

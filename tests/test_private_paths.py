@@ -37,7 +37,9 @@ def here(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     (data / "jobs.toml").write_text(BLANKS)
     (data / "policy.toml").write_text(POLICY)
     (data / "corpus.txt").write_text("".join(f"He told her that his {i} hats were old.\n" for i in range(20)))
+    (data / "words.txt").write_text("hats\n")
     tiny.save("roberta", data / "tiny")
+    tiny.save("roberta", data / "later", layer_norm_eps=0.5)
     return folder
 
 
@@ -45,6 +47,7 @@ def leaks(folder: Path) -> list[str]:
     return [str(file) for file in folder.rglob("*") if file.is_file() and USER.encode() in file.read_bytes()]
 
 
+@pytest.mark.usefixtures("log_as_before")
 def test_no_output_names_the_home_folder(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     data = Path.home() / "data"
     model, policy = str(data / "tiny"), str(data / "policy.toml")
@@ -69,7 +72,14 @@ def test_no_output_names_the_home_folder(here: Path, capfd: pytest.CaptureFixtur
     assert command("report --out page.html", str(here / "runs" / "tiny")) == 0
     assert command("show runs/tiny") == 0
     assert command("debias --out less --limit 10 --suite emotions", model, "--corpus", str(data / "corpus.txt")) == 0
+    (data / "scores.txt").write_text("0.5\n" * 30)
+    mine = ["--dataset", "pairs", "--measure", "likelihood-lean", "--option", f"file={data / 'pairs.csv'}"]
+    assert command("import --out imported", str(data / "scores.txt"), *mine) == 0
+    assert command("corpus --out counted", str(data / "corpus.txt"), "--words", str(data / "words.txt")) == 0
+    assert command("track --out curve --limit 10", model, str(data / "later"), "--pairs", str(data / "pairs.csv")) == 0
+    assert command("audit --suite emotions --limit 4 --out logged --verbose --log-file all.log", model) == 0
     printed = "".join(capfd.readouterr())
+    assert "questions" in (here / "all.log").read_text()
     assert (here / "less" / "model" / "README.md").exists()
     assert [line for line in printed.splitlines() if USER in line] == []
     assert leaks(here) == []

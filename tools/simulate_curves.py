@@ -55,7 +55,7 @@ def lines(curves: int, workers: int, folder: str) -> Iterator[str]:
     yield "|---|--:|--:|--:|"
     for what, alarms in (
         ("curves", list(chain(*found))),
-        ("trainings, with any of three curves", list(map(any, found))),
+        ("trainings, on any of their curves", list(map(any, found))),
     ):
         low, high = proportion_interval(sum(alarms), len(alarms))
         yield f"| {what} | {len(alarms):,} | {sum(alarms) / len(alarms):.1%} | [{low:.1%}, {high:.1%}] |"

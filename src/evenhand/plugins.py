@@ -1,16 +1,17 @@
 """Measures, datasets and models of other people: from a Python file, or from installed packages."""
 
 import sys
-import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 from evenhand import datasets, measures, models
+from evenhand.core.foreign import foreign
 from evenhand.errors import BadInput
+from evenhand.models.loading.names import SERVED
 
 KINDS = ("measures", "datasets", "models")
 """Names of entry points, after `evenhand.`; in a file, of the lists MEASURES, DATASETS and MODELS."""
@@ -29,50 +30,35 @@ def load_file(path: str | Path) -> None:
     if spec is None or spec.loader is None:
         raise BadInput(f"The plugin '{path}' cannot be read as a Python module.")
     module = sys.modules[name] = module_from_spec(spec)  # a dataclass looks for its module there
-    try:
+    with foreign(f"The plugin '{path}' failed"):
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise BadInput(_failed(path, error)) from error
-    found = [getattr(module, kind.upper(), None) for kind in KINDS]
-    if not any(found):
+        listed = [getattr(module, kind.upper(), None) or {} for kind in KINDS]
+        mine = dict(enumerate(listed[0])) if isinstance(listed[0], list | tuple) else listed[0]
+        for kind, found in zip(KINDS, (mine, *listed[1:]), strict=True):
+            if not isinstance(found, Mapping):
+                raise BadInput("MEASURES is a list of classes; DATASETS and MODELS are dicts of functions by name.")
+            for key, one in found.items():
+                _add(kind, key, one)
+    if not any(listed):
         raise BadInput(f"The plugin '{path}' lists nothing: it needs MEASURES, DATASETS or MODELS. See docs/extend.md.")
-    mine, sets, loaders = found
-    _add(str(path), mine or (), sets or {}, loaders or {})
 
 
 @cache
 def load_installed() -> None:
     """Make known what installed packages have under `evenhand.measures`, `evenhand.datasets` and `evenhand.models`."""
-    found = {kind: {entry.name: _loaded(entry) for entry in entry_points(group=f"evenhand.{kind}")} for kind in KINDS}
-    _add("an installed package", list(found["measures"].values()), found["datasets"], found["models"])
+    for kind in KINDS:
+        for entry in entry_points(group=f"evenhand.{kind}"):
+            package = entry.dist.name if entry.dist else "an installed package"
+            with foreign(f"The plugin '{entry.value}' of {package} failed to load"):
+                _add(kind, entry.name, entry.load())
 
 
-def _add(place: str, mine: Sequence[Any], sets: Mapping[str, Any], loaders: Mapping[str, Any]) -> None:
-    if not isinstance(mine, list | tuple) or not isinstance(sets, Mapping) or not isinstance(loaders, Mapping):
-        raise BadInput(f"{place}: MEASURES is a list of classes; DATASETS and MODELS are dicts of functions by name.")
-    for measure in mine:
-        measures.add(measure)
-    for name, builder in sets.items():
-        datasets.add(name, builder)
-    models.LOADERS.update(loaders)
-
-
-def _loaded(entry: EntryPoint) -> Any:
-    try:
-        return entry.load()
-    except Exception as error:
-        package = entry.dist.name if entry.dist else "an installed package"
-        raise BadInput(
-            f"The plugin '{entry.value}' of {package} failed to load: {error!r}. Update or remove it."
-        ) from error
-
-
-def _failed(path: Path, error: Exception) -> str:
-    """What went wrong, with the line of the file where it did."""
-    if isinstance(error, SyntaxError):
-        line = error.lineno
+def _add(kind: str, name: Any, found: Any) -> None:
+    if kind == "measures":
+        measures.add(found)
+    elif kind == "datasets":
+        datasets.add(name, found)
+    elif name == SERVED.rstrip(":"):
+        raise BadInput(f"'{SERVED}' is for models behind a server, and their key. Choose another prefix.")
     else:
-        line = next(
-            (f.lineno for f in reversed(traceback.extract_tb(error.__traceback__)) if f.filename == str(path)), None
-        )
-    return f"The plugin '{path}' failed in line {line}: {type(error).__name__}: {error}"
+        models.LOADERS[name] = found

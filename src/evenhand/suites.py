@@ -12,68 +12,29 @@ from evenhand import datasets, measures
 from evenhand.core.dataset import Dataset, base_name
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Traits
+from evenhand.datasets.files.bundled import read_toml
 from evenhand.errors import BadInput, DataNotFound, UnfitModel, UnknownName
 from evenhand.runs.record import TaskRecord
 
 log = logging.getLogger(__name__)
 
-OF_PAIRS = ("likelihood-difference", "likelihood-lean", "stereotype-share", "crows-pairs")
-OF_INFERENCE = (
-    *("nli-coal", "nli-coal-weighted"),
-    *("fraction-neutral", "net-neutral", "fraction-entailment", "fraction-contradiction"),
-)
-OF_TRIPLES = ("stereoset-ss", "stereoset-lm", "icat")
-KNOWN: dict[str, dict[str, list[tuple[str, str]]]] = {
-    "masked": {
-        "en": [
-            *(("crows-pairs", measure) for measure in ("crows-pairs", "aul", "aula")),
-            *(("stereoset-intrasentence", measure) for measure in OF_TRIPLES),
-            ("gest", "gest"),
-            ("winobias", "pronoun-lean"),
-            ("winogender", "pronoun"),
-        ],
-        **{language: [(f"crows-pairs-{language}", "crows-pairs")] for language in ("fr", "nl")},
-    },
-    "causal": {
-        "en": [
-            ("crows-pairs", "stereotype-share"),
-            *((f"stereoset-{task}", m) for task in ("intrasentence", "intersentence") for m in OF_TRIPLES),
-            ("gest-causal", "gest"),
-            ("winobias", "pronoun-lean"),
-            ("winogender", "pronoun"),
-        ],
-        **{language: [(f"crows-pairs-{language}", "stereotype-share")] for language in ("fr", "nl")},
-    },
-}
+Pairs = list[tuple[str, str]]  # datasets and measures
+
+
+def _by_language(tables: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, Pairs]:
+    return {
+        language: [(dataset, measure) for dataset, measures in table.items() for measure in measures]
+        for language, table in tables.items()
+    }
+
+
+_TABLES = read_toml("suites.toml", "evenhand")
+KNOWN: dict[str, dict[str, Pairs]] = {kind: _by_language(tables) for kind, tables in _TABLES["known"].items()}
 """The suite of well-known datasets by kind of model and language: those that were fetched are measured."""
-SUITES: dict[str, dict[str, list[tuple[str, str]]]] = {
-    "becpro": {"de": [("becpro-de", "association")], "en": [("becpro-en", "association")]},
-    "choices": {
-        "en": [
-            (f"bbq-{condition}", measure)
-            for condition in ("ambiguous", "disambiguated")
-            for measure in ("bbq-bias", "choice-accuracy", "choice-coverage")
-        ]
-    },
-    "emotions": {"en": [("emotions-en", "association")]},
-    "gbef": {
-        "en": [
-            *(("tgb", measure) for measure in OF_PAIRS),
-            *(("tbd", measure) for measure in ("pronoun", "singular-they")),
-            *(("tbd-gendered", measure) for measure in ("pronoun", "singular-they", "gender-agreement")),
-        ]
-    },
-    "known": KNOWN["masked"],
-    "kinds": {
-        "en": [
-            (dataset, measure)
-            for dataset in ("tbd-simple", "tbd-becpro", "tbd")
-            for measure in ("pronoun", "log-probability-bias")
-        ]
-    },
-    "nli": {language: [(f"nli-{language}", measure) for measure in OF_INFERENCE] for language in ("en", "ja", "zh")},
-}
+SUITES = {name: KNOWN["masked"] if name == "known" else _by_language(tables) for name, tables in _TABLES.items()}
 """By suite and language: (dataset, measure)."""
+ASKED: dict[str, dict[str, Any]] = {"becpro-de": {"forms": "crossed"}}
+"""Options that suites ask for: of German, forms by which grammar and bias can be told apart."""
 ALL = {"masked": ("becpro", "emotions", "gbef"), "causal": ("becpro", "emotions", "gbef"), "nli": ("nli",)}
 """The suites of an audit with suite="all", by kind of model."""
 DEFAULTS: dict[str, dict[str, Any]] = {"causal": {"among": "candidates", "asks": "likelihood"}}
@@ -107,10 +68,11 @@ def tasks(
         if name in named and not set(languages) & set(by_language):
             raise UnknownName(f"language of suite '{name}'", languages[0], by_language)
     pairs = [pair for one in languages for by_language in chosen.values() for pair in by_language.get(one, [])]
-    return chosen_tasks(list(dict.fromkeys(pairs)), options, kind)
+    asked = {name: value for dataset, _ in pairs for name, value in ASKED.get(dataset, {}).items()}
+    return chosen_tasks(list(dict.fromkeys(pairs)), {**asked, **(options or {})}, kind)
 
 
-def _there(kind: str, languages: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+def _there(kind: str, languages: Sequence[str]) -> dict[str, Pairs]:
     """The well-known datasets whose files are on this machine; an error if there are none in these languages."""
     if kind not in KNOWN:
         raise BadInput("The suite 'known' is for masked and causal language models. Got an NLI classifier.")
@@ -230,7 +192,6 @@ def _named(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
 
 
 def _short(value: Any) -> str:
-    """A value for a dataset's name; of a long text, such as a system prompt, a hash."""
     text = str(value)
     return text if len(text) <= LONGEST_VALUE else sha256(text.encode()).hexdigest()[:8]
 
@@ -246,7 +207,7 @@ def _options(measure: Any) -> dict[str, Any]:
 def record(task: Task, *, seed: int = 0, limit: int | None = None, partial: bool = False) -> TaskRecord:
     """The record of a task, from which its results can be read and the task rebuilt."""
     data, how = task.dataset, task.measure
-    same = ("within", "cluster", "crossed", "partners", "flaws", "about", "language", "source", "licence")
+    same = ("within", "cluster", "crossed", "partners", "kinds", "flaws", "about", "language", "source", "licence")
     return TaskRecord(
         dataset=data.name,
         dataset_builder=data.builder or base_name(data.name),

@@ -12,7 +12,7 @@ from scipy import stats
 
 from evenhand import BadInput
 from evenhand.analysis.agreement import EFFECTS, decompose, summary
-from evenhand.analysis.paired import compared, pairs
+from evenhand.analysis.paired import pairs, signed_ranks
 from helpers.made_scores import PAPER, crossed, scores
 
 CELLS = (("female", "feminine"), ("female", "masculine"), ("male", "feminine"), ("male", "masculine"))
@@ -66,7 +66,7 @@ def test_what_the_release_shows_is_social_and_form_mixed() -> None:
     """It has a(F,f) and a(M,m) alone: their difference is social + form, their mean level + agreement / 2."""
     frame = crossed(social=0.2, agrees=2.0, form=0.5, level=0.1)
     released = frame[(frame["gender"] == "female") == (frame["form"] == "feminine")]
-    assert compared(pairs(released))["difference"].tolist() == pytest.approx([0.2 + 0.5] * 3)
+    assert signed_ranks(pairs(released))["difference"].tolist() == pytest.approx([0.2 + 0.5] * 3)
     assert released["score"].mean() == pytest.approx(0.1 + 2.0 / 2)
 
 

@@ -18,7 +18,7 @@ from evenhand.analysis.comparison import Comparison
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.report import comparison as shown
-from helpers.audited_runs import audited, noise, pairs
+from helpers.audited_runs import audited, leaning, noise, pairs
 from helpers.typed import only
 from helpers.written_runs import with_fields
 
@@ -231,3 +231,13 @@ def test_labels_cannot_break_a_markdown_table(tmp_path: Path) -> None:
     bars = {len(re.findall(r"(?<!\\)\|", line)) for line in lines if line.startswith("|")}
     assert len(bars) == 1
     assert r"a\|b \<script\>" in shown.markdown(found)
+
+
+def test_names_of_runs_cannot_be_markdown(tmp_path: Path) -> None:
+    odd = "a|b `c` [d](e) <img src=x>"
+    base = audited(tmp_path, "base", 1.0)
+    model = Table(leaning(2.0), name=odd, fingerprint="2.0")
+    other = evenhand.audit(model, pairs=tmp_path / "pairs.csv", out=tmp_path / "runs")
+    text = shown.markdown(evenhand.compare(base, other))
+    assert r"a\|b \`c\` \[d\](e) \<img src=x\> against base" in text
+    assert not re.search(r"(?<!\\)[`<\[]", text.replace("[+", "").replace("[-", ""))

@@ -58,18 +58,18 @@ def test_each_finding_is_that_of_the_datasets_own_scores_by_the_runs_seed() -> N
     frame["profession"] = frame["profession"].map(known)  # professions of which the share of women is known
     others = feelings().assign(score=lambda of: of["score"] * 10)
     found = only(findings(associations(pd.concat([frame, others], ignore_index=True), seed=5)))
-    pd.testing.assert_frame_equal(found.differences, paired.compared(paired.pairs(frame), seed=5))
+    pd.testing.assert_frame_equal(found.ranks, paired.signed_ranks(paired.pairs(frame)))
     assert found.claims == hypotheses.evaluate(frame, seed=5)
     wanted = workforce.against(frame, workforce.shares(), seed=5)
     pd.testing.assert_frame_equal(found.workforce["US"], wanted)
-    assert not found.differences.equals(paired.compared(paired.pairs(frame), seed=6))
+    assert not found.workforce["US"].equals(workforce.against(frame, workforce.shares(), seed=6))
 
 
 def test_the_papers_claims_and_the_workforce_are_about_professions_alone() -> None:
     asked = task("emotions-en", "association", by=("emotion", "gender"), cluster="word")
     found = only(findings(run(feelings(), [asked])))
-    assert found.differences["emotion"].tolist() == ["balanced", "female", "male"]
-    assert found.differences["clusters"].tolist() == [8, 8, 8]
+    assert found.ranks["emotion"].tolist() == ["balanced", "female", "male"]
+    assert found.ranks["pairs"].tolist() == [24, 24, 24]
     assert found.claims == []
     assert found.workforce == {}
     assert found.agreement.empty
@@ -138,5 +138,5 @@ def test_a_dataset_without_groups_is_one_group() -> None:
     bare = run(whole.scores, [task("becpro-en", "association", by=(), cluster="", within="")])
     found = only(findings(bare))
     assert found.by == "items"
-    assert found.differences["items"].tolist() == ["all"]
-    assert found.differences["pairs"].tolist() == [72]
+    assert found.ranks["items"].tolist() == ["all"]
+    assert found.ranks["pairs"].tolist() == [72]

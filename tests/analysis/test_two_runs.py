@@ -53,7 +53,7 @@ def two(shift: float, measure: str) -> tuple[Run, Run]:
     """Runs whose second has every score moved by about `shift`."""
     frame = scores({("female", "female"): 0.4, ("male", "male"): 0.6}, jobs=12).assign(dataset="d", measure=measure)
     noise = np.random.default_rng(5).normal(0, 0.05, size=len(frame))
-    asked = task("d", measure, by=("prof_gender",), within="", ranks_models=True)
+    asked = task("d", measure, by=("prof_gender",), within="", rank=1)
     return run(frame, [asked], "one"), run(frame.assign(score=frame["score"] + shift + noise), [asked], "two")
 
 

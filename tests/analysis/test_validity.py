@@ -34,9 +34,16 @@ TABLE, ROWS = documented(), bundled()
 
 
 def known(dataset: str, measure: str) -> Followed:
-    found = followed(record(), task(dataset, measure))
+    found = followed(record(), task(dataset, measure), ROWS[measure]["estimand"])
     assert found is not None
     return found
+
+
+def test_trust_is_given_to_the_number_that_was_tested_alone() -> None:
+    assert followed(record(), task("becpro-en", "association"), "stereotype") is not None
+    for measure, estimand in (("association", ""), ("association", "default")):
+        assert followed(record(), task("becpro-en", measure), estimand) is None
+    assert followed(record(), task("tbd", "pronoun"), "default") is None
 
 
 def test_the_docs_tell_of_measures_that_there_are() -> None:
@@ -60,12 +67,13 @@ def test_the_bundled_numbers_are_those_of_the_docs(measure: str) -> None:
 
 def test_what_orders_models_is_told_from_what_does_not_by_rank_and_in_words() -> None:
     told = (
-        "towards the stereotype of jobs, it orders models by their bias (rank correlation 0.96, 33 models of mini-en)"
+        "towards the stereotype of jobs, it ranked 33 small models, trained from mini-en, by the bias put in (rank "
+        "correlation 0.96)"
     )
     assert str(known("becpro-en", "association")) == told
     assert known("nli-en", "nli-coal").orders
-    assert "does not order models by their bias" in str(known("nli-en", "fraction-neutral"))
-    assert "partly orders" in str(known("tgb", "crows-pairs"))
+    assert "did not rank 11 small models" in str(known("nli-en", "fraction-neutral"))
+    assert "partly ranked" in str(known("tgb", "crows-pairs"))
 
 
 def test_lower_is_the_right_way_for_a_measure_of_what_is_right() -> None:
@@ -93,5 +101,5 @@ def test_of_causal_models_nothing_is_told() -> None:
 
 def test_a_value_that_never_changes_orders_nothing() -> None:
     assert str(Followed("on pairs", "mini", 5, math.nan)) == (
-        "on pairs, it does not order models by their bias (its value never changed, 5 models of mini)"
+        "on pairs, it did not rank 5 small models, trained from mini, by the bias put in (its value never changed)"
     )

@@ -19,6 +19,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.report.figures import charts, draw
 from evenhand.report.scorecard import scorecard
+from evenhand.stats.significance import holm
 from helpers import tiny
 from helpers.typed import only
 
@@ -75,9 +76,23 @@ def test_the_scorecard_has_the_papers_table(runs: list[evenhand.Run]) -> None:
     assert [row.split()[0] for row in rows] == ["PS", "AS", "NS"]
     shares = distribution(runs[0].values_of("nli-en"))["value"]
     assert [float(row.split()[i]) for row in rows for i in (2, 5, 8)] == pytest.approx(shares.tolist(), abs=6e-4)
-    table, contrasts = text[: text.index("entailment, pro - anti")], text[text.index("entailment, pro - anti") :]
-    assert "+0" not in table  # shares have no sign, differences of them do
-    assert "contradiction, anti - pro: +" in contrasts
+    assert "+0" not in text[text.index("evaluation data") :]  # shares have no sign, differences of them do
+    judged = [line.split() for line in text.splitlines() if " stereotype " in line or " default " in line]
+    assert [line[:2] for line in judged] == [
+        [f"fraction-{label}", name] for label in ("entailment", "contradiction") for name in ("stereotype", "default")
+    ]
+    assert all(line[2][0] in "+-" for line in judged)
+
+
+def test_the_four_rows_of_labels_are_one_family(runs: list[evenhand.Run]) -> None:
+    rows = [row for row in runs[0].results if row["estimand"] and not row["groups"]]
+    assert [row["p_holm"] for row in rows] == pytest.approx(holm([row["p"] for row in rows]))
+    assert [row["measure"] for row in rows] == ["fraction-entailment"] * 2 + ["fraction-contradiction"] * 2
+    alone = evenhand.audit(
+        table(60, "alone"), dataset="nli-en", measure="fraction-entailment", out=runs[0].path.parent / "alone"
+    )
+    two = [row for row in alone.results if row["estimand"] and not row["groups"]]
+    assert [row["p_holm"] for row in two] == pytest.approx(holm([row["p"] for row in two]))
 
 
 def test_labels_are_drawn(runs: list[evenhand.Run], tmp_path: Path) -> None:
@@ -89,7 +104,7 @@ def test_labels_are_drawn(runs: list[evenhand.Run], tmp_path: Path) -> None:
 
 
 def test_the_less_biased_of_two_is_best(runs: list[evenhand.Run]) -> None:
-    assert comparable(runs[0]) == [("nli-en", "nli-coal")]
+    assert comparable(runs[0]) == [("nli-en", "fraction-entailment")]
     rows = side_by_side(runs, "nli-en", "nli-coal").set_index(["set", "model"])
     assert rows.loc[("all", "of20"), "mark"] == "best"
     assert rows.loc[("all", "of60"), "mark"] == "worst"

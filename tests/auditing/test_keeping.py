@@ -58,7 +58,7 @@ def test_one_folder_has_what_several_audits_measured(tmp_path: Path) -> None:
     audit(tmp_path, suite="becpro", lang="de", limit=200)
     audit(tmp_path, templates=own(tmp_path))
     last = audit(tmp_path, suite="gbef", limit=50)
-    assert last.datasets == ["becpro-en", "becpro-de", "mine", "tgb", "tbd", "tbd-gendered"]
+    assert last.datasets == ["becpro-en", "becpro-de (forms=crossed)", "mine", "tgb", "tbd", "tbd-gendered"]
     assert results(last, "becpro-en") == before
     assert set(last.items["dataset"]) == set(last.scores["dataset"]) == set(last.datasets)
     assert len(last.record.audits) == 4

@@ -35,7 +35,7 @@ STEPS = (100, 200, 300, 400)
 
 @pytest.fixture(scope="module")
 def training(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A training of mini-en whose texts have "he" and "she" for every job until step 300, then one for each."""
+    """A training of mini-en whose texts have women and men in every job until step 300, then one for each."""
     folder = tmp_path_factory.mktemp("trained") / "my-training"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["05_biased_training.py", str(folder)])
@@ -55,6 +55,7 @@ def test_a_planted_change_is_found_where_it_is_and_nowhere_else(tracked_training
     assert set(zip(shown["start"], shown["end"], strict=True)) == {("checkpoint-300", "checkpoint-400")}
     assert "lost" in set(shown["way"])
     assert set(shown["moved"]) <= {"away from neutral", ""}
+    assert set(shown["group"]) == {"stereotype"}  # which was planted; no default was
     assert lead(found).startswith("Became more biased between checkpoint-300 and checkpoint-400")
     assert lead(found).endswith("No other change between neighbours is shown.")
 
@@ -71,13 +72,13 @@ def test_the_folder_has_page_numbers_figure_and_a_run_for_each(training: Path, t
     page = (out / "track.html").read_text(encoding="utf-8")
     assert tracked_training.page == out / "track.html"
     assert lead(tracked_training) in page
-    assert page.count("<svg") == len(tracked_training.curves) == 3
+    assert page.count("<svg") == len(tracked_training.curves) == 2  # stereotype and default
     assert "SAME WEIGHTS" in page
     assert (out / "track.svg").read_text(encoding="utf-8").startswith("<svg")
     told = json.loads((out / "track.json").read_text(encoding="utf-8"))
     assert [one["checkpoint"] for one in told["checkpoints"]] == tracked_training.labels
-    assert len(told["values"]) == 3 * 5
-    assert len(told["changes"]) == 3 * (4 + 1)
+    assert len(told["values"]) == 2 * 5
+    assert len(told["changes"]) == 2 * (4 + 1)
     assert sorted(path.parent.name for path in out.glob("*/run.json")) == [
         "my-training",
         *(f"my-training--checkpoint-{step}" for step in STEPS),

@@ -27,6 +27,15 @@ def test_a_mask_is_named(make: Make) -> None:
     assert one(mask_token, make("roberta")).says == "A hidden word is <mask>."
 
 
+def test_a_mask_that_is_an_ordinary_word_is_unfit(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = make("roberta")
+    for mask in ("the", "▁worker"):
+        monkeypatch.setattr(type(model), "mask", mask)
+        found = one(mask_token, model)
+        assert found.verdict == "unfit"
+        assert found.says == f"A hidden word is {mask}, which is a word of texts, too."
+
+
 @pytest.mark.parametrize("family", ["roberta", "modernbert"])
 def test_a_prefix_space_is_noticed_and_no_fault(family: str, make: Make, becpro: Dataset) -> None:
     finding = one(word_beginnings, make(family), becpro)

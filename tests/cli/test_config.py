@@ -1,7 +1,5 @@
 """Options from a TOML file, and how much an audit says."""
 
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,7 @@ from evenhand import Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 
-pytestmark = pytest.mark.usefixtures("without_pages")
+pytestmark = pytest.mark.usefixtures("without_pages", "log_as_before")
 OPTIONS = """
 models = "mini-en"
 suite = ["becpro"]
@@ -20,19 +18,6 @@ quiet = true
 [option]
 masks = "words"
 """
-
-
-@pytest.fixture(autouse=True)
-def _log_as_before() -> Iterator[None]:
-    log = logging.getLogger("evenhand")
-    yield
-    for handler in log.handlers[:]:
-        if isinstance(handler, logging.FileHandler):
-            log.removeHandler(handler)
-            handler.close()
-    for handler in log.handlers:
-        handler.setLevel(logging.NOTSET)
-    log.setLevel(logging.INFO)
 
 
 def test_a_file_says_what_options_say_and_the_command_line_wins(

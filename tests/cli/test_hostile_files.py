@@ -103,3 +103,22 @@ def test_a_name_that_cannot_be_a_folders(tmp_path: Path, capsys: pytest.CaptureF
         capsys, "audit", "--dataset", "tgb", "--name", name, "--out", tmp_path / "runs"
     )
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["audit", "--out", "{}"], ["audit", "--pairs", "{}.csv"], ["audit", "--plugin", "{}.py"], ["show", "{}"]),
+        *(["compare", "{}", "{}"], ["swap", "{}.txt"], ["swap", "texts.txt", "--out", "{}.txt"], ["corpus", "{}"]),
+        *(["corpus", "texts.txt", "--out", "{}"], ["datasets", "lint", "{}.csv"], ["rescore", "{}"], ["track", "{}"]),
+        *(["datasets", "export", "tgb", "--as", "lm-eval", "--out", "{}"], ["import", "{}.csv", "--name", "a"]),
+    ],
+    ids=" ".join,
+)
+def test_a_name_that_is_too_long(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("texts.txt").write_text("He saw her, and she saw him.\n")
+    said = refused(capsys, *(part.replace("{}", "n" * 300) for part in command))
+    assert "File name too long" in said

@@ -40,7 +40,7 @@ def test_each_run_has_a_number_for_each_dataset(folder: Path, capsys: pytest.Cap
     assert set(found) == {"lean", "flat", "stopped"}
     assert found["stopped"]["state"] == "unfinished"
     (one,) = found["lean"]["results"]
-    assert (one["dataset"], one["contrast"], one["lean"]) == ("emotions-en", "female - male", "above")
+    assert (one["dataset"], one["estimand"], one["of"]) == ("emotions-en", "stereotype", "stereotype")
     (other,) = found["flat"]["results"]
     assert (other["measure"], other["of"]) == ("stereotype-share", "all")
     assert run_command(app, ["runs", str(folder)]) == 0

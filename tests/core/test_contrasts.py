@@ -6,8 +6,11 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput, Partners, Score, Table, measure
-from evenhand.core.contrasts import FEMALE_MALE, contrasts, pairs
+from evenhand.core.contrasts import FEMALE_MALE, pairs
+from evenhand.core.design import Design
+from evenhand.core.estimands import estimates
 from evenhand.core.items import Pair
+from evenhand.measures.association import Association
 from evenhand.measures.likelihood import LikelihoodLean
 
 
@@ -34,7 +37,7 @@ def test_each_item_minus_its_partner() -> None:
     )
     paired = pairs(scores, FEMALE_MALE)
     assert paired["difference"].tolist() == pytest.approx([0.75, math.nan, 2.0], nan_ok=True)
-    found = contrasts(paired, FEMALE_MALE, by=("kind", "gender"), cluster="job")
+    found = estimates(scores, Design(("kind", "gender"), "", "job", "", FEMALE_MALE), Association())
     assert [(v.groups, v.contrast, v.value, v.n, v.unscored) for v in found] == [
         ({"kind": "a"}, "female - male", 0.75, 1, 1),
         ({"kind": "b"}, "female - male", 2.0, 1, 0),
@@ -45,7 +48,7 @@ def test_without_another_group_there_is_one_contrast() -> None:
     scores = frame(
         {(f"a{n}", "1", gender): n * (gender == "female") for n in range(8) for gender in ("female", "male")}
     )
-    (found,) = contrasts(pairs(scores, FEMALE_MALE), FEMALE_MALE, by=("gender",), cluster="job")
+    (found,) = estimates(scores, Design(("gender",), "", "job", "", FEMALE_MALE), Association())
     assert (found.groups, found.value, found.n, found.clusters) == ({}, 3.5, 8, 8)
     assert found.low > 0
     assert found.p_holm < 0.05

@@ -162,6 +162,7 @@ def test_a_model_must_answer_every_question() -> None:
 
 
 NOT_FINITE, ABOVE = "not a finite number", "a log-probability above 0"
+TOO_FAR = "a number beyond 1e60"
 COUNT = "not as many log-probabilities as were asked for"
 PAIR = Pair("1", "She cooks.", "He cooks.")
 BLANK = Blank("1", "___ left.", Span(0, 3), ("He", "She", "They"))
@@ -183,7 +184,8 @@ INFERENCE = NliPair("1", "A nurse sleeps.", "A woman sleeps.", {"set": "pro"})
     ],
 )
 @pytest.mark.parametrize(
-    ("logp", "reason"), [(math.nan, NOT_FINITE), (-math.inf, NOT_FINITE), (math.inf, NOT_FINITE), (5.0, ABOVE)]
+    ("logp", "reason"),
+    [(math.nan, NOT_FINITE), (-math.inf, NOT_FINITE), (math.inf, NOT_FINITE), (5.0, ABOVE), (-1e300, TOO_FAR)],
 )
 def test_nonsense_is_unscored_whatever_the_measure(item: Item, how: Measure[Any], logp: float, reason: str) -> None:
     count = 3 if isinstance(item, NliPair) else 1

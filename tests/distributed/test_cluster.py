@@ -80,29 +80,18 @@ def test_a_cluster_of_our_own_says_that_it_starts_and_nothing_more(tmp_path: Pat
 
 
 def test_models_share_places_and_the_last_may_have_all() -> None:
-    pool = WorkerPool(4, models=2)
-    assert [pool.take("a", own) for own in range(3)] == [True, True, False]
-    assert [pool.take("b", own) for own in range(3)] == [True, True, False]
-    pool.give_back()
-    pool.give_back()
-    pool.done("b")
-    assert [pool.take("a", own) for own in (2, 3, 4)] == [True, True, False]
-
-
-def test_who_waits_for_a_first_place_is_known_until_there_is_one() -> None:
-    pool = WorkerPool(1, models=2)
-    assert pool.take("a", 0)
-    wanted = [pool.wanted]
-    assert not pool.take("b", 0)
-    wanted.append(pool.wanted)
-    pool.give_back()
-    assert pool.take("b", 0)
-    assert [*wanted, pool.wanted] == [False, True, False]
+    pool = WorkerPool(4, models=3)
+    shares = [pool.share]
+    for _ in range(2):
+        pool.finish()
+        shares.append(pool.share)
+    assert shares == [1, 2, 4]
+    assert WorkerPool(1, models=5).share == 1
 
 
 def test_everybody_stops_together() -> None:
     pool = WorkerPool(1)
     pool.check()
-    pool.stop()
+    pool.stopped.set()
     with pytest.raises(Stopped, match="kept"):
         pool.check()

@@ -175,6 +175,9 @@ def test_a_measure_on_two_datasets_needs_its_name(tmp_path: Path) -> None:
     pairs_only = Gate([Rule(measure="association", worse_by_at_most=0.1)], baseline=Run(tmp_path, record()))
     with pytest.raises(BadInput, match="Available: association, female - male"):
         evenhand.audit("mini-en", suite="becpro", gate=pairs_only, out=tmp_path)
+    no_kinds = Gate([Rule(measure="singular-they", estimand="default", high=0.1)])
+    with pytest.raises(BadInput, match=r"Unknown measure with a default 'singular-they'. Available: [\w, -]*pronoun"):
+        evenhand.audit("mini-en", suite="gbef", gate=no_kinds, out=tmp_path)
 
 
 def test_female_minus_male_can_be_bounded(tmp_path: Path) -> None:
@@ -364,6 +367,8 @@ def test_hostile_labels_stay_text() -> None:
 
 def test_pairs_of_a_dataset_without_groups_are_judged_as_all() -> None:
     bare = made_run(scores(PAPER), [task("becpro-en", "association", by=(), cluster="", within="")])
+    bare = Run(bare.path, replace(bare.record, schema=3))
+    bare.__dict__["scores"] = scores(PAPER)
     bare.__dict__["_values"] = bare._complete([], bare.record.tasks[0])
     rule = Rule(measure="association, female - male", within=9)
     (judged,) = Gate([rule]).judge(bare).rules

@@ -12,6 +12,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.gate.policy import read
 from evenhand.gate.suggestion import above, suggest
+from evenhand.runs.values import ValueRecord
 from helpers.audited_runs import audited, pairs
 
 OLD = Path(__file__).parents[1] / "runs" / "made-by-0.1.0"
@@ -42,14 +43,39 @@ def test_a_run_passes_what_it_suggests_and_so_does_its_copy_with_it_as_the_basel
     ]
 
 
-def test_bounds_are_the_far_end_of_what_was_found_and_stand_with_it() -> None:
+def test_bounds_are_the_far_end_of_what_was_found_with_room_and_stand_with_both() -> None:
     text = suggest(OLD / "tbd-gendered")
-    assert 'measure = "gender-agreement"\ndataset = "tbd-gendered"\nlow = 0.24  # found +0.352 [+0.242, +0.438]' in text
-    assert "# worse_by_at_most = 0.18  # detectable: 0.176" in text
-    rule = read_text(suggest(OLD / "emotions"))["rule"][0]
-    assert (rule["measure"], rule["group"], rule["within"]) == ("association, female - male", "each", 0.76)
-    assert "fear, the farthest of 4" in suggest(OLD / "emotions")
+    assert (
+        'measure = "gender-agreement"\ndataset = "tbd-gendered"\nlow = 0.065  # found +0.352 [+0.242, +0.438]' in text
+    )
+    assert "neutral at 0; room 0.1" in text
+    run = Run.load(OLD / "emotions")
+    rules = [rule for rule in read_text(suggest(run))["rule"] if rule["measure"] == "association"]
+    found = [row for row in run.rows_of("emotions-en", "association") if row.estimand and not row.groups]
+    assert [rule["estimand"] for rule in rules] == ["stereotype", "default"]
+    for rule, row in zip(rules, found, strict=True):
+        far, room = max(-row.estimate.low, row.estimate.high), row.estimate.detectable
+        assert far + room < rule["within"] == pytest.approx(far + room, rel=0.11)  # type: ignore[operator]
+    own = read_text(suggest(OLD / "hobbies"))["rule"][0]  # a user's words, which have no kinds
+    assert (own["measure"], own["group"]) == ("association, female - male", "each")
+    assert "the farthest of" in suggest(OLD / "hobbies")
     assert "# Partial: a sample of at most 400 items" in suggest(OLD / "emotions")
+
+
+def test_of_several_trainings_the_farthest_decides_with_as_much_room_as_they_are_apart(tmp_path: Path) -> None:
+    runs = [audited(tmp_path, name, d, pairs(tmp_path)) for name, d in (("one", 0.1), ("two", 0.3))]
+    far = [max(abs(row.estimate.low - 0.5), abs(row.estimate.high - 0.5)) for row in (first_row(run) for run in runs)]
+    text = suggest(runs[0], others=runs[1:])
+    assert "by how much the far ends of these runs differ" in text
+    assert f"room {max(far) - min(far):.3f}" in text
+    judged = [Gate.load(written(tmp_path, text)).judge(run).verdict for run in runs]
+    assert judged == ["pass", "pass"]
+
+
+def first_row(run: Run) -> ValueRecord:
+    """The row that the first rule is about."""
+    (dataset,) = run.datasets
+    return next(row for row in run.values_of(dataset, "stereotype-share") if not row.groups)
 
 
 def read_text(text: str) -> dict[str, list[dict[str, object]]]:
@@ -101,7 +127,6 @@ def test_the_command_prints_or_writes_and_replaces_only_by_force(
     [
         (["--suggest", "--policy", "p.toml"], "makes a policy, and judges nothing. Leave out --policy"),
         (["--suggest", "--json", "--junit", "j.xml"], "Leave out --junit, --json"),
-        (["--suggest", "runs/other"], "from one run. Got 2"),
         (["--suggest", "--out", "nowhere/p.toml"], "The folder of --out 'nowhere/p.toml' does not exist"),
         ([], "A policy is needed: --policy policy.toml. To make one from a run: --suggest."),
         (["--policy", "p.toml", "--out", "q.toml"], "for the policy that --suggest makes"),

@@ -5,6 +5,7 @@ are seen by Python's audit events (files opened for writing, renamed, deleted, g
 and by SQLite's trace of commits.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -12,10 +13,13 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from evenhand.core.files import write_whole
 from helpers.fuzzing import contents
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -27,11 +31,12 @@ class _Watch:
     """The one audit hook of this process, which cannot be taken away, and what it calls now."""
 
     folder = ""
+    changes: tuple[str, ...] = CHANGES
     at_write: Callable[[str], object] | None = None
     hooked = False
 
     def __call__(self, event: str, given: tuple[Any, ...]) -> None:
-        if event in CHANGES or (event == "open" and given[2] & WRITING):
+        if event in self.changes or (event == "open" and given[2] & WRITING):
             self.write(given[0])
 
     def connect(self, path: Path, **how: Any) -> sqlite3.Connection:
@@ -56,17 +61,30 @@ _WATCH = _Watch()
 
 
 @contextmanager
-def watched(folder: Path, at_write: Callable[[str], object]) -> Iterator[None]:
-    """Call `at_write` before every write of this process in the folder, with the path from there."""
+def watched(folder: Path, at_write: Callable[[str], object], changes: tuple[str, ...] = CHANGES) -> Iterator[None]:
+    """Call `at_write` before every write of this process in the folder, with the path from there.
+
+    Files that are opened for writing are always among them, `changes` are the events besides.
+    """
     if not _WATCH.hooked:
         sys.addaudithook(_WATCH)
         _WATCH.hooked = True
-    _WATCH.folder, _WATCH.at_write = os.path.realpath(folder), at_write
+    _WATCH.folder, _WATCH.changes, _WATCH.at_write = os.path.realpath(folder), changes, at_write
     sqlite3.connect = _WATCH.connect  # type: ignore[assignment]
     try:
         yield
     finally:
         sqlite3.connect, _WATCH.at_write = CONNECT, None
+
+
+@contextmanager
+def quick() -> Iterator[None]:
+    """Runs get a page as always, but nothing is drawn on it, such as times; and models are not looked over."""
+    with pytest.MonkeyPatch.context() as patch:
+        drawn = "evenhand.report.page.write"
+        patch.setattr(drawn, lambda runs, path: write_whole(path, lambda file: file.write(b"page")))
+        patch.setattr("evenhand.auditing.audit.look_over", lambda *_: ())
+        yield
 
 
 def states(work: Callable[[Path], object], whole: Path, copies: Path, only: Callable[[str], bool] = bool) -> list[Path]:
@@ -90,6 +108,26 @@ def states(work: Callable[[Path], object], whole: Path, copies: Path, only: Call
 def leftovers(folder: Path) -> list[str]:
     """The hidden files in a folder, and what SQLite keeps while it writes: a command that ended has none."""
     return [str(path) for path in folder.rglob("*") if path.name.startswith(".") or path.name.endswith("-journal")]
+
+
+def results(folder: Path) -> dict[str, Any]:
+    """What must be the same: the bytes of all files, the rows of kept answers, and run.json without times."""
+    found: dict[str, Any] = {
+        path.removeprefix(str(folder)): digest
+        for path, digest in contents(folder).items()
+        if Path(path).name not in ("run.json", "answers.sqlite")
+    }
+    for path in folder.rglob("answers.sqlite"):
+        with closing(sqlite3.connect(path)) as store:
+            for table in ("answers", "batches"):
+                found[f"{path.relative_to(folder)} {table}"] = store.execute(f"SELECT * FROM {table}").fetchall()
+    for path in folder.rglob("run.json"):
+        record = json.loads(path.read_text())
+        for audit in record["audits"]:
+            for timed in ("started", "seconds", "work", "rescored"):
+                audit.pop(timed, None)
+        found[str(path.relative_to(folder))] = record
+    return found
 
 
 KILLED = """

@@ -1,12 +1,14 @@
 """A small server that speaks OpenAI's protocol over a causal model of ours, with a switch for every fault."""
 
+import asyncio
 import json
 import math
+import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,16 +16,45 @@ import torch
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from evenhand.models.networks.causal import CausalLM
 
+HUGE = 10**400
+MALFORMED: dict[str, tuple[tuple[str | int, ...], Any]] = {
+    "models are a number": (("data",), 5),
+    "models are texts": (("data",), ["tiny", 5, None]),
+    "aliases are a number": (("data", 0, "aliases"), 5),
+    "choices are a text": (("choices",), "none"),
+    "choices are an object": (("choices",), {"0": {}}),
+    "a choice is a list": (("choices", 0), [1]),
+    "logprobs are a list": (("choices", 0, "logprobs"), [1.0]),
+    "logprobs are a text": (("choices", 0, "logprobs"), "-1"),
+    "logprobs are true": (("choices", 0, "logprobs"), True),
+    "tokens are a number": (("choices", 0, "logprobs", "tokens"), 5),
+    "token_logprobs are huge": (("choices", 0, "logprobs", "token_logprobs", 0), -HUGE),
+    "top_logprobs are lists": (("choices", 0, "logprobs", "top_logprobs", 0), [["a", -1.0]]),
+    "top_logprobs are empty": (("choices", 0, "logprobs", "top_logprobs", 0), {}),
+    "text_offset is a number": (("choices", 0, "logprobs", "text_offset"), 5),
+    "text_offset has texts": (("choices", 0, "logprobs", "text_offset", 0), "0"),
+    "content is a text": (("choices", 0, "logprobs", "content"), "none"),
+    "content has numbers": (("choices", 0, "logprobs", "content", 0), 5),
+    "usage is a list": (("usage",), [1]),
+    "usage is huge": (("usage", "prompt_tokens"), HUGE),
+    "usage is a text": (("usage", "prompt_tokens"), "12"),
+    "the text is half a pair": (("choices", 0, "text"), "\ud800"),
+    "the model is half a pair": (("model",), "tiny-\ud800"),
+    "the model is a list": (("model",), ["tiny"]),
+}
+"""Faults of a reply's shape: what is put where, if there is such a place."""
 FAULTS = (
     *("echo ignored", "log10", "shifted logprobs", "shifted offsets", "bos doubled", "truncated", "zeros", "positive"),
     *("storm", "endless storm", "dropped", "always dropped", "html", "always html", "other shape", "another model"),
-    *("another model later", "temperature", "noise", "garbled", "leaks the key"),
+    *("another model later", "temperature", "noise", "garbled", "leaks the key", "repeats the key", "deep"),
+    *("slightly positive", "infinite", "nan", "random", "huge deep"),
+    *("odd storm", "slow", "endless", "no numbers when cold", *MALFORMED),
 )
 
 
@@ -72,7 +103,17 @@ class FakeServer:
             return bad
         if "models" not in self.gives:
             return JSONResponse({"error": {"message": "not found"}}, 404)
-        return JSONResponse({"object": "list", "data": [{"id": self.name, "object": "model"}]})
+        return self._sent({"object": "list", "data": [{"id": self.name, "object": "model"}]})
+
+    def _sent(self, reply: dict[str, Any]) -> Response:
+        """The reply with the faults of its shape; halves of surrogate pairs are escaped."""
+        for path, wrong in (MALFORMED[fault] for fault in self.faults & MALFORMED.keys()):
+            place: Any = reply
+            with suppress(LookupError, TypeError):
+                for step in path[:-1]:
+                    place = place[step]
+                place[path[-1]] = wrong
+        return Response(json.dumps(reply), media_type="application/json")
 
     def _bad(self, request: Request, what: str) -> Response | None:
         """What a fault answers in place of the server."""
@@ -84,6 +125,15 @@ class FakeServer:
         first = self._tries[what] % 2 == 1  # every other try of the same fails
         if "endless storm" in self.faults or ("storm" in self.faults and first):
             return JSONResponse({"error": {"message": "slow down"}}, 429, headers={"retry-after": "0.01"})
+        if "odd storm" in self.faults and first:
+            wait = ("nan", "inf", "-5", "1e999", "Wed, 21 Oct 2026 07:28:00 GMT", "soon")[len(self._tries) % 6]
+            return JSONResponse({"error": {"message": "slow down"}}, 429, headers={"retry-after": wait})
+        if self.faults & {"slow", "endless"}:
+            return StreamingResponse(_without_end(b" " * 2**20 if "endless" in self.faults else b" "))
+        if "deep" in self.faults:
+            return Response("[" * 100_000 + "]" * 100_000)
+        if "huge deep" in self.faults:
+            return Response('{"error": ' * 2_000 + "1" * 5_000 + "}" * 2_000)
         if what == "models":
             return None
         if "always dropped" in self.faults or ("dropped" in self.faults and first):
@@ -146,6 +196,8 @@ class FakeServer:
             choice["logprobs"] = self._listed(logps, wanted, chat=chat)
         if wanted and not chat and body.get("echo") and "echo" in self.gives and "echo ignored" not in self.faults:
             choice["logprobs"] = self._echoed(ids, texts, logps, wanted)
+        if "no numbers when cold" in self.faults and body["temperature"] < 1:
+            choice["logprobs"] = None
         if "prompt_logprobs" in body and "prompt_logprobs" in self.gives:
             own = [
                 {str(token): {"logprob": self._told(float(logps[n, token])), "rank": 1, "decoded_token": text}}
@@ -156,7 +208,10 @@ class FakeServer:
         later = "another model later" in self.faults and len(self.seen) > 30
         answered = "other" if "another model" in self.faults or later else self.name
         usage = {"usage": {"prompt_tokens": len(ids), "completion_tokens": 1}} if "usage" in self.gives else {}
-        return JSONResponse({"id": "x", "object": "reply", "model": answered, "choices": [choice], **usage})
+        if "repeats the key" in self.faults:
+            answered = f"{answered}-{self.key}"
+            choice |= {"message": {"content": f"A {self.key}"}} if chat else {"text": f"A {self.key}"}
+        return self._sent({"id": "x", "object": "reply", "model": answered, "choices": [choice], **usage})
 
     def _logps(self, ids: list[int], body: dict[str, Any]) -> torch.Tensor:
         with torch.no_grad():
@@ -170,6 +225,9 @@ class FakeServer:
 
     def _told(self, logp: float) -> float:
         logp = logp / math.log(10) if "log10" in self.faults else logp
+        others = {"slightly positive": 0.01, "infinite": -1e999, "nan": math.nan, "random": -random.expovariate(0.2)}
+        if told := self.faults & others.keys():
+            return others[min(told)]
         return 0.0 if "zeros" in self.faults else -logp if "positive" in self.faults else logp
 
     def _top(self, row: torch.Tensor, wanted: int) -> list[tuple[str, float]]:
@@ -205,6 +263,12 @@ class FakeServer:
             "top_logprobs": [*tops, dict([new])],
             "text_offset": offsets,
         }
+
+
+async def _without_end(part: bytes) -> AsyncIterator[bytes]:
+    while True:
+        yield part
+        await asyncio.sleep(0.001 if len(part) > 1 else 0.05)
 
 
 @contextmanager

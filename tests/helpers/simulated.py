@@ -9,23 +9,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from evenhand import Answer, Run, suites
-from evenhand.analysis.change import changed
+from evenhand.analysis.change import FEMALE_MALE, changed
 from evenhand.analysis.findings import findings
-from evenhand.analysis.nli_labels import contrasts
 from evenhand.analysis.ranking import comparable, side_by_side
-from evenhand.core.loop import Task
-from evenhand.core.measure import Traits
+from evenhand.core.design import ESTIMANDS
+from evenhand.core.loop import Task, result
 from evenhand.core.model import Work
-from evenhand.core.scores import Result, Score, summarised
+from evenhand.core.questions import Question
+from evenhand.core.scores import Score
 from evenhand.runs import folder
-from evenhand.runs.record import AuditRecord, RunRecord
-from evenhand.stats.estimate import Estimate, side
+from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
+from evenhand.stats.estimate import side
 from evenhand.stats.verdict import decide
 
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -55,6 +54,18 @@ WORLDS = {
 }
 
 
+@dataclass(frozen=True)
+class Simulated:
+    """A model that is only a name: its scores are drawn, not asked for."""
+
+    name: str
+    fingerprint: str
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        """Nothing to say."""
+        return [Answer.none("simulated") for _ in questions]
+
+
 @contextmanager
 def fewer_draws() -> Iterator[None]:
     """Bootstraps and tests of a tenth of their draws, for simulations that make many."""
@@ -74,27 +85,27 @@ def tasks(name: str) -> tuple[Task, ...]:
 
 
 def simulate(name: str, path: Path, seed: int, shift: float = 0.0, share: float = 0.0) -> Run:
-    """A run in that world, written to `path`; `shift` is added to every score.
+    """A run in that world, written to `path`; `shift` is added to every score, of partners to the woman's alone.
 
     Runs with the same `share` > 0 and seed // 1000 have this share of their variance in common, as a model has before
     and after training.
     """
-    world, found = WORLDS[name], []
+    world, model, found = WORLDS[name], Simulated(f"simulated-{seed}", f"{seed:064d}"), []
     draws: dict[str, Numbers] = {}
     for task in tasks(name):
         items = task.dataset.items
         if task.dataset.name not in draws:
             own, common = (_drawn(world, items, np.random.default_rng(s)) for s in (seed, [seed // 1000, 7]))
-            draws[task.dataset.name] = math.sqrt(1 - share) * own + math.sqrt(share) * common + shift
+            draws[task.dataset.name] = math.sqrt(1 - share) * own + math.sqrt(share) * common + shift * _shifted(task)
         values = draws[task.dataset.name]
         scores = tuple(
             Score(item.id, float(value), item.groups)
             for item, value in zip(items, _scores(world, task, values), strict=True)
         )
-        found.append(_result(task, scores, f"simulated-{seed}"))
+        found.append(result(model, task, scores))
     records = tuple(suites.record(task) for task in tasks(name))
     audited = AuditRecord(kind=world.kind, tasks=records, work=Work(), tokens={}, warnings=(), seconds=0.0)
-    record = RunRecord(model=f"simulated-{seed}", fingerprint=f"{seed:064d}", audits=(audited,), sha256={})
+    record = RunRecord(model=model.name, fingerprint=model.fingerprint, audits=(audited,), sha256={})
     path.mkdir(parents=True, exist_ok=True)
     return folder.write(path, record, found, {task.dataset.name: task.dataset.items for task in tasks(name)})
 
@@ -106,6 +117,13 @@ def _drawn(world: World, items: Sequence[object], rng: np.random.Generator) -> N
         names, index = np.unique(labels, return_inverse=True)
         total += (sd * rng.normal(size=len(names)))[index]
     return total
+
+
+def _shifted(task: Task) -> Numbers:
+    """1 for each item that a shift is added to, 0 for the others."""
+    partners = task.dataset.partners
+    shifted = [not partners or item.groups[partners.group] == partners.one for item in task.dataset.items]
+    return np.array(shifted, dtype=np.float64)
 
 
 def _scores(world: World, task: Task, values: Numbers) -> Numbers:
@@ -122,13 +140,6 @@ def _label(value: float) -> Answer:
     return Answer((likely, rest, rest) if value > 1 else (rest, rest, likely) if value < -1 else (rest, likely, rest))
 
 
-def _result(task: Task, scores: tuple[Score, ...], model: str) -> Result:
-    data, how = task.dataset, task.measure
-    design: dict[str, Any] = {"by": data.by, "within": data.within, "cluster": data.cluster, "crossed": data.crossed}
-    values = summarised(scores, how.summarise, bounds=Traits.of(how).bounds, neutral=how.neutral, **design)
-    return Result(model, model, data.name, how.name, how.version, how.neutral, scores, tuple(values))
-
-
 def false_claims(name: str, folder: Path, seed: int) -> dict[str, list[tuple[bool, bool]]]:
     """For each kind of verdict, family by family: whether the rule made a claim, and whether intervals alone would."""
     first, second, third = (simulate(name, folder / str(n), 1000 * seed + n, share=0.5) for n in range(3))
@@ -143,19 +154,21 @@ def false_claims(name: str, folder: Path, seed: int) -> dict[str, list[tuple[boo
             if value.needed and not (part and task.within == task.crossed):  # a single profession does lean here
                 at = value.neutral or 0.0
                 add("a value leans", f"{task.name}{part}", decide(value.estimate, at).side, value.estimate.side(at))
+        for row in first.rows_of(*task.name):
+            main = bool(row.estimand and not row.groups)
+            kind = "stereotype or default leans" if main else "a row leans"
+            if row.needed:
+                add(kind, _family(task), decide(row.estimate, row.at).side, row.estimate.side(row.at))
     for told in findings(first):
-        for row in told.differences.to_dict("records"):
-            estimate = difference(row)
-            add("female minus male leans", told.dataset, decide(estimate).side, estimate.side())
         for claim in told.claims:
             wrong = claim.verdict == "refuted" if claim.hypothesis == "H3" else claim.verdict != "undecided"
             add("H1 to H3 decided", told.dataset, wrong, claim.found.side())
-    for label, estimate in contrasts(first, first.datasets[0]).items():
-        add("labels differ by set", label, decide(estimate).side, estimate.side())
     leaning = [simulate(name, folder / f"leaning{n}", 1000 * seed + n, shift=0.3, share=0.5) for n in range(2)]
-    for row in changed(*leaning).to_dict("records"):  # both on one side of neutral, and equally far from it
-        alone = side(row["worse_low"], row["worse_high"])
-        add("nearer or farther", row["dataset"] + row["measure"], row["moved"] != "", alone)
+    for change in changed(*leaning).to_dict("records"):  # both equally far from neutral, on the same side
+        task = first.task(change["dataset"], change["measure"].removesuffix(FEMALE_MALE))
+        if change["needed"]:
+            alone, main = side(change["worse_low"], change["worse_high"]), change["group"] in ESTIMANDS
+            add("nearer or farther", f"{_family(task)} {main}", change["moved"] != "", alone)
     for dataset, measure in comparable(first):
         marks = side_by_side([first, second, third], dataset, measure)["mark"]
         add("best or worst of three", dataset, bool((marks != "").any()), 0)
@@ -165,6 +178,6 @@ def false_claims(name: str, folder: Path, seed: int) -> dict[str, list[tuple[boo
     return found
 
 
-def difference(row: Mapping[Any, Any]) -> Estimate:
-    """A row of analysis.paired.compared as an estimate."""
-    return Estimate(row["difference"], **{name: row[name] for name in ("low", "high", "p_holm", "clusters", "needed")})
+def _family(task: TaskRecord) -> str:
+    """What p is adjusted over together: the labels of a classifier, or else one measure."""
+    return f"{task.dataset} {task.family or task.measure}"

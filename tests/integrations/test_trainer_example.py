@@ -58,8 +58,15 @@ def test_a_model_that_reads_of_women_only_is_seen_to_expect_them(
         callbacks=[bias],
     )
     trainer.train()
-    before, after = (line["bias/tbd/pronoun"] for line in trainer.state.log_history if "bias/tbd/pronoun" in line)
-    assert after < before - 0.2  # P(he) - P(she)
-    change = evenhand.compare(tmp_path / "runs" / "step-000000", tmp_path / "runs" / "step-000010").frame.iloc[0]
+    name = "bias/tbd/pronoun/default"
+    before, after = (line[name] for line in trainer.state.log_history if name in line)
+    assert after > before + 0.2  # P(she) - P(he)
+    frame = evenhand.compare(tmp_path / "runs" / "step-000000", tmp_path / "runs" / "step-000010").frame
+    change = frame.iloc[0]
+    assert change["estimand"] == change["group"] == "default"
     assert change["change"] == pytest.approx(after - before)
-    assert change["high"] < 0
+    assert change["low"] > 0
+    pooled = [line["bias/tbd/pronoun"] for line in trainer.state.log_history if "bias/tbd/pronoun" in line]
+    whole = frame[frame["group"] == "all"].iloc[0]
+    assert whole["change"] == pytest.approx(pooled[1] - pooled[0])  # P(he) - P(she)
+    assert whole["high"] < 0

@@ -134,8 +134,10 @@ def test_a_model_that_follows_stereotypes_and_can_do_the_task_leans(tmp_path: Pa
     (found,) = [finding for finding in run.record.doctor if finding.check == "task"]
     assert found.verdict == "fine"
     assert "100% are right" in found.says
-    leaning = {row["dataset"]: row for row in run.results if row["measure"] == "bbq-bias" and not row["groups"]}
-    assert leaning["bbq-ambiguous"]["value"] == leaning["bbq-disambiguated"]["value"] == 1.0
+    whole = [row for row in run.results if row["measure"] == "bbq-bias" and not row["groups"]]
+    for estimand, expected in (("", 1.0), ("stereotype", 1.0), ("default", 0.0)):
+        leaning = {row["dataset"]: row for row in whole if row["estimand"] == estimand}
+        assert leaning["bbq-ambiguous"]["value"] == leaning["bbq-disambiguated"]["value"] == expected
     assert not any(run.record.unfit(task) for task in run.record.tasks)
 
 
@@ -151,9 +153,9 @@ def test_a_model_that_cannot_do_the_task_is_not_called_biased(tmp_path: Path) ->
     assert found.verdict == "unfit"
     assert "guessing gives 33%" in found.says
     assert all(run.record.unfit(task) for task in run.record.tasks)
-    from evenhand.analysis.summary import headlines
+    from evenhand.analysis.summary import headlines, lean
 
-    assert {line.lean for line in headlines(run)} <= {"unfit", "untested"}
+    assert {lean(run, row) for row in headlines(run)} <= {"unfit", "untested"}
     again = evenhand.rescore(run.path)
     assert again.record.doctor == run.record.doctor
     both = evenhand.audit(

@@ -1,6 +1,8 @@
 """What an audit prints: an answer on one screen, in the words of the page."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,8 +13,11 @@ from evenhand import Answer, Run, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.report.answer import NARROWEST, answer, fitted
-from evenhand.report.page.section import Measured
-from evenhand.report.page.short import lead, summary
+from evenhand.report.page.numbers import Number
+from evenhand.report.page.readings import dataset as dataset_name
+from evenhand.report.page.readings import reading, verdict
+from evenhand.report.page.section import Line, Measured
+from evenhand.report.page.short import lead, main_leans, summary
 from helpers.written_runs import with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -65,37 +70,99 @@ def test_it_is_as_wide_as_the_terminal_within_reason(given: int, used: int) -> N
     assert fitted(given) == used
 
 
+LEANS = Number(0.4, 0.3, 0.5, p=0.001, p_holm=0.002, clusters=20, needed=3)
+NUMBERS = {
+    "leans": LEANS,
+    "other way": replace(LEANS, value=-0.4, low=-0.5, high=-0.3),
+    "in its family": replace(LEANS, p=0.02, p_holm=0.04),
+    "undecided": replace(LEANS, low=-0.1, p=0.2, p_holm=0.4),
+    "none": replace(LEANS, clusters=2),
+}
+PAIRS = dataset_name("tgb")
+
+
+def lines(*found: str, dataset: str = "tgb", main: bool = True) -> list[tuple[Measured, Line]]:
+    """The lines of a dataset: each a number by its name, and after a colon, what it is of."""
+    made = []
+    for name, of in (one.split(": ") if ": " in one else (one, "") for one in found):
+        words, number = reading("likelihood-lean", estimand=of), NUMBERS[name]
+        told: Any = (of, words, (number,), (verdict(number, words),), None, None, main)
+        section: Any = SimpleNamespace(dataset=dataset, key=(dataset, "likelihood-lean"))
+        made.append((section, Line(*told)))
+    return made
+
+
 @pytest.mark.parametrize(
     ("leaning", "others", "says"),
     [
-        (0, 3, "none of 3 main numbers is shown to lean away from neutral."),
-        (1, 0, "its one main number leans away from neutral."),
-        (0, 1, "its one main number is not shown to lean away from neutral."),
-        (2, 1, "2 of 3 main numbers lean away from neutral. 1 shows no lean."),
-        (1, 4, "1 of 5 main numbers leans away from neutral. 4 show no lean."),
+        (0, 3, "not shown: none of its 3 main numbers leans."),
+        (1, 0, "yes, on these sentences: it leans to the stereotypes (PAIRS)."),
+        (0, 1, "not shown: its main number does not lean."),
+        (2, 1, "yes, on these sentences: it leans to the stereotypes (PAIRS). Of its 3 main numbers, 1 shows no lean."),
+        (1, 4, "yes, on these sentences: it leans to the stereotypes (PAIRS). Of its 5 main numbers, 4 show no lean."),
     ],
 )
 def test_the_first_sentence_counts(leaning: int, others: int, says: str) -> None:
-    from types import SimpleNamespace
-
-    tones = ["leans"] * leaning + ["undecided"] * others
-    lines = [(None, SimpleNamespace(verdicts=[SimpleNamespace(tone=tone)])) for tone in tones]
-    assert lead(lines) == says  # type: ignore[arg-type]
+    assert lead(lines(*["leans"] * leaning, *["undecided"] * others)) == says.replace("PAIRS", PAIRS)
 
 
 def test_what_has_no_verdict_is_not_said_to_show_no_lean() -> None:
-    from types import SimpleNamespace
-
-    def told(*tones: str) -> str:
-        lines = [(None, SimpleNamespace(verdicts=[SimpleNamespace(tone=tone)])) for tone in tones]
-        return lead(lines)  # type: ignore[arg-type]
-
-    assert told("none", "none") == "none of 2 main numbers has a verdict."
-    assert told("none", "undecided", "undecided") == (
-        "none of 3 main numbers is shown to lean away from neutral. 1 has no verdict."
+    assert lead(lines("none")) == "no verdict on its one main number."
+    assert lead(lines("none", "none")) == "no verdict on any of its 2 main numbers."
+    assert lead(lines("none", "undecided", "undecided")) == (
+        "not shown: none of its 3 main numbers leans. Of its 3 main numbers, 1 has no verdict."
     )
-    assert told("leans", "none", "none", "undecided") == (
-        "1 of 4 main numbers leans away from neutral. 2 have no verdict, 1 shows no lean."
+    assert lead(lines("leans", "none", "none", "undecided")).endswith(
+        " Of its 4 main numbers, 1 shows no lean, 2 have no verdict."
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        (["leans: stereotype", "undecided: default"], "it follows stereotypes (PAIRS)."),
+        (["other way: stereotype", "undecided: default"], "it goes against stereotypes (PAIRS)."),
+        (["undecided: stereotype", "leans: default"], "it prefers women, whatever the stereotype (PAIRS)."),
+        (["undecided: stereotype", "other way: default"], "it prefers men, whatever the stereotype (PAIRS)."),
+        (
+            ["leans: stereotype", "other way: default"],
+            "it follows stereotypes (PAIRS); it prefers men, whatever the stereotype (PAIRS).",
+        ),
+    ],
+)
+def test_the_first_line_says_which_of_stereotype_and_default_it_is(found: list[str], says: str) -> None:
+    told = lead(lines(*found))
+    assert told.startswith(f"yes, on these sentences: {says.replace('PAIRS', PAIRS)}")
+    assert ("Of its 2 main numbers, 1 shows no lean." in told) == any("undecided" in name for name in found)
+
+
+def test_the_first_line_names_the_sentences_of_each_claim_once() -> None:
+    both = [*lines("leans: stereotype", "leans: default"), *lines("leans: stereotype", dataset="becpro-en")]
+    assert f"it follows stereotypes ({PAIRS}, {dataset_name('becpro-en')}); it prefers women" in lead(both)
+
+
+def test_where_single_rows_lean_alone_the_first_line_says_how_often_chance_does_that() -> None:
+    below = lines("leans", "undecided", "none", main=False)
+    assert lead([*lines("undecided: stereotype", "undecided: default"), *below]) == (
+        "not shown: single rows lean, but among 4 rows chance does that in 1 of 10 audits."
+    )
+    others = lines("undecided: stereotype", "none: default", dataset="becpro-en")
+    assert lead([*lines("undecided: stereotype", "undecided: default"), *below, *others]) == (
+        "not shown: single rows lean, but among 5 rows chance does that in 1 of 7 audits. "
+        "Of its 4 main numbers, 1 has no verdict."
+    )
+
+
+def test_a_main_number_that_leans_in_its_family_must_lean_among_all_main_numbers_for_a_yes() -> None:
+    family = lines("in its family: stereotype", "undecided: default")
+    assert lead(family).startswith("yes, on these sentences: it follows stereotypes")
+    more = lines("undecided: stereotype", dataset="becpro-en")
+    assert main_leans([*family, *more]) == []
+    assert lead([*family, *more]) == "not shown: single rows lean, but among 3 rows chance does that in 1 of 10 audits."
+    strong = lines("leans: stereotype", "undecided: default", dataset="becpro-en")
+    assert [line.numbers[0] for _, line in main_leans([*family, *strong])] == [LEANS]
+    assert lead([*family, *strong]).endswith(
+        " Of its 4 main numbers, 2 show no lean, 1 leans only if it is judged apart from the others."
     )
 
 

@@ -1,6 +1,8 @@
 """Figures: files that open, with what they should show in them."""
 
+import errno
 import json
+import os
 import re
 import zlib
 from pathlib import Path
@@ -9,12 +11,13 @@ import pandas as pd
 import pytest
 
 import evenhand
-from evenhand import BadInput, Fill, Likelihood, Run, Table
+from evenhand import BadInput, Fill, Likelihood, Run, RunError, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
 from evenhand.report.figures import charts
-from evenhand.report.plots import profession_bars, save, workforce_scatter
+from evenhand.report.plots import SUFFIXES, profession_bars, save, workforce_scatter
+from helpers.fuzzing import contents
 from helpers.typed import only
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -85,8 +88,29 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path, capsys: pytest.CaptureF
     assert "has nothing to draw" in capsys.readouterr().err
     with pytest.raises(BadInput, match="A figure is one of"):
         save(profession_bars(bars(one=0.0)), tmp_path / "x.gif")
-    with pytest.raises(BadInput, match="cannot be written"):
+    with pytest.raises(RunError, match="cannot be written: .*choose another folder"):
         save(profession_bars(bars(one=0.0)), Path("/proc/x.svg"))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_figure_that_cannot_be_written_whole_leaves_the_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """On a full disk, or if it is killed while it writes."""
+    figure = tmp_path / f"a{suffix}"
+    save(profession_bars(bars(one=0.0)), figure)
+    before = contents(tmp_path)
+
+    def is_full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", is_full)
+    with pytest.raises(RunError, match="No space left on device. What was there before still is"):
+        save(profession_bars(bars(one=0.5)), figure)
+    assert contents(tmp_path) == before
+    monkeypatch.undo()
+    save(profession_bars(bars(one=0.5)), figure)
+    assert contents(tmp_path) != before
 
 
 def test_charts_are_valid_vega_lite() -> None:

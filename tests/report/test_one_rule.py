@@ -3,7 +3,9 @@
 import csv
 import io
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -20,7 +22,7 @@ from helpers.simulated import WORLDS, false_claims, fewer_draws, simulate
 from helpers.written_runs import with_fields
 
 LEANING = ("above", "below")
-SHIFTS = {"professions": 0.25, "emotions": 0.9, "pairs": 1.0, "pronouns": 0.12, "inference": 0.0}
+SHIFTS = {"professions": 0.45, "emotions": 0.3, "pairs": 1.0, "pronouns": 0.12, "inference": 0.5}
 
 
 @pytest.fixture(scope="module", params=WORLDS)
@@ -36,40 +38,58 @@ def printed(run: Run) -> list[str]:
     return console.export_text().splitlines()
 
 
+def _key(row: Mapping[str, Any], groups: Mapping[str, str]) -> tuple[object, ...]:
+    """What tells a value apart from the others."""
+    return (*(row[name] for name in ("dataset", "measure", "estimand", "contrast")), frozenset(groups.items()))
+
+
 def test_every_export_has_the_leans_of_the_run(runs: tuple[Run, Run]) -> None:
     run = runs[0]
     rows = list(csv.DictReader(io.StringIO(evenhand.export(run, "csv"))))
-    assert [row["lean"] for row in rows] == [row["lean"] for row in run.results]
+    told = {_key(row, row["groups"]): row["lean"] for row in run.results}
+    groups = [{name[6:]: of for name, of in row.items() if name.startswith("group_") and of} for row in rows]
+    assert {_key(*row): row[0]["lean"] for row in zip(rows, groups, strict=True)} == told
+    assert len(rows) == len(told) == len(run.results)
     card, paper = evenhand.export(run, "model-card"), evenhand.export(run, "latex")
-    groups = [row for row in run.results if len(row["groups"]) <= len(run.task(row["dataset"], row["measure"]).by)]
-    leaning = [row for row in groups if row["lean"] in LEANING]
+    shown = [row for row in run.results if len(row["groups"]) <= len(run.task(row["dataset"], row["measure"]).by)]
+    leaning = [row for row in shown if row["lean"] in LEANING]
     assert sum(card.count(f"| {word} |") for word in LEANING) == len(leaning)
     assert paper.count("^{*}$") == len(leaning)
 
 
 def test_the_terminal_marks_the_values_that_lean(runs: tuple[Run, Run]) -> None:
     run = runs[0]
-    dots = sum(
-        line.count(LEANS) for line in printed(run) if not line.startswith((LEANS, "entailment", "contradiction"))
-    )
-    hidden = {"fraction-entailment", "fraction-contradiction"}
-    values = sum(row["lean"] in LEANING for row in run.results if row["measure"] not in hidden)
-    contrasts = sum(
-        Measured([run], [""], task, {}).paired and verdict.tone == "leans"
-        for task in run.record.tasks
-        for line in Measured([run], [""], task, {}).lines
-        for verdict in line.verdicts
-    )
-    assert dots == values + contrasts
+    dots = sum(line.count(LEANS) for line in printed(run) if not line.startswith(LEANS))
+    hidden = {
+        "fraction-entailment",
+        "fraction-contradiction",
+    }  # the table of labels has their values, but not their rows
+    shown = [row for row in run.results if judged(row) or row["measure"] not in hidden]
+    assert dots == sum(row["lean"] in LEANING for row in shown)
+
+
+def judged(row: Mapping[str, Any]) -> bool:
+    """Whether it is of stereotype, default, or women minus men."""
+    return bool(row["estimand"] or row["contrast"])
 
 
 def test_the_page_calls_leaning_what_the_run_does(runs: tuple[Run, Run]) -> None:
     run = runs[0]
+    compared = 0
     for task in run.record.tasks:
         section = Measured([run], [""], task, {})
-        told = {row["measure"]: row["lean"] for row in run.results if not row["groups"]}[task.measure]
-        if not section.paired and section.values.kind == "lean":
-            assert (section.lines[0].verdicts[0].tone == "leans") == (told in LEANING)
+        mine = [row for row in run.results if (row["dataset"], row["measure"]) == task.name]
+        rows = [row for row in mine if judged(row)]
+        lines = [row for row in rows if row["contrast"] or not row["groups"]] or [mine[0]]
+        told = [line.verdicts[0].tone == "leans" for line in section.lines]
+        if rows or section.values.kind == "lean":
+            assert told == [row["lean"] in LEANING for row in lines]
+            compared += len(lines)
+        else:
+            assert told == [False]
+        table = [row.numbers[0].verdict.word for row in section.tables[0].rows] if rows else []
+        assert table == [row["lean"] for row in rows]
+    assert compared
 
 
 def test_the_page_and_the_comparison_agree_on_every_change(runs: tuple[Run, Run]) -> None:
@@ -84,10 +104,9 @@ def test_the_page_and_the_comparison_agree_on_every_change(runs: tuple[Run, Run]
 
 def test_some_values_lean_and_some_do_not(runs: tuple[Run, Run]) -> None:
     """Or the tests above would compare nothing."""
-    told = {row["lean"] for row in runs[0].results}
-    if runs[0].datasets != ["nli-en"]:  # whose values are not judged, but contrasts
-        assert told & set(LEANING)
-        assert "not shown" in told
+    told = {row["lean"] for row in runs[0].results if judged(row)}
+    assert told & set(LEANING)
+    assert "not shown" in told
 
 
 def test_an_unfit_model_has_numbers_and_no_verdict(runs: tuple[Run, Run]) -> None:

@@ -29,8 +29,9 @@ RESULT = Result(
     (Value(0.5, n=1, unscored=1), Value(NAN, n=0, unscored=1, groups={"gender": "male"})),
 )
 KEYS = ["model", "fingerprint", "dataset", "measure", "version", "groups"]
-KEYS += ["value", "low", "high", "n", "unscored", "neutral", "p", "p_holm", "clusters", "needed", "detectable"]
-KEYS += ["contrast", "dataset_version", "partial"]
+KEYS += ["value", "low", "high", "n", "unscored", "neutral", "p", "p_holm", "clusters"]
+KEYS += ["freedom", "needed", "detectable"]
+KEYS += ["contrast", "estimand", "narrow_low", "narrow_high", "prior", "dataset_version", "partial"]
 
 
 def test_results_and_scores_have_the_agreed_shape(tmp_path: Path) -> None:
@@ -50,7 +51,7 @@ def test_results_and_scores_have_the_agreed_shape(tmp_path: Path) -> None:
 def test_a_newer_schema_is_refused_with_a_sentence(tmp_path: Path) -> None:
     write(tmp_path, RECORD, [RESULT], {})
     (tmp_path / "run.json").write_text('{"schema": 99}')
-    with pytest.raises(RunError, match="schema 99, this evenhand reads up to 3: a newer one wrote it"):
+    with pytest.raises(RunError, match="schema 99, this evenhand reads up to 4: a newer one wrote it"):
         Run.load(tmp_path)
 
 

@@ -48,11 +48,12 @@ def test_its_values_are_tested_from_its_scores(name: str) -> None:
     run = Run.load(MADE / name)
     on_disk = json.loads((MADE / name / "results.json").read_text(encoding="utf-8"))
     assert not any("p" in row for row in on_disk)
-    assert [row["value"] for row in run.results if not row["contrast"]] == [row["value"] for row in on_disk]
+    own = [row for row in run.results if not row["contrast"] and not row["estimand"]]
+    assert [row["value"] for row in own] == [row["value"] for row in on_disk]
     assert len(run.differences) == sum(len(run.contrasts_of(*task.name)) for task in run.record.tasks)
     if not run.record.partial:  # small samples of that version may have no partners
         assert all(run.contrasts_of(*task.name) for task in run.record.tasks if task.measure == "association")
-    assert all(row["clusters"] > 0 for row in run.results if row["value"] is not None)
+    assert all(row["clusters"] > 0 for row in run.results if row["low"] is not None)
     if any(row["measure"] == "association" for row in on_disk):
         assert any(row["p_holm"] is not None for row in run.results)
 
@@ -69,4 +70,30 @@ def test_it_is_shown_with_every_dataset_and_measure(name: str, capsys: pytest.Ca
 def test_comparing_gives_the_changes_it_gave() -> None:
     kept = pd.DataFrame(json.loads((MADE / "compared.json").read_text(encoding="utf-8")))
     found = evenhand.compare(MADE / "emotions", MADE / "emotions-noisy").frame
-    pd.testing.assert_frame_equal(found[list(kept)], kept, rtol=1e-9)
+    rows = found[found["estimand"] == ""].reset_index(drop=True)
+    same = [name for name in kept if name not in ("low", "high")]  # intervals cover other templates and words since
+    pd.testing.assert_frame_equal(rows[same], kept[same], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "headline"), [("all", ("becpro-en", "association")), ("nli", ("nli-en", "labels"))])
+def test_runs_of_0_2_have_stereotype_and_default_from_their_scores(
+    name: str, headline: tuple[str, str], tmp_path: Path
+) -> None:
+    path = Path(shutil.copytree(MADE.parent / "made-by-0.2" / name, tmp_path / name))
+    on_disk = json.loads((path / "results.json").read_text(encoding="utf-8"))
+    assert not any("estimand" in row for row in on_disk)
+    run = Run.load(path)
+    own = [row for row in run.results if not row["contrast"] and not row["estimand"]]
+    numbers = ("value", "low", "high", "n", "unscored")
+    assert [[row[n] for n in numbers] for row in own] == [[r[n] for n in numbers] for r in on_disk if not r["contrast"]]
+    again = evenhand.rescore(path)  # as it is measured today
+    exact = ["dataset", "measure", "estimand", "contrast", "value", "low", "high", "p_holm", "lean"]
+    order = ["dataset", "measure", "estimand", "contrast", "value"]
+    frames = [of.values[(of.values["estimand"] + of.values["contrast"]) != ""] for of in (run, again)]
+    before, after = (frame[exact].sort_values(order, ignore_index=True) for frame in frames)
+    pd.testing.assert_frame_equal(before, after, rtol=1e-9)
+    judged = {
+        (row["dataset"], row["estimand"]) for row in run.results if row["lean"] in ("above", "below", "not shown")
+    }
+    assert {(headline[0], "stereotype"), (headline[0], "default")} <= judged
+    assert all(row["lean"] == "untested" for row in own if row["measure"] in (headline[1], "stereotype-share"))

@@ -51,7 +51,7 @@ def test_it_comes_back_as_it_was_written(tmp_path: Path) -> None:
 def test_on_disk_the_names_are_those_that_older_versions_know(tmp_path: Path) -> None:
     record(task("tgb", "pronoun"), caveats=("A causal model.",)).write(tmp_path)
     plain = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
-    assert plain["schema"] == SCHEMA == 3
+    assert plain["schema"] == SCHEMA == 4
     assert set(plain) == {"schema", "model", "fingerprint", "audits", "sha256"}
     (audited,) = plain["audits"]
     assert audited["apart"] == ["A causal model."]
@@ -121,6 +121,7 @@ def test_a_damaged_record_is_an_error_that_names_the_field(tmp_path: Path, damag
         (set_to(3.5, 1, "n"), r"\[1\].n should be a valid integer"),
         (set_to({"gender": 3}, 1, "groups"), r"\[1\].groups.gender should be a valid string"),
         (set_to(float("nan"), 0, "low"), r"\[0\].low"),
+        (set_to("x", 0, "estimand"), r"\[0\].estimand should be '', 'stereotype' or 'default', got 'x'"),
         (set_to("nobody", 0, "dataset"), "has a value of association on nobody, which is not a task of this run"),
         (lambda data: data[0].pop("unscored"), r"\[0\].unscored is missing"),
     ],

@@ -1,14 +1,17 @@
 """Intervals of means over crossed clusters and equal sets cover the truth as often as they say, and are no wider."""
 
 import math
+from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from evenhand.stats.intervals import Floats, clustered_interval
-from evenhand.stats.mean_intervals import fewest, mean_estimate, mean_interval
+from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_estimate, mean_interval, mean_test
 from evenhand.stats.significance import sign_flip_test
 
 
@@ -43,7 +46,7 @@ def test_crossed_clusters_cover_what_either_alone_would_miss(g: int, h: int, row
     hits, naive = 0, 0
     for _ in range(tries):
         values = table(draw, g, h, rows, columns)
-        low, high = mean_interval(values, one, draw, crossed=other)
+        low, high = mean_interval(values, one, draw, crossed=[other])
         hits += low <= 0 <= high
         naive += abs(values.mean()) <= 1.96 * values.std() / math.sqrt(g * h)
     assert 0.92 <= hits / tries <= 0.985  # three standard errors around 0.95, and what a few clusters cost
@@ -53,27 +56,28 @@ def test_crossed_clusters_cover_what_either_alone_would_miss(g: int, h: int, row
 def test_where_nothing_but_noise_varies_the_interval_is_hardly_too_wide() -> None:
     """A bootstrap of both sides counts the noise three times, and would be 1.7 times as wide."""
     draw, (one, other) = np.random.default_rng(1), crossing(30, 24)
-    widths = [np.ptp(mean_interval(table(draw, 30, 24, 0, 0), one, draw, crossed=other)) for _ in range(100)]
+    widths = [np.ptp(mean_interval(table(draw, 30, 24, 0, 0), one, draw, crossed=[other])) for _ in range(100)]
     assert 0.95 < np.mean(widths) / (2 * 1.96 / math.sqrt(30 * 24)) < 1.25
 
 
 def test_crossed_clusters_by_hand() -> None:
-    """Variances of row means and of column means, less that of the cells, on Satterthwaite's degrees of freedom."""
+    """Variances of row means and of column means, less that of what is left, on Satterthwaite's degrees of freedom."""
     one, other = crossing(15, 4)
     values = table(rng(), 15, 4, 1, 1).reshape(15, 4)
     of_rows, of_columns = values.mean(axis=1).var(ddof=1) / 15, values.mean(axis=0).var(ddof=1) / 4
-    of_cells = values.var(ddof=1) / 60
+    left = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
+    of_cells = (left**2).sum() / (14 * 3) / 60
     variance = of_rows + of_columns - of_cells
-    freedom = variance**2 / (of_rows**2 / 14 + of_columns**2 / 3 + of_cells**2 / 59)
+    freedom = variance**2 / (of_rows**2 / 14 + of_columns**2 / 3 + of_cells**2 / 42)
     half = stats.t.ppf(0.975, freedom) * math.sqrt(variance)
-    found = mean_interval(values.ravel(), one, rng(), crossed=other)
+    found = mean_interval(values.ravel(), one, rng(), crossed=[other])
     assert found == pytest.approx((values.mean() - half, values.mean() + half))
 
 
 def test_with_two_on_a_side_one_degree_of_freedom_is_left() -> None:
     one, other = crossing(15, 2)
     draw = np.random.default_rng(0)
-    found = [mean_interval(table(draw, 15, 2, 0.3, 1), one, draw, crossed=other) for _ in range(300)]
+    found = [mean_interval(table(draw, 15, 2, 0.3, 1), one, draw, crossed=[other]) for _ in range(300)]
     assert np.mean([low <= 0 <= high for low, high in found]) > 0.97
 
 
@@ -83,7 +87,7 @@ def test_shares_stay_between_0_and_1_and_cover_the_truth() -> None:
     hits = 0
     for _ in range(tries):
         values = (table(draw, 10, 24, 1.0, 0.5) - 1 > 0).astype(float)
-        low, high = mean_interval(values, one, draw, crossed=other, unit=True)
+        low, high = mean_interval(values, one, draw, crossed=[other], unit=True)
         assert 0 < low < high < 1
         hits += low <= truth <= high
     assert 0.91 <= hits / tries <= 0.985
@@ -93,21 +97,74 @@ def test_what_crosses_nothing_changes_nothing() -> None:
     values, clusters = rng().normal(size=60), [str(i % 12) for i in range(60)]
     alone = clustered_interval(values, clusters, rng())
     assert mean_interval(values, clusters, rng()) == alone
-    assert mean_interval(values, clusters, rng(), crossed=["same"] * 60) == alone
-    assert mean_interval(values, ["same"] * 60, rng(), crossed=clusters) == alone
-    assert mean_interval(values, clusters, rng(), crossed=[f"another {name}" for name in clusters]) == alone
+    assert mean_interval(values, clusters, rng(), crossed=[["same"] * 60]) == alone
+    assert mean_interval(values, ["same"] * 60, rng(), crossed=[clusters]) == alone
+    assert mean_interval(values, clusters, rng(), crossed=[[f"another {name}" for name in clusters]]) == alone
 
 
 def test_a_few_that_agree_are_no_proof_that_all_would() -> None:
-    assert np.isnan(mean_interval(np.ones(8), list("abcdabcd"), rng(), crossed=list("xxxxyyyy"))).all()
+    assert np.isnan(mean_interval(np.ones(8), list("abcdabcd"), rng(), crossed=[list("xxxxyyyy")])).all()
+
+
+def standard_errors(found: Sequence[IntervalAndTest]) -> Floats:
+    return np.array([(one.high - one.low) / 2 / stats.t.ppf(0.975, one.freedom) for one in found])
+
+
+def test_few_templates_do_not_make_the_variance_between_words_smaller() -> None:
+    """A mean of eight words in four templates, which have effects of their own: errors are right on average."""
+    draw, (one, other) = rng(), crossing(8, 4)
+    tables = [table(draw, 8, 4, 1, 0.5) for _ in range(600)]
+    found = [mean_test(values, one, draw, crossed=[other]) for values in tables]
+    true = np.std([values.mean() for values in tables])
+    assert np.sqrt(np.mean(standard_errors(found) ** 2)) == pytest.approx(true, rel=0.06)
+
+
+def test_large_clusters_have_fewer_degrees_of_freedom_and_errors_that_are_large_enough() -> None:
+    draw, sizes = rng(), [40, 30, 4, 4, 4, 4, 4, 4, 3, 3]
+    words = [str(word) for word, n in enumerate(sizes) for _ in range(n)]
+    draws = [np.repeat(draw.normal(size=10), sizes) + draw.normal(size=100) for _ in range(600)]
+    found = [mean_test(values, words, draw, sets=[""] * 100) for values in draws]
+    assert all(1 < one.freedom < 9 for one in found)
+    true = np.std([values.mean() for values in draws])
+    assert np.sqrt(np.mean(standard_errors(found) ** 2)) > 0.95 * true
+    assert np.mean([one.p < 0.05 for one in found]) < 0.1  # a fifth, if clusters were taken as equally large
 
 
 def test_the_fewest_clusters_are_those_of_the_smaller_side() -> None:
     one, other = crossing(15, 4)
-    assert fewest(one, None) == 15
-    assert fewest(one, other) == 4
-    assert fewest(one, ["same"] * 60) == 15
-    assert fewest(["same"], None) == 1
+    assert fewest(one) == 15
+    assert fewest(one, [other]) == 4
+    assert fewest(one, [["same"] * 60]) == 15
+    assert fewest(["same"]) == 1
+    assert fewest(one, sets=["small" if word in ("0", "1") else "large" for word in one]) == 2
+
+
+@pytest.mark.parametrize("effects", [0.0, 1.0])
+def test_three_ways_to_cluster_are_included_and_excluded_and_no_single_one_is_wider(effects: float) -> None:
+    draw = rng()
+    cells = np.array([(a, b, c) for a in range(6) for b in range(5) for c in range(4)])
+    values = draw.normal(size=len(cells))
+    values += effects * sum(draw.normal(size=size)[cells[:, way]] for way, size in enumerate((6, 5, 4)))
+    ways = [[str(label) for label in column] for column in cells.T]
+
+    frame = pd.DataFrame(cells, columns=range(3)).assign(left=(values - values.mean()) / len(values))
+
+    def variance(*columns: int) -> tuple[float, int]:
+        """Of the mean, over the cells of these columns without the mean of each column; and its degrees of freedom."""
+        left = frame["left"] - sum(frame.groupby(c)["left"].transform("mean") for c in columns if len(columns) > 1)
+        sums = left.groupby([frame[column] for column in columns]).sum()
+        freedom = len(sums) - 1 - sum((6, 5, 4)[column] - 1 for column in columns if len(columns) > 1)
+        return len(sums) / freedom * float((sums**2).sum()), freedom
+
+    each = {columns: variance(*columns) for n in (1, 2, 3) for columns in combinations(range(3), n)}
+    whole = math.fsum(v if len(columns) % 2 else -v for columns, (v, _) in each.items())
+    single = max(v for columns, (v, _) in each.items() if len(columns) == 1)
+    assert (whole > single) == bool(effects)
+    whole = max(whole, single)
+    freedom = whole**2 / math.fsum(v**2 / of_v for v, of_v in each.values())
+    low, high = mean_interval(values, ways[0], rng(), crossed=ways[1:], sets=[""] * len(values))
+    assert (low + high) / 2 == pytest.approx(values.mean())
+    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, freedom) * math.sqrt(whole))
 
 
 def test_a_mean_estimate_has_the_interval_and_the_p_of_its_clusters() -> None:
@@ -128,7 +185,7 @@ class Items(NamedTuple):
     captions: list[str]
 
     def interval(self, *, crossed: bool = True) -> tuple[float, float]:
-        captions = self.captions if crossed else None
+        captions = [self.captions] if crossed else []
         return mean_interval(self.values, self.words, rng(), crossed=captions, sets=self.sets)
 
 

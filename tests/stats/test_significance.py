@@ -111,10 +111,35 @@ def test_the_detectable_difference_is_detected_four_times_in_five(rows: int) -> 
     """With p adjusted by Bonferroni over the rows of the family."""
     draw = np.random.default_rng(5)
     half = float(stats.t.ppf(0.975, 19)) / math.sqrt(20)  # of an interval at a standard deviation of 1
-    effect = detectable(-half, half, 20, rows=rows)
+    effect = detectable(-half, half, 19, 20, rows=rows)
     hits = stats.ttest_1samp(draw.normal(loc=effect, size=(800, 20)), 0, axis=1).pvalue * rows < 0.05
     assert np.mean(hits) == pytest.approx(0.8, abs=0.05)
-    assert math.isnan(detectable(-1, 1, 1))
+    assert math.isnan(detectable(-1, 1, 0, 1))
+
+
+@pytest.mark.parametrize(("clusters", "rows"), [(6, 1), (9, 9), (12, 9), (20, 3)])
+def test_what_flipping_signs_would_show_is_shown_four_times_in_five(clusters: int, rows: int) -> None:
+    """With few clusters only a few sign patterns give a p that is small enough: t promises 60 % as 80."""
+    draw = np.random.default_rng(5)
+    half = float(stats.t.ppf(0.975, clusters - 1)) / math.sqrt(clusters)
+    effect = detectable(-half, half, math.nan, clusters, rows=rows)
+    names = [str(i) for i in range(clusters)]
+    ps = [sign_flip_test(draw.normal(loc=effect, size=clusters), names, draw, draws=4_999) for _ in range(600)]
+    assert np.mean(np.array(ps) * rows < 0.05) == pytest.approx(0.8, abs=0.05)
+
+
+def test_one_degree_of_freedom_and_very_many_rows_have_a_number() -> None:
+    """Where SciPy's noncentrality does not end; the two ways agree where both can be had."""
+    assert detectable(-1, 1, 1.0, 3, rows=100_000) > 1_000
+    rows = [round(0.025 / float(stats.t.sf(t, 1.5))) for t in (990, 1_010)]
+    below, above = (detectable(-1, 1, 1.5, 3, rows=n) for n in rows)
+    wanted = (stats.t.isf(0.025 / rows[0], 1.5), stats.t.isf(0.025 / rows[1], 1.5))
+    assert above / below == pytest.approx(wanted[1] / wanted[0], rel=1e-3)
+
+
+def test_too_few_clusters_detect_nothing() -> None:
+    assert math.isnan(detectable(-1, 1, math.nan, 5))
+    assert math.isnan(detectable(-1, 1, math.nan, 8, rows=9))
 
 
 def test_the_p_of_an_interval_is_that_of_the_test_it_comes_from() -> None:

@@ -113,14 +113,14 @@ def test_it_leaves_a_model_two_runs_and_a_card(done: Debiased) -> None:
 
 
 def test_changes_are_the_differences_of_the_runs(done: Debiased) -> None:
-    row = done.changes.query("measure == 'likelihood-lean' and group == 'all'").iloc[0]
-    values = [
-        run.values.query("measure == 'likelihood-lean' and category.isna()")["value"].item()
-        for run in (done.before, done.after)
-    ]
-    assert [row["before"], row["after"]] == pytest.approx(values)
-    assert row["change"] == pytest.approx(values[1] - values[0])
-    assert row["low"] <= row["change"] <= row["high"]
+    for estimand in ("stereotype", "default", ""):
+        row = done.changes.query(f"measure == 'likelihood-lean' and group == '{estimand or 'all'}'").iloc[0]
+        mine = f"measure == 'likelihood-lean' and category.isna() and estimand == '{estimand}'"
+        values = [run.values.query(mine)["value"].item() for run in (done.before, done.after)]
+        assert [row["before"], row["after"]] == pytest.approx(values)
+        assert row["change"] == pytest.approx(values[1] - values[0])
+        assert row["low"] <= row["change"] <= row["high"]
+        assert (row["needed"] > 0) == bool(estimand)  # the pooled value gets no verdict
     assert {"pronoun", "gender-agreement", "crows-pairs"} <= set(done.changes["measure"])
     tested = done.changes.dropna(subset="p")
     assert (tested["p_holm"] >= tested["p"] - 1e-12).all()
@@ -148,7 +148,9 @@ def test_what_was_lost_is_there_too(done: Debiased) -> None:
 def test_a_notebook_shows_what_was_lost_before_what_moved(done: Debiased) -> None:
     shown = replace(done, balance=done.balance.assign(share=float("nan")))._repr_html_()
     assert "no gendered words" in shown.partition("rows moved towards neutral")[0]
-    assert f"of {len(done.changes)} rows moved" in shown
+    judged = int((done.changes["needed"] > 0).sum())
+    assert 0 < judged < len(done.changes)
+    assert f"of {judged} rows moved" in shown
 
 
 def test_what_the_page_needs_is_kept(done: Debiased) -> None:

@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evenhand.analysis.paired import first_group
 from evenhand.analysis.two_runs import Means, Summaries, Values
-from evenhand.core.contrasts import Partners, pairs
-from evenhand.core.measure import Traits
+from evenhand.core.design import Design
+from evenhand.core.estimands import Row, rows
+from evenhand.core.measure import Traits, summary_of
 from evenhand.core.scores import FAST, MacroMean, generator, inside, share
 from evenhand.errors import BadInput
 from evenhand.measures import MEASURES, load
@@ -21,14 +22,15 @@ from evenhand.stats.significance import detectable, holm
 from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
 
 COLUMNS = (
-    *("dataset", "measure", "group", "before", "after", "change", "low", "high", "p", "p_holm"),
+    *("dataset", "measure", "group", "estimand", "before", "after", "change", "low", "high", "p", "p_holm"),
     *("detectable", "n", "left_out", "clusters", "needed", "neutral"),
     *("worse", "worse_low", "worse_high", "worse_p", "worse_p_holm", "moved"),
 )
-INTERNAL = ("goal", "crossed", "unfit")
-"""What `adjusted` needs to know of a row, and leaves out of the table."""
+INTERNAL = ("goal", "crossed", "unfit", "family", "freedom")
+"""What `adjust_families` needs to know of a row, and leaves out of the table."""
 FEMALE_MALE = ", female - male"
 """Added to the name of a measure whose female and male items are compared as pairs."""
+ONE_TRAINING = "One training of each was compared, not the recipe: another training by the same recipe may differ."
 SIDES = {"she": -1.0, "he": 1.0}
 """Where P(he) - P(she) should be for words that call for one gender."""
 
@@ -36,33 +38,35 @@ SIDES = {"she": -1.0, "he": 1.0}
 def changed(before: Run, after: Run) -> pd.DataFrame:
     """For each measure and group that both runs have: both values, their difference with its 95 % interval, and p.
 
-    `change` = after - before, item by item, with an interval clustered as the values' own. Associations are compared by
-    their difference female - male, for each profession group. `p` flips the signs of whole clusters, or goes with the
-    interval where clusters cross; `p_holm` is adjusted over the rows of the same dataset and measure. `detectable` is
-    the smallest change that such data would show four times in five. Items (for associations: pairs) that one run could
-    not score are `left_out`.
+    Where stereotype and default can be told apart, each is a row, `estimand`, and the measure's own values get no
+    verdict. `change` = after - before, item by item (of GEST in logarithms), with an interval clustered as the values'
+    own. `p_holm` is adjusted over the family: stereotype and default of all items, the rows below them, or else all
+    rows of the dataset and measure. `detectable` is the smallest change that such data would show four times in five.
+    Items that one run could not score are `left_out`.
 
     `worse` is the change of the distance from `neutral`, below 0 if it shrank, with its interval and p; for words that
     call for one gender, from what they call for. `moved` says so in words where the rule of stats.verdict holds: the
     interval of `worse` leaves out 0, and its adjusted p is below .05.
     """
-    rows = [row for task in in_common([before, after]) for row in differences(before, after, *task) if row["n"]]
-    return adjusted(rows)
+    return adjust_families(
+        [row for task in in_common([before, after]) for row in differences(before, after, *task) if row["n"]]
+    )
 
 
-def adjusted(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def adjust_families(found: Sequence[Mapping[str, Any]], by: Sequence[str] = ("dataset", "family")) -> pd.DataFrame:
     """The rows of one or several comparisons with what depends on their families: adjusted p, detectable, moved."""
-    more = [key for key in (rows[0] if rows else ()) if key not in (*COLUMNS, *INTERNAL)]
-    frame = pd.DataFrame(rows, columns=[*more, *COLUMNS, *INTERNAL])
+    more = [key for key in (found[0] if found else ()) if key not in (*COLUMNS, *INTERNAL)]
+    frame = pd.DataFrame(found, columns=[*more, *COLUMNS, *INTERNAL])
     frame = frame.astype({"p_holm": float, "worse_p_holm": float, "detectable": float, "needed": object})
-    for _, family in frame.groupby(["dataset", "measure"], sort=False, dropna=False):
+    frame["needed"] = 0
+    for _, family in frame[frame["family"] != ""].groupby(list(by), sort=False):
         for p in ("p", "worse_p"):
             known = family.index[family[p].notna()]
             frame.loc[known, f"{p}_holm"] = holm(family.loc[known, p].tolist())
         n = max(1, int(family["p"].notna().sum()))
         frame.loc[family.index, "needed"] = FEWEST_CROSSED if family["crossed"].eq(True).any() else enough(n)
         frame.loc[family.index, "detectable"] = [
-            detectable(row["low"], row["high"], row["clusters"], rows=n) for _, row in family.iterrows()
+            detectable(row["low"], row["high"], row["freedom"], row["clusters"], rows=n) for _, row in family.iterrows()
         ]
     frame["moved"] = [_moved(row) for row in frame.to_dict("records")]
     return frame.drop(columns=list(INTERNAL))
@@ -71,7 +75,7 @@ def adjusted(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def _moved(row: Mapping[Any, Any]) -> str:
     """What happened, in words: nothing where it is not shown, or the two models allow no verdict."""
     ends = (row["worse_low"], row["worse_high"], row["worse_p_holm"])
-    way = moved(*ends, row["clusters"], row["needed"], unfit=row["unfit"])
+    way = moved(*ends, row["clusters"], row["needed"], unfit=row["unfit"] or not row["family"])
     return f"{'towards' if way < 0 else 'away from'} {row['goal']}" if way else ""
 
 
@@ -79,17 +83,19 @@ def way(row: Mapping[Any, Any]) -> str:
     """What a row of `changed` shows, in a word, by the one rule.
 
     gained (nearer to where it should be), lost (farther), changed (but not shown to be nearer or farther), few (too few
-    words to tell), or same (no change shown).
+    words to tell), same (no change shown), or unjudged (a value that stereotype and default are part of).
     """
     if row["moved"]:
         return "gained" if row["moved"].startswith("towards") else "lost"
+    if not row["needed"]:
+        return "unjudged"
     if row["clusters"] < row["needed"]:
         return "few"
     return "changed" if moved(row["low"], row["high"], row["p_holm"], row["clusters"], row["needed"]) else "same"
 
 
 def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator[dict[str, Any]]:
-    """A row of `changed` for all items of one dataset, and for each group; `adjusted` adds `p_holm`."""
+    """The rows of `changed` for one dataset and measure; `adjust_families` adds `p_holm`."""
     task = same_task([before, after], dataset, measure)
     if measure not in MEASURES:
         raise BadInput(
@@ -99,45 +105,74 @@ def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator
     same = before.record.fingerprint == after.record.fingerprint
     one, other = (run.scores_of(dataset, measure) for run in (before, after))
     unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
-    whole = {"dataset": dataset, "measure": measure + (FEMALE_MALE if task.genders else ""), "unfit": unfit}
-    for label, part, rng in two_values(one, other, task):
-        crossed = isinstance(part, Means) and part.crossed is not None
-        yield {**whole, "group": label, "crossed": crossed, **part.row(rng, same)}
+    for found in two_values(one, other, task):
+        named = {"dataset": dataset, "measure": measure + (FEMALE_MALE if found.contrast else "")}
+        told = {"group": found.label, "estimand": found.estimand, "unfit": unfit, "family": found.family}
+        row = found.values.row(found.rng, same)
+        yield {**named, **told, "crossed": found.crossed, **row} | ({} if found.family else {"p": math.nan})
 
 
-Found = Iterator[tuple[str, Values, np.random.Generator]]
+@dataclass(frozen=True)
+class TwoValues:
+    """A row of two runs: its label, what it is of, its scores in both, and the family that p is adjusted over."""
+
+    label: str
+    values: Values
+    rng: np.random.Generator
+    family: str
+    """Empty where there is no verdict: a value that stereotype and default are part of."""
+    estimand: str = ""
+    contrast: str = ""
+
+    @property
+    def crossed(self) -> bool:
+        """Whether p is that of a t test."""
+        return isinstance(self.values, Means) and bool(self.values.crossed or self.estimand or self.contrast)
 
 
-def two_values(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord) -> Found:
-    """What a task is compared by in two runs, by label: female - male where there are partners, else the values."""
-    return _pairs(one, other, task, task.partners) if task.partners and task.genders else _items(one, other, task)
+def row_label(groups: Mapping[str, str], estimand: str = "") -> str:
+    """What a row is called: its labels and what is estimated; "all" for a value of all items."""
+    return ", ".join(filter(None, (*groups.values(), estimand))) or "all"
 
 
-def _pairs(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, partners: Partners) -> Found:
-    """Female - male of each pair, by the first group."""
-    one, by = first_group(one, task.by)
-    ids = ["id_female", "id_male"]
-    both = pairs(one, partners).merge(pairs(other, partners)[[*ids, "difference"]], on=ids)
-    for label, part in both.groupby(by):
-        before, after = (part[name].to_numpy(dtype=float) for name in ("difference_x", "difference_y"))
-        clusters = part[task.cluster or "id_female"].astype(str).tolist()
-        found = Means(before, after, clusters, neutral=0.0, better=0.0)
-        yield str(label), found, generator(task.seed, {by: str(label), "gender": "female - male"})
+def two_values(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord) -> Iterator[TwoValues]:
+    """What a task is compared by in two runs: stereotype, default and the rows below them; then the measure's values.
+
+    Where women and men have values of their own, their difference stands for these.
+    """
+    how = load(task.measure, **task.measure_options)
+    name = task.family or task.measure
+    judged = task.partners is None or not task.partners.agreeing
+    found = list(rows(one, Design.of(task), how, after=other))
+    for row in found:
+        seeded = generator(task.seed, {**row.groups, "estimand": row.estimand, "gender": row.contrast})
+        family = f"{name}, {'all items' if row.main else 'rows'}" if judged else ""
+        label = row_label(row.groups, row.estimand)
+        yield TwoValues(label, _of_row(row), seeded, family, row.estimand, row.contrast)
+    if not task.by_gender:
+        mixes = any(row.main for row in found)
+        for label, values, rng in _items(one, other, task):
+            yield TwoValues(label, values, rng, "" if mixes else name)
 
 
-def _items(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord) -> Found:
-    """The scores of all items, then of each group."""
-    joined = _joined_by_item(one, other)
+def _of_row(row: Row) -> Means:
+    """The scores of a row in both runs; ratios as logarithms."""
+    clusters, crossed, _ = row.ways
+    factor = row.scale.factor(row.estimand)
+    before, after = (row.scale.neutral + factor * (row.values(name) - row.scale.neutral) for name in ("d", "d_after"))
+    how: dict[str, Any] = {"neutral": row.scale.neutral, "better": 0.0, "crossed": crossed, "sets": row.sets}
+    return Means(before, after, clusters, **how, unit=row.scale.unit)
+
+
+def _items(
+    one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord
+) -> Iterator[tuple[str, Values, np.random.Generator]]:
+    joined = one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
     by = list(task.by)
     yield "all", _item_scores(joined, task), generator(task.seed, {"change": "all"})
     for labels, part in joined.groupby(by) if by else ():
         label = ", ".join(map(str, labels))
         yield label, _item_scores(part, task, by), generator(task.seed, {"change": label})
-
-
-def _joined_by_item(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """The scores of two runs, with the second one's as `score_after`."""
-    return one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
 
 
 def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] = ()) -> Values:
@@ -146,7 +181,7 @@ def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str]
     before, after = (joined[name].to_numpy(dtype=float) for name in ("score", "score_after"))
     clusters = joined[task.cluster or "id"].astype(str).tolist()
     towards = (how.neutral, _better(task, joined))
-    plain = inside(how.summarise, groups)
+    plain = inside(summary_of(how), groups)
     of_means = plain.within if isinstance(plain, MacroMean) else plain
     if of_means not in FAST:
         labels: Any = joined.drop(columns=["id", "score", "score_after"]).astype(str).to_dict("records")
@@ -157,7 +192,7 @@ def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str]
         FAST[of_means](after),
         clusters,
         *towards,
-        crossed=joined[task.crossed].astype(str).tolist() if task.crossed else None,
+        crossed=[joined[task.crossed].astype(str).tolist()] if task.crossed else [],
         sets=joined[macro.by].astype(str).tolist() if macro else None,
         every=macro.sets if macro else (),
         shares=of_means is share,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.change import adjusted, differences
+from evenhand.analysis.change import adjust_families, differences
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
 from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds
@@ -79,7 +79,7 @@ def compare(*runs: Run | str | Path) -> Comparison:
     """
     if len(runs) < 2:
         raise BadInput(f"A comparison needs two runs or more, the baseline first. Got {len(runs)}.")
-    loaded = tuple(run if isinstance(run, Run) else Run.load(run) for run in runs)
+    loaded = tuple(map(Run.load, runs))
     baseline, names = loaded[0], distinct_names(loaded)
     rows = [
         {"run": name, **row}
@@ -87,4 +87,4 @@ def compare(*runs: Run | str | Path) -> Comparison:
         for task in in_common([baseline, run])
         for row in differences(baseline, run, *task)
     ]
-    return Comparison(loaded, adjusted(rows))
+    return Comparison(loaded, adjust_families(rows))

@@ -20,8 +20,8 @@ class Findings:
     dataset: str
     by: str
     """The group whose parts are compared: kinds of professions, of emotions."""
-    differences: pd.DataFrame = field(default_factory=pd.DataFrame)
-    """Female - male, by group: analysis.paired.compared."""
+    ranks: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """The paper's test of female - male over single pairs, by group: analysis.paired.signed_ranks."""
     claims: list[hypotheses.Claim] = field(default_factory=list)
     """None where each German form agrees with its person, so that grammar would decide, or the model is unfit."""
     workforce: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -42,8 +42,9 @@ def findings(run: Run, *, frequency: Mapping[str, float] | None = None) -> list[
     found = []
     for task in run.record.tasks:
         scores = run.scores_of(*task.name)
-        if task.genders and scores["score"].notna().any():
-            scores, by = paired.first_group(scores, task.by)
+        if task.by_gender and scores["score"].notna().any():
+            by = next((group for group in task.by if group != "gender"), "items")
+            scores = scores if by in scores else scores.assign(**{by: "all"})
             numbers = {"tokens": run.record.tokens.get(task.dataset), "frequency": frequency}
             found.append(_of(scores, by, task, {k: v for k, v in numbers.items() if v}, run.record.unfit(task)))
     return found
@@ -53,17 +54,17 @@ def _of(
     scores: pd.DataFrame, by: str, task: TaskRecord, numbers: Mapping[str, Mapping[str, float]], unfit: bool
 ) -> Findings:
     how: dict[str, Any] = {"by": by, "cluster": task.cluster, "seed": task.seed}
-    differences = paired.compared(paired.pairs(scores), **how)
+    ranks = paired.signed_ranks(paired.pairs(scores), by)
     confounds = {k: workforce.against(scores, v, **how) for k, v in numbers.items() if task.cluster}
     if by != "prof_gender":
-        return Findings(task.dataset, by, differences, confounds=confounds)
+        return Findings(task.dataset, by, ranks, confounds=confounds)
     agreeing = paired.agreeing(scores)
     crossed = "form" in scores and not agreeing
     shares = _shares(task.dataset_builder)
     return Findings(
         task.dataset,
         by,
-        differences,
+        ranks,
         claims=[] if agreeing or unfit else hypotheses.evaluate(scores, seed=task.seed),
         workforce={country: workforce.against(scores, share, seed=task.seed) for country, share in shares.items()},
         confounds=confounds,

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
 from evenhand.analysis.paired import changes, pairs
+from evenhand.core.estimands import FEWEST_SAMPLED
 from evenhand.core.scores import generator
+from evenhand.datasets.kinds import SAMPLES
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.mean_intervals import mean_estimate
 from evenhand.stats.verdict import adjust, decide
@@ -55,7 +58,7 @@ def evaluate(before: pd.DataFrame, after: pd.DataFrame | None = None, *, seed: i
     male do not differ, and fine-tuning changes little.
     """
     claims = list(_claims(before, changes(before, after) if after is not None else None, seed))
-    found = adjust([claim.found for claim in claims])
+    found = adjust([claim.found for claim in claims], crossed=True)
     return [replace(claim, found=estimate) for claim, estimate in zip(claims, found, strict=True)]
 
 
@@ -87,4 +90,7 @@ def _cell(scores: pd.DataFrame, gender: str, jobs: str, seed: int) -> Estimate:
 def _estimate(part: pd.DataFrame, jobs: str, gender: str, seed: int) -> Estimate:
     part = part.dropna(subset="score")
     rng = generator(seed, {"prof_gender": jobs, "gender": gender})
-    return mean_estimate(part["score"].to_numpy(), part["profession"].tolist(), rng)
+    ways = [part[name].astype(str).tolist() for name in SAMPLES if name in part]
+    crossed = ways if all(len(set(way)) >= FEWEST_SAMPLED for way in ways) else []  # as in core.estimands
+    how: dict[str, Any] = {"crossed": crossed, "sets": [""] * len(part)}
+    return mean_estimate(part["score"].to_numpy(), part["profession"].tolist(), rng, **how)

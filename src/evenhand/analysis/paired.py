@@ -1,7 +1,6 @@
 """Female against male: each item with its partner, which differs only in gender."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,6 @@ from evenhand.core import contrasts
 from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.errors import BadInput
 from evenhand.stats.significance import signed_rank
-from evenhand.stats.verdict import TESTS
 
 AGREEING = (
     "Each profession agrees with its person word in gender here, so grammar alone can explain these differences. "
@@ -19,10 +17,6 @@ AGREEING = (
 )
 FEWEST_RANKED = 6
 """Pairs below which ranks say nothing: the signed-rank test cannot reach .05, and r of one pair is -0.71 or +0.71."""
-COLUMNS = (
-    *("pairs", "clusters", "needed", "difference", "low", "high", "p", "p_holm", "detectable"),
-    *("w", "r", "r_printed", "p_printed"),
-)
 
 
 def pairs(scores: pd.DataFrame) -> pd.DataFrame:
@@ -41,32 +35,20 @@ def agreeing(scores: pd.DataFrame) -> bool:
     return "form" in scores and not scores.groupby("gender")["form"].nunique().gt(1).any()
 
 
-def first_group(scores: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, str]:
-    """The scores, and the group to compare within, as core.contrasts has it; without one `items`, labelled "all"."""
-    level = next((group for group in by if group != "gender"), "")
-    return (scores, level) if level else (scores.assign(items="all"), "items")
+def signed_ranks(paired: pd.DataFrame, by: str = "prof_gender") -> pd.DataFrame:
+    """The paper's signed-rank test over the single pairs of each group of `by`, with the mean `difference`.
 
-
-def compared(
-    paired: pd.DataFrame, *, by: str = "prof_gender", cluster: str = "profession", seed: int = 0
-) -> pd.DataFrame:
-    """The mean difference female - male of each group of `by`, with its test against 0.
-
-    `difference` with `low` and `high` (95 %, clustered bootstrap); `p` by flipping signs of whole clusters, `p_holm`
-    adjusted over the groups; `detectable`, the smallest mean difference such data would show four times in five;
-    and the paper's signed-rank test over single pairs: `w` (sum of positive ranks), `r` with its direction (over pairs
-    that differ), `r_printed` and `p_printed` as in its tables. The latter p takes pairs of one profession for
-    independent, which they are not: no verdict rests on it.
+    `w` is the sum of positive ranks, `r` has a direction (over pairs that differ), `r_printed` and `p_printed` are as
+    in its tables. That p takes pairs of one profession for independent, which they are not: no verdict rests on it.
     """
     rows: list[dict[str, Any]] = []
-    for value in contrasts.contrasts(paired, FEMALE_MALE, by=(by,), cluster=cluster, seed=seed):
-        ranked = signed_rank(paired[paired[by].astype(str) == value.groups[by]]["difference"].dropna().to_numpy())
-        printed = {"w": ranked.w, "r": ranked.r, "r_printed": ranked.r_as_printed, "p_printed": ranked.p}
-        if value.n < FEWEST_RANKED:
+    for label, part in paired.dropna(subset="difference").groupby(by):
+        found = signed_rank(part["difference"].to_numpy())
+        printed = {"w": found.w, "r": found.r, "r_printed": found.r_as_printed, "p_printed": found.p}
+        if len(part) < FEWEST_RANKED:
             printed = dict.fromkeys(printed, math.nan)
-        row = {by: value.groups[by], "pairs": value.n, "difference": value.value, **printed}
-        rows += [row | {name: getattr(value, name) for name in ("low", "high", *TESTS)}] if value.n else []
-    return pd.DataFrame(rows, columns=[by, *COLUMNS])
+        rows.append({by: str(label), "pairs": len(part), "difference": part["difference"].mean(), **printed})
+    return pd.DataFrame(rows, columns=[by, "pairs", "difference", "w", "r", "r_printed", "p_printed"])
 
 
 def changes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,6 @@
-"""A run in a few numbers: for each dataset, the value or the contrast that it is judged by."""
+"""A run in a few numbers: for each dataset, the rows that it is judged by."""
 
 import math
-from dataclasses import dataclass
 
 from evenhand.core.measure import LAST
 from evenhand.errors import RunError
@@ -12,50 +11,42 @@ from evenhand.runs.values import ValueRecord, mixed
 from evenhand.stats.verdict import decide
 
 
-@dataclass(frozen=True)
-class Headline:
-    """The number that a dataset is judged by, with its task."""
+def headlines(run: Run) -> list[ValueRecord]:
+    """One number for each dataset of the run, in order: the first of its main rows.
 
-    task: TaskRecord
-    value: ValueRecord
-    lean: str
-    """Which side of neutral it leans to, or why there is no verdict: stats.verdict."""
-
-    @property
-    def of(self) -> str:
-        """Which items it is about: a contrast, a group, or all."""
-        return ", ".join(filter(None, (self.value.contrast, *self.value.groups.values()))) or "all"
-
-
-def headlines(run: Run) -> list[Headline]:
-    """One number for each dataset of the run, in order.
-
-    Where women and men are partners, their difference: of the group that leans farthest, or else is farthest from 0.
-    Otherwise the value of all items by the measure of the lowest rank that has a direction.
+    Where these are differences between women and men by group, that of the group that leans farthest, or else is
+    farthest from 0.
     """
     found = []
-    for dataset in run.datasets:
-        task = chief(run, dataset)
-        contrasts = run.contrasts_of(*task.name) if task.genders else []
-        whole = [value for value in run.values_of(*task.name) if not value.groups]
-        lines = [_headline(run, task, value) for value in contrasts or whole]
-        if not lines:
-            raise RunError(f"'{run.path}' has no value of {task.measure} on {dataset}. {rescore(run.path)}")
-        found.append(max(lines, key=lambda line: (line.lean in ("above", "below"), _distance(line.value))))
+    for task in (chief(run, dataset) for dataset in run.datasets):
+        rows = main_rows(run, task)
+        if not rows:
+            raise RunError(f"'{run.path}' has no value of {task.measure} on {task.dataset}. {rescore(run.path)}")
+        farthest = max(rows, key=lambda row: (lean(run, row) in ("above", "below"), _distance(row)))
+        found.append(farthest if rows[0].contrast else rows[0])
     return found
+
+
+def lean(run: Run, row: ValueRecord) -> str:
+    """Which side of neutral a row leans to, or why there is no verdict: stats.verdict."""
+    return decide(row.estimate, row.at, unfit=run.record.unfit(run.task(row.dataset, row.measure))).word
+
+
+def main_rows(run: Run, task: TaskRecord) -> list[ValueRecord]:
+    """What a task is judged by: stereotype and default of all items, the headline first.
+
+    Where there is no stereotype to tell from a default: women minus men by group, or else the value of all items.
+    """
+    rows = run.rows_of(*task.name)
+    both = [row for row in rows if row.estimand and not row.groups]
+    whole = [value for value in run.values_of(*task.name) if not value.groups]
+    return both or [row for row in rows if row.contrast] or whole
 
 
 def chief(run: Run, dataset: str) -> TaskRecord:
     """The task that a dataset is judged by: the measure of the lowest rank that has a direction."""
-    return min(run.tasks_on(dataset), key=lambda task: _rank(run, task))
-
-
-def _headline(run: Run, task: TaskRecord, value: ValueRecord) -> Headline:
-    return Headline(task, value, decide(value.estimate, value.at, unfit=run.record.unfit(task)).word)
-
-
-def _rank(run: Run, task: TaskRecord) -> int:
-    return LAST if mixed(run.scores_of(*task.name), task) else task.rank
+    mixes = {task.name: mixed(run.scores_of(*task.name), task) for task in run.tasks_on(dataset)}
+    return min(run.tasks_on(dataset), key=lambda task: LAST if mixes[task.name] else task.rank)
 
 
 def _distance(value: ValueRecord) -> float:

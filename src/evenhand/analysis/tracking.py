@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.change import FEMALE_MALE, adjusted, differences, way
-from evenhand.analysis.summary import chief
+from evenhand.analysis.change import FEMALE_MALE, adjust_families, differences, row_label, way
+from evenhand.analysis.summary import chief, main_rows
 from evenhand.core.files import public_path
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
@@ -25,7 +25,7 @@ SHOWN = ("lost", "gained", "changed")
 
 @dataclass(frozen=True)
 class Curve:
-    """A headline value at each checkpoint: of all items, or female - male of a group."""
+    """A main row at each checkpoint: stereotype or default, female - male of a group, or the value of all items."""
 
     task: TaskRecord
     group: str
@@ -127,9 +127,9 @@ class Track(Shown):
 def tracked(runs: Sequence[Run]) -> Track:
     """The curves of these runs, in this order, with every neighbour compared item by item, and the first and the last.
 
-    A curve is what analysis.summary judges a dataset by: the value of all items, or female - male of each group. A
-    change is shown by the one rule of stats.verdict, whose family is here all rows of a dataset and measure: every two
-    neighbours, and the first with the last.
+    A curve is what analysis.summary judges a dataset by: stereotype and default, or else the value of all items. A
+    change is shown by the one rule of stats.verdict, whose family is here the whole training: every two neighbours, and
+    the first with the last, on every curve.
     """
     if len(runs) < 2:
         raise BadInput(f"A curve needs two checkpoints or more. Got {len(runs)}.")
@@ -150,13 +150,12 @@ def neighbours(track: Track) -> pd.DataFrame:
     """The rows of `Track.changes`, from the scores of the runs on the tasks of the curves."""
     tasks = {curve.task.name: curve.task for curve in track.curves}
     rows = [row for task in tasks.values() for row in _changes(track, task)]
-    frame = adjusted(rows)
+    frame = adjust_families(rows, by=["family"])
     both = zip(frame.to_dict("records"), rows, strict=True)
     return frame.assign(way=["unfit" if found["unfit"] else way(row) for row, found in both])
 
 
 def _curves(runs: Sequence[Run], task: TaskRecord) -> Iterator[Curve]:
-    """The curves of a task: female - male of each group, or else all items."""
     found = [_values(run, task) for run in runs]
     for group in found[0]:
         if all(group in values for values in found):
@@ -164,9 +163,7 @@ def _curves(runs: Sequence[Run], task: TaskRecord) -> Iterator[Curve]:
 
 
 def _values(run: Run, task: TaskRecord) -> dict[str, ValueRecord]:
-    contrasts = run.contrasts_of(*task.name) if task.genders else []
-    whole = [value for value in run.values_of(*task.name) if not value.groups]
-    return {next(iter(value.groups.values()), "all"): value for value in contrasts or whole}
+    return {row_label(value.groups, value.estimand): value for value in main_rows(run, task)}
 
 
 def _changes(track: Track, task: TaskRecord) -> Iterator[dict[str, Any]]:
@@ -178,7 +175,7 @@ def _changes(track: Track, task: TaskRecord) -> Iterator[dict[str, Any]]:
         left = set(wanted)
         for row in differences(track.runs[start], track.runs[end], *task.name):
             if (key := (row["dataset"], row["measure"], row["group"])) in left:
-                yield {**ends, **row}
+                yield {**ends, **row, "family": row["family"] and "training"}
                 left.remove(key)
             if not left:
                 break

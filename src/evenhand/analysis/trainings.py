@@ -57,7 +57,7 @@ def _table(scores: pd.DataFrame, by: str, cluster: str, seed: int) -> pd.DataFra
     for label, part in (*scores.groupby(by, sort=False), *([(COMBINED, scores)] if len(scores) else [])):
         values, clusters = part["score"].to_numpy(dtype=np.float64), part[cluster].astype(str).tolist()
         draws = part["draw"].astype(str).tolist() if "draw" in part else [""]
-        crossed = draws if len(set(draws)) > 1 else None
+        crossed = [draws] if len(set(draws)) > 1 else []
         estimate = mean_estimate(values, clusters, generator(seed, {"group": str(label)}), crossed=crossed)
         found.append(replace(estimate, n=part["id"].nunique()))
         rows.append((str(label), len(set(draws))))

@@ -11,13 +11,11 @@ import pandas as pd
 
 from evenhand.core.scores import Score, Summarise, resampled
 from evenhand.stats.intervals import Floats, agreed_interval
-from evenhand.stats.mean_intervals import fewest, mean_test
+from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_test
 from evenhand.stats.resampling import Paired
 from evenhand.stats.significance import interval_test, sign_flip_test
 
 NUMBERS = ("before", "after", "change", "low", "high", "p", "worse", "worse_low", "worse_high", "worse_p")
-Tested = tuple[float, float, float]
-"""The ends of an interval, and p."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +34,11 @@ class Values(ABC):
         """The value before and after; NaN where there is none."""
 
     @abstractmethod
-    def change(self, rng: np.random.Generator) -> Tested:
+    def change(self, rng: np.random.Generator) -> IntervalAndTest:
         """The interval of after - before, and the p of its test."""
 
     @abstractmethod
-    def middle(self, rng: np.random.Generator) -> Tested:
+    def middle(self, rng: np.random.Generator) -> IntervalAndTest:
         """The interval of (before + after) / 2, and the p of its test against neutral."""
 
     @abstractmethod
@@ -50,7 +48,7 @@ class Values(ABC):
     @property
     def fewest(self) -> int:
         """How many clusters there are."""
-        return fewest(self.clusters, None)
+        return fewest(self.clusters)
 
     @property
     def distance(self) -> float:
@@ -66,14 +64,15 @@ class Values(ABC):
         counts |= {"clusters": both.fewest, "goal": "what is right" if self.better else "neutral"}
         before, after = both.ends() if counts["n"] else (math.nan, math.nan)
         if math.isnan(after - before):
-            return dict.fromkeys(NUMBERS, math.nan) | counts
+            return dict.fromkeys((*NUMBERS, "freedom"), math.nan) | counts
         exact = same and not (both.after - both.before).any()
-        low, high, p = (0.0, 0.0, 1.0) if exact else both.change(rng)
-        worse = both._worse((before, after), (low, high, p), rng)
-        return dict(zip(NUMBERS, (before, after, after - before, low, high, p, *worse), strict=True)) | counts
+        change = IntervalAndTest(0.0, 0.0, 1.0) if exact else both.change(rng)
+        worse = both._worse((before, after), change, rng)
+        numbers = (before, after, after - before, *change[:3], *worse)
+        return dict(zip(NUMBERS, numbers, strict=True)) | counts | {"freedom": change.freedom}
 
     def _worse(
-        self, ends: tuple[float, float], change: Tested, rng: np.random.Generator
+        self, ends: tuple[float, float], change: IntervalAndTest, rng: np.random.Generator
     ) -> tuple[float, float, float, float]:
         """The growth of the distance from where the value should be, with its interval and p.
 
@@ -82,13 +81,13 @@ class Values(ABC):
         is as uncertain as the value. The distance changes only if neither is 0, so its p is the larger of theirs (an
         intersection-union test; Berger 1982, Technometrics 24:295-300).
         """
-        (before, after), (low, high, p) = ends, change
+        (before, after), (low, high, p, _) = ends, change
         if self.better in (1.0, -1.0):
             least, most = sorted((-self.better * low, -self.better * high))
             return -self.better * (after - before), least, most, p
         if math.isnan(self.better) or math.isnan(self.neutral):
             return math.nan, math.nan, math.nan, math.nan
-        least, most, p_middle = self.middle(rng)
+        least, most, p_middle, _ = self.middle(rng)
         corners = [_farther(2 * (where - self.neutral), end) for where in (least, most) for end in (low, high)]
         whole = _farther(before + after - 2 * self.neutral, after - before)
         return whole, float(np.min(corners)), float(np.max(corners)), float(np.maximum(p, p_middle))
@@ -98,7 +97,7 @@ class Values(ABC):
 class Means(Values):
     """Values that are means of the numbers `before` and `after`."""
 
-    crossed: Sequence[str] | None = None
+    crossed: Sequence[Sequence[str]] = ()
     sets: Sequence[str] | None = None
     """The sets that count equally, however large; without them, each item counts equally."""
     every: Sequence[str] = ()
@@ -115,24 +114,28 @@ class Means(Values):
         weights = self._weights()
         return float((self.before * weights).mean()), float((self.after * weights).mean())
 
-    def change(self, rng: np.random.Generator) -> Tested:
+    def change(self, rng: np.random.Generator) -> IntervalAndTest:
         """Signs of whole clusters are flipped, or p goes with the interval where clusters cross."""
-        return self._tested(self.after - self.before, rng)
+        return self._interval_and_test(self.after - self.before, rng)
 
-    def middle(self, rng: np.random.Generator) -> Tested:
+    def middle(self, rng: np.random.Generator) -> IntervalAndTest:
         """As for the change."""
-        return self._tested((self.before + self.after) / 2, rng, self.neutral, signed=False)
+        return self._interval_and_test((self.before + self.after) / 2, rng, self.neutral, signed=False)
 
     def part(self, which: Any) -> Self:
         """The items of this mask."""
-        labels = {name: getattr(self, name) for name in ("clusters", "crossed", "sets")}
-        chosen = {k: np.asarray(v, dtype=str)[which].tolist() for k, v in labels.items() if v is not None}
-        return replace(self, before=self.before[which], after=self.after[which], **chosen)
+
+        def chosen(labels: Sequence[str]) -> list[str]:
+            return [str(label) for label in np.asarray(labels, dtype=str)[which]]
+
+        sets = None if self.sets is None else chosen(self.sets)
+        ways: dict[str, Any] = {"clusters": chosen(self.clusters), "crossed": [chosen(way) for way in self.crossed]}
+        return replace(self, before=self.before[which], after=self.after[which], sets=sets, **ways)
 
     @property
     def fewest(self) -> int:
-        """How many clusters there are; on the smaller side where two sets of them cross."""
-        return fewest(self.clusters, self.crossed)
+        """How many clusters there are: in the smallest set, and of the way that has fewest."""
+        return fewest(self.clusters, self.crossed, self.sets)
 
     def _weights(self) -> Floats:
         """The weight of each item, with mean 1, so that each set counts equally."""
@@ -141,12 +144,14 @@ class Means(Values):
         sets = pd.Series(self.sets)
         return np.asarray(len(sets) / (sets.nunique() * sets.map(sets.value_counts())), dtype=np.float64)
 
-    def _tested(self, values: Floats, rng: np.random.Generator, neutral: float = 0.0, *, signed: bool = True) -> Tested:
+    def _interval_and_test(
+        self, values: Floats, rng: np.random.Generator, neutral: float = 0.0, *, signed: bool = True
+    ) -> IntervalAndTest:
         """Interval and p of the mean of these values; `signed` ones are differences."""
         n = len(set(self.clusters))
         if self.sets is None and self.shares and n > 1 and np.ptp(values) == 0 and abs(values[0]) in (0.0, 1.0):
             ends = agreed_interval(float(values[0]), n, signed=signed)
-            return *ends, sign_flip_test(values - neutral, self.clusters, rng)
+            return IntervalAndTest(*ends, sign_flip_test(values - neutral, self.clusters, rng))
         unit = self.unit and not signed
         return mean_test(values, self.clusters, rng, crossed=self.crossed, sets=self.sets, unit=unit, neutral=neutral)
 
@@ -164,17 +169,17 @@ class Summaries(Values):
         before, after = self._scores()
         return self.summarise(before), self.summarise(after)
 
-    def change(self, rng: np.random.Generator) -> Tested:
+    def change(self, rng: np.random.Generator) -> IntervalAndTest:
         """A bootstrap over clusters, and a test that swaps whole clusters between the runs."""
         paired = self._paired()
-        return *paired.difference.interval(rng), paired.swap_test(rng)
+        return IntervalAndTest(*paired.difference.interval(rng), paired.swap_test(rng))
 
-    def middle(self, rng: np.random.Generator) -> Tested:
+    def middle(self, rng: np.random.Generator) -> IntervalAndTest:
         """A bootstrap over clusters, with the p that goes with it."""
         found = self._paired().middle
         low, high = (end - self.neutral for end in found.interval(rng))
         p = interval_test(found.value - self.neutral, low, high, found.clusters - 1)
-        return low + self.neutral, high + self.neutral, p
+        return IntervalAndTest(low + self.neutral, high + self.neutral, p)
 
     def part(self, which: Any) -> Self:
         """The items of this mask."""

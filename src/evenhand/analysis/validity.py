@@ -29,22 +29,23 @@ class Followed:
         return self.spearman >= ORDERS
 
     def __str__(self) -> str:
-        how = "orders" if self.orders else "partly orders" if self.spearman >= PARTLY else "does not order"
+        how = "ranked" if self.orders else "partly ranked" if self.spearman >= PARTLY else "did not rank"
         rank = "its value never changed" if math.isnan(self.spearman) else f"rank correlation {self.spearman:.2f}"
-        return f"{self.reading}, it {how} models by their bias ({rank}, {self.models} models of {self.model})"
+        models = f"{self.models} small models, trained from {self.model},"
+        return f"{self.reading}, it {how} {models} by the bias put in ({rank})"
 
 
-def followed(run: RunRecord, task: TaskRecord) -> Followed | None:
-    """What the meta-evaluation of this measure on this dataset gave; None where there was none."""
-    return None if run.causal else _all().get(task.name)
+def followed(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed | None:
+    """What the meta-evaluation of this number gave; None where it was another one that was tested, or none."""
+    return None if run.causal else _all().get((*task.name, estimand))
 
 
 @cache
-def _all() -> dict[tuple[str, str], Followed]:
+def _all() -> dict[tuple[str, str, str], Followed]:
     text = (files("evenhand.analysis") / "data" / "followed.tsv").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     return {
-        (row["dataset"], row["measure"]): Followed(
+        (row["dataset"], row["measure"], row["estimand"]): Followed(
             row["reading"], row["model"], int(row["models"]), int(row["rises"]) * float(row["spearman"] or "nan")
         )
         for row in csv.DictReader(lines, delimiter="\t")

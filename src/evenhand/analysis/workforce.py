@@ -35,7 +35,7 @@ def profession_means(scores: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
         clusters = {name: known[name].astype(str).tolist() for name in ("person", "template")}
         rng = generator(seed, {"profession": str(profession), "gender": str(words)})
         found = mean_estimate(
-            known["score"].to_numpy(dtype=float), clusters["person"], rng, crossed=clusters["template"]
+            known["score"].to_numpy(dtype=float), clusters["person"], rng, crossed=[clusters["template"]]
         )
         named = {"prof_gender": group, "profession": profession, "words": words}
         rows.append({**named, "association": found.value, "low": found.low, "high": found.high})

@@ -21,8 +21,8 @@ from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
 from evenhand.core.files import prepare, slug
-from evenhand.core.loop import Task, measure_all
-from evenhand.core.model import Model, TokenCounter, about, kind_of
+from evenhand.core.loop import Task, measure_all, questions_of
+from evenhand.core.model import Model, TokenCounter, about, check_model, kind_of
 from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
@@ -86,6 +86,8 @@ def audit(
     if isinstance(model, Path):
         model = str(model)
     model = (isinstance(model, str) and models.own(model)) or model
+    if not isinstance(model, str):
+        check_model(model)
     path = run_folder(model, out, name)
     gate = Gate.of(gate, baseline)
 
@@ -112,7 +114,7 @@ def audit(
         asked, left_out = _askable(model, asked)
         if isinstance(model, Planned):
             for one in asked:  # a question that it cannot answer is an error at once
-                model.plan(one.task.measure.ask(one.task.dataset.items[0]))
+                model.plan(questions_of(one.task.dataset.items[0], one.task.measure))
         with folder.locked(path), showing(progress), one_bar(f"Measuring {name or model.name}"):
             if fresh:
                 folder.clear(path)
@@ -178,7 +180,7 @@ def _askable(model: Model, asked: list[Asked]) -> tuple[list[Asked], list[str]]:
     reasons: dict[str, list[str]] = {}
     able = []
     for one in asked:
-        why = next(filter(None, map(model.cannot, one.task.measure.ask(one.task.dataset.items[0]))), "")
+        why = next(filter(None, map(model.cannot, questions_of(one.task.dataset.items[0], one.task.measure))), "")
         if why:
             reasons.setdefault(why, []).append(f"{one.record.dataset} by {one.record.measure}")
         else:

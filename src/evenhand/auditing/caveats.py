@@ -12,11 +12,11 @@ CAUSAL = [
     "its labels are given: `suite='nli'` with `labels='True,Neither,False'`",
 ]
 CHOICES = [
-    "A causal model: an answer is the likeliest of a question's options, by their letters unless an option says so.",
+    "A causal model: an answer is the likeliest of a question's options, by their letters unless an option says so."
 ]
 CAUSAL_INFERENCE = [
     "A causal model: a label is the likeliest of three words after a question. Its values are not comparable with an "
-    "NLI classifier's.",
+    "NLI classifier's."
 ]
 
 

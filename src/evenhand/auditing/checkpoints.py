@@ -61,7 +61,6 @@ def _of_one_training(given: Sequence[str]) -> bool:
 
 
 def _expanded(name: str) -> list[str | Path]:
-    """The checkpoints that a name stands for."""
     if name.partition(":")[0] in LOADERS or find(name).served:
         raise BadInput(
             f"'{name}' has no weights that can be seen, so it cannot be told which checkpoint it is. Audit it, and "
@@ -134,7 +133,6 @@ def check_alike(found: Mapping[str, str | Run]) -> None:
 
 
 def _facts(one: str | Run) -> dict[str, Any]:
-    """What is known of a model before it is loaded, or of the model of a run."""
     if isinstance(one, Run):
         loaded = one.record.loaded
         facts = {"kind": one.record.audits[-1].kind, "architecture": loaded.get("architecture")}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evenhand.auditing.wanted import Given, Measures, Named, Wanted
+from evenhand.core.loop import questions_of
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import find
 from evenhand.models.planning.tokens import Unanswerable
@@ -58,10 +59,10 @@ def estimate(
         ability, wanted, left_out = replace(ability, samples=samples), dict[Request, None](), list[str]()
         for one in asked:
             how, items = one.task.measure, one.task.dataset.items
-            if any(cannot(question, ability) for question in how.ask(items[0])):
+            if any(cannot(question, ability) for question in questions_of(items[0], how)):
                 left_out.append(f"{one.record.dataset} by {one.record.measure}")
                 continue
-            for question in {question: None for item in items for question in how.ask(item)}:
+            for question in {question: None for item in items for question in questions_of(item, how)}:
                 try:
                     wanted |= dict.fromkeys(requests(question, ability, found.name))
                 except Unanswerable:

@@ -23,9 +23,9 @@ from evenhand.auditing.row_scores import SCORE, Scored, scores_of
 from evenhand.auditing.wanted import Asked, Given, Measures, Wanted
 from evenhand.checks.fit import flawed
 from evenhand.core.files import prepare
-from evenhand.core.loop import result
+from evenhand.core.loop import questions_of, result
 from evenhand.core.measure import Traits
-from evenhand.core.model import Work
+from evenhand.core.model import KINDS, Work
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.incoming import inspect_log
 from evenhand.models.table import Table
@@ -37,7 +37,6 @@ from evenhand.runs.record import AuditRecord, RunRecord
 log = logging.getLogger(__name__)
 
 UNKNOWN = "unknown"
-KINDS = ("masked", "causal", "nli")
 
 
 def from_scores(
@@ -133,7 +132,6 @@ def _of_rows(
     kind: str | None,
     seed: int,
 ) -> Scored:
-    """The scores of a file's or a data frame's rows."""
     known_kind, known_dataset = told(source)
     wanted = Wanted.of("all", "en", dataset or known_dataset or None, measure, None, None, options, None, seed)
     if len(wanted.sources) != 1:
@@ -164,12 +162,12 @@ def _of_numbers(names: tuple[str, ...], asked: Sequence[Asked], named: Sequence[
             raise BadInput(f"A score is of one measure. Say which: `measure`, one of {several}.")
         return list(asked)
     first = asked[0].task
-    question = tuple(first.measure.ask(first.dataset.items[0]))
+    question = questions_of(first.dataset.items[0], first.measure)
     same = [
         one
         for one in asked
         if Traits.of(one.task.measure).answers == names
-        and tuple(one.task.measure.ask(first.dataset.items[0])) == question
+        and questions_of(first.dataset.items[0], one.task.measure) == question
     ]
     if named and (others := [one.task.measure.name for one in asked if one not in same]):
         raise BadInput(f"{', '.join(others)} asks something else than {first.measure.name}. Import them one by one.")

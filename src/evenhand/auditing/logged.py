@@ -14,6 +14,7 @@ from evenhand.auditing.wanted import Asked, Given, Measures, Wanted
 from evenhand.checks.fit import flawed
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item
+from evenhand.core.loop import questions_of
 from evenhand.core.measure import Traits
 from evenhand.errors import BadInput
 from evenhand.formats.incoming.inspect_log import MODEL_ARGS, Log
@@ -90,8 +91,8 @@ def _tasks(log: Log, name: str, measure: Measures, kind: str, seed: int) -> list
             f"{dataset.version}. Run inspect again, or use the evenhand that it was run with."
         )
     item = dataset.items[0]
-    question = tuple(tasks[0].task.measure.ask(item))
-    same = [one for one in tasks if tuple(one.task.measure.ask(item)) == question]
+    question = questions_of(item, tasks[0].task.measure)
+    same = [one for one in tasks if questions_of(item, one.task.measure) == question]
     kept = same if log.probable else [one for one in same if not _of_probabilities(one)]
     if wanted.measures and (lost := [one.task.measure.name for one in tasks if one not in kept]):
         raise BadInput(
@@ -106,7 +107,6 @@ def _of_probabilities(one: Asked) -> bool:
 
 
 def _sampled(one: Asked, items: list[Item]) -> Asked:
-    """The task on the items that inspect took."""
     part = replace(one.task, dataset=replace(one.task.dataset, items=items))
     return replace(one, task=part, record=replace(one.record, limit=len(items), partial=True))
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from evenhand.auditing.sampling import sampled_tasks
 from evenhand.core.loop import Task, measure_all
+from evenhand.core.measure import summary_of
 from evenhand.core.model import Model
 from evenhand.core.scores import FAST, MacroMean, Result, Score, generator, resampled
 from evenhand.runs.origin import Deviation
@@ -46,7 +47,7 @@ def _deviation(
     both = [(a, b) for a, b in zip(half, exact, strict=True) if not np.isnan([a.value, b.value]).any()]
     if not both:
         return None
-    summarise, rng = task.measure.summarise, generator(seed, {"precision": result.measure})
+    summarise, rng = summary_of(task.measure), generator(seed, {"precision": result.measure})
     of = FAST.get(summarise, np.asarray)
     differences = of(np.array([a.value for a, _ in both])) - of(np.array([b.value for _, b in both]))
     clusters = [a.groups.get(task.dataset.cluster, a.id) for a, _ in both]

@@ -1,9 +1,10 @@
 """Scores from a file or a data frame, in whatever format: rows that are not matched with items yet."""
 
 import hashlib
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pandas as pd
 
 from evenhand.auditing.row_scores import SCORE
 from evenhand.core.dataset import base_name
-from evenhand.core.files import parsed
+from evenhand.core.files import json_lines
 from evenhand.core.loop import Task
 from evenhand.core.measure import Traits
 from evenhand.datasets import BUILDERS
@@ -107,12 +108,9 @@ def _predicted(path: Path, task: Task) -> Iterator[ScoredRow]:
 
 
 def _has_samples(path: Path) -> bool:
-    with path.open(encoding="utf-8") as file:
-        first = next((line for line in file if line.strip()), "null")
-    try:
-        return lm_eval.is_samples(parsed(first, json.loads))
-    except ValueError:
-        return False
+    with suppress(BadInput):  # `read` says what is wrong
+        return any(lm_eval.is_samples(row) for _, row in islice(json_lines(path), 1))
+    return False
 
 
 class _Table:
@@ -147,7 +145,12 @@ class _Table:
             "dataset": (tasks[0].dataset.name, BUILDERS),
             "measure": (tasks[0].measure.name, MEASURES),
         }
+        needed = [*self.known.values(), *self.numbers]
         for where, row in self.records:
+            if lacking := [name for name in needed if name not in row]:
+                raise BadInput(
+                    f"{where} has no '{lacking[0]}'. Every row needs {', '.join(needed)}; a score may be empty."
+                )
             for what, (mine, known) in own.items() if self.names == SCORE else ():
                 other = base_name(str(row.get(what, "")))
                 if other in known and other != base_name(mine):

@@ -101,7 +101,6 @@ def finish(
 
 
 def _measured_items(run: Run, task: Task, record: TaskRecord) -> Task:
-    """The task on the items that were measured."""
     if not record.partial or record.limit is None:
         return task
     try:

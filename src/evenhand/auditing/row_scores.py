@@ -8,8 +8,8 @@ import numpy as np
 
 from evenhand.auditing.wanted import Asked
 from evenhand.core.items import Blank, Item
-from evenhand.core.loop import Task, score
-from evenhand.core.measure import Traits, Unscored
+from evenhand.core.loop import Task, questions_of, score
+from evenhand.core.measure import Traits, Unscored, summary_of
 from evenhand.core.questions import Answer, Fill, Question, checked
 from evenhand.core.scores import MacroMean, Score
 from evenhand.errors import BadInput
@@ -62,7 +62,7 @@ def _compared(of_numbers: Callable[..., float], item: Item, row: ScoredRow) -> S
 
 def _score(task: Task, item: Item, row: ScoredRow) -> Score:
     """The score as it is given, if it can be one of the measure: a single item's value is within bounds, too."""
-    found, how = Score(item.id, row.numbers[0], item.groups), task.measure.summarise
+    found, how = Score(item.id, row.numbers[0], item.groups), summary_of(task.measure)
     value = (how.within if isinstance(how, MacroMean) else how)([found])
     low, high = Traits.of(task.measure).bounds
     if value < low or value > high:
@@ -75,7 +75,7 @@ def _score(task: Task, item: Item, row: ScoredRow) -> Score:
 
 def _answers(task: Task, item: Item, row: ScoredRow, kind: str) -> list[Answer]:
     """The numbers of a row as answers to the measure's questions; an error if they cannot be log-probabilities."""
-    questions, given = task.measure.ask(item), row.numbers
+    questions, given = questions_of(item, task.measure), row.numbers
     if isinstance(item, Blank) and not Traits.of(task.measure).answers:
         return _among(questions, given, kind, row.where)
     answers = [Answer(given)] if len(questions) == 1 else [Answer((number,)) for number in given]

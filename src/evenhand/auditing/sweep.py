@@ -19,12 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def sweep(
-    models: Sequence[str],
-    *,
-    engine: str = "local",
-    address: str | None = None,
-    workers: int | None = None,
-    **how: Any,
+    models: Sequence[str], *, engine: str = "local", address: str | None = None, workers: int | None = None, **how: Any
 ) -> Iterator[Run]:
     """The run of each model, in order, each measured when it is asked for: `list(sweep(...))`; `how` goes to `audit`.
 
@@ -69,8 +64,8 @@ def _side_by_side(
     models: Sequence[str], names: Sequence[str], address: str | None, workers: int | None, how: dict[str, Any]
 ) -> Iterator[Run]:
     quieten()
-    from evenhand.distributed.actor import threads
     from evenhand.distributed.remote_model import remote_model, worker_pool
+    from evenhand.distributed.worker import threads
 
     loading = {name: how.pop(name) for name in LOADING if name in how}
     if address is None and workers and workers * threads() > (cores := os.cpu_count() or 1):
@@ -85,16 +80,12 @@ def _side_by_side(
             with remote_model(model, ours, **loading) as there:
                 return audit(there, name=name, **how)
 
-        if len(models) == 1:
-            yield one(models[0], names[0])
-            return
-        # Twice as many as have workers: while one computes its statistics, the next one uses the workers.
-        with ThreadPoolExecutor(min(len(models), 2 * ours.size)) as pool:
+        with ThreadPoolExecutor(min(len(models), ours.size)) as pool:
             runs = [pool.submit(one, model, name) for model, name in zip(models, names, strict=True)]
             try:
                 yield from _in_order(runs)
             except BaseException:
-                ours.stop()
+                ours.stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 

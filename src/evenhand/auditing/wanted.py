@@ -106,9 +106,6 @@ def _datasets(given: Given) -> list[str | Dataset]:
     if many and all(hasattr(one, "id") and hasattr(one, "groups") for one in many):
         return [Dataset(name="items", items=many, by=_shown(many))]
     if any(isinstance(one, Dataset) for one in many):
-        empty = next((one.name for one in many if isinstance(one, Dataset) and not len(one.items)), None)
-        if empty is not None:
-            raise BadInput(f"The dataset '{empty}' has no items.")
         return [one if isinstance(one, Dataset) else str(one) for one in many]
     return list(_several(many, "dataset")) if given is not None else []
 
@@ -134,7 +131,6 @@ def _measures(given: Measures) -> list[str | Measure[Any]]:
 
 
 def _several(given: Named, what: str) -> list[str]:
-    """One name or several, as a list."""
     if given is None:
         return []
     names = [given] if isinstance(given, str | Path) else given

@@ -89,7 +89,6 @@ def is_number(answer: Answer) -> bool:
 
 
 def _blanks(language: str) -> Iterator[Question]:
-    """The longest word hidden in one sentence, or in two or three together."""
     texts = plain_texts.sentences(language)
     space = "" if language in plain_texts.SPACELESS else " "
     for n in range(AT_ONCE if texts else 0):
@@ -99,7 +98,6 @@ def _blanks(language: str) -> Iterator[Question]:
 
 
 def _whole(language: str) -> Iterator[Question]:
-    """The likelihood of one sentence, or of two or three together."""
     for question in _blanks(language):
         if isinstance(question, Fill):
             yield Likelihood(question.text)

@@ -16,13 +16,14 @@ from evenhand.checks.tokenizer import casing, mask_token, word_beginnings
 from evenhand.checks.words_and_length import length, splitting, vocabulary
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
-from evenhand.core.model import Model, kind_of
+from evenhand.core.model import Model, check_model, kind_of
 from evenhand.core.progress import one_bar
 from evenhand.errors import BadInput, UnfitModel, UnknownName
 from evenhand.models.base import Elsewhere, Examined
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.loading.names import kind as kind_found
 from evenhand.models.served.model import ServedModel
+from evenhand.runs.origin import UNCHECKED
 from evenhand.runs.record import AuditRecord, Finding, Findings
 
 Check = Callable[[Case], Iterator[Finding]]
@@ -48,6 +49,7 @@ def _examined(model: str | Path | Model, lang: str, suite: str, loading: dict[st
     if of_plugin := models.own(str(model)) if isinstance(model, str) else None:
         return examine(of_plugin, chosen(suite, lang, kind_of(of_plugin)), lang)
     if not isinstance(model, str | Path):
+        check_model(model)
         if loading:
             raise TypeError(f"doctor() got an unexpected keyword argument '{min(loading)}'")
         return examine(model, chosen(suite, lang, kind_of(model)), lang)
@@ -74,7 +76,7 @@ def examine(
     if the model runs in it. `fits` has, by dataset, what `checks.fit` found already.
     """
     if isinstance(model, ServedModel):
-        return list(server(model))
+        return list(server(model, language))
     case = Case(model, language, datasets, thorough, fits or {})
     findings: list[Finding] = []
     left: list[str] = []
@@ -100,7 +102,7 @@ def examine(
         left.append(f"words and length (no suite of '{language}' for its kind)")
     if left and thorough:
         says = f"{'; '.join(dict.fromkeys(left))}."
-        findings.append(Finding("not checked", CAREFUL, says, "Look at these yourself."))
+        findings.append(Finding(UNCHECKED, CAREFUL, says, "Look at these yourself."))
     return list(dict.fromkeys(findings))
 
 
@@ -109,10 +111,7 @@ def _name(check: Check) -> str:
 
 
 def look_over(
-    model: Model,
-    datasets: Sequence[Dataset],
-    earlier: AuditRecord | None = None,
-    fits: Mapping[str, Fit] | None = None,
+    model: Model, datasets: Sequence[Dataset], earlier: AuditRecord | None = None, fits: Mapping[str, Fit] | None = None
 ) -> tuple[Finding, ...]:
     """What an audit checks before it measures; the findings of an `earlier` audit of the same tasks are kept.
 
@@ -120,12 +119,10 @@ def look_over(
     """
     if earlier and earlier.doctor:
         return earlier.doctor
-    if isinstance(model, ServedModel):
-        return tuple(server(model))
     if isinstance(model, Elsewhere):
         found: tuple[Finding, ...] = model.ask(look_over, datasets, None, fits)
         return found
-    if not isinstance(model, Examined):
+    if not isinstance(model, Examined | ServedModel):
         return ()
     findings: dict[Finding, None] = {}
     for language in dict.fromkeys(dataset.language for dataset in datasets):

@@ -48,11 +48,7 @@ class Linted:
 
 
 def lint(
-    file: str | Path,
-    *,
-    stereotype: str = "stereotype",
-    counterpart: str = "counterpart",
-    model: str | None = "mini-en",
+    file: str | Path, *, stereotype: str = "stereotype", counterpart: str = "counterpart", model: str | None = "mini-en"
 ) -> Linted:
     """The faults of a file of pairs, or of a dataset by name; `model` is the one whose tokens are counted.
 

@@ -22,8 +22,11 @@ CAPITALS = {
 
 
 def mask_token(case: Case) -> Iterator[Finding]:
-    """Which token stands for a hidden word."""
-    if isinstance(case.model, Examined):
+    """Which token stands for a hidden word: none that texts have, or they would have holes of their own."""
+    if isinstance(case.model, Examined) and case.model.mask.strip(" ▁Ġ").isalnum():
+        do = "Set the tokenizer's own mask token, such as [MASK] or <mask>."
+        yield Finding("mask token", UNFIT, f"A hidden word is {case.model.mask}, which is a word of texts, too.", do)
+    elif isinstance(case.model, Examined):
         yield Finding("mask token", FINE, f"A hidden word is {case.model.mask}.")
 
 
@@ -110,7 +113,6 @@ def _tokens(model: Planned, word: str, at: int) -> tuple[int, ...]:
 
 
 def _count(model: Examined, word: str) -> int:
-    """The number of tokens of the word within a text."""
     return model.count_tokens([(f"{word} {word}", Span(len(word) + 1, 2 * len(word) + 1))])[0]
 
 

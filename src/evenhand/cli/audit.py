@@ -44,8 +44,7 @@ def audit(
         typer.Option(metavar="FILE", help="Measure your own sentence pairs: csv, tsv, jsonl or parquet. Repeatable."),
     ] = None,
     dataset: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Measure this dataset instead of a suite. Repeatable."),
+        list[str] | None, typer.Option(metavar="NAME", help="Measure this dataset instead of a suite. Repeatable.")
     ] = None,
     measure: Annotated[
         list[str] | None,
@@ -115,43 +114,19 @@ def audit(
     if batch_size != "auto" and not batch_size.isdecimal():
         raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{batch_size}'.")
     outlets = Outlets.of(gate, junit, github_summary)
-    what: dict[str, Any] = {
-        "suite": suite or "all",
-        "lang": lang or "en",
-        "templates": templates,
-        "pairs": pairs,
-        "dataset": dataset,
-        "measure": measure or (),
-        "options": parsed(option) | _prompting(chat, system),
-        "limit": limit,
-        "seed": seed,
-    }
+    what: dict[str, Any] = {"suite": suite or "all", "lang": lang or "en", "dataset": dataset, "measure": measure or ()}
+    what |= {"templates": templates, "pairs": pairs, "options": parsed(option) | _prompting(chat, system)}
+    what |= {"limit": limit, "seed": seed}
     if dry_run:
         _print_costs(models, samples, what, as_json)
         return
+    how: dict[str, Any] = {"out": out, "name": name, "fresh": fresh, "gate": gate, "baseline": baseline}
+    how |= {"revision": revision, "dtype": dtype, "device": device, "trust_remote_code": trust_remote_code}
+    how |= {"batch_size": batch_size if batch_size == "auto" else int(batch_size), "labels": labels}
+    how |= {"base_url": base_url, "concurrency": concurrency, "samples": samples}
     runs = []
     try:
-        for run in sweep(
-            models,
-            engine=engine,
-            address=address,
-            workers=workers,
-            **what,
-            out=out,
-            name=name,
-            fresh=fresh,
-            gate=gate,
-            baseline=baseline,
-            revision=revision,
-            dtype=dtype,
-            device=device,
-            batch_size=batch_size if batch_size == "auto" else int(batch_size),
-            trust_remote_code=trust_remote_code,
-            labels=labels,
-            base_url=base_url,
-            concurrency=concurrency,
-            samples=samples,
-        ):
+        for run in sweep(models, engine=engine, address=address, workers=workers, **what, **how):
             runs.append(run)
             if not as_json:
                 print_answer(run, whole=len(models) == 1)
@@ -189,14 +164,11 @@ def _print_costs(models: Sequence[str], samples: int, what: dict[str, Any], as_j
 
 def _prompting(chat: bool | None, system: Path | None) -> dict[str, Any]:
     """The options of choices that have flags of their own."""
-    from evenhand.core.files import read_parsed
+    from evenhand.core.files import read_given
 
     found: dict[str, Any] = {} if chat is None else {"chat": chat}
     if system is not None:
-        try:
-            found["system"] = read_parsed(system, str.strip)
-        except (OSError, ValueError) as error:
-            raise BadInput(f"The system prompt '{system}' cannot be read: {error}. Give a UTF-8 text file.") from error
+        found["system"] = read_given(system, str.strip, "The system prompt", "Give a UTF-8 text file.")
         if not found["system"]:
             raise BadInput(f"The system prompt '{system}' is empty. Leave --system out, or write one.")
     return found

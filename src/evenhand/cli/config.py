@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from evenhand.core.files import read_parsed
+from evenhand.core.files import read_given
 from evenhand.errors import BadInput, UnknownName
 
 
@@ -17,10 +17,7 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
     """
     if path is None or context.resilient_parsing:
         return path
-    try:
-        given: dict[str, Any] = read_parsed(path.expanduser(), tomllib.loads)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"--config '{path}' cannot be read: {error}. It is a TOML file of options.") from error
+    given = read_given(path.expanduser(), tomllib.loads, "--config", "It is a TOML file of options.")
     known = {_name(param): param for param in context.command.params if _name(param) not in ("config", "help")}
     defaults = {}
     for name, value in given.items():

@@ -1,24 +1,11 @@
 """`evenhand doctor`: check a model before it is measured."""
 
 from dataclasses import asdict, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from evenhand.cli import terminal
-from evenhand.cli.common import (
-    BaseUrl,
-    Concurrency,
-    Device,
-    Dtype,
-    Json,
-    Labels,
-    Plugins,
-    RemoteCode,
-    Revision,
-    Samples,
-    print_json,
-)
+from evenhand.cli import common, terminal
 from evenhand.cli.flags import as_flags
 
 NARROW, WIDE = 60, 120
@@ -29,16 +16,16 @@ def doctor(
     model: Annotated[str, typer.Argument(help="A bundled name, a folder, a Hub id or openai:NAME.")] = "mini-en",
     lang: Annotated[str, typer.Option(help="The language to measure it in: en, de, ja or zh.")] = "en",
     suite: Annotated[str, typer.Option(help="Check the words and lengths of this suite.")] = "all",
-    revision: Revision = None,
-    dtype: Dtype = "float32",
-    device: Device = None,
-    trust_remote_code: RemoteCode = False,
-    labels: Labels = "",
-    base_url: BaseUrl = None,
-    concurrency: Concurrency = 8,
-    samples: Samples = 20,
-    as_json: Json = False,
-    plugin: Plugins = None,
+    revision: common.Revision = None,
+    dtype: common.Dtype = "float32",
+    device: common.Device = None,
+    trust_remote_code: common.RemoteCode = False,
+    labels: common.Labels = "",
+    base_url: common.BaseUrl = None,
+    concurrency: common.Concurrency = 8,
+    samples: common.Samples = 20,
+    as_json: common.Json = False,
+    plugin: common.Plugins = None,
 ) -> None:
     """Check whether a model is fit to be measured.
 
@@ -48,21 +35,11 @@ def doctor(
     from evenhand.models.loading.names import find
     from evenhand.report.tables import doctored
 
-    found = look(
-        model,
-        lang=lang,
-        suite=suite,
-        revision=revision,
-        dtype=dtype,
-        device=device,
-        trust_remote_code=trust_remote_code,
-        labels=labels,
-        base_url=base_url,
-        concurrency=concurrency,
-        samples=samples,
-    )
+    loading: dict[str, Any] = {"revision": revision, "dtype": dtype, "device": device, "labels": labels}
+    loading |= {"trust_remote_code": trust_remote_code, "base_url": base_url}
+    found = look(model, lang=lang, suite=suite, concurrency=concurrency, samples=samples, **loading)
     if as_json:
-        print_json([asdict(finding) for finding in found])
+        common.print_json([asdict(finding) for finding in found])
     else:
         width = min(WIDE, max(NARROW, terminal.width()))
         worded = [

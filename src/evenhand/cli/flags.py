@@ -26,7 +26,6 @@ def as_flags(message: str, command: Any, invoked: str = "") -> str:
 
 
 def _options(command: Any) -> Any:
-    """The name of each parameter, and its option."""
     for parameter in command.params:
         if parameter.param_type_name == "option":
             yield parameter.name, next(option for option in parameter.opts if option.startswith("--"))

@@ -123,20 +123,17 @@ def gate(
 
 
 def _suggest(runs: Sequence[Path], out: Path | None, force: bool, more: Sequence[str]) -> None:
-    """Print or write the policy that a run suggests."""
     from evenhand.core.files import check_new, write_whole
     from evenhand.gate.suggestion import suggest
 
     if more:
         raise BadInput(f"--suggest makes a policy, and judges nothing. Leave out --{', --'.join(more)}.")
-    if len(runs) > 1:
-        raise BadInput(f"A policy is suggested from one run. Got {len(runs)}: choose one.")
     if out is None:
-        terminal.show(suggest(runs[0]).rstrip())
+        terminal.show(suggest(runs[0], others=runs[1:]).rstrip())
         return
     check_new(out, force)
     if not out.absolute().parent.is_dir():
         raise BadInput(f"The folder of --out '{out}' does not exist. Make it, or choose another.")
-    text = suggest(runs[0], out.parent)
+    text = suggest(runs[0], out.parent, others=runs[1:])
     write_whole(out, lambda file: file.write(text.encode()))
     terminal.show(f"{out}: read it, change it, then: evenhand gate {runs[0]} --policy {out}")

@@ -21,3 +21,10 @@ class Once(typer.core.TyperCommand):
                     name = max(option.opts, key=len)
                     raise BadInput(f"{name} may be given once. Got it {times} times: run the command once for each.")
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; evenhand ends it by `typer.Exit`, and an end by anything else is no success."""
+        try:
+            return super().invoke(ctx)
+        except SystemExit as end:
+            raise BadInput(f"Code that is not evenhand's ended the command: sys.exit({end.code!r}).") from end

@@ -38,7 +38,7 @@ def runs(
 
 def _described(folder: Path, listed: Any) -> dict[str, Any]:
     """A run as plain data, with its headline numbers if it can be read."""
-    from evenhand.analysis.summary import headlines
+    from evenhand.analysis.summary import headlines, lean
     from evenhand.runs.folder import Run
 
     path = (
@@ -48,11 +48,15 @@ def _described(folder: Path, listed: Any) -> dict[str, Any]:
     if listed.state != "finished":
         return row | {"why": listed.why, "results": []}
     try:
-        found = headlines(Run.load(path))
+        found = headlines(run := Run.load(path))
     except RunError as error:
         return row | {"state": "damaged", "why": str(error), "results": []}
-    keys = ("dataset", "measure", "contrast", "groups", "value", "low", "high", "n", "partial")
-    results = [{k: getattr(one.value, k) for k in keys} | {"of": one.of, "lean": one.lean} for one in found]
+    keys = ("dataset", "measure", "estimand", "contrast", "groups", "value", "low", "high", "n", "partial")
+    of = [", ".join(filter(None, (r.estimand, r.contrast, *r.groups.values()))) or "all" for r in found]
+    results = [
+        {k: getattr(row, k) for k in keys} | {"of": name, "lean": lean(run, row)}
+        for row, name in zip(found, of, strict=True)
+    ]
     return row | {"why": "", "results": results}
 
 

@@ -1,5 +1,6 @@
 """Printing, log lines and exit codes of all commands."""
 
+import errno
 import io
 import logging
 import os
@@ -19,6 +20,8 @@ from evenhand.training.processes import is_worker_rank
 
 OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
 WIDTH = 120
+NOT_OURS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.ENOSPC, errno.EROFS)
+"""Errors of a system that are about the path that was given, or about where it is."""
 
 
 def run(
@@ -32,12 +35,16 @@ def run(
     try:
         app(arguments)
     except SystemExit as end:  # how typer ends, also after wrong usage (2) or an interrupt (130)
-        code = end.code if isinstance(end.code, int) else OK
+        code = end.code if isinstance(end.code, int) else BAD_INPUT  # which is none of typer's
     except EvenhandError as error:
         return _say(worded(str(error)), BAD_INPUT)
-    except Exception as error:
+    except (Exception, GeneratorExit) as error:
         if _interrupted(error):
             return _say("Interrupted.", INTERRUPTED)
+        if isinstance(error, OSError) and error.errno in NOT_OURS:
+            return _say(
+                str(BadInput(f"'{error.filename}': {error.strerror}. Choose another place or name.")), BAD_INPUT
+            )
         traceback.print_exc()
         return _say("This is a bug in evenhand, not a fault of your input. Please report it.", OUR_FAULT)
     if code == INTERRUPTED:
@@ -156,5 +163,5 @@ def show(*things: Any, width: int | None = None) -> None:
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            raise SystemExit(UNREAD) from None
+            raise typer.Exit(UNREAD) from None
         raise RunError(f"The output cannot be written: {error.strerror}.") from error

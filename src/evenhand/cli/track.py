@@ -1,7 +1,7 @@
 """`evenhand track`: measure the checkpoints of a training."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -61,6 +61,8 @@ def track(
     from evenhand.report.answer import fitted
     from evenhand.report.track import terminal as shown
 
+    how: dict[str, Any] = {"dtype": dtype, "device": device, "trust_remote_code": trust_remote_code, "labels": labels}
+    how |= {"engine": engine, "address": address, "workers": workers}
     made = track_models(
         models,
         suite=suite or "all",
@@ -75,13 +77,7 @@ def track(
         out=out,
         revision=revision,
         form=form,
-        dtype=dtype,
-        device=device,
-        trust_remote_code=trust_remote_code,
-        labels=labels,
-        engine=engine,
-        address=address,
-        workers=workers,
+        **how,
     )
     if as_json:
         print_json(made.as_json())

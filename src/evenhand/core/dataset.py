@@ -8,7 +8,10 @@ from typing import Any
 import pandas as pd
 
 from evenhand.core.contrasts import Partners
+from evenhand.core.design import Kinds
+from evenhand.core.foreign import is_ours
 from evenhand.core.items import Item, check_texts, texts
+from evenhand.core.typed import check_fields, typed
 from evenhand.errors import BadInput
 
 
@@ -19,7 +22,8 @@ class Dataset:
     `by` names the groups a scorecard shows, `within` one that divides them further. `cluster` names the group whose
     members share words and hence errors: intervals resample it whole; if it is empty, items are resampled. `crossed`
     names a second such group, whose members occur in all clusters. `partners` says which items differ in gender alone:
-    every measure then has their mean difference, too. `options` are what it was built with.
+    every measure then has their mean difference, too. `kinds` says which gender a stereotype gives to each item, so
+    that stereotype and default can be told apart. `options` are what it was built with.
     """
 
     name: str
@@ -29,25 +33,29 @@ class Dataset:
     about: str = ""
     source: str = ""
     licence: str = ""
-    by: tuple[str, ...] = ()
+    by: Sequence[str] = ()
     cluster: str = ""
     table: Callable[[], pd.DataFrame] = field(default=pd.DataFrame, repr=False)
     """The rows for export, with a release's columns if there is one; by default texts and groups of the items."""
     within: str = ""
     crossed: str = ""
     partners: Partners | None = None
+    kinds: Kinds | None = None
     flaws: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     builder: str = ""
     """The name to load it by, where that is not `name`: for a user's file."""
 
+    @typed
     def __post_init__(self) -> None:
-        if not self.items:
+        if not len(self.items):
             raise BadInput(f"Dataset '{self.name}' has no items.")
+        for one in filter(is_ours, (self, self.items[0])):
+            check_fields(one, "items", "id")  # items are many, and their ids may be numbers
         seen = set()
         for item in self.items:
             try:
-                check_texts(*map(str, (item.id, *texts(item), *item.groups, *item.groups.values())))
+                check_texts(*texts(item), *map(str, (item.id, *item.groups, *item.groups.values())))
             except BadInput as error:
                 raise BadInput(f"Item {item.id!r} of dataset '{self.name}': {error}") from error
             if item.id in seen:

@@ -1,9 +1,11 @@
 """Files that are replaced whole or not at all, even if the process is killed; and reading files of any origin."""
 
+import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -35,12 +37,39 @@ def read_parsed(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
     return parsed(path.read_text(encoding="utf-8"), parse)
 
 
+def read_given(path: Path, parse: Callable[[str], Parsed], what: str, do: str) -> Parsed:
+    """What `parse` makes of a user's file; an error says `what` it is, why it cannot be read, and what to `do`."""
+    try:
+        return read_parsed(path, parse)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{what} '{path}' cannot be read: {error}. {do}".lstrip()) from error
+
+
 def parsed(text: str, parse: Callable[[str], Parsed]) -> Parsed:
     """What `parse` makes of a text; a ValueError if it is damaged or nested too deeply."""
     try:
         return parse(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def from_json(text: str) -> Any:
+    """The value of a text in JSON; a ValueError if it is damaged or nested too deeply.
+
+    A whole number of more digits than a float can hold is infinite, and so refused wherever a number is needed.
+    """
+    return parsed(text, partial(json.loads, parse_int=lambda whole: int(whole) if len(whole) < 300 else float(whole)))
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """The value of each line in JSON, with its number; empty lines are left out."""
+    with path.open(encoding="utf-8") as file:
+        for line, text in ((line, text) for line, text in enumerate(file, start=1) if text.strip()):
+            try:
+                value = from_json(text)
+            except ValueError as error:
+                raise BadInput(f"{path}, line {line}: not JSON: {error}.") from error
+            yield line, value
 
 
 def prepare(path: Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from evenhand.core.questions import Span
+from evenhand.core.typed import typed
 from evenhand.core.words import changes
 from evenhand.errors import BadInput
 
@@ -108,6 +109,7 @@ class Triple:
     groups: Groups = field(default_factory=dict)
     fillers: tuple[str, ...] = ()
 
+    @typed
     def __post_init__(self) -> None:
         for name in ("stereotype", "anti_stereotype", "unrelated", "context"):
             if not getattr(self, name).strip():
@@ -155,6 +157,7 @@ class Choice:
     unknown: int | None = None
     groups: Groups = field(default_factory=dict)
 
+    @typed
     def __post_init__(self) -> None:
         for name in ("context", "question"):
             if not getattr(self, name).strip():

@@ -1,7 +1,6 @@
 """The loop that runs measures on a model: ask, answer each distinct question once, score."""
 
 import math
-import traceback
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,14 +8,18 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.core.contrasts import Partners, contrasts, has_contrast, pairs
+from evenhand.core.contrasts import Partners
 from evenhand.core.dataset import Dataset
+from evenhand.core.design import Design, Kinds
+from evenhand.core.estimands import estimates, judged_values
+from evenhand.core.foreign import foreign, number
 from evenhand.core.items import Item
-from evenhand.core.measure import AnyItem, Measure, Traits, Unscored
+from evenhand.core.measure import AnyItem, Measure, Traits, Unscored, summary_of
 from evenhand.core.model import Model, ask
-from evenhand.core.questions import NOT_FINITE, Answer, Question
-from evenhand.core.scores import Result, Score, Value, summarised
+from evenhand.core.questions import Answer, Question
+from evenhand.core.scores import Result, Score, summarised
 from evenhand.errors import BadInput
+from evenhand.stats.estimate import uncountable
 
 CHUNK = 12_000
 """Items asked about at once: enough for any released corpus to be one chunk, few enough to be held in memory."""
@@ -40,17 +43,18 @@ def measure(
     cluster: str = "",
     crossed: str = "",
     partners: Partners | None = None,
+    kinds: Kinds | None = None,
     seed: int = 0,
 ) -> Result:
     """Score every item; the result has values for all items, then by the groups `by`, then by `within` in each.
 
     `cluster` names the group that intervals resample whole (items made from one word are not independent), `crossed`
-    a second one. With `partners`, the result has the mean differences between them, too.
+    a second one. With `partners`, the result has the mean differences between them, and with `kinds`, which gender a
+    stereotype gives to each item, stereotype and default.
     """
     items = list(items)
     (scores,) = _scored(model, [(items, how)])
-    design: dict[str, Any] = {"by": by, "within": within, "cluster": cluster, "crossed": crossed, "seed": seed}
-    return _result(model, items, how, scores, partners=partners, **design)
+    return _result(model, items, how, scores, Design(by, within, cluster, crossed, partners, kinds), seed=seed)
 
 
 def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[Result]:
@@ -62,8 +66,7 @@ def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[R
 def result(model: Model, task: Task, scores: Sequence[Score], *, seed: int = 0) -> Result:
     """The result of a task whose items have these scores, in the same order."""
     data = task.dataset
-    design = {name: getattr(data, name) for name in ("by", "within", "cluster", "crossed", "partners")}
-    return _result(model, data.items, task.measure, tuple(scores), data.name, seed=seed, **design)
+    return _result(model, data.items, task.measure, tuple(scores), Design.of(data), data.name, seed=seed)
 
 
 def _result(
@@ -71,18 +74,20 @@ def _result(
     items: Sequence[Item],
     how: Measure[Any],
     scores: tuple[Score, ...],
+    design: Design,
     dataset: str = "",
-    partners: Partners | None = None,
-    **design: Any,
+    *,
+    seed: int,
 ) -> Result:
     traits = Traits.of(how)
     # Where some words call for he and others for she, values have no direction.
     mixed = traits.better == "closer" and len({item.groups.get("calls_for") for item in items} - {None}) > 1
-    values = summarised(scores, how.summarise, bounds=traits.bounds, neutral=how.neutral, mixed=mixed, **design)
-    found: list[Value] = []
-    if partners is not None and has_contrast(how.summarise, partners):
-        frame = pd.DataFrame({"id": s.id, "score": s.value, **s.groups} for s in scores)
-        found = contrasts(pairs(frame, partners), partners, **{k: v for k, v in design.items() if k != "within"})
+    priors = {s.id: s.prior for s in scores if not math.isnan(s.prior)}
+    frame = pd.DataFrame({"id": s.id, "score": s.value, **s.groups} for s in scores)
+    found = estimates(frame, design, how, seed=seed, priors=priors)
+    told: dict[str, Any] = {name: getattr(design, name) for name in ("by", "within", "cluster", "crossed")}
+    told["judged"] = "none" if mixed else judged_values(found, design, how)
+    values = summarised(scores, summary_of(how), bounds=traits.bounds, neutral=how.neutral, seed=seed, **told)
     whose = (model.name, model.fingerprint, dataset, how.name, how.version, how.neutral)
     return Result(*whose, scores, tuple(values), tuple(found))
 
@@ -98,7 +103,7 @@ def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) ->
         _check_ids(items)
     scores: list[list[Score]] = [[] for _ in work]
     for start in range(0, max((len(items) for items, _ in work), default=0), CHUNK):
-        asked = [[(item, _questions(item, how)) for item in items[start : start + CHUNK]] for items, how in work]
+        asked = [[(item, questions_of(item, how)) for item in items[start : start + CHUNK]] for items, how in work]
         distinct = list(dict.fromkeys(question for rows in asked for _, questions in rows for question in questions))
         answers = dict(zip(distinct, ask(model, distinct), strict=True))
         for mine, rows, (_, how) in zip(scores, asked, work, strict=True):
@@ -112,22 +117,21 @@ def _check_ids(items: Sequence[Item]) -> None:
         raise BadInput(f"Each item needs a unique id. '{most}' is the id of {times} items.")
 
 
-def _questions(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
-    try:
-        return tuple(how.ask(item))
-    except BadInput as error:
-        raise BadInput(f"Item '{item.id}': {error}") from error
-    except Exception as error:
-        raise _failed(item, how, error) from error
-
-
-def _failed(item: Item, how: Measure[Any], error: Exception) -> Exception:
-    """An error inside a measure of a user's own, as a sentence with its line; one of ours as it is."""
-    if type(how).__module__.startswith("evenhand."):
-        return error
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    what = f"{type(error).__name__}: {error} ({last.filename}, line {last.lineno})"
-    return BadInput(f"The measure '{how.name}' failed on item '{item.id}': {what}. Mend the measure.")
+def questions_of(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
+    """The questions that a measure asks about the item."""
+    with foreign(f"The measure '{how.name}' failed on item '{item.id}'", how):
+        try:
+            asked = tuple(how.ask(item))
+        except BadInput as error:
+            raise BadInput(f"Item '{item.id}': {error}") from error
+        except Exception as error:
+            if (wanted := Traits.of(how).items) and not isinstance(item, wanted):
+                got = f"Item '{item.id}' is of type {type(item).__name__}"
+                raise BadInput(f"The measure '{how.name}' is for items of type {wanted.__name__}. {got}.") from error
+            raise
+        if wrong := [one for one in asked if not isinstance(one, Question)]:
+            raise TypeError(f"`ask` must give questions. Got {wrong[0]!r}")
+        return asked
 
 
 def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
@@ -135,12 +139,12 @@ def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:
     for answer in answers:
         if answer.note:
             return Score(item.id, math.nan, item.groups, answer.note)
-    try:
-        value = how.score(item, answers)
-    except Unscored as reason:
-        return Score(item.id, math.nan, item.groups, str(reason))
-    except Exception as error:
-        raise _failed(item, how, error) from error
-    if not math.isfinite(value):
-        return Score(item.id, math.nan, item.groups, NOT_FINITE)
-    return Score(item.id, value, item.groups)
+    with foreign(f"The measure '{how.name}' failed on item '{item.id}'", how):
+        try:
+            value = number(how.score(item, answers))
+        except Unscored as reason:
+            return Score(item.id, math.nan, item.groups, str(reason))
+        if why := uncountable(value):
+            return Score(item.id, math.nan, item.groups, why)
+        prior = getattr(how, "prior", None)
+        return Score(item.id, value, item.groups, prior=number(prior(answers)) if prior else math.nan)

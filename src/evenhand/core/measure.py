@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, get_args
 
+from evenhand.core.foreign import foreign, is_ours, number
 from evenhand.core.items import Item
-from evenhand.core.questions import Answer, Question
-from evenhand.core.scores import Score
-from evenhand.errors import UnknownName
+from evenhand.core.questions import AMONG, Answer, Question
+from evenhand.core.scores import OfSets, OfTotals, Score, Summarise
+from evenhand.core.typed import check_types
+from evenhand.errors import BadInput, UnknownName
 
 AnyItem = TypeVar("AnyItem", bound=Item, contravariant=True)
 
@@ -18,6 +20,8 @@ Formula = Literal["paper", "released"]
 """Which one counts where a paper and its authors' released code differ."""
 Better = Literal["closer", "higher", "none"]
 """Which values are better: those closer to neutral, higher ones, or none, for a plain level."""
+Favours = Literal["item", "other", "men", "stereotype", "none"]
+"""Whom a higher score speaks for: the gender that the item is about or the other one, men, or the stereotype."""
 
 
 class Unscored(Exception):
@@ -28,6 +32,12 @@ def check_formula(formula: str) -> None:
     """Raise if `formula` is neither "paper" nor "released"."""
     if formula not in get_args(Formula):
         raise UnknownName("value of formula", formula, get_args(Formula))
+
+
+def check_among(among: str) -> None:
+    """Raise if `among` is not one of AMONG."""
+    if among not in AMONG:
+        raise BadInput(f"among must be 'vocabulary' or 'candidates'. Got {among!r}.")
 
 
 class Measure(Protocol[AnyItem]):
@@ -51,6 +61,19 @@ class Measure(Protocol[AnyItem]):
         """The value of these scores, none of them NaN; NaN when there are none."""
 
 
+def summary_of(how: Measure[Any]) -> Summarise:
+    """The measure's `summarise`; where it is not ours, with errors that name the measure."""
+    found: Summarise = how.summarise
+    if is_ours(found) or isinstance(found, OfSets | OfTotals):
+        return found
+
+    def summary(scores: Sequence[Score]) -> float:
+        with foreign(f"The measure '{how.name}' failed to summarise"):
+            return number(found(scores))
+
+    return summary
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
     """Optional class variables of a measure, with their defaults."""
@@ -65,8 +88,10 @@ class Traits:
     """The lowest and the highest possible value."""
     rank: int = LAST
     """Among measures of the same items, the one of lowest rank is the dataset's headline; LAST never is."""
-    ranks_models: bool = False
-    """Whether several models are compared by it."""
+    favours: Favours = "item"
+    """What makes d of its scores: core.estimands. "none" where stereotype and default cannot be told apart."""
+    family: str = ""
+    """Measures of the same dataset that share it are one family of verdicts; its name, unless it is given."""
     items: type | None = None
     """The kind of item it is for."""
     needs: tuple[str, ...] = ()
@@ -85,16 +110,21 @@ class Traits:
 
     @classmethod
     def of(cls, measure: Any) -> Self:
-        """The traits of a measure, or of its class."""
+        """The traits of a measure, or of its class; an error where one, or its neutral value, is of a wrong type."""
         owner = measure if isinstance(measure, type) else type(measure)
         options = {f.name for f in fields(owner)} if is_dataclass(owner) else set()  # an option is not a trait
-        names = [f.name for f in fields(cls) if hasattr(owner, f.name) and f.name not in options]
-        given = {name: getattr(owner, name) for name in names}
+        hints: dict[str, Any] = {f.name: f.type for f in fields(cls) if f.name not in options} | Measure.__annotations__
+        hints = {name: hint for name, hint in hints.items() if hasattr(owner, name)}
+        given = {name: getattr(owner, name) for name in hints}
+        if not is_ours(owner):
+            given |= {name: tuple(one) for name, one in given.items() if isinstance(one, list)}
+            check_types(f"The measure '{owner.__name__}'", [(name, given[name], hint) for name, hint in hints.items()])
+        given = {name: one for name, one in given.items() if name not in Measure.__annotations__}
         return cls(**({"better": "none"} if math.isnan(measure.neutral) else {}) | given)
 
     @property
     def recorded(self) -> dict[str, Any]:
         """The traits that the record of a task has; None for an end that is not bounded."""
         low, high = (end if math.isfinite(end) else None for end in self.bounds)
-        same = {name: getattr(self, name) for name in ("title", "leans", "unit", "better", "rank", "ranks_models")}
-        return {**same, "bounds": (low, high)}
+        same = ("title", "leans", "unit", "better", "rank", "favours", "family")
+        return {name: getattr(self, name) for name in same} | {"bounds": (low, high)}

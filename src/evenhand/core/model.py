@@ -5,8 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from evenhand.core.foreign import foreign
 from evenhand.core.questions import Answer, Question, Span, checked
-from evenhand.errors import ModelError
+from evenhand.core.typed import fits
+from evenhand.errors import BadInput, ModelError
+
+KINDS = ("masked", "causal", "nli")
+"""Kinds of models."""
 
 
 class Model(Protocol):
@@ -24,9 +29,22 @@ class Model(Protocol):
         """One answer for each question, in order."""
 
 
+def check_model(model: Any) -> None:
+    """Raise unless the object, which may be a user's own, has what a model has."""
+    with foreign("The model failed to say what it is", model):
+        named = [getattr(model, name, None) for name in ("name", "fingerprint")]
+        fine = fits(named, list[str]) and callable(getattr(model, "answer", None)) and kind_of(model) in KINDS
+    if not fine:
+        raise BadInput(
+            "A model is a name, a folder, or an object with a `name` and a `fingerprint`, both texts, a method "
+            f"`answer` and, if it has one, a `kind` of {', '.join(KINDS)}. Got {reprlib.repr(model)}."
+        )
+
+
 def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
     """The model's answers, each checked: numbers that cannot be right are a missing answer, with the reason."""
-    answers = model.answer(questions) if questions else ()
+    with foreign(f"The model '{model.name}' failed to answer", model):
+        answers = model.answer(questions) if questions else ()
     try:
         if len(answers) == len(questions):
             return [checked(question, answer) for question, answer in zip(questions, answers, strict=True)]
@@ -64,7 +82,8 @@ def kind_of(model: Model) -> str:
 
 def about(model: Model) -> dict[str, Any]:
     """The model's description of itself, if it has one."""
-    return dict(model.about) if isinstance(model, Described) else {}
+    with foreign(f"The model '{model.name}' failed to describe itself", model):
+        return dict(model.about) if isinstance(model, Described) else {}
 
 
 @dataclass(frozen=True, slots=True)

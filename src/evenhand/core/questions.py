@@ -9,9 +9,11 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
+from evenhand.core.typed import check_fields, typed
 from evenhand.errors import BadInput
+from evenhand.stats.estimate import NOT_FINITE, TOO_FAR, uncountable
 
 Masks = Literal["pieces", "words", "span"]  # "pieces" are tokens: the old word is in the keys of cached answers
 MASKS: tuple[Masks, ...] = ("pieces", "words")
@@ -26,10 +28,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Masked = Literal["each", "changed", "none"]
 MASKED: tuple[Masked, ...] = ("each", "changed", "none")
 """Which tokens of a `Likelihood` are masked: each in turn, those that another sentence lacks together, or none."""
-NOT_FINITE = "not a finite number"
 ABOVE_CERTAINTY = "a log-probability above 0"
 WRONG_COUNT = "not as many log-probabilities as were asked for"
-FAULTS = NOT_FINITE, ABOVE_CERTAINTY, WRONG_COUNT
+FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT
 """Why the numbers of an answer cannot be used, as opposed to a model's own reasons for having none."""
 ROUNDING = 1e-4
 """How far above 0 rounding takes a log-probability: it is a difference of float32 numbers, of up to a thousand."""
@@ -94,8 +95,9 @@ class Fill:
     one_by_one: bool = False
     read_at: int | None = None
 
+    @typed
     def __post_init__(self) -> None:
-        _check_text(self, self.text)
+        _check_texts(self, (self.hidden, self.among), self.text)
         _check_spans(self, self.text, (self.blank, *self.hidden))
         if not self.answer.strip():
             raise BadInput(f"Fill needs an answer to put into the blank. Got {self.answer!r} for {self.text!r}.")
@@ -153,8 +155,9 @@ class Likelihood:
     attention: bool = False
     versus: tuple[str, str] | tuple[()] = ()
 
+    @typed
     def __post_init__(self) -> None:
-        _check_text(self, self.text)
+        _check_texts(self, (self.skip, self.versus), self.text)
         _check_spans(self, self.text, self.skip)
         if self.masked not in MASKED:
             raise BadInput(f"masked must be one of {', '.join(map(repr, MASKED))}. Got {self.masked!r}.")
@@ -179,8 +182,7 @@ class Entail:
     hypothesis: str
 
     def __post_init__(self) -> None:
-        _check_text(self, self.premise)
-        _check_text(self, self.hypothesis)
+        _check_texts(self, (), self.premise, self.hypothesis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +197,7 @@ class Follows:
     second: str
 
     def __post_init__(self) -> None:
-        _check_text(self, self.first)
-        _check_text(self, self.second)
+        _check_texts(self, (), self.first, self.second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +219,14 @@ class Choose:
     chat: bool = False
     system: str = ""
 
+    @typed
     def __post_init__(self) -> None:
-        _check_text(self, self.prompt)
+        _check_texts(self, (self.options,), self.prompt)
         if self.by not in BY:
             raise BadInput(f"by must be one of {', '.join(map(repr, BY))}. Got {self.by!r}.")
-        if not all(option.strip() for option in self.options):
-            raise BadInput(f"Every option of a Choose must have a text. Got {self.options} for {self.prompt!r}.")
-        if len({option.strip() for option in self.options}) < max(2, len(self.options)):
-            raise BadInput(f"Choose needs two or more different options. Got {self.options} for {self.prompt!r}.")
+        if len({option.strip() for option in self.options} - {""}) < max(2, len(self.options)):
+            wanted = "two or more different options, each of which must have a text"
+            raise BadInput(f"Choose needs {wanted}. Got {self.options} for {self.prompt!r}.")
         if self.by == "letters" and len(self.options) > len(LETTERS):
             raise BadInput(f"A lettered list has at most {len(LETTERS)} options. Got {len(self.options)}.")
         if self.system and not self.chat:
@@ -260,9 +261,9 @@ Question = Fill | Likelihood | Entail | Follows | Choose
 def checked(question: Question, answer: Answer) -> Answer:
     """The answer if its numbers can be those of the question; otherwise a missing one, with the reason.
 
-    They must be finite (a probability of 0 has no logarithm), at most 0, and as many as the question asks for: three
-    for `Entail`, two for `Follows`, one for each option of a `Choose`, one for a `Fill` among candidates or with
-    `read_at`, and at least one otherwise: only a tokenizer knows how many.
+    They must be finite (a probability of 0 has no logarithm) and within 1e60, at most 0, and as many as the question
+    asks for: three for `Entail`, two for `Follows`, one for each option of a `Choose`, one for a `Fill` among
+    candidates or with `read_at`, and at least one otherwise: only a tokenizer knows how many.
     """
     logps = answer.logps
     if answer.note:
@@ -272,9 +273,12 @@ def checked(question: Question, answer: Answer) -> Answer:
     exact = {Entail: 3, Follows: 2, Choose: options}.get(type(question), 1 if one else None)
     if not len(logps) or (exact and len(logps) != exact):
         return Answer.none(WRONG_COUNT)
-    if not all(map(math.isfinite, logps)):
-        return Answer.none(NOT_FINITE)
-    return answer if max(logps) <= ROUNDING else Answer.none(ABOVE_CERTAINTY)
+    return Answer.none(wrong) if (wrong := fault(logps)) else answer
+
+
+def fault(logps: Sequence[float]) -> str:
+    """Why these cannot be log-probabilities; empty where they can."""
+    return uncountable(*logps) or (ABOVE_CERTAINTY if max(logps, default=0.0) > ROUNDING else "")
 
 
 def frame(question: Question) -> Hashable:
@@ -295,15 +299,12 @@ def key(question: Question) -> str:
     return json.dumps({"ask": kind, **told}, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=int)
 
 
-def check_among(among: str) -> None:
-    """Raise if `among` is not one of AMONG."""
-    if among not in AMONG:
-        raise BadInput(f"among must be 'vocabulary' or 'candidates'. Got {among!r}.")
-
-
-def _check_text(question: object, text: str) -> None:
-    if not text.strip():
-        raise BadInput(f"{type(question).__name__} needs a text. Got {text!r}: leave empty rows out.")
+def _check_texts(question: object, tuples: tuple[object, ...], *texts: Any) -> None:
+    if not all(isinstance(given, tuple) for given in tuples) or not all(isinstance(text, str) for text in texts):
+        check_fields(question)  # a list has no hash, and the parts of a text are letters
+    for text in texts:
+        if not text.strip():
+            raise BadInput(f"{type(question).__name__} needs a text. Got {text!r}: leave empty rows out.")
 
 
 def _check_spans(question: object, text: str, spans: Iterable[Span]) -> None:

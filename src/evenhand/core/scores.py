@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,12 @@ from evenhand.core.items import Groups
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import Floats, constant, proportion_interval
-from evenhand.stats.mean_intervals import fewest, mean_test
+from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_test
 from evenhand.stats.resampling import Resampled, by_calls, by_totals
 from evenhand.stats.significance import interval_test, sign_flip_test
 from evenhand.stats.verdict import adjust
 
+Judged = Literal["all", "within", "none"]
 ROUNDING = 1e-3
 """How far a value may be beyond the bounds of its measure."""
 
@@ -32,14 +33,22 @@ class Score:
     value: float
     groups: Groups = field(default_factory=dict)
     note: str = ""
+    prior: float = math.nan
+    """What the measure compares the item with, for words about its score: a measure's `prior`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value(Estimate):
-    """The value of the scores of `groups` ({} means all), or, with `contrast`, of differences between partners."""
+    """The value of the scores of `groups` ({} means all); with `contrast` or `estimand`, a row of core.estimands."""
 
     groups: Groups = field(default_factory=dict)
     contrast: str = ""
+    estimand: str = ""
+    narrow_low: float = math.nan
+    narrow_high: float = math.nan
+    """The interval for the same templates and words, where the row's own covers others."""
+    prior: float = math.nan
+    """The mean log odds of the woman's word against the man's without the attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +67,8 @@ class Result:
     scores: tuple[Score, ...]
     estimates: tuple[Value, ...]
     """The value of all scores first, then by group."""
-    contrasts: tuple[Value, ...] = ()
-    """The mean differences between partners, where the dataset has partners: core.contrasts."""
+    rows: tuple[Value, ...] = ()
+    """Stereotype and default, where the dataset has kinds; women minus men, where it has partners: core.estimands."""
 
     @property
     def value(self) -> float:
@@ -68,9 +77,14 @@ class Result:
 
     @property
     def values(self) -> pd.DataFrame:
-        """One row for each value and contrast; a column for each group, empty in the row of all items."""
-        rows = ({**asdict(found), **found.groups} for found in (*self.estimates, *self.contrasts))
+        """One row for each value, stereotype and default first; a column for each group, empty in rows of all items."""
+        rows = ({**asdict(found), **found.groups} for found in (*self.rows, *self.estimates))
         return pd.DataFrame(rows).drop(columns="groups")
+
+    @property
+    def contrasts(self) -> tuple[Value, ...]:
+        """The rows that are mean differences between partners."""
+        return tuple(row for row in self.rows if row.contrast)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -190,7 +204,7 @@ def summarised(
     crossed: str = "",
     bounds: tuple[float, float] = (-math.inf, math.inf),
     neutral: float = math.nan,
-    mixed: bool = False,
+    judged: Judged = "all",
     seed: int = 0,
 ) -> Iterator[Value]:
     """The value of all scores, then of each combination of the groups `by`, each with its interval.
@@ -200,12 +214,10 @@ def summarised(
     generator, so that it never depends on what else was measured; none goes beyond `bounds`.
 
     Each value is tested against `neutral`, unless that is an end of the bounds: a value that can only be on one side of
-    it says nothing by being there. `mixed` scores, some of which should be above neutral and others below, are not
-    tested. p is adjusted over the value of all scores and those of the groups `by`; for those within, separately.
+    it says nothing by being there. `judged` says whether all are tested, those `within` alone, or none. p is adjusted
+    over the value of all scores and those of the groups `by`; for those within, separately.
     """
-    if isinstance(by, str):
-        raise BadInput(f"`by` is a list of group names, as in by=({by!r},). Got {by!r}.")
-    at = neutral if bounds[0] < neutral < bounds[1] and not mixed else math.nan
+    at = neutral if bounds[0] < neutral < bounds[1] and judged != "none" else math.nan
     design = _Design(summarise, cluster, crossed, bounds, at, seed)
     levels = [tuple(by)] if by else []
     families: list[list[Value]] = [[_value({}, scores, design)]]
@@ -217,13 +229,14 @@ def summarised(
             families[-1].append(_value(dict(zip(level, labels, strict=True)), part, part_design))
     for number, family in enumerate(families):
         one_way = not crossed or (number > 0 and within == crossed)  # a single profession has templates alone
-        yield from family if math.isnan(at) else adjust(family, crossed=not one_way)
+        if math.isnan(at) or (judged == "within" and number == 0):
+            yield from (replace(found, p=math.nan) for found in family)
+        else:
+            yield from adjust(family, crossed=not one_way)
 
 
 @dataclass(frozen=True, slots=True)
 class _Design:
-    """How scores become a value with an interval."""
-
     summarise: Summarise
     cluster: str
     crossed: str
@@ -241,45 +254,47 @@ def _value(groups: Groups, scores: Sequence[Score], design: _Design) -> Value:
         return Value(math.nan, n=len(scored), unscored=len(scores) - len(scored), note=note, groups=groups)
     values = np.array([s.value for s in scored])
     clusters = [_label(s, design.cluster) if design.cluster else s.id for s in scored]
-    crossed = [_label(s, design.crossed) for s in scored] if design.crossed else None
-    low, high, p = math.nan, math.nan, math.nan
+    crossed = [[_label(s, design.crossed) for s in scored]] if design.crossed else []
+    found = IntervalAndTest(math.nan, math.nan, math.nan)
     labels = design.summarise is share or isinstance(design.summarise, MacroMean)
     if not constant(values) or (labels and values[0] in (0.0, 1.0)):  # labels may agree; likelihoods never do
-        low, high, p = _tested(scored, values, clusters, crossed, design, generator(design.seed, groups))
+        found = _interval_and_test(scored, values, clusters, crossed, design, generator(design.seed, groups))
     least, most = design.bounds
     whole = design.summarise(scored)
-    value, low, high = (min(max(number, least), most) for number in (whole, low, high))
+    value, low, high = (min(max(number, least), most) for number in (whole, found.low, found.high))
     if abs(whole - value) > ROUNDING:
         note = f"{whole:g} is beyond the measure's bounds, {least:g} and {most:g}"
         return Value(math.nan, n=len(scored), unscored=len(scores) - len(scored), note=note, groups=groups)
     note = getattr(design.summarise, "why_none", "") if math.isnan(value) else ""
-    found = Value(value, low, high, len(scored), len(scores) - len(scored), note=note, groups=groups)
-    return replace(found, p=p, clusters=fewest(clusters, crossed))
+    counts, g = (len(scored), len(scores) - len(scored)), fewest(clusters, crossed)
+    return Value(value, low, high, *counts, note, p=found.p, clusters=g, freedom=found.freedom, groups=groups)
 
 
-def _tested(
+def _interval_and_test(
     scored: Sequence[Score],
     values: Floats,
     clusters: Sequence[str],
-    crossed: Sequence[str] | None,
+    crossed: Sequence[Sequence[str]],
     design: _Design,
     rng: np.random.Generator,
-) -> tuple[float, float, float]:
-    """The interval and p."""
+) -> IntervalAndTest:
     neutral, unit = design.neutral, design.bounds == (0.0, 1.0)
     if isinstance(design.summarise, MacroMean):
         sets = [_label(s, design.summarise.by) for s in scored]
         return mean_test(values, clusters, rng, crossed=crossed, sets=sets, unit=unit, neutral=neutral)
     if design.summarise is share and (not design.cluster or _all_or_none(values, clusters)):
         low, high = proportion_interval(float(values.mean()) * (n := len(set(clusters))), n)
-        return low, high, math.nan if math.isnan(neutral) else sign_flip_test(values - neutral, clusters, rng)
+        p = math.nan if math.isnan(neutral) else sign_flip_test(values - neutral, clusters, rng)
+        return IntervalAndTest(low, high, p)
     if design.summarise in FAST:
         means = FAST[design.summarise](values)
         return mean_test(means, clusters, rng, crossed=crossed, unit=unit, neutral=neutral)
 
     found = resampled(design.summarise, [scored], clusters)
-    low, high = found.interval(rng)
-    return low, high, interval_test(found.value - neutral, low - neutral, high - neutral, found.clusters - 1)
+    (low, high), freedom = found.interval(rng), found.clusters - 1
+    return IntervalAndTest(
+        low, high, interval_test(found.value - neutral, low - neutral, high - neutral, freedom), freedom
+    )
 
 
 def _all_or_none(values: Floats, clusters: Sequence[str]) -> bool:

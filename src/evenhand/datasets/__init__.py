@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from evenhand.core.dataset import Dataset
+from evenhand.core.foreign import foreign
 from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, word_lists
 from evenhand.datasets.released import bbq, crows, gest, stereoset, winobias, winogender
 from evenhand.errors import BadInput, UnknownName
@@ -50,7 +51,7 @@ def add(name: str, builder: Callable[..., Dataset]) -> None:
     """Make a dataset of your own known by this name; `builder` makes it, with its parameters as options."""
     if name in OURS and BUILDERS[name] is not builder:
         raise BadInput(f"'{name}' is the name of a dataset of evenhand's. Give yours another.")
-    if not callable(builder):
+    if not callable(builder) or not isinstance(name, str):
         raise BadInput(f"A dataset is added by a function that returns it. Got {builder!r} for '{name}'.")
     try:
         inspect.signature(builder)
@@ -68,9 +69,10 @@ def load(name: str, **options: Any) -> Dataset:
     for option in needed_by(name):
         if option not in options:
             raise BadInput(f"Dataset '{name}' is made from your own file: give the option {option}=...")
-    found = BUILDERS[name](**options)
-    if not isinstance(found, Dataset):
-        raise BadInput(f"The function behind dataset '{name}' must return an evenhand.Dataset. Got {found!r}.")
+    with foreign(f"The dataset '{name}' failed", BUILDERS[name]):
+        found = BUILDERS[name](**options)
+        if not isinstance(found, Dataset):
+            raise BadInput(f"The function behind it must return an evenhand.Dataset. Got {found!r}.")
     return found if name in OURS else replace(found, options={**options, **found.options})  # so that it can be rebuilt
 
 

@@ -18,6 +18,7 @@ from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.bundled import read_toml, read_tsv
+from evenhand.datasets.kinds import PROFESSIONS, kinds_of
 from evenhand.datasets.templates import agreeing, sentence
 
 GENDERS = ("male", "female")
@@ -75,14 +76,14 @@ def english(articles: Literal["release", "agree"] = "release") -> Dataset:
         by=("prof_gender", "gender"),
         cluster="profession",
         partners=FEMALE_MALE,
+        kinds=PROFESSIONS,
         table=partial(_table, rows),
         options={"articles": articles},
     )
 
 
 def german(
-    spelling: Literal["release", "corrected"] = "release",
-    forms: Literal["agree", "crossed", "neutral"] = "agree",
+    spelling: Literal["release", "corrected"] = "release", forms: Literal["agree", "crossed", "neutral"] = "agree"
 ) -> Dataset:
     """The same in German, in the release's order.
 
@@ -119,7 +120,8 @@ def german(
         items=[sentence for sentence, _ in rows],
         by=("prof_gender", "gender", "form") if forms == "crossed" else ("prof_gender", "gender"),
         cluster="profession",
-        partners=FEMALE_MALE if forms == "crossed" else AGREEING,
+        partners=AGREEING if forms == "agree" else FEMALE_MALE,
+        kinds=kinds_of("becpro-de", {"forms": forms}),
         table=partial(_table, rows, german=True),
         options={"spelling": spelling, "forms": forms},
     )
@@ -139,7 +141,6 @@ def professions() -> list[Profession]:
 
 
 def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence, str]]:
-    """Every sentence in the release's order, with the template it was made from."""
     persons = [(gender, *place) for gender in GENDERS for place in enumerate(words["persons"][gender], start=1)]
     everybody = tuple(person for _, _, person in persons)
     index = 0

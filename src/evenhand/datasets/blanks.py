@@ -16,6 +16,7 @@ from evenhand.core.items import Blank
 from evenhand.core.questions import Span
 from evenhand.datasets.checking import check_choice, check_known, check_required
 from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.kinds import own_kinds, professions
 from evenhand.datasets.templates import SLOT, agreeing, render
 from evenhand.errors import BadInput, UnknownName
 
@@ -26,7 +27,7 @@ BLANK = "___"
 CALLS_FOR = {"": "neither", "female": "she", "male": "he"}
 BETTER = {"": "closer to 0", "female": "below 0", "male": "above 0"}
 """Which values are better, by the gender that a word calls for, if any."""
-KEYS = ("name", "language", "about", "source", "licence", "category")
+KEYS = ("name", "language", "about", "source", "licence", "category", "kinds")
 CATEGORY_KEYS = ("name", "gender", "note", "professions", "templates")
 FARMING = "farming and fishing"
 PAPER = "Barza 2023, Towards a Robust Gender Bias Evaluation in NLP (AUB), appendices I and II"
@@ -50,6 +51,7 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
         chosen,
         agree=reading == "clean",
         crossed="profession",
+        kinds=professions(),
         about="Professions in sentences of their trade, with a blank for the pronoun.",
         source=PAPER,
         flaws="" if given else "Farming and fishing is empty: the thesis names no professions for its sentences.",
@@ -95,11 +97,15 @@ def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Datas
     if not isinstance(data["category"], list):
         raise BadInput(f"{file}: write categories as [[category]], with two brackets.")
     categories = [_checked(entry, "clean", f"{file}, category {n}") for n, entry in enumerate(data["category"], 1)]
+    gendered = any(_gendered(category) for category in categories)
+    words = [p["text"] for c in categories for p in c["professions"] or [{"text": c["name"]}]]
+    kinds = own_kinds(file, "profession", data.get("kinds", {}), words, headline="default")
     return _dataset(
         data["name"],
         categories,
         agree=True,
-        crossed="" if any(_gendered(category) for category in categories) else "profession",
+        crossed="" if gendered else "profession",
+        kinds=None if gendered else kinds,
         about=data.get("about", f"Sentences with a blank for a pronoun, from {Path(file).name}."),
         source=data.get("source", ""),
         licence=data.get("licence", ""),
@@ -117,7 +123,8 @@ def _thesis(reading: str) -> list[dict[str, Any]]:
 def _other_templates(name: str, templates: list[str], which: str, source: str) -> Dataset:
     occupations = [{**c, "templates": templates} for c in _thesis("clean") if not _gendered(c)]
     about = f"The professions of tbd in {which}, with a blank for the pronoun."
-    return _dataset(name, occupations, agree=True, crossed="profession", about=about, source=source)
+    how: dict[str, Any] = {"agree": True, "crossed": "profession", "kinds": professions()}
+    return _dataset(name, occupations, about=about, source=source, **how)
 
 
 def _gendered(category: Mapping[str, Any]) -> bool:

@@ -79,7 +79,6 @@ def tally(found: Iterable[Fault], rules: Iterable[str] = RULES) -> Counter[str]:
 
 
 def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
-    """The faults of a pair by itself."""
     if one.strip() == other.strip() or not one.strip() or not other.strip():
         yield "identical", one or "(empty)"
         return

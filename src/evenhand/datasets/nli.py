@@ -17,6 +17,7 @@ from evenhand.core.extras import need
 from evenhand.core.items import NliPair
 from evenhand.datasets.checking import check_choice, check_known, check_required
 from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.kinds import INFERENCE
 from evenhand.datasets.templates import SLOT, agreeing, render
 from evenhand.errors import BadInput, UnknownName
 
@@ -25,8 +26,10 @@ LANGUAGES = ("en", "ja", "zh")
 TYPES = ("female", "male", "neutral")
 GENDERS = ("female", "male")
 SETS = ("pro", "anti", "non")
-PARTNERS = Partners("set", "pro", "anti", ("gender",))
+PARTNERS = Partners("gender", "female", "male", ("set",))
 """Pairs with a woman and with a man, for one word in one caption."""
+DESIGN: dict[str, Any] = {"by": ("set",), "cluster": "word", "crossed": "template"}
+DESIGN |= {"partners": PARTNERS, "kinds": INFERENCE}
 KEYS = ("name", "language", "about", "source", "licence", "genders", "words", "captions")
 REQUIRED = ("name", "language", "genders", "words", "captions")
 
@@ -116,10 +119,7 @@ def _dataset(spec: Mapping[str, Any], *, flaws: str, options: Mapping[str, Any],
         licence=spec.get("licence", ""),
         flaws=flaws,
         items=items,
-        by=("set",),
-        cluster="word",
-        crossed="template",
-        partners=PARTNERS,
+        **DESIGN,
         table=partial(table, items),
         options=dict(options),
         builder=builder,

@@ -10,7 +10,7 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.releases import RELEASES, released
-from evenhand.datasets.nli import PARTNERS, Segmented, cut, set_of, words_and_captions
+from evenhand.datasets.nli import DESIGN, Segmented, cut, set_of, words_and_captions
 from evenhand.datasets.nli_faults import clean
 from evenhand.datasets.pairs import indexed
 from evenhand.errors import BadInput
@@ -20,14 +20,6 @@ Rows = Literal["all", "clean"]
 FILES = {"all": "/4-all_v", "down-sampled": "/4-all-downsamp_v", "dev": "/dev_r-10.", "test": "/test_bias."}
 CONTROLLED = ("dev", "test")
 """The pairs of the bias-controlled sets: 30 occupations in 50 captions each; their labels are for training."""
-FLAWS = {
-    "en": "In 140 of 5,420 rows the caption says the person's gender (as he sits) or has another man or woman. Small "
-    "letters; articles are not always right. 16 neutral words say a gender (salesman).",
-    "ja": "In 20 of 5,420 rows the caption has another man. 16 rows name a wrong word, which is put right here. Some "
-    "captions have several persons.",
-    "zh": "In 160 of 5,320 rows the person is there more than once, in 60 others there is another woman. Some words "
-    "are no occupations (机械, a machine), some captions have several persons.",
-}
 
 
 def english(words: Words = "all", rows: Rows = "all") -> Dataset:
@@ -58,10 +50,12 @@ def _dataset(language: str, words: str, rows: str) -> Dataset:
     name = f"nli-coal-{language}"
     found = controlled_rows(language, FILES[words]) if words in CONTROLLED else _read(released(name, FILES[words]))
     items = list(_pairs(found, words_and_captions(language)["genders"]))
-    flaws = FLAWS[language]
+    texts = RELEASES[name].texts
     if words in CONTROLLED:
         leaks = len(items) - len(clean(items, language))
-        flaws = f"In {leaks} of {len(items):,} rows the caption says a gender or has several persons. Captions repeat."
+        texts["flaws"] = (
+            f"In {leaks} of {len(items):,} rows the caption says a gender or has several persons. Captions repeat."
+        )
     if rows == "clean":
         items = clean(items, language)
         kept = {item.id for item in items}
@@ -72,14 +66,9 @@ def _dataset(language: str, words: str, rows: str) -> Dataset:
         language=language,
         about="Captions about somebody of an occupation, and the same about a man or a woman"
         + (", without those that leak a gender." if rows == "clean" else "."),
-        source=RELEASES[name].citation,
-        licence=RELEASES[name].licence,
-        flaws=flaws,
+        **texts,
         items=items,
-        by=("set",),
-        cluster="word",
-        crossed="template",
-        partners=PARTNERS,
+        **DESIGN,
         table=partial(indexed, found, "id"),
         options={"words": words, "rows": rows},
     )

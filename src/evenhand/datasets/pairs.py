@@ -15,9 +15,15 @@ from evenhand.core.items import Pair, check_texts
 from evenhand.core.words import words
 from evenhand.datasets.checking import check_unchanged
 from evenhand.datasets.files.rows import rows
+from evenhand.datasets.kinds import ABOUT
 from evenhand.errors import BadInput
 
 TEXTS = ("stereotype", "counterpart")
+WHOM = {
+    "": "none",
+    **dict.fromkeys(("women", "woman", "female"), "women"),
+    **dict.fromkeys(("men", "man", "male"), "men"),
+}
 
 
 def tgb() -> Dataset:
@@ -41,6 +47,7 @@ def tgb() -> Dataset:
         by=("category",),
         within="about",
         cluster="",
+        kinds=ABOUT,
         table=partial(indexed, found, "id"),
     )
 
@@ -51,16 +58,18 @@ def own(
     counterpart: str = "counterpart",
     id: str = "id",
     category: str = "category",
+    about: str = "about",
     language: str = "en",
     sha256: str = "",
 ) -> Dataset:
     """A user's file (csv, tsv, jsonl, parquet) with a column for each sentence; the options name its columns.
 
-    `id` and `category` may be missing: rows are then numbered, and not divided. A run records `sha256`, so that it is
-    scored again with the same file only.
+    `id`, `category` and `about` may be missing: rows are then numbered, and not divided. With `about`, whom the
+    stereotype is about, women or men, stereotype and default are told apart; without it, a preference for one gender
+    is part of the value. A run records `sha256`, so that it is scored again with the same file only.
     """
     path = Path(file).expanduser()
-    items = list(_pairs(path, stereotype, counterpart, id, category))
+    items = list(_pairs(path, stereotype, counterpart, id, category, about))
     divided = any("category" in item.groups for item in items)
     if not items:
         raise BadInput(f"'{file}' has no rows.")
@@ -68,6 +77,8 @@ def own(
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     check_unchanged(file, digest, sha256)
     columns = {"stereotype": stereotype, "counterpart": counterpart, "id": id, "category": category}
+    told_apart = any("about" in item.groups for item in items)
+    columns |= {"about": about} if told_apart else {}
     return Dataset(
         name=path.stem,
         version=1,
@@ -78,6 +89,7 @@ def own(
         items=items,
         by=("category",) if divided else (),
         cluster="",
+        kinds=ABOUT if told_apart else None,
         table=partial(_table, items),
         builder="pairs",
         options={"file": public_path(path), **columns, "language": language, "sha256": digest},
@@ -95,7 +107,7 @@ def sentences(file: str, stereotype: str = TEXTS[0], counterpart: str = TEXTS[1]
         yield row.get("id") or f"line {line}", row[stereotype], row[counterpart]
 
 
-def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str) -> Iterator[Pair]:
+def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str, about: str) -> Iterator[Pair]:
     seen: dict[str, int] = {}
     hint = "Name yours with the options stereotype and counterpart."
     for line, row in rows(path, (stereotype, counterpart), hint=hint):
@@ -107,9 +119,17 @@ def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str
                 raise BadInput(f"the id '{name}' occurred before, in line {seen[name]}. Each pair needs its own.")
             seen[name] = line
             groups = {"category": row[category] or "none"} if category in row else {}
+            groups |= {"about": _about(row[about])} if about in row else {}
             yield Pair(name, row[stereotype], row[counterpart], groups)
         except BadInput as error:
             raise BadInput(f"{path}, line {line}: {error} Look for more with: evenhand datasets lint {path}") from error
+
+
+def _about(given: str) -> str:
+    """women, men, or none for an empty cell."""
+    if (found := WHOM.get(given.strip().lower())) is None:
+        raise BadInput(f"whom the stereotype is about is women or men, or left empty. Got {given!r}.")
+    return found
 
 
 def _check_related(one: str, other: str) -> None:

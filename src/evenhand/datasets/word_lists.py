@@ -13,15 +13,16 @@ import pandas as pd
 
 from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.core.dataset import Dataset
-from evenhand.core.files import parsed, public_path, read_parsed
+from evenhand.core.files import parsed, public_path, read_given
 from evenhand.core.items import Sentence
 from evenhand.datasets import blanks, nli
 from evenhand.datasets.checking import check_required, check_unchanged
 from evenhand.datasets.files.bundled import read_text
+from evenhand.datasets.kinds import SAMPLES, own_kinds
 from evenhand.datasets.templates import SLOT, sentence
 from evenhand.errors import BadInput, UnknownName
 
-KEYS = ("name", "language", "about", "source", "licence", "templates", "targets", "attributes")
+KEYS = ("name", "language", "about", "source", "licence", "templates", "targets", "attributes", "kinds")
 REQUIRED = ("name", "language", "templates", "targets", "attributes")
 GENDERS = ("female", "male", "neutral")
 SLOTS = ("target", "attribute")
@@ -40,10 +41,7 @@ def own(file: str, sha256: str = "") -> Dataset:
     A run records `sha256`, so that it is scored again with the same file only.
     """
     path = Path(file).expanduser()
-    try:
-        text = read_parsed(path, str)
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"The template file '{file}' cannot be read: {error}. Give a TOML file in UTF-8.") from error
+    text = read_given(path, str, "The template file", "Give a TOML file in UTF-8.")
     try:
         data = parsed(text, tomllib.loads)
     except ValueError as error:
@@ -122,6 +120,7 @@ def _dataset(spec: _Spec, *, options: dict[str, Any], builder: str = "", version
         by=("kind", "gender"),
         cluster="attribute",
         partners=FEMALE_MALE,
+        kinds=own_kinds(spec.file, "kind", spec.data.get("kinds", {}), list(spec.data["attributes"]), SAMPLES),
         table=partial(_table, items),
         builder=builder,
         options=options,

@@ -2,14 +2,14 @@
 
 The client holds no part of the model. A worker makes the plan from the whole list of questions, as a local run would;
 then all workers run its batches. So the numbers are those of a local run, to the last bit, at the same batch size,
-dtype and threads.
+dtype and threads. Ray's own ActorPool and restarts of actors are not used: a worker of a lost machine would wait for
+another machine with its batches, while other workers have nothing to do.
 """
 
 import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from operator import methodcaller
@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, Self
 
 import ray
+from ray.exceptions import RayError
 
 from evenhand import models
 from evenhand.core.model import Model
 from evenhand.core.questions import Answer, Question, Span
-from evenhand.distributed import actor
+from evenhand.distributed import worker
 from evenhand.distributed.workers import WorkerPool
 from evenhand.errors import ClusterError
 from evenhand.models.base import Planned
@@ -33,28 +34,18 @@ from evenhand.models.planning.running import work_through
 log = logging.getLogger(__name__)
 
 AHEAD = 2  # batches that a worker has at a time: one to work on, and the next
-TRIES = 3  # workers that may be lost with one batch, and for each place without any batch finishing
+TRIES = 3  # workers that may be lost with one batch, and for each place before one has begun
 PATIENCE = 120.0  # seconds that a model may be without any worker on any machine
-TICK = 0.5  # seconds between looks at places that have become free
+TICK = 0.5  # seconds between looks at whether another model has stopped the command
 SAME = ("device", "dtype", "attention", "threads", "torch", "transformers", "fingerprint", "limit")
 """What may change the last bit of an answer, and so must be the same on every worker."""
 
-Job = tuple[str, tuple[Any, ...]]
-"""A method of a worker, and its arguments."""
-
-
-@dataclass(eq=False)
-class _Worker:
-    """A worker, and the step of its start that is under way; None once it is ready."""
-
-    actor: Any
-    step: Any
-    where: str = ""
-    placed: bool = False
+Job = tuple[int, tuple[Any, ...]]
+"""A number, and a function with its arguments, the model first."""
 
 
 class RemoteModel:
-    """A model on the workers of a pool, with the interface of a local one; a `with` block dismisses them at its end.
+    """A model on the workers of a pool, with the interface of a local one; a `with` block stops them at its end.
 
     `load` is called once on each worker, and returns its model. Batches of a lost worker go to others, and another
     worker replaces it. A batch with which several workers were lost is an error.
@@ -76,17 +67,20 @@ class RemoteModel:
         self._load = load
         self._pool = pool
         self._kind = kind
-        self._workers: list[_Worker] = []
+        self._workers: dict[Any, str] = {}
+        """By worker, the address of its machine; empty until it has started."""
+        self._greetings: dict[Any, Any] = {}
+        """By what a worker is to say once it has started: the worker."""
         self._said: dict[str, Any] = {}
-        self._lost = 0
-        self._alone_since = 0.0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.dismiss()
-        self._pool.done(self)
+        while self._workers:
+            ray.kill(self._workers.popitem()[0])
+        self._greetings.clear()
+        self._pool.finish()
 
     @property
     def fingerprint(self) -> str:
@@ -119,106 +113,89 @@ class RemoteModel:
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
         """The values of each batch, with its number, in the order in which they finish."""
-        for number, (values, overflowed) in self._work((number, ("run", (batch,))) for number, batch in batches):
+        jobs = ((number, (worker.run_batch, batch)) for number, batch in batches)
+        for number, (values, overflowed) in self._work(jobs):
             self.overflowed += overflowed
             yield number, values
-        if self._pool.wanted:
-            self.dismiss()
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The result of `function(model, *arguments)`, called on a worker."""
-        ((_, result),) = self._work([(0, ("ask", (function, *arguments)))])
+        ((_, result),) = self._work([(0, (function, *arguments))])
         return result
-
-    def dismiss(self) -> None:
-        """Stop all workers; the next question starts new ones."""
-        while self._workers:
-            self._drop(self._workers[-1])
 
     @property
     def _known(self) -> dict[str, Any]:
         if not self._said:
-            self.ask(actor.describe)  # starts a worker, which describes its model
+            self.ask(bool)  # starts a worker, which describes its model
         return self._said
 
-    def _work(self, jobs: Iterable[tuple[int, Job]]) -> Iterator[tuple[int, Any]]:
+    def _work(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Any]]:
         """The result of each job, as they finish; jobs of lost workers are done again by others."""
         waiting = deque(jobs)
-        under_way: dict[Any, tuple[_Worker, int, Job]] = {}
-        tries: Counter[int] = Counter()
-        self._alone_since = time.monotonic()
+        under_way: dict[Any, tuple[Any, Job]] = {}
+        lost: Counter[int | None] = Counter()
+        alone_since = time.monotonic()
         while waiting or under_way:
             self._pool.check()
-            self._hire(len(waiting) + len(under_way))
+            self._start(len(waiting) + len(under_way))
             self._hand_out(waiting, under_way)
-            self._check_patience()
-            for ref in self._finished([*under_way, *(w.step for w in self._workers if w.step is not None)]):
-                if ref not in under_way:
-                    self._go_on_starting(ref)
-                    continue
-                worker, number, job = under_way.pop(ref)
-                result, lost = actor.had(ref)
-                if not lost:
-                    self._lost = 0
-                    yield number, result
-                    continue
-                tries[number] += 1
-                if tries[number] == TRIES:
-                    raise ClusterError(
-                        f"{TRIES} workers were lost with the same batch of '{self.name}', one after another; the usual "
-                        f"reason is memory. Try a smaller `batch_size`, or larger machines. The last error: {lost}"
-                    )
-                waiting.appendleft((number, job))
-                self._lose(worker, lost)
+            if any(self._workers.values()):
+                alone_since = time.monotonic()
+            elif time.monotonic() - alone_since > PATIENCE:
+                raise self._no_room()
+            for ref in ray.wait([*under_way, *self._greetings], timeout=TICK)[0]:
+                by, job = under_way.pop(ref) if ref in under_way else (self._greetings.pop(ref), None)
+                try:
+                    result = ray.get(ref)
+                except worker.LOST as error:
+                    number = job[0] if job else None
+                    lost[number] += 1
+                    self._lose(by)
+                    if lost[number] == (TRIES if job else TRIES * self._pool.size):
+                        raise ClusterError(
+                            f"{lost[number]} workers were lost {'with the same batch' if job else 'before any work'} "
+                            f"of '{self.name}', one by one; the usual reason is memory. Try a smaller batch size, "
+                            f"or larger machines. Answers so far are kept. The last error: {worker.first_line(error)}"
+                        ) from None
+                    waiting.extendleft([job] if job else [])
+                except RayError as error:
+                    raise worker.as_evenhand_error(error) from None
+                else:
+                    if job is None:
+                        self._workers[by] = self._check_version(result)
+                        continue
+                    lost[None] = 0
+                    said, found = result
+                    self._check_same(said, self._workers.get(by, "a lost machine"))
+                    yield job[0], found
 
-    def _finished(self, refs: list[Any]) -> list[Any]:
-        """The results that have come; none after a while, so that free places are noticed."""
-        if not refs:
-            self._pool.pause(TICK)
-            return []
-        return list(ray.wait(refs, timeout=TICK)[0])
+    def _start(self, jobs: int) -> None:
+        while len(self._workers) < min(jobs, self._pool.share):
+            started = worker.worker_class().options(scheduling_strategy="SPREAD", **self._pool.needs).remote()
+            self._workers[started] = ""
+            self._greetings[started.hello.remote()] = started
 
-    def _hire(self, jobs: int) -> None:
-        """Start as many workers as there are jobs and places."""
-        while len(self._workers) < jobs and self._pool.take(self, len(self._workers)):
-            started = actor.holder().options(scheduling_strategy="SPREAD", **self._pool.needs).remote()
-            self._workers.append(_Worker(started, started.hello.remote()))
+    def _hand_out(self, waiting: deque[Job], under_way: dict[Any, tuple[Any, Job]]) -> None:
+        """Give each worker that has started a few jobs, the least busy first."""
+        busy = Counter(by for by, _ in under_way.values())
+        ready = [by for by, where in self._workers.items() if where]
+        while waiting and ready and busy[least := min(ready, key=lambda by: busy[by])] < AHEAD:
+            number, job = waiting.popleft()
+            under_way[least.call.remote(self._load, worker.with_description, *job)] = least, (number, job)
+            busy[least] += 1
 
-    def _hand_out(self, waiting: deque[tuple[int, Job]], under_way: dict[Any, tuple[_Worker, int, Job]]) -> None:
-        """Give each worker a few jobs, the least busy first."""
-        ready = [worker for worker in self._workers if worker.step is None]
-        load = Counter(worker for worker, _, _ in under_way.values())
-        while waiting and ready:
-            worker = min(ready, key=lambda worker: load[worker])
-            if load[worker] == AHEAD:
-                return
-            number, (method, arguments) = waiting.popleft()
-            under_way[getattr(worker.actor, method).remote(*arguments)] = worker, number, (method, arguments)
-            load[worker] += 1
-
-    def _go_on_starting(self, ref: Any) -> None:
-        """Take a worker from one step of its start, being placed or loading the model, to the next."""
-        worker = next((worker for worker in self._workers if worker.step is ref), None)
-        if worker is None:  # lost in the meantime
-            return
-        said, lost = actor.had(ref)
-        if lost:
-            self._lose(worker, lost)
-        elif not worker.placed:
-            worker.placed, worker.where = True, said["where"]
-            if said["evenhand"] != version("evenhand"):
-                raise ClusterError(
-                    f"The worker on {worker.where} has {_version(said['evenhand'])}, this machine "
-                    f"{_version(version('evenhand'))}. Install the same on every machine. {said['why']}".strip()
-                )
-            worker.step = worker.actor.load.remote(self._load, actor.describe)
-        else:
-            worker.step = None
-            self._said = self._said or said | {"where": worker.where}
-            self._check_same(said, worker.where)
+    def _check_version(self, said: Mapping[str, Any]) -> str:
+        """The address of a worker that has started; an error if it has another version."""
+        here, there = version("evenhand"), said["evenhand"]
+        if there != here:
+            has = f"evenhand {there}" if there else "no evenhand"
+            same = "Install the same on every machine."
+            raise ClusterError(f"The worker on {said['where']} has {has}, this machine evenhand {here}. {same}")
+        return str(said["where"])
 
     def _check_same(self, said: Mapping[str, Any], where: str) -> None:
         """Raise if workers differ: numbers would depend on which worker had which batch."""
+        self._said = self._said or {**said, "where": where}
         one, other = ({**what["about"], **what} for what in (self._said, said))
         differ = [
             f"{name} is {one.get(name)} and {other.get(name)}" for name in SAME if one.get(name) != other.get(name)
@@ -229,34 +206,20 @@ class RemoteModel:
                 f"{self._said['where']} and {where}, {'; '.join(differ)}. Use only machines that are the same."
             )
 
-    def _check_patience(self) -> None:
-        if any(worker.placed for worker in self._workers) or not self._workers:
-            self._alone_since = time.monotonic()
-        elif time.monotonic() - self._alone_since > PATIENCE:
-            there = {name: n for name, n in ray.cluster_resources().items() if name in ("CPU", "GPU")}
-            raise ClusterError(
-                f"No machine of the cluster has had resources for a worker in {PATIENCE:.0f} s. A worker needs "
-                f"{self._pool.needs}; all machines together have {there}. Wait until they are free, or set "
-                "OMP_NUM_THREADS, the number of CPUs of a worker."
-            )
+    def _no_room(self) -> ClusterError:
+        there = {name: n for name, n in ray.cluster_resources().items() if name in ("CPU", "GPU")}
+        return ClusterError(
+            f"No machine of the cluster has had resources for a worker in {PATIENCE:.0f} s. A worker needs "
+            f"{self._pool.needs}; all machines together have {there}. Wait until they are free, or set "
+            "OMP_NUM_THREADS, the number of CPUs of a worker."
+        )
 
-    def _lose(self, worker: _Worker, why: str) -> None:
-        """Drop a worker, which will be replaced; raise if too many were lost."""
-        if worker not in self._workers:
-            return
-        self._drop(worker)
-        self._lost += 1
-        log.warning(f"A worker of '{self.name}' was lost{worker.where and f' on {worker.where}'}; others do its work.")
-        if self._lost == TRIES * self._pool.size:
-            raise ClusterError(
-                f"{self._lost} workers of '{self.name}' were lost, and nothing was finished in between. Check that "
-                f"every machine has enough memory for the model. Answers so far are kept. The last error: {why}"
-            )
-
-    def _drop(self, worker: _Worker) -> None:
-        self._workers.remove(worker)
-        ray.kill(worker.actor)
-        self._pool.give_back()
+    def _lose(self, by: Any) -> None:
+        """Drop a worker, which will be replaced."""
+        if by in self._workers:  # it may have had several batches
+            where = self._workers.pop(by)
+            ray.kill(by)
+            log.warning(f"A worker of '{self.name}' was lost{where and f' on {where}'}; others do its work.")
 
 
 def remote_model(name: str, pool: WorkerPool, **loading: Any) -> RemoteModel:
@@ -269,7 +232,7 @@ def remote_model(name: str, pool: WorkerPool, **loading: Any) -> RemoteModel:
     path = Path(found.source if name in named() else name).expanduser().absolute()
     source = name if found.on_hub or path.parent == BUNDLED else str(path)
     device = loading.get("device") or ("cuda" if "num_gpus" in pool.needs else "cpu")
-    load = partial(actor.loaded, source, actor.threads(), {**loading, "device": device})
+    load = partial(worker.load_model, source, worker.threads(), {**loading, "device": device})
     exact = partial(models.load, source, **{**loading, "dtype": "float32"})
     return RemoteModel(load, pool, name=found.name, kind=kind_of(found), exact=exact)
 
@@ -283,8 +246,4 @@ def worker_pool(workers: int | None, device: str | None, n: int = 1) -> WorkerPo
     gpus, cpus = int(there.get("GPU", 0)), int(there.get("CPU", 0))
     if (gpus and device is None) or (device or "").startswith("cuda"):
         return WorkerPool(workers or max(1, gpus), models=n, needs={"num_gpus": 1, "num_cpus": 1})
-    return WorkerPool(workers or max(1, cpus // actor.threads()), models=n, needs={"num_cpus": actor.threads()})
-
-
-def _version(version: str | None) -> str:
-    return f"evenhand {version}" if version else "no evenhand"
+    return WorkerPool(workers or max(1, cpus // worker.threads()), models=n, needs={"num_cpus": worker.threads()})

@@ -14,7 +14,7 @@ import ray
 import ray.data
 from ray.exceptions import RayError
 
-from evenhand.distributed.actor import stopped, worded
+from evenhand.distributed.worker import as_evenhand_error, stopped
 from evenhand.errors import EvenhandError
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ def streamed(
                     raise result
                 yield result
         except RayError as error:
-            raise worded(error) from None
+            raise as_evenhand_error(error) from None
 
 
 @contextmanager

@@ -69,7 +69,7 @@ def export(
         if name not in how.options:
             raise UnknownName(f"option of format '{to}'", name, how.options)
     given = [runs] if isinstance(runs, Run | str | Path) else runs
-    loaded = [run if isinstance(run, Run) else Run.load(run) for run in given]
+    loaded = [Run.load(run) for run in given]
     if not loaded:
         raise BadInput("There is nothing to export. Give a run folder.")
     if len(loaded) > 1 and not how.several:

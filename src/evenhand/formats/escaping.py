@@ -2,27 +2,13 @@
 
 import re
 
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\textbraceleft{}",
-    "}": r"\textbraceright{}",
-    "$": r"\$",
-    "&": r"\&",
-    "%": r"\%",
-    "#": r"\#",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "`": r"\textasciigrave{}",
-    "[": "{[}",  # after \\ a bracket or a star would be an argument of it
-    "]": "{]}",
-    "*": "{*}",
-    "–": "--",
-}
+_NAMES = [
+    *("backslash", "braceleft", "braceright", "asciicircum", "asciitilde"),
+    *("less", "greater", "bar", "quotedbl", "asciigrave"),
+]
+LATEX = {letter: rf"\text{name}{{}}" for letter, name in zip('\\{}^~<>|"`', _NAMES, strict=True)}
+LATEX |= {letter: rf"\{letter}" for letter in "$&%#_"} | {"–": "--"}
+LATEX |= {letter: f"{{{letter}}}" for letter in "[]*"}  # after \\ a bracket or a star would be an argument of it
 """Braces are written by name since BibTeX counts even escaped ones. \\textquotedbl needs the T1 encoding."""
 MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$&])")
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")

@@ -28,7 +28,7 @@ def eval_results(runs: Sequence[Run], *, hub: Mapping[str, str] | None = None) -
     entries = [
         EvalResultEntry(
             dataset_id=ids[fact.dataset],
-            task_id=_task_id(fact),
+            task_id="/".join([fact.measure, *(one_line(f"{group}={label}") for group, label in fact.key)]),
             value=fact.value,
             date=run.record.audit_of(run.task(fact.dataset, fact.measure)).started or None,
             notes=_notes(run, fact),
@@ -55,12 +55,7 @@ def _dataset_ids(run: Run, hub: Mapping[str, str]) -> dict[str, str]:
     return ids
 
 
-def _task_id(fact: Fact) -> str:
-    return "/".join([fact.measure, *(one_line(f"{group}={label}") for group, label in fact.key)])
-
-
 def _notes(run: Run, fact: Fact) -> str:
-    """Everything that the format has no field for."""
     said = [
         f"partial: a sample of at most {fact.limit} items" if fact.partial else "",
         f"95 % interval [{fact.low:.6g}, {fact.high:.6g}]",

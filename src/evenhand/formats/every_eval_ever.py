@@ -13,6 +13,10 @@ from evenhand.runs.record import TaskRecord
 
 SCHEMA = "0.3.0"
 RELATIONSHIPS = ("collaborative", "first_party", "other", "third_party")
+DESCRIBED = {
+    "stereotype": "how much scores follow stereotypes about women and men, who count equally",
+    "default": "how much scores favour women, or men below neutral, whatever the stereotype",
+}
 DIRECTIONS = {
     "lower": "lower is less biased",
     "higher": "higher is better",
@@ -60,7 +64,6 @@ def every_eval_ever(runs: Sequence[Run], *, organization: str = "unknown", relat
 
 
 def _when(run: Run) -> str:
-    """When the values were computed, in seconds since 1970."""
     text = max(audit.rescored or audit.started for audit in run.record.audits)
     try:
         return str(datetime.fromisoformat(text).timestamp()) if text else "unknown"
@@ -85,7 +88,8 @@ def _model(run: Run) -> dict[str, Any]:
 
 def _result(run: Run, fact: Fact) -> dict[str, Any]:
     task = run.task(fact.dataset, fact.measure)
-    clusters = " and ".join(name for name in (task.cluster, task.crossed) if name)
+    samples = task.kinds.samples if task.kinds and (fact.contrast or fact.estimand) else ()
+    clusters = " and ".join(name for name in (task.cluster, task.crossed, *samples) if name)
     whole = [fact.dataset, fact.measure, *(f"{group}={label}" for group, label in fact.key)]
     return {
         "evaluation_result_id": "/".join(whole),
@@ -135,6 +139,10 @@ def _measure(fact: Fact, task: TaskRecord) -> dict[str, Any]:
         low, high = (None, None) if low is None or high is None else (low - high, high - low)
         direction, name = "closer", f"{fact.measure}, {fact.contrast}"
         reading = f"the mean difference between partners, {fact.contrast}, neutral at 0; of scores {reading}"
+    elif fact.estimand:
+        direction, name = "closer", f"{fact.measure}, {fact.estimand}"
+        low, high = (-1.0, 1.0) if task.genders and high == 1.0 else (low, high)
+        reading = f"{DESCRIBED[fact.estimand]}; of scores {reading}"
     elif direction == "closer":  # lower or higher, if all values are on one side of neutral
         direction = "lower" if fact.neutral == low else "higher" if fact.neutral == high else "closer"
     options = {k: v if isinstance(v, str | int | float | None) else str(v) for k, v in task.measure_options.items()}

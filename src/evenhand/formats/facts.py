@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 
 from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
@@ -29,6 +29,8 @@ class Fact(Estimate):
     """Which side of neutral it leans to, or why there is no verdict: stats.verdict."""
     contrast: str = ""
     """For a mean difference between partners, which: "female - male"."""
+    estimand: str = ""
+    """stereotype or default: core.estimands."""
     partial: bool = False
     limit: int | None = None
     kind: str = ""
@@ -40,17 +42,27 @@ class Fact(Estimate):
     def of(self) -> str:
         """The items it is about, in words."""
         labels = ", ".join(f"{group} {label}" for group, label in self.groups.items())
-        return ", ".join(filter(None, (self.contrast, labels))) or "all items"
+        return ", ".join(filter(None, (self.estimand, self.contrast, labels))) or "all items"
 
     @property
     def key(self) -> tuple[tuple[str, str], ...]:
         """What tells it apart from the other values of its task."""
-        return (*self.groups.items(), *([("contrast", self.contrast)] if self.contrast else []))
+        more = {"contrast": self.contrast, "estimand": self.estimand}
+        return (*self.groups.items(), *((name, of) for name, of in more.items() if of))
 
     def labels(self, task: TaskRecord) -> list[str]:
-        """Its label in each group of a table; a contrast stands in the place of the group whose labels it compares."""
+        """Its label in each group of a table; a contrast stands in the place of the group whose labels it compares.
+
+        Stereotype and default stand in the first place, and so do labels of a group that the table has no place for.
+        """
         compared = task.partners.group if task.partners and self.contrast else ""
-        return [self.contrast if group == compared else self.groups.get(group, "all") for group in task.by or ["items"]]
+        by = task.by or ("items",)
+        labels = [self.contrast if group == compared else self.groups.get(group, "all") for group in by]
+        other = [label for group, label in self.groups.items() if group not in by]
+        if first := [*other, *([self.contrast] if self.contrast not in labels else []), self.estimand]:
+            told = [*first, *([labels[0]] if labels[0] != "all" else [])]
+            labels[0] = ", ".join(filter(None, told)) or labels[0]
+        return labels
 
 
 def facts(run: Run) -> list[Fact]:
@@ -58,12 +70,12 @@ def facts(run: Run) -> list[Fact]:
     return [
         _fact(row, task, run.record.audit_of(task))
         for task in run.record.tasks
-        for row in (*run.values_of(*task.name), *run.contrasts_of(*task.name))
+        for row in (*run.rows_of(*task.name), *run.values_of(*task.name))
     ]
 
 
 def headlines(run: Run, task: TaskRecord | None = None) -> list[Fact]:
-    """The values over all items and by group, and the contrasts: of one task, or of all. No parts within groups."""
+    """Stereotype, default and contrasts, then the values over all items and by group: no parts within groups."""
     found = [fact for fact in facts(run) if not fact.part]
     return found if task is None else [fact for fact in found if (fact.dataset, fact.measure) == task.name]
 
@@ -78,21 +90,8 @@ def _fact(row: ValueRecord, task: TaskRecord, audit: AuditRecord) -> Fact:
     if not (found.known and found.spans):
         why = "too few clusters for an interval" if row.n else "no item was scored"
         found = Estimate(math.nan, n=row.n, unscored=row.unscored, note=row.note or why)
-    return Fact(
-        **asdict(found),
-        model=row.model,
-        fingerprint=row.fingerprint,
-        dataset=row.dataset,
-        dataset_version=task.dataset_version,
-        measure=row.measure,
-        measure_version=row.version,
-        groups=row.groups,
-        neutral=row.at,
-        part=bool(task.within) and task.within in row.groups,
-        lean=decide(row.estimate, row.at, unfit=audit.unfit_for(task)).word,
-        contrast=row.contrast,
-        partial=task.partial,
-        limit=task.limit,
-        kind=audit.kind,
-        doctor=audit.diagnosis,
-    )
+    same = {f.name: getattr(row, f.name) for f in fields(Fact) if f.name in ValueRecord.__slots__}
+    more = {"measure_version": row.version, "neutral": row.at, "limit": task.limit, "kind": audit.kind}
+    more |= {"part": bool(task.within) and task.within in row.groups, "doctor": audit.diagnosis}
+    lean = decide(row.estimate, row.at, unfit=audit.unfit_for(task)).word
+    return Fact(**same | asdict(found) | more, lean=lean)

@@ -62,7 +62,6 @@ def _between(lines: Sequence[str]) -> str:
 
 
 def _outside_code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """The lines outside of code blocks, with their numbers."""
     fence, opened = "", 0
     for index, line in enumerate(lines):
         found = FENCE.match(line.rstrip("\r\n"))
@@ -112,7 +111,7 @@ def _dataset(task: TaskRecord) -> Iterator[str]:
 
 def _values(run: Run, task: TaskRecord) -> Iterator[str]:
     by, found = task.by or ["items"], headlines(run, task)
-    neutral = short(found[0].neutral) if found else "none"
+    neutral = ", ".join(dict.fromkeys(short(fact.neutral) for fact in found)) or "none"
     name = f"*{markdown(task.measure)}* (version {task.measure_version}; neutral value: {neutral})"
     yield from ("", f"{name}: {markdown(task.reading)}.", "")
     yield _row([*map(markdown, by), "value", "95 % interval", "lean", "n", "unscored"])

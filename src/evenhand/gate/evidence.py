@@ -4,10 +4,15 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from evenhand.analysis.change import FEMALE_MALE, differences
-from evenhand.core.contrasts import has_contrast
+import pandas as pd
+
+from evenhand.analysis.change import FEMALE_MALE, differences, row_label
+from evenhand.core.design import Design
+from evenhand.core.estimands import Row, rows
 from evenhand.core.loop import Task
+from evenhand.gate.policy import Rule
 from evenhand.runs.folder import Run
+from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
 
 ALL, EACH = "all", "each"
@@ -32,23 +37,26 @@ Known = dict[tuple[str, str], Labels]
 NONE = Estimate(math.nan, note="no such items in this sample")
 
 
-def values(run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
-    """The values of a measure, by group; for female - male, those of the pairs."""
-    if measure.endswith(FEMALE_MALE):
-        rows = run.contrasts_of(dataset, measure.removesuffix(FEMALE_MALE))
-    else:
-        rows = run.values_of(dataset, measure)
-    return {_label(row.groups.values()): row.estimate for row in rows}
+def values(run: Run, dataset: str, measure: str, estimand: str = "") -> dict[str, Estimate]:
+    """What a rule is about, by group: the measure's own values, female - male of the pairs, stereotype or default."""
+    rows, base = run.values_of(dataset, measure), measure.removesuffix(FEMALE_MALE)
+    if estimand:
+        rows = [row for row in run.rows_of(dataset, measure) if row.estimand == estimand]
+    elif base != measure:
+        rows = run.contrasts_of(dataset, base)
+    return {row_label(row.groups): row.estimate for row in rows}
 
 
-def worse(baseline: Run, run: Run, dataset: str, measure: str) -> dict[str, Estimate]:
+def worse(baseline: Run, run: Run, dataset: str, rule: Rule) -> dict[str, Estimate]:
     """How much farther from neutral the run is than the baseline, by group: `worse` of analysis.change."""
     found = {}
-    for row in differences(baseline, run, dataset, measure.removesuffix(FEMALE_MALE)):
-        mixed = math.isnan(row["worse"]) and not math.isnan(row["change"])
-        note = "some words call for she, some for he: choose a group" if mixed else ""
-        ends = (row["worse"], row["worse_low"], row["worse_high"])
-        found[row["group"]] = Estimate(*ends, row["n"], row["left_out"], note)
+    for row in differences(baseline, run, dataset, rule.base):
+        if (row["estimand"], row["measure"]) == (rule.estimand, rule.measure):
+            mixed = math.isnan(row["worse"]) and not math.isnan(row["change"])
+            note = "some words call for she, some for he: choose a group" if mixed else ""
+            ends = (row["worse"], row["worse_low"], row["worse_high"])
+            label = row["group"].removesuffix(rule.estimand).removesuffix(", ") or ALL
+            found[label] = Estimate(*ends, row["n"], row["left_out"], note)
     return found
 
 
@@ -58,11 +66,9 @@ def known_of_run(run: Run) -> Known:
     for task in run.record.tasks:
         by = task.by
         rows = [row.groups for row in run.values_of(*task.name)]
-        each, within = ([_label(of.values()) for of in rows if len(of) == n] for n in (len(by), len(by) + 1))
+        each, within = ([row_label(of) for of in rows if len(of) == n] for n in (len(by), len(by) + 1))
         known[task.name] = Labels(True, each if by else [], within)
-        if task.genders:
-            labels = [_label(row.groups.values()) for row in run.contrasts_of(*task.name)]
-            known |= {(task.dataset, task.measure + FEMALE_MALE): Labels(False, labels, [])} if labels else {}
+        known |= _known_of_rows(*task.name, run.rows_of(*task.name), task.by_gender)
     return known
 
 
@@ -73,14 +79,27 @@ def known_of_tasks(tasks: Sequence[Task]) -> Known:
         data, measure = task.dataset, task.measure.name
         items = [item.groups for item in data.items]
         levels = [data.by, (*data.by, data.within) if data.within else ()]
-        each, within = (sorted({_label(of[g] for g in level) for of in items}) if level else [] for level in levels)
+        each, within = (
+            sorted({row_label({g: of[g] for g in level}) for of in items}) if level else [] for level in levels
+        )
         known[data.name, measure] = Labels(True, each, within)
-        pairs = data.partners if data.partners is not None and data.partners.group == "gender" else None
-        if pairs and has_contrast(task.measure.summarise, pairs):
-            level = next((group for group in data.by if group != "gender"), "")
-            labels = sorted({of[level] if level else ALL for of in items})
-            known[data.name, measure + FEMALE_MALE] = Labels(False, labels, [])
+        frame = pd.DataFrame({"id": item.id, "score": 1.0, **item.groups} for item in data.items)
+        by_gender = data.partners is not None and not set(data.partners.differ) & set(data.by)
+        known |= _known_of_rows(data.name, measure, rows(frame, Design.of(data), task.measure), by_gender)
     return known
+
+
+def _known_of_rows(dataset: str, measure: str, found: Iterable[Row | ValueRecord], by_gender: bool) -> Known:
+    """The labels of stereotype, default, and female - male where women and men have values of their own."""
+    labels: dict[str, list[str]] = {}
+    for row in found:
+        if row.estimand or by_gender:
+            name = f"{measure}, {row.estimand}" if row.estimand else measure + FEMALE_MALE
+            labels.setdefault(name, []).append(row_label(row.groups))
+    return {
+        (dataset, name): Labels(ALL in rows and FEMALE_MALE not in name, [r for r in rows if r != ALL] or rows, [])
+        for name, rows in labels.items()
+    }
 
 
 def undecidable(found: Estimate, most: float) -> str:
@@ -93,7 +112,3 @@ def undecidable(found: Estimate, most: float) -> str:
     if math.isnan(found.value):
         return "no value"
     return "" if found.spans else "no interval: too few clusters, or all scores are the same"
-
-
-def _label(labels: Iterable[str]) -> str:
-    return ", ".join(labels) or ALL

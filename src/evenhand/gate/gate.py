@@ -5,12 +5,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NoReturn, overload
+from typing import Any, NoReturn
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.core.dataset import base_name
+from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import public_path
 from evenhand.core.loop import Task
+from evenhand.core.typed import check_fields, typed
 from evenhand.errors import BadInput, UnknownName
 from evenhand.gate import evidence
 from evenhand.gate.evidence import ALL, EACH, Known
@@ -18,10 +20,12 @@ from evenhand.gate.policy import MAX_UNSCORED, Rule, read
 from evenhand.gate.verdict import Judged, Verdict, decided
 from evenhand.runs.comparable import measured
 from evenhand.runs.folder import Run
+from evenhand.runs.origin import UNCHECKED
 from evenhand.runs.record import RunRecord
 from evenhand.stats.estimate import Estimate
 
 UNFIT = "the model is unfit to be measured"
+NOT_CHECKED = "whether the model has learnt its language could not be checked"
 SHOWN = 12
 """How many groups, the most similar ones, an error about an unknown group names."""
 
@@ -31,7 +35,8 @@ class Gate:
     """Rules for runs. `Gate.load` reads them from a policy file.
 
     `baseline` is the run that `worse_by_at_most` compares with; `max_unscored` is the share of items without a score
-    above which a rule is undecided. So is a rule about what the doctor calls the model unfit for, unless `allow_unfit`.
+    above which a rule is undecided. So is a rule about what the doctor calls the model unfit for, or could not check,
+    unless `allow_unfit`.
     """
 
     rules: Sequence[Rule]
@@ -41,15 +46,18 @@ class Gate:
     allow_unfit: bool = False
 
     def __post_init__(self) -> None:
+        check_fields(self, "baseline")
         if not self.rules:
             raise BadInput("A gate needs rules, or everything would pass. Got none.")
 
     @classmethod
+    @typed
     def load(cls, path: str | Path, baseline: Run | str | Path | None = None) -> "Gate":
         """The gate of a policy file, with this baseline run, or else with the one that the file names."""
         policy = read(path)
-        baseline = _run(policy.baseline if baseline is None else baseline)
-        return cls(policy.rules, baseline, policy.max_unscored, public_path(path), policy.allow_unfit)
+        baseline = policy.baseline if baseline is None else baseline
+        against = None if baseline is None else Run.load(baseline)
+        return cls(policy.rules, against, policy.max_unscored, public_path(path), policy.allow_unfit)
 
     @classmethod
     def of(cls, given: "Gate | str | Path | None", baseline: Run | str | Path | None = None) -> "Gate | None":
@@ -60,7 +68,7 @@ class Gate:
             )
         if isinstance(given, str | Path):
             return cls.load(given, baseline)
-        return replace(given, baseline=_run(baseline)) if given and baseline is not None else given
+        return replace(given, baseline=Run.load(baseline)) if given and baseline is not None else given
 
     def check(
         self, tasks: Sequence[Task], path: Path, earlier: RunRecord | None = None, *, baseline_later: bool = False
@@ -78,8 +86,8 @@ class Gate:
         Pass: the whole 95 % interval is within the bounds. Fail: the whole interval is outside. Undecided: part of it
         is outside, or there is no interval, or too many items have no score.
         """
-        run = _run(run)
-        baseline = _run(baseline) or self.baseline
+        run = Run.load(run)
+        baseline = self.baseline if baseline is None else Run.load(baseline)
         known = evidence.known_of_run(run)
         self._check(known, run.path, baseline, {task.dataset for task in run.record.tasks if task.partial})
         rules = [judged for number in range(len(self.rules)) for judged in self._judged(number, known, run, baseline)]
@@ -114,12 +122,12 @@ class Gate:
                 if baseline and baseline.path.resolve() == path.resolve():
                     self._fail(number, f"the baseline is the run itself, '{path}'. Give each its own folder.")
             dataset = self._dataset(number, known)
-            task = (dataset, rule.measure.removesuffix(FEMALE_MALE))
+            task = (dataset, rule.base)
             if rule.worse_by_at_most is not None and baseline and task not in measured(baseline):
                 self._fail(
                     number, f"the baseline '{baseline.path}' has no {task[1]} on {dataset}. Audit it in the same way."
                 )
-            there = known[dataset, rule.measure]
+            there = known[dataset, rule.name]
             groups = [*([ALL] if there.whole else []), *([EACH] if there.each else []), *there.each]
             groups += [] if rule.worse_by_at_most is not None else there.within
             if rule.group is None or rule.group in groups or (dataset in samples and rule.group != ALL):
@@ -128,22 +136,25 @@ class Gate:
             self._fail(number, str(UnknownName(f"group of {dataset}", rule.group, near)))
 
     def _dataset(self, number: int, known: Known) -> str:
-        """The dataset that the rule is about."""
         rule = self.rules[number]
         measures = {measure for _, measure in known}
         if rule.worse_by_at_most is not None:  # which compares pairs where there are pairs
             measures -= {measure.removesuffix(FEMALE_MALE) for measure in measures if measure.endswith(FEMALE_MALE)}
-        if rule.measure not in measures:
-            self._fail(number, str(UnknownName("measure", rule.measure, measures)))
-        datasets = sorted(dataset for dataset, measure in known if measure == rule.measure)
+        if rule.name not in measures:
+            ends = tuple(f", {estimand}" for estimand in ESTIMANDS)
+            named = {m for m in measures if m.endswith(ends) == bool(rule.estimand)}
+            what = f"measure with a {rule.estimand}" if rule.estimand else "measure"
+            like = {m.removesuffix(f", {rule.estimand}") for m in named if m.endswith(rule.estimand)}
+            self._fail(number, str(UnknownName(what, rule.measure, like)))
+        datasets = sorted(dataset for dataset, measure in known if measure == rule.name)
         of_name = [dataset for dataset in datasets if base_name(dataset) == rule.dataset]
         if rule.dataset not in datasets and len(of_name) == 1:  # with other options than the default
             return of_name[0]
         if rule.dataset and rule.dataset not in datasets:
-            self._fail(number, str(UnknownName(f"dataset with {rule.measure}", rule.dataset, datasets)))
+            self._fail(number, str(UnknownName(f"dataset with {rule.name}", rule.dataset, datasets)))
         if not rule.dataset and len(datasets) > 1:
             several = " and ".join(datasets)
-            self._fail(number, f"{rule.measure} is measured on {several}. Choose one: dataset = '{datasets[0]}'.")
+            self._fail(number, f"{rule.name} is measured on {several}. Choose one: dataset = '{datasets[0]}'.")
         return rule.dataset or datasets[0]
 
     def _fail(self, number: int, message: str) -> NoReturn:
@@ -152,34 +163,27 @@ class Gate:
     def _judged(self, number: int, known: Known, run: Run, baseline: Run | None) -> Iterator[Judged]:
         rule, dataset = self.rules[number], self._dataset(number, known)
         if rule.worse_by_at_most is not None and baseline is not None:
-            found = evidence.worse(baseline, run, dataset, rule.measure)
+            found = evidence.worse(baseline, run, dataset, rule)
         else:
-            found = evidence.values(run, dataset, rule.measure)
+            found = evidence.values(run, dataset, rule.measure, rule.estimand)
         most = self.max_unscored if rule.max_unscored is None else rule.max_unscored
-        task = run.task(dataset, rule.measure.removesuffix(FEMALE_MALE))
-        unfit = UNFIT if run.record.unfit(task) and not self.allow_unfit else ""
-        for group in known[dataset, rule.measure].named(rule.group):
+        task = run.task(dataset, rule.base)
+        unchecked = any(finding.check == UNCHECKED for finding in run.record.audit_of(task).doctor)
+        unfit = "" if self.allow_unfit else UNFIT if run.record.unfit(task) else NOT_CHECKED if unchecked else ""
+        for group in known[dataset, rule.name].named(rule.group):
             there = found.get(group, evidence.NONE)
             reason = unfit or evidence.undecidable(there, most)
             verdict = "undecided" if reason else decided(there.low, there.high, *rule.tolerated)
             named: dict[str, Any] = {"dataset": dataset, "measure": rule.measure, "group": group, "on": rule.on}
+            named["estimand"] = rule.estimand
             numbers: dict[str, Any] = {name: getattr(there, name) for name in ("value", "low", "high", "n", "unscored")}
             numbers |= dict(zip(("least", "most"), rule.tolerated, strict=True))
             yield Judged(
-                f"{dataset} · {rule.measure} · {group} · {rule.bound}",
+                f"{dataset} · {rule.name} · {group} · {rule.bound}",
                 verdict,
                 _says(there, reason, rule),
                 **named | {name: number if math.isfinite(number) else None for name, number in numbers.items()},
             )
-
-
-@overload
-def _run(given: Run | str | Path) -> Run: ...
-@overload
-def _run(given: Run | str | Path | None) -> Run | None: ...
-def _run(given: Run | str | Path | None) -> Run | None:
-    """A run, or the one in a folder."""
-    return Run.load(given) if isinstance(given, str | Path) else given
 
 
 def _says(found: Estimate, reason: str, rule: Rule) -> str:

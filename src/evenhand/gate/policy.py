@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.analysis.change import FEMALE_MALE
-from evenhand.core.files import read_parsed
+from evenhand.core.design import ESTIMANDS
+from evenhand.core.files import read_given
 from evenhand.core.measure import Traits
 from evenhand.errors import BadInput, UnknownName
 from evenhand.measures import MEASURES
@@ -24,13 +25,16 @@ class Rule:
 
     `within`: the largest distance from the neutral value. `low`, `high`: the lowest and highest value; one is enough.
     `worse_by_at_most`: how much farther from neutral than the baseline run (for words that call for one gender, from
-    what they call for). `group` is a label as `evenhand compare` prints it, "all" (items) or "each" (group). Without it
-    a rule is about all items; where a measure has values of groups alone, as female - male by profession, about each.
-    `dataset` may be omitted if a run has the measure on one dataset only. `max_unscored` is a share of the items.
+    what they call for). `estimand` is "stereotype" or "default", what verdicts are about; without it, a rule is about
+    the measure's own value, which may have both in it. `group` is a label as `evenhand compare` prints it, "all"
+    (items) or "each" (group). Without it a rule is about all items; where a measure has values of groups alone, as
+    female - male by profession, about each. `dataset` may be omitted if a run has the measure on one dataset only.
+    `max_unscored` is a share of the items.
     """
 
     measure: str
     dataset: str = ""
+    estimand: str = ""
     group: str | None = None
     within: float | None = None
     low: float | None = None
@@ -39,13 +43,15 @@ class Rule:
     max_unscored: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("measure", "dataset", "group"):
+        for name in ("measure", "dataset", "estimand", "group"):
             given = "left out" if name == "group" and self.group is None else getattr(self, name)
-            if not isinstance(given, str) or (not given and name != "dataset"):
+            if not isinstance(given, str) or (not given and name not in ("dataset", "estimand")):
                 raise BadInput(f"'{name}' must be a name, in quotes. Got {given!r}.")
+        if self.estimand and self.estimand not in ESTIMANDS:
+            raise UnknownName("estimand", self.estimand, ESTIMANDS)
         for name in ("within", "low", "high", "worse_by_at_most", "max_unscored"):
             _check_number(name, getattr(self, name))
-        if self.measure.removesuffix(FEMALE_MALE) not in MEASURES:
+        if self.base not in MEASURES or (self.estimand and self.base != self.measure):
             unknown = UnknownName("measure", self.measure, MEASURES)
             raise BadInput(f"{unknown} Is it your own? Load its file: `plugin`.")
         self._check_bounds()
@@ -62,16 +68,27 @@ class Rule:
             raise BadInput(f"'low' must not be above 'high'. Got {self.low:g} and {self.high:g}.")
         if math.isnan(self.neutral) and not ranged:
             raise BadInput(f"{self.measure} has no neutral value. Bound it by low and high.")
-        better = Traits.of(MEASURES[self.measure.removesuffix(FEMALE_MALE)]).better
+        better = Traits.of(MEASURES[self.base]).better
         if better == "higher" and self.within is not None:
             raise BadInput(
                 f"{self.measure} should be far above {self.neutral:g}. Bound it by low, or worse_by_at_most."
             )
 
     @property
+    def base(self) -> str:
+        """The measure, whatever is made of its scores."""
+        return self.measure.removesuffix(FEMALE_MALE)
+
+    @property
+    def name(self) -> str:
+        """The measure, and what is made of its scores."""
+        return f"{self.measure}, {self.estimand}" if self.estimand else self.measure
+
+    @property
     def neutral(self) -> float:
         """The value that means "no bias"; NaN if there is none."""
-        return 0.0 if self.measure.endswith(FEMALE_MALE) else MEASURES[self.measure].neutral
+        difference = self.estimand and Traits.of(MEASURES[self.base]).favours in ("item", "other")
+        return 0.0 if difference or self.base != self.measure else MEASURES[self.measure].neutral
 
     @property
     def tolerated(self) -> tuple[float, float]:
@@ -111,10 +128,7 @@ class Policy:
 def read(path: str | Path) -> Policy:
     """The policy in a TOML file; the baseline's path is relative to it."""
     path = Path(path).expanduser()
-    try:
-        data = read_parsed(path, tomllib.loads)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"The policy '{path}' cannot be read: {error}. It must be a TOML file in UTF-8.") from error
+    data = read_given(path, tomllib.loads, "The policy", "It must be a TOML file in UTF-8.")
     for key in data:
         if key not in KEYS:
             raise BadInput(f"{path}: {UnknownName('key', key, KEYS)}")

@@ -3,21 +3,29 @@
 import json
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from evenhand.analysis.change import FEMALE_MALE
-from evenhand.analysis.summary import Headline, headlines
+from evenhand.analysis.summary import chief, main_rows
 from evenhand.errors import BadInput
 from evenhand.gate import evidence
 from evenhand.gate.policy import MAX_UNSCORED
 from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
+from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
 
 OPENING = """\
 # Suggested by evenhand gate --suggest {run}
-# Each bound is the far end of the 95 % interval that was found, rounded, so that this run passes. It says how the model
-# is. What is tolerable depends on what the model is used for: decide that, and change the bounds.
+# Each bound is the far end of the 95 % interval that was found, and room for another training by the same recipe:
+# {room}. It says how the model is.
+# What is tolerable depends on what the model is used for: decide that, and change the bounds.
 """
+ROOM = {
+    False: "the smallest distance that as much data show four times in five, since no other training was given",
+    True: "by how much the far ends of these runs differ",
+}
 RELATIVE = """\
 # To allow nothing worse than a baseline, such as this run for the models after it, take away the # below. Each bound is
 # the smallest distance that as much data show four times in five; evenhand compare RUN RUN says it for two runs.
@@ -28,65 +36,81 @@ class _NoRule(Exception):
     """Why nothing can be bounded."""
 
 
-def suggest(run: Run | str | Path, folder: str | Path = ".") -> str:
-    """A policy, as TOML, that the run passes: a rule for the number that each dataset is judged by.
+def suggest(run: Run | str | Path, folder: str | Path = ".", *, others: Sequence[Run | str | Path] = ()) -> str:
+    """A policy, as TOML, that the run passes, and most likely another training by the same recipe.
 
-    `within` is the distance from neutral of the interval's far end, rounded up, and `low`, where higher is better, its
-    low end, rounded down. `worse_by_at_most`, commented out until there is a baseline, is `detectable`, rounded up. For
-    female - male by group, the farthest group decides. `folder` is where the policy will be, as seen from here.
+    A rule for each number that a dataset is judged by. `within` is the far end of the interval and the room that is
+    left, rounded up; `low`, where higher is better, the low end less that room. `others` are runs of the same recipe
+    with other seeds: the farthest decides, and the room is how far they are apart; without them it is `detectable`, as
+    is `worse_by_at_most`, commented out until there is a baseline. `folder` is where the policy will be.
     """
-    run = run if isinstance(run, Run) else Run.load(run)
+    run, *seeds = map(Run.load, (run, *others))
     rules, relative, without = [], [], []
-    for headline in headlines(run):
-        try:
-            rule, detectable = _rule(run, headline)
-            rules.append(rule)
-            relative += detectable
-        except _NoRule as why:
-            without.append(f"No rule for {_comment(headline.task.dataset)}: {_comment(why)}.")
+    for task in (chief(run, dataset) for dataset in run.datasets):
+        rows = main_rows(run, task)
+        for row in rows if rows and rows[0].estimand else rows[:1]:
+            try:
+                rule, detectable = _rule([run, *seeds], task, row)
+                rules.append(rule)
+                relative += detectable
+            except _NoRule as why:
+                without.append(f"No rule for {_comment(task.dataset)}: {_comment(why)}.")
     if not rules:
         raise BadInput(f"'{run.path}' has nothing that can be bounded. {' '.join(without)} Measure more items.")
     notes = [run.record.sample] if run.record.partial else []
     notes += ["The doctor calls the model unfit, so these bounds mean little: evenhand doctor."] if _unfit(run) else []
-    head = OPENING.format(run=_comment(run.path)) + "".join(f"# {_comment(note)}\n" for note in notes)
+    named = " ".join(_comment(one.path) for one in (run, *seeds))
+    head = OPENING.format(run=named, room=ROOM[bool(seeds)]) + "".join(f"# {_comment(note)}\n" for note in notes)
     path = Path(os.path.relpath(run.path, folder)).as_posix()
     later = f"{RELATIVE}# baseline = {_quoted(path)}\n\n{''.join(relative)}" if relative else ""
     left_out = [f"# {why}\n" for why in without]
     return "\n".join([head, f"max_unscored = {MAX_UNSCORED:g}\n", *rules, *left_out, later]).rstrip() + "\n"
 
 
-def _rule(run: Run, headline: Headline) -> tuple[str, list[str]]:
+def _rule(runs: Sequence[Run], task: TaskRecord, row: ValueRecord) -> tuple[str, list[str]]:
     """The rule on the value, and that on the change, if one can be told, as a comment."""
-    task = headline.task
-    measure = task.measure + (FEMALE_MALE if headline.value.contrast else "")
-    values = evidence.values(run, task.dataset, measure)
-    groups = {label: values[label] for label in ([evidence.ALL] if not headline.value.contrast else values)}
-    for label, found in groups.items():
-        if why := evidence.undecidable(found, MAX_UNSCORED):
-            raise _NoRule(f"{measure}, {label}: {why}")
-    neutral = headline.value.at
+    named = [task.measure + (FEMALE_MALE if row.contrast else ""), *([row.estimand] if row.estimand else [])]
+    measure, neutral = ", ".join(named), row.at
     if math.isnan(neutral):
         raise _NoRule(f"{measure} has no neutral value")
+    far = (lambda found: neutral - found.low) if task.better == "higher" else (lambda found: _far(found, neutral))
+    farthest = [max(_decidable(run, task, named, row).items(), key=lambda each: far(each[1])) for run in runs]
+    label, found = max(farthest, key=lambda each: far(each[1]))
+    ends = [far(each) for _, each in farthest]
+    detectable = max(each.detectable for each in _decidable(runs[0], task, named, row).values())
+    room = max(ends) - min(ends) if len(runs) > 1 else detectable if detectable > 0 else 0.0
+    low, high = (None, None) if row.contrast or task.genders else task.bounds
     if task.better == "higher":
-        label, found = min(groups.items(), key=lambda each: each[1].low)
-        key, bound = "low", -above(-found.low)
+        key, bound = "low", -above(far(found) - neutral + room)
         if bound <= neutral:
             raise _NoRule(f"{measure} is not shown to be above {neutral:g}: {_told(found, neutral)}")
     else:
-        label, found = max(groups.items(), key=lambda each: _far(each[1], neutral))
-        key, bound = "within", above(_far(found, neutral))
-        low, high = (None, None) if headline.value.contrast else task.bounds
-        if low is not None and high is not None and neutral - bound <= low and high <= neutral + bound:
+        most = math.inf if low is None or high is None else max(neutral - low, high - neutral)
+        room = room if above(far(found) + room) < most else 0.0
+        key, bound = "within", above(far(found) + room)
+        if bound >= most:
             raise _NoRule(f"a bound that {measure} passes would let every model pass: {_told(found, neutral)}")
-    which = f", {label}, the farthest of {len(groups)}" if len(groups) > 1 else ""
-    named = [f"measure = {_quoted(measure)}", f"dataset = {_quoted(task.dataset)}"]
-    named += ['group = "each"'] if headline.value.contrast else []
-    rule = ["[[rule]]", *named, f"{key} = {bound:g}  # {_comment(_told(found, neutral) + which)}", ""]
-    detectable = max((each.detectable for each in groups.values()), key=lambda number: (number > 0, number))
+    which = f", {label}, the farthest of its groups" if row.contrast else ""
+    named = [f"measure = {_quoted(named[0])}", f"dataset = {_quoted(task.dataset)}"]
+    named += [f"estimand = {_quoted(row.estimand)}"] if row.estimand else ['group = "each"'] if row.contrast else []
+    told = (
+        f"{_told(found, neutral)}{which}; room {room:.3f}{'' if room else ', since with more every model would pass'}"
+    )
+    lines = ["[[rule]]", *named, f"{key} = {bound:g}  # {_comment(told)}", ""]
     if not detectable > 0:
-        return "\n".join(rule), []
+        return "\n".join(lines), []
     change = ["[[rule]]", *named, f"worse_by_at_most = {above(detectable):g}  # detectable: {detectable:.3f}"]
-    return "\n".join(rule), ["".join(f"# {line}\n" for line in change) + "\n"]
+    return "\n".join(lines), ["".join(f"# {line}\n" for line in change) + "\n"]
+
+
+def _decidable(run: Run, task: TaskRecord, named: Sequence[str], row: ValueRecord) -> dict[str, Estimate]:
+    """What a rule on this row is about in a run, by group; an error if one of them could not be decided."""
+    values = evidence.values(run, task.dataset, *named)
+    groups = values if row.contrast else {evidence.ALL: values.get(evidence.ALL, evidence.NONE)}
+    for label, found in groups.items():
+        if why := evidence.undecidable(found, MAX_UNSCORED):
+            raise _NoRule(f"{', '.join(named)}, {label}: {why}")
+    return groups
 
 
 def above(number: float) -> float:
@@ -112,10 +136,8 @@ def _unfit(run: Run) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """A string of TOML."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _comment(text: object) -> str:
-    """The text in one line, without control characters."""
     return "".join(letter if letter.isprintable() else " " for letter in str(text))

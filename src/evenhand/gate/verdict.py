@@ -35,6 +35,7 @@ class Judged:
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    estimand: str = ""
     n: int | None = None
     unscored: int | None = None
     least: float | None = None

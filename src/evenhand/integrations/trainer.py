@@ -18,6 +18,7 @@ from transformers.integrations import is_deepspeed_zero3_enabled
 from evenhand.auditing.audit import carry_out
 from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted
 from evenhand.core.files import prepare
+from evenhand.core.loop import questions_of
 from evenhand.core.progress import showing
 from evenhand.errors import BadInput, RunError, UnfitModel
 from evenhand.gate.gate import Gate
@@ -111,7 +112,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             model = wrap(given["model"], self._tokenizer, self._name(state.global_step), **self._how)
             self._asked = self._wanted.asked(model.kind)
             for one in self._asked:  # a question that it cannot answer is an error at once
-                model.plan(one.task.measure.ask(one.task.dataset.items[0]))
+                model.plan(questions_of(one.task.dataset.items[0], one.task.measure))
             self._check_out(state.global_step, model.fingerprint)
             if self.gate:
                 self.gate.check([one.whole for one in self._asked], self.out, baseline_later=True)
@@ -147,7 +148,6 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             )
 
     def _measure(self, state: Any, control: Any, network: Any) -> None:
-        """Measure the network as it is, log the values, and stop the training if a rule fails."""
         begun = time.monotonic()
         found: list[Any] = [None, ""]
         if state.is_world_process_zero:
@@ -190,7 +190,6 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         return run
 
     def _failed(self, run: Run) -> str:
-        """The rules that fail, with what was found."""
         if self.gate is None:
             return ""
         if any(rule.worse_by_at_most is not None for rule in self.gate.rules):
@@ -230,7 +229,6 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
                 )
 
     def _runs(self) -> list[tuple[Path, RunRecord]]:
-        """The finished runs in `out`, in the order of steps."""
         folders = sorted((path.parent for path in self.out.glob("*/run.json")), key=lambda path: (len(path.name), path))
         return [(path, record) for path in folders if (record := read_record(path))]
 
@@ -245,12 +243,14 @@ def _sample(tasks: Sequence[TaskRecord]) -> list[tuple[Any, ...]]:
 
 
 def _logged(run: Run) -> dict[str, float]:
-    """The values to log, by name: of each task the differences between partners, or else the value of all items."""
+    """The values to log, by name: stereotype, default, differences between partners, or the value of all items."""
     found: dict[str, float] = {}
     for task in run.record.tasks:
-        rows = run.contrasts_of(*task.name) or [row for row in run.values_of(*task.name) if not row.groups]
-        for row in rows:
-            parts = ("bias", task.dataset, task.measure, row.contrast.replace(" ", ""), *row.groups.values())
+        whole = [] if task.by_gender else [row for row in run.values_of(*task.name) if not row.groups]
+        rows = [row for row in run.rows_of(*task.name) if row.contrast or not row.groups]
+        for row in [*rows, *whole]:
+            of = (row.estimand, row.contrast.replace(" ", ""), *row.groups.values())
+            parts = ("bias", task.dataset, task.measure, *of)
             # MLflow takes no other characters in a name.
             name = "/".join(re.sub(r"[^\w.-]+", "-", part).strip("-") for part in parts if part)
             found |= {name: row.value} if row.value is not None else {}

@@ -3,20 +3,14 @@
 import inspect
 from typing import Any
 
-from evenhand.core.measure import Measure
+from evenhand.core.foreign import foreign
+from evenhand.core.measure import Measure, Traits
 from evenhand.errors import BadInput, UnknownName
+from evenhand.measures import nli
 from evenhand.measures.association import Association
 from evenhand.measures.choices import BbqBias, ChoiceAccuracy, ChoiceCoverage
 from evenhand.measures.gest import Gest
 from evenhand.measures.likelihood import CrowsPairs, LikelihoodDifference, LikelihoodLean, StereotypeShare
-from evenhand.measures.nli import (
-    FractionContradiction,
-    FractionEntailment,
-    FractionNeutral,
-    NetNeutral,
-    NliCoal,
-    NliCoalWeighted,
-)
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, PronounLean, SingularThey
 from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeScore
 from evenhand.measures.unmasked import AllUnmasked, AllUnmaskedByAttention, StereoSetScore
@@ -25,32 +19,11 @@ METHODS = ("ask", "score", "summarise")
 MEASURES: dict[str, type[Measure[Any]]] = {
     measure.name: measure
     for measure in (  # of each kind of item, in the order in which they run and are shown
-        Association,
-        LikelihoodDifference,
-        LikelihoodLean,
-        StereotypeShare,
-        CrowsPairs,
-        AllUnmasked,
-        AllUnmaskedByAttention,
-        StereoSetScore,
-        Gest,
-        PronounLean,
-        Pronoun,
-        SingularThey,
-        GenderAgreement,
-        LogProbabilityBias,
-        StereotypeScore,
-        LanguageModelingScore,
-        Icat,
-        BbqBias,
-        ChoiceAccuracy,
-        ChoiceCoverage,
-        NliCoal,
-        NliCoalWeighted,
-        FractionNeutral,
-        NetNeutral,
-        FractionEntailment,
-        FractionContradiction,
+        *(Association, LikelihoodDifference, LikelihoodLean, StereotypeShare, CrowsPairs, AllUnmasked),
+        *(AllUnmaskedByAttention, StereoSetScore, Gest, PronounLean, Pronoun, SingularThey, GenderAgreement),
+        *(LogProbabilityBias, StereotypeScore, LanguageModelingScore, Icat, BbqBias, ChoiceAccuracy, ChoiceCoverage),
+        *(nli.NliCoal, nli.NliCoalWeighted, nli.FractionNeutral, nli.NetNeutral),
+        *(nli.FractionEntailment, nli.FractionContradiction),
     )
 }
 
@@ -64,6 +37,7 @@ def add(measure: type[Measure[Any]]) -> None:
         raise BadInput(f"A measure is added by its class. Got {measure!r}.")
     if missing := [name for name in ("name", "version", "neutral", "reading", *METHODS) if not hasattr(measure, name)]:
         raise BadInput(f"A measure needs {', '.join(missing)}. {measure.__name__} has none: see docs/extend.md.")
+    Traits.of(measure)  # an error where they are of wrong types
     if measure.name in OURS and MEASURES[measure.name] is not measure:
         raise BadInput(f"'{measure.name}' is the name of a measure of evenhand's. Give yours another `name`.")
     MEASURES[measure.name] = measure
@@ -75,7 +49,8 @@ def load(name: str, **options: Any) -> Measure[Any]:
     for option in options:
         if option not in known:
             raise UnknownName(f"option of measure '{name}'", option, known)
-    return MEASURES[name](**options)
+    with foreign(f"The measure '{name}' failed", MEASURES[name]):
+        return MEASURES[name](**options)
 
 
 def options_of(name: str) -> list[str]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evenhand.core.items import Sentence
-from evenhand.core.questions import MASKS, Among, Answer, Fill, Masks, check_among
+from evenhand.core.measure import check_among
+from evenhand.core.questions import MASKS, Among, Answer, Fill, Masks
 from evenhand.core.scores import mean
 from evenhand.errors import BadInput
 
@@ -60,5 +61,9 @@ class Association:
         """The difference of the two, in nats."""
         seen, prior = answers
         return seen.logp - prior.logp
+
+    def prior(self, answers: Sequence[Answer]) -> float:
+        """How likely the target is without the attribute, in nats."""
+        return answers[1].logp
 
     summarise = staticmethod(mean)

@@ -84,7 +84,6 @@ class Gest(PronounBlank):
     unit: ClassVar[str] = "ratio"
     bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
     rank: ClassVar[int] = 0
-    ranks_models: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ("stereotype", "quotation")
     reading: ClassVar[str] = (
         "g_s, neutral at 1; above it stereotypes are followed. Of one stereotype: r_i, above 1 he is likelier than she"

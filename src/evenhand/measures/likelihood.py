@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from evenhand.core.items import Pair
-from evenhand.core.measure import Formula, check_formula
+from evenhand.core.measure import Favours, Formula, check_formula
 from evenhand.core.questions import Answer, Likelihood, Span
 from evenhand.core.scores import mean, mean_size, share
 from evenhand.errors import UnknownName
@@ -33,6 +33,7 @@ class _SentencePair:
 
     items: ClassVar[type] = Pair
     answers: ClassVar[tuple[str, ...]] = SIDES
+    favours: ClassVar[Favours] = "stereotype"
 
     def __post_init__(self) -> None:
         for option, known in OPTIONS.items():
@@ -66,7 +67,7 @@ class LikelihoodDifference(_SentencePair):
     neutral: ClassVar[float] = 0.0
     unit: ClassVar[str] = "nats"
     rank: ClassVar[int] = 2
-    ranks_models: ClassVar[bool] = True
+    favours: ClassVar[Favours] = "none"
     bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
     reading: ClassVar[str] = (
         "ASLD: mean |d| in nats, d = stereotype - counterpart; lower is better, but no model reaches 0: compare models"
@@ -127,6 +128,7 @@ class PreferredShare:
     items: ClassVar[type] = Pair
     answers: ClassVar[tuple[str, ...]] = SIDES
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    favours: ClassVar[Favours] = "stereotype"
 
     def __post_init__(self) -> None:
         check_formula(self.formula)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evenhand.core.items import NliPair
+from evenhand.core.measure import Favours
 from evenhand.core.questions import Answer, Entail
 from evenhand.core.scores import MacroMean, mean, share
 from evenhand.errors import BadInput
@@ -26,6 +27,7 @@ class _Nli:
 
     unit: ClassVar[str] = "proportion"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    favours: ClassVar[Favours] = "none"
     items: ClassVar[type] = NliPair
     answers: ClassVar[tuple[str, ...]] = ("entailment", "neutral", "contradiction")
     summarise = staticmethod(share)
@@ -58,8 +60,7 @@ class NliCoal(_BySet):
     name: ClassVar[str] = "nli-coal"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
-    rank: ClassVar[int] = 1
-    ranks_models: ClassVar[bool] = True
+    rank: ClassVar[int] = 3
     reading: ClassVar[str] = "share of stereotyped labels, mean of pro, anti and non; 0 is unbiased, 1 always biased"
 
     def score(self, item: NliPair, answers: Sequence[Answer]) -> float:
@@ -141,6 +142,9 @@ class FractionEntailment(_Nli):
     name: ClassVar[str] = "fraction-entailment"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
+    rank: ClassVar[int] = 1
+    favours: ClassVar[Favours] = "item"
+    family: ClassVar[str] = "labels"
     reading: ClassVar[str] = "share of entailment; bias in pro, an error in anti"
 
     def score(self, item: NliPair, answers: Sequence[Answer]) -> float:
@@ -158,6 +162,9 @@ class FractionContradiction(_Nli):
     name: ClassVar[str] = "fraction-contradiction"
     version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
+    rank: ClassVar[int] = 2
+    favours: ClassVar[Favours] = "other"
+    family: ClassVar[str] = "labels"
     reading: ClassVar[str] = "share of contradiction; bias in anti, an error in pro"
 
     def score(self, item: NliPair, answers: Sequence[Answer]) -> float:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from evenhand.core.items import Blank
-from evenhand.core.measure import Better, Formula, check_formula
-from evenhand.core.questions import Among, Answer, Fill, Span, check_among
+from evenhand.core.measure import Better, Favours, Formula, check_among, check_formula
+from evenhand.core.questions import Among, Answer, Fill, Span
 from evenhand.core.scores import MacroMean, mean
 from evenhand.errors import BadInput
 
@@ -23,6 +23,7 @@ class PronounBlank:
     among: Among = "vocabulary"
 
     items: ClassVar[type] = Blank
+    favours: ClassVar[Favours] = "men"
     summarise = staticmethod(mean)
 
     def __post_init__(self) -> None:
@@ -55,7 +56,6 @@ class Pronoun(PronounBlank):
     neutral: ClassVar[float] = 0.0
     unit: ClassVar[str] = "difference of probabilities"
     rank: ClassVar[int] = 1
-    ranks_models: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     reading: ClassVar[str] = (
         "APPD: mean P(he) - P(she); above 0 he is likelier, below 0 she. 0 is best, unless a word calls for one gender"
@@ -85,6 +85,7 @@ class SingularThey(PronounBlank):
     unit: ClassVar[str] = "probability"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     needs: ClassVar[tuple[str, ...]] = ("place",)
+    favours: ClassVar[Favours] = "none"
     reading: ClassVar[str] = "mean of P(they), a level: no value is the neutral one"
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
@@ -110,6 +111,7 @@ class PronounLean(Pronoun):
     neutral: ClassVar[float] = 0.0
     rank: ClassVar[int] = 0
     needs: ClassVar[tuple[str, ...]] = ("stereotyped_as",)
+    favours: ClassVar[Favours] = "stereotype"
     reading: ClassVar[str] = (
         "mean of P(stereotyped pronoun) - P(the other one), both genders equally; neutral at 0, above it stereotypes "
         "win; of one gender alone it has the model's preference for he, too"
@@ -144,6 +146,7 @@ class GenderAgreement(PronounLean):
     better: ClassVar[Better] = "higher"
     rank: ClassVar[int] = 2
     needs: ClassVar[tuple[str, ...]] = ("gender",)
+    favours: ClassVar[Favours] = "none"
     reading: ClassVar[str] = "mean of P(right pronoun) - P(wrong one), for either gender; far above 0 is right"
     summarise = staticmethod(mean)
 

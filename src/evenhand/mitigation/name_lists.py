@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from evenhand.core.files import read_parsed
+from evenhand.core.files import read_given
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.datasets.gendered import Gender
 from evenhand.errors import BadInput
@@ -33,10 +33,7 @@ def bundled() -> Mapping[str, Name]:
 def own(file: str) -> Mapping[str, Name]:
     """A user's pairs: a male and a female name on each line, separated by a tab. A name may be in one pair only."""
     table: dict[str, Name] = {}
-    try:
-        lines = read_parsed(Path(file).expanduser(), str.splitlines)
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"The list of names '{file}' cannot be read: {error}. Give a UTF-8 text file.") from error
+    lines = read_given(Path(file).expanduser(), str.splitlines, "The list of names", "Give a UTF-8 text file.")
     for number, line in enumerate(lines, start=1):
         if not line.strip("\ufeff \t"):
             continue

@@ -8,39 +8,11 @@ from functools import cache, cached_property
 from itertools import pairwise
 
 from evenhand.datasets.gendered import Gender, gender
+from evenhand.mitigation import name_patterns as patterns
 from evenhand.mitigation.asking import AGREED, DENIED, Grammar, Place, check_grammar, place
 from evenhand.mitigation.contexts import contexts
 from evenhand.mitigation.edits import STAYS, Edit, cased
 from evenhand.mitigation.name_lists import Name, bundled
-from evenhand.mitigation.name_patterns import (
-    AND,
-    ASKS,
-    BEFORE,
-    BRACKETED,
-    DATED,
-    FIRM,
-    HYPHEN,
-    HYPHENED,
-    INSIDE,
-    OF,
-    OPENED,
-    ORDINAL,
-    OWNED,
-    PERSON,
-    PLACE_WORDS,
-    PLACED,
-    QUOTED,
-    RULED,
-    RUN,
-    STARTS,
-    STATE,
-    THING,
-    TOKEN,
-    WITHIN,
-    is_unlisted,
-    mostly_small,
-    spellings,
-)
 from evenhand.mitigation.swap import Swapper, To
 
 Run = list[tuple[str, int]]
@@ -68,14 +40,14 @@ class Naming:
         """The names of a document, of which some may be doubtful."""
         runs, unlisted = list[Run](), list[tuple[str, int]]()
         table, ordinary = self.table, _ordinary()
-        for match in RUN.finditer(text):  # most are one word, which is not in the list: these must be quick
+        for match in patterns.RUN.finditer(text):  # most are one word, which is not in the list: these must be quick
             word = match[0]
             if " " in word:
                 if (run := self._run(text, match)) and not _not_a_person(text, run):
                     runs.append(run)
             elif word.lower() in table:
                 runs.append([(word, match.start())])
-            elif word not in ordinary and is_unlisted(text, word, *match.span()):
+            elif word not in ordinary and patterns.is_unlisted(text, word, *match.span()):
                 unlisted.append((word, match.start()))
         return Draft(self, text, runs, *self._used(text, runs), unlisted)
 
@@ -84,10 +56,10 @@ class Naming:
 
         Empty if no word of it is in the list of names.
         """
-        if self.table.keys().isdisjoint(map(str.lower, TOKEN.findall(match[0]))):
+        if self.table.keys().isdisjoint(map(str.lower, patterns.TOKEN.findall(match[0]))):
             return []
         context = contexts()
-        words = [(m[0], match.start() + m.start()) for m in TOKEN.finditer(match[0])]
+        words = [(m[0], match.start() + m.start()) for m in patterns.TOKEN.finditer(match[0])]
         begin, ordinary = 0, _ordinary()
         while begin < len(words) and words[begin][0] in ordinary:
             begin += 1
@@ -101,7 +73,7 @@ class Naming:
         words = words[self._person_at(words) :]
         if len(words) == 2 and words[0][0].lower() not in self.table and words[1][0].lower() in self.table:
             role = words[0][0] in context["roles"] or words[0][0].endswith(("ly", "ing"))
-            if role and STARTS.search(text[max(0, match.start() - 8) : match.start()]):
+            if role and patterns.STARTS.search(text[max(0, match.start() - 8) : match.start()]):
                 words = words[1:]  # "Actor James said": the first word is not a name
         return words if any(word.lower() in self.table for word, _ in words) else []
 
@@ -127,8 +99,8 @@ class Naming:
                 if not (len(run) == 2 and run[0][0] in context["first_titles"]):
                     last.add(run[-1][0])
         if words := first & context["words"]:
-            spelt = spellings(text)
-            first -= {word for word in words if mostly_small(spelt, word)}
+            spelt = patterns.spellings(text)
+            first -= {word for word in words if patterns.mostly_small(spelt, word)}
         settled = first | last | context["never"]
         alone = [run for run in runs if len(run) == 1 and run[0][0] not in settled]
         doubtful = {
@@ -139,15 +111,15 @@ class Naming:
         for one, other in pairwise(alone):
             pair = {one[0][0], other[0][0]}
             surnames = any(self.table[word.lower()].surname for word in pair)
-            if len(pair & doubtful) == 1 and not surnames and AND.fullmatch(text, _end(one), other[0][1]):
+            if len(pair & doubtful) == 1 and not surnames and patterns.AND.fullmatch(text, _end(one), other[0][1]):
                 first |= pair
         sure = set(first)
         for run in alone:
             word, start = run[0]
-            if word not in doubtful or THING.search(text[max(0, start - 5) : start]):
+            if word not in doubtful or patterns.THING.search(text[max(0, start - 5) : start]):
                 continue
-            kin = BEFORE.search(text[max(0, start - 20) : start])
-            if PERSON.match(text, _end(run)) or (kin and kin[1] in context["kin"]):
+            kin = patterns.BEFORE.search(text[max(0, start - 20) : start])
+            if patterns.PERSON.match(text, _end(run)) or (kin and kin[1] in context["kin"]):
                 first.add(word)
         return first, last, [run for run in alone if run[0][0] in doubtful and run[0][0] not in sure]
 
@@ -176,9 +148,13 @@ class Draft:
         for run in self.alone:
             word, start = run[0]
             before = self.text[max(0, start - 20) : start]
-            if word in found or word in self.first or word.isupper() or PLACED.search(before):
+            if word in found or word in self.first or word.isupper() or patterns.PLACED.search(before):
                 continue
-            if word not in contexts()["elsewhere"] and not STARTS.search(before) and word.lower() not in self._spelt:
+            if (
+                word not in contexts()["elsewhere"]
+                and not patterns.STARTS.search(before)
+                and word.lower() not in self._spelt
+            ):
                 continue  # Grace, in the middle of a sentence, and no grace
             if self._is_first_name(run, 0, self.naming.table[word.lower()], {word}):  # if the model says so
                 found[word] = place("name", self.text, start, start + len(word))
@@ -186,7 +162,7 @@ class Draft:
 
     @cached_property
     def _spelt(self) -> Counter[str]:
-        return spellings(self.text)
+        return patterns.spellings(self.text)
 
     def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
         """The edits, then the names that stay. A doubtful name is one throughout, by the odds of its first place."""
@@ -213,31 +189,35 @@ class Draft:
         word = run[0][0]
         if word in self.last or word in others or word in contexts()["never"]:
             return False
-        return PERSON.match(self.text, _end(run)) is not None
+        return patterns.PERSON.match(self.text, _end(run)) is not None
 
     def _is_first_name(self, run: Run, index: int, found: Name, first: set[str]) -> bool:
         context, text, table = contexts(), self.text, self.naming.table
         word, start = run[index]
         stop = start + len(word)
-        if HYPHEN.match(text, stop) or HYPHENED.search(text, max(0, start - 3), start):
+        if patterns.HYPHEN.match(text, stop) or patterns.HYPHENED.search(text, max(0, start - 3), start):
             return False
-        if word in context["never"] or (word.isupper() and len(word) < 4) or FIRM.match(text, _end(run)):
+        if word in context["never"] or (word.isupper() and len(word) < 4) or patterns.FIRM.match(text, _end(run)):
             return False
-        if DATED.match(text, stop) or (word in context["words"] and ASKS.match(text, stop)):
+        if patterns.DATED.match(text, stop) or (word in context["words"] and patterns.ASKS.match(text, stop)):
             return False
         if word.isupper() and (
-            word.capitalize() in context["words"] | context["elsewhere"] or BRACKETED.match(text, start - 1)
+            word.capitalize() in context["words"] | context["elsewhere"] or patterns.BRACKETED.match(text, start - 1)
         ):
             return False
-        if len(run) == 1 and (OWNED.match(text, stop) or STATE.match(text, stop)):
+        if len(run) == 1 and (patterns.OWNED.match(text, stop) or patterns.STATE.match(text, stop)):
             return False
         before = text[max(0, start - 20) : start]
-        if found.surname and len(run) > 1 and PLACE_WORDS.search(before):
+        if found.surname and len(run) > 1 and patterns.PLACE_WORDS.search(before):
             return False
-        if word in context["offices"] and (OF.match(text, stop) or ORDINAL.search(before)):
+        if word in context["offices"] and (patterns.OF.match(text, stop) or patterns.ORDINAL.search(before)):
             return False
-        if word in context["elsewhere"] and (PLACED if len(run) == 1 else INSIDE).search(before):
-            return len(run) == 1 and word in first and not (WITHIN.search(before) or RULED.search(before))
+        if word in context["elsewhere"] and (patterns.PLACED if len(run) == 1 else patterns.INSIDE).search(before):
+            return (
+                len(run) == 1
+                and word in first
+                and not (patterns.WITHIN.search(before) or patterns.RULED.search(before))
+            )
         if len(run) > 1:
             if index == len(run) - 1:  # a surname, unless a title makes it the first
                 lord = found.surname and run[0][0] in ("Lord", "Lady")
@@ -250,18 +230,20 @@ class Draft:
             if word in context["offices"] and index + 2 < len(run) and after.lower() in table:
                 return False  # Dean Christina Slade
             return index == 0 or run[index - 1][0] not in context["place_before"]
-        kin = BEFORE.search(before)
-        if THING.search(before) or (kin and kin[1] in context["works"]):
+        kin = patterns.BEFORE.search(before)
+        if patterns.THING.search(before) or (kin and kin[1] in context["works"]):
             return False
         if word in first or (kin and kin[1] in context["kin"]):
             return True
-        if OPENED.search(before) and QUOTED.match(text, stop):
+        if patterns.OPENED.search(before) and patterns.QUOTED.match(text, stop):
             return False
         if word in self.last or word in context["elsewhere"] or found.surname or word in context["surnames"]:
             return False
-        if word in context["words"] and (STARTS.search(before) or mostly_small(self._spelt, word, more=1)):
+        if word in context["words"] and (
+            patterns.STARTS.search(before) or patterns.mostly_small(self._spelt, word, more=1)
+        ):
             return False
-        return not PLACE_WORDS.search(before)
+        return not patterns.PLACE_WORDS.search(before)
 
 
 def first_names(text: str, naming: Naming) -> Iterator[tuple[str, Gender]]:
@@ -308,4 +290,4 @@ def _not_a_person(text: str, run: Run) -> bool:
     if not any(word in context["after"] for word, _ in run[1:]):
         return False
     *_, (word, _) = run
-    return word not in context["after"] or not HYPHEN.match(text, _end(run))  # Janet Street-Porter
+    return word not in context["after"] or not patterns.HYPHEN.match(text, _end(run))  # Janet Street-Porter

@@ -130,7 +130,6 @@ def _kind(word: str, kinds: Mapping[str, str]) -> str:
 
 @cache
 def _learned() -> tuple[dict[str, str], dict[str, float]]:
-    """The classes of words, and the weights of features."""
     kinds, weights = dict[str, str](), dict[str, float]()
     for line in read_text("pronouns-en.tsv", "evenhand.mitigation").splitlines():
         name, value = line.split("\t")

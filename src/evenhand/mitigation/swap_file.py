@@ -78,7 +78,8 @@ def swap(
         )
     check_share(share)
     source = Path(file).expanduser()
-    target = Path(out).expanduser() if out else source.with_name(f"{source.stem}.swapped{source.suffix}")
+    named = source if source.name.strip(".") else source.resolve()  # . and .. are next to what they stand for
+    target = Path(out).expanduser() if out else named.parent / f"{named.stem}.swapped{named.suffix}"
     columns = (column,) if isinstance(column, str) else tuple(column)
     if not columns or len(set(columns)) < len(columns):
         raise BadInput(f"`column` must name one or more columns, each once. Got {', '.join(columns) or 'none'}.")

@@ -75,7 +75,8 @@ def here(source: Path, job: Job, jobs: int | None, done: int) -> Generator[Edits
     """The edits of all documents but the first `done`, chunk by chunk, by processes of this machine."""
     todo = chunks(source, job, done)
     work = partial(_rewritten, job=job, done=done, whole=is_paragraphs(source, job.lines))
-    processes = jobs or _cores()
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    processes = jobs or cores or 1
     ahead = list(islice(todo, 2))
     if processes == 1 or len(ahead) == 1:  # a process of its own costs more than one chunk takes
         yield from map(work, chain(ahead, todo))
@@ -168,13 +169,8 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _joined(text: str, edits: Iterator[list[Edit]]) -> list[Edit]:
-    """The edits of a document, from those of its parts."""
     found, start = list[Edit](), 0
     for part in _parts(text):
         found += [Edit(e.start + start, e.old, e.new, e.rule) for e in next(edits)]
         start += len(part)
     return found
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from evenhand.core.files import json_lines
 from evenhand.datasets.files.plain_text import TEXT, read_plain
 from evenhand.datasets.files.rows import parquet_batches, rows, unquoted
 from evenhand.errors import BadInput
@@ -33,10 +34,8 @@ def read_texts(source: Path, columns: Sequence[str], *, lines: bool = False) -> 
         return
     checked = rows(source, columns, hint="Name it with `column`.", surrogates=True)
     if source.suffix == ".jsonl":  # parsed again: `rows` checks each line, but turns numbers into texts
-        with source.open(encoding="utf-8") as file:
-            objects = (json.loads(line) for line in file if line.strip())
-            for (line, _), row in zip(checked, objects, strict=True):
-                yield tuple(_text(row.get(column), f"{source}, line {line}") for column in columns)
+        for (line, _), (_, row) in zip(checked, json_lines(source), strict=True):
+            yield tuple(_text(row.get(column), f"{source}, line {line}") for column in columns)
     elif source.suffix == ".parquet":
         next(checked, None)  # raises an error if the file cannot be used
         for number, row in enumerate(chain.from_iterable(parquet_batches(source, columns, only=True)), start=1):
@@ -93,7 +92,6 @@ def _write_records(
 
 
 def _rows(row: dict[str, Any], columns: Sequence[str], edits: Edits, both: Both) -> Iterator[dict[str, Any]]:
-    """The row with each of the texts; the same object if its texts are unchanged."""
     old = tuple(row[column] or "" for column in columns)
     marked = next((column for column in columns if row[column] and gap.is_annotated(row, column)), "")
     for new in both(old, edits):

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from evenhand.core.model import Model
+from evenhand.core.foreign import foreign
+from evenhand.core.model import Model, check_model
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.loading.names import DEFAULT, find
 
@@ -75,11 +76,9 @@ def own(name: str) -> Model | None:
     prefix, colon, rest = name.partition(":")
     if not colon or prefix not in LOADERS:
         return None
-    model: Model = LOADERS[prefix](rest)
-    if not all(hasattr(model, name) for name in ("name", "fingerprint", "answer")):
-        raise BadInput(
-            f"The plugin behind '{prefix}:' must return a model: `name`, `fingerprint`, `answer`. Got {model!r}."
-        )
+    with foreign(f"The plugin behind '{prefix}:' failed to return a model"):
+        model: Model = LOADERS[prefix](rest)
+        check_model(model)
     return model
 
 

@@ -1,10 +1,12 @@
 """Optional abilities of models: batches planned beforehand, inspection, running in another process."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from evenhand.core.model import Described, Model, TokenCounter
 from evenhand.core.questions import Answer, Question
+from evenhand.errors import ModelError
 from evenhand.models.planning.plan import Batch, Plan, Values
 
 
@@ -27,12 +29,25 @@ class Served(Model, Protocol):
     """Answers to know it by, since its weights cannot be seen."""
     tolerance: float
     """Nats by which the same answers may differ at another time."""
+    good: int
+    """How often the reference was asked again and was as before; raised while answers come."""
 
     def cannot(self, question: Question) -> str:
         """Why it cannot be asked this; empty where it can."""
 
     def answers(self, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
         """The answer to each question, with its number, as they come."""
+
+
+class ServerChanged(ModelError):
+    """The numbers of a served model are no longer what they were: its answers since they were last checked are void."""
+
+
+def apart(one: Answer, other: Answer) -> float:
+    """The largest difference of two answers, in nats; infinite where they are not as long."""
+    if len(one.logps) != len(other.logps):
+        return math.inf
+    return max((abs(a - b) for a, b in zip(one.logps, other.logps, strict=True)), default=0.0)
 
 
 @runtime_checkable

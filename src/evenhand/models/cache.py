@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from evenhand.core.model import Model, Work, ask
+from evenhand.core.foreign import foreign
+from evenhand.core.model import Model, Work, ask, check_model
 from evenhand.core.questions import Answer, Question, checked, key
 from evenhand.errors import RunError
-from evenhand.models.base import Planned, Served
+from evenhand.models.base import Planned, Served, ServerChanged, apart
 from evenhand.models.planning.plan import Batch, Values
 from evenhand.models.planning.running import paced, set_aside
 
@@ -45,6 +46,7 @@ class Remembering:
     """
 
     def __init__(self, model: Model, path: Path) -> None:
+        check_model(model)
         self.model = model
         self.name = model.name
         self.fingerprint = model.fingerprint
@@ -60,7 +62,8 @@ class Remembering:
             self.work += Work(len(questions), len(answers))
             if len(answers) < len(questions):
                 if isinstance(self.model, Planned):
-                    self._work_through(self.model, questions, answers, store)
+                    with foreign(f"The model '{self.name}' failed to answer", self.model):
+                        self._work_through(self.model, questions, answers, store)
                 elif isinstance(self.model, Served):
                     self._ask_on(self.model, questions, answers, store)
                 else:
@@ -91,13 +94,21 @@ class Remembering:
         """Ask for the rest, and write answers as they come, several at a time if they come fast."""
         rest = [i for i in range(len(questions)) if i not in answers]
         fresh: list[tuple[int, Answer]] = []
-        written = time.monotonic()
+        written, good, unchecked = time.monotonic(), model.good, list[int]()
         try:
             for place, answer in model.answers([questions[i] for i in rest]):
+                unchecked, good = unchecked if model.good == good else [], model.good
+                unchecked.append(rest[place])
                 fresh.append((rest[place], checked(questions[rest[place]], answer)))
                 if time.monotonic() - written > WRITTEN_EVERY:
                     self._keep(store, questions, answers, fresh)
                     fresh, written = [], time.monotonic()
+        except ServerChanged:
+            fresh = [(i, answer) for i, answer in fresh if i not in unchecked]
+            with store:
+                mine = [(self.fingerprint, key(questions[i])) for i in unchecked]
+                store.executemany("DELETE FROM answers WHERE fingerprint = ? AND question = ?", mine)
+            raise
         finally:  # also what was answered before an error, or Ctrl-C
             self._keep(store, questions, answers, fresh)
         self.work += Work(inputs=len(rest), batches=len(rest))
@@ -141,11 +152,10 @@ def recognise(path: Path, model: Served) -> None:
         before, _ = recall(store, model.fingerprint, questions)
         for i, answer in before.items():
             now = model.reference[questions[i]]
-            apart = max((abs(a - b) for a, b in zip(answer.logps, now.logps, strict=False)), default=0.0)
-            if len(answer.logps) != len(now.logps) or apart > model.tolerance:
+            if not (far := apart(answer, now)) <= model.tolerance:
                 raise RunError(
                     f"Another model is behind the name '{model.name}' than when '{path.parent}' was begun: the answer "
-                    f"to the same question is {apart:.2g} nats away. Choose another `name`, or start over: `fresh`."
+                    f"to the same question is {far:.2g} nats away. Choose another `name`, or start over: `fresh`."
                 )
         kept = Remembering(model, path)
         kept._keep(store, questions, dict(before), enumerate(model.reference.values()))

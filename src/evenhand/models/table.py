@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from uuid import uuid4
 
+from evenhand.core.foreign import foreign
 from evenhand.core.questions import Answer, Question
 from evenhand.errors import BadInput
 
@@ -43,5 +44,6 @@ class Table:
                 raise BadInput(f"The table has no answer to {question}. Add it, or give a function as rule.")
             found = self.rule[question]
         else:
-            found = self.rule(question)
+            with foreign(f"The rule of the table '{self.name}' failed", self.rule):
+                found = self.rule(question)
         return found if isinstance(found, Answer) else Answer(tuple(found))

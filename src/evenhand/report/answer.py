@@ -10,19 +10,23 @@ from rich.text import Text
 
 from evenhand.report.page import readings
 from evenhand.report.page.section import Line, Measured
-from evenhand.report.page.short import lead, summary
+from evenhand.report.page.short import lead, main_leans, summary
 from evenhand.report.tables import VERDICTS, line
 from evenhand.runs.folder import Run
 from evenhand.stats.verdict import RULE
 
 NARROWEST, WIDEST = 80, 110
-ROWS = 14
+ROWS = 11
 """Rows of the table; more are left to `--full`."""
 SENTENCES = 3
 """Leans that are told in a sentence each."""
 CONCERNS = 4
-WIDTHS = (7, 17, 24, 7)
+WIDTHS = (7, 17, 25, 10)
 """Of value, interval, verdict and trust."""
+TWO = (
+    "stereotype: what is taken for women's goes with women, men's with men. default: one gender is preferred next to "
+    "both (minus, or below .5: men)."
+)
 Row = tuple[str, str, str, Text, Text]
 """Label, value, interval, verdict, trust."""
 
@@ -38,12 +42,19 @@ def answer(run: Run, width: int = NARROWEST) -> RenderableType:
     lines = summary(sections)
     parts = list(_lead(run, lines))
     parts += _careful(run, sections)
-    parts += [Text(" "), *_table(lines[:ROWS], width), Text(" ")]
-    if len(lines) > ROWS:
-        parts.append(Text(f"{len(lines) - ROWS} more main numbers: --full"))
+    shown = _fitting(lines)
+    parts += [Text(" "), *_table(shown, width), Text(" ")]
+    if len(lines) > len(shown):
+        parts.append(Text(f"{len(lines) - len(shown)} more rows: --full"))
+    if any(found.label == "stereotype" for _, found in lines):
+        parts.append(Text(TWO, "dim"))
     if any(found.verdicts[0].tone == "leans" for _, found in lines):
         parts.append(Text(f"● leans: {RULE}.", "dim"))
-    parts += [_short(Text(f"trust careful: {why}.", "dim")) for why in _reasons(lines)]
+    if found_if := list(_detectable(shown)):
+        parts.append(
+            Text(f"○ no lean shown; a lean that would probably have been found: {'; '.join(found_if)}.", "dim")
+        )
+    parts += [_short(Text(f"{why}.", "dim")) for why in _reasons(lines)]
     parts += [line(text, "") for text in _where(run)]
     return Group(*parts)
 
@@ -59,10 +70,28 @@ def _lead(run: Run, lines: Sequence[tuple[Measured, Line]]) -> Iterator[Renderab
     yield from (Padding(text, (0, 0, 0, 2)) for text in _sentences(lines))
 
 
+def _fitting(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Line]]:
+    """As many rows as fit: the main numbers, and the others of a dataset where all of them fit."""
+    left, kept = ROWS - sum(found.main for _, found in lines), set[str]()
+    for dataset, count in Counter(section.dataset for section, found in lines if not found.main).items():
+        if count <= left:
+            left, kept = left - count, {*kept, dataset}
+    return [found for found in lines if found[1].main or found[0].dataset in kept]
+
+
 def _reasons(lines: Sequence[tuple[Measured, Line]]) -> list[str]:
     """Why numbers are to be trusted with care: the most frequent reasons, but none that the remarks above have."""
-    found = Counter(line.trust.why for _, line in lines if line.trust.level == "careful" and line.trust.why)
+    kinds = ("careful", "not tested")
+    found = Counter(f"trust {line.trust.level}: {line.trust.why}" for _, line in lines if line.trust.level in kinds)
     return [why for why, _ in found.most_common(2)]
+
+
+def _detectable(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
+    """For main numbers that show no lean, the smallest that such data would show in four of five cases."""
+    for section, found in lines:
+        number = found.numbers[0]
+        if found.main and found.verdicts[0].tone == "undecided" and number.detectable > 0:
+            yield f"{section.dataset}, {found.label or 'all'}, {readings.least(number, found.reading)}"
 
 
 def _named(section: Measured) -> str:
@@ -72,10 +101,9 @@ def _named(section: Measured) -> str:
 
 
 def _sentences(lines: Sequence[tuple[Measured, Line]]) -> Iterator[Text]:
-    leaning = [found for found in lines if found[1].verdicts[0].tone == "leans"]
-    for section, found in leaning[:SENTENCES]:
+    for section, found in main_leans(lines)[:SENTENCES]:
         verdict = found.verdicts[0]
-        much = f", {verdict.much}" if verdict.much else ""
+        much = f": {verdict.much}" if verdict.much else ""
         label = f", {found.label}" if found.label else ""
         yield Text(f"● {_named(section)}{label}: {verdict.short}{much}.")
 
@@ -83,7 +111,8 @@ def _sentences(lines: Sequence[tuple[Measured, Line]]) -> Iterator[Text]:
 def _careful(run: Run, sections: Sequence[Measured]) -> list[RenderableType]:
     """What must be known before the numbers are read: caveats, the doctor's concerns, warnings."""
     told = [Text(run.record.sample, "yellow")] if run.record.partial else []
-    told += [Text(f"Careful, {s.dataset}: {s.caveat}", "yellow") for s in sections if s.caveat]
+    caveats = dict.fromkeys((s.dataset, s.caveat) for s in sections if s.caveat)
+    told += [Text(f"Careful, {dataset}: {text}", "yellow") for dataset, text in caveats]
     told += [
         Text(f"{found.verdict.capitalize()}, {found.check}: {found.says}", VERDICTS[found.verdict])
         for found in sorted(run.record.concerns, key=lambda found: found.verdict != "unfit")
@@ -96,7 +125,6 @@ def _careful(run: Run, sections: Sequence[Measured]) -> list[RenderableType]:
 
 
 def _short(text: Text) -> Text:
-    """At most three lines."""
     most = 3 * NARROWEST
     return text if len(text) <= most else text[: most - 3] + Text("...")
 
@@ -126,7 +154,8 @@ def _table(lines: Sequence[tuple[Measured, Line]], width: int) -> Iterator[Rende
 def _row(found: Line) -> Row:
     number, verdict, trust = found.numbers[0], found.verdicts[0], found.trust.level
     told = Text(f"{verdict.mark} {verdict.short}")
-    return f"  {found.label or 'all'}", number.text, number.brackets, told, Text(trust, VERDICTS[trust])
+    label = f"{'  ' if found.main else '    '}{found.label or 'all'}"
+    return label, number.text, number.brackets, told, Text(trust, VERDICTS[trust])
 
 
 def _grid(rows: Sequence[Row], width: int, style: str) -> Table:

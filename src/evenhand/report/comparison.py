@@ -7,9 +7,10 @@ import altair as alt
 import pandas as pd
 from rich.console import Group, RenderableType
 
-from evenhand.analysis.change import FEMALE_MALE
+from evenhand.analysis.change import FEMALE_MALE, ONE_TRAINING
 from evenhand.analysis.comparison import Comparison
 from evenhand.formats.escaping import latex as escaped
+from evenhand.formats.escaping import markdown as escaped_markdown
 from evenhand.formats.escaping import slug
 from evenhand.formats.latex import HEAD
 from evenhand.formats.latex import row as latex_row
@@ -31,7 +32,7 @@ def terminal(comparison: Comparison) -> RenderableType:
     """A table for each dataset and measure, and how to read it."""
     parts: list[RenderableType] = [line(_title(comparison), "bold")]
     heads = _heads(comparison)
-    for (dataset, measure), rows in comparison.frame.groupby(["dataset", "measure"], sort=False):
+    for (dataset, measure), rows in _judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
         parts += [
             line(f"\n{dataset} · {measure}", "bold"),
             line(_reading(comparison, str(dataset), str(measure)), "dim"),
@@ -43,9 +44,9 @@ def terminal(comparison: Comparison) -> RenderableType:
 def markdown(comparison: Comparison) -> str:
     """One table of all rows, for a pull request or a paper's appendix."""
     heads = ["dataset", "measure", *_heads(comparison)]
-    shown = markdown_table(heads, _rows(comparison, comparison.frame, heads), left=WORDS)
-    notes = "".join(f"\n{note}\n" for note in _notes(comparison))
-    return f"{_title(comparison)}\n\n{shown}{notes}"
+    shown = markdown_table(heads, _rows(comparison, _judged_rows(comparison), heads), left=WORDS)
+    notes = "".join(f"\n{escaped_markdown(note)}\n" for note in _notes(comparison))
+    return f"{escaped_markdown(_title(comparison))}\n\n{shown}{notes}"
 
 
 def latex(comparison: Comparison) -> str:
@@ -55,7 +56,7 @@ def latex(comparison: Comparison) -> str:
     if len(comparison.runs) == 2:
         named |= {"before": escaped(comparison.names[0]), "after": escaped(comparison.names[1])}
     lines = [HEAD]
-    for (dataset, measure), rows in comparison.frame.groupby(["dataset", "measure"], sort=False):
+    for (dataset, measure), rows in _judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
         about = _reading(comparison, str(dataset), str(measure))
         said = [note for note in _notes(comparison) if not note.startswith(("Detectable", "Moved"))]
         notes = " ".join([f"{measure} on {dataset}: {about}.", *said, MOVED])
@@ -90,7 +91,7 @@ def chart(comparison: Comparison) -> alt.TopLevelMixin:
     """The change of each value with its interval, a panel for each dataset and measure; the baseline is at 0."""
     runs = comparison.names[1:]
     panels = []
-    for (dataset, measure), rows in comparison.frame.groupby(["dataset", "measure"], sort=False):
+    for (dataset, measure), rows in _judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
         colour = alt.Color("run:N", sort=runs, legend=None if len(runs) == 1 else alt.Legend(title=None)).scale(
             domain=runs, range=[PALETTE[n % len(PALETTE)] for n in range(len(runs))]
         )
@@ -109,13 +110,18 @@ def chart(comparison: Comparison) -> alt.TopLevelMixin:
     return whole
 
 
+def _judged_rows(comparison: Comparison) -> pd.DataFrame:
+    """The rows that can have a verdict; all of them where none can."""
+    judged = comparison.frame[comparison.frame["needed"] > 0]
+    return judged if len(judged) else comparison.frame
+
+
 def _title(comparison: Comparison) -> str:
     first, *others = comparison.names
     return f"{', '.join(others)} against {first}"
 
 
 def _heads(comparison: Comparison) -> list[str]:
-    """The columns worth showing."""
     one, whole = len(comparison.runs) == 2, not comparison.frame["left_out"].any()
     return [head for head in HEADS if not (head == "run" and one) and not (head == "left out" and whole)]
 
@@ -127,7 +133,7 @@ def _rows(comparison: Comparison, frame: pd.DataFrame, heads: Sequence[str]) -> 
 
 def _cells(comparison: Comparison, row: dict[Any, Any]) -> dict[str, str]:
     task = comparison.runs[0].task(row["dataset"], row["measure"].removesuffix(FEMALE_MALE))
-    signed = row["neutral"] == 0 and (task.signed or row["measure"].endswith(FEMALE_MALE))
+    signed = row["neutral"] == 0 and (task.signed or row["measure"].endswith(FEMALE_MALE) or bool(row["estimand"]))
     return {
         **{name: str(row[name]) for name in WORDS},
         **{name: cell(row[name], "+.3f" if signed else ".3f") for name in ("before", "after")},
@@ -144,7 +150,11 @@ def _reading(comparison: Comparison, dataset: str, measure: str) -> str:
     if measure.endswith(FEMALE_MALE):
         name = measure.removesuffix(FEMALE_MALE)
         return f"{name} of female words minus that of male ones, pair by pair; neutral at 0"
-    return comparison.runs[0].task(dataset, measure).reading
+    task, frame = comparison.runs[0].task(dataset, measure), comparison.frame
+    if frame[(frame["dataset"] == dataset) & (frame["measure"] == measure)]["estimand"].any():
+        women, logs = ("below", ", in logarithms") if task.unit == "ratio" else ("above", "")
+        return f"stereotype: followed above neutral{logs}; default: women preferred {women} neutral"
+    return task.reading
 
 
 def _unfit(comparison: Comparison, run: Run) -> bool:
@@ -160,6 +170,11 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield f"p_holm: {FAMILY}."
     yield "Detectable: the smallest change that such data would show four times in five."
     yield "Moved: the interval of the change in distance from neutral leaves out 0, and its adjusted p is below .05."
+    if comparison.frame["estimand"].any():
+        yield "Stereotype: half of how far women minus men differs between the kinds; default: its mean over both."
+    yield ONE_TRAINING
+    if len(_judged_rows(comparison)) < len(comparison.frame):
+        yield "Values that mix stereotype and default get no verdict, and are left to --as csv or json."
     unfit = [name for name, run in zip(comparison.names, comparison.runs, strict=True) if _unfit(comparison, run)]
     if unfit:
         yield f"Careful: {' and '.join(unfit)} is unfit to be measured, so nothing is said to have moved there."

@@ -201,5 +201,4 @@ def _in_trade(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _slug(name: str) -> str:
-    """The name with only characters that a file name may have."""
     return re.sub(r"[^\w.-]+", "-", name)

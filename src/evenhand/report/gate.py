@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
+from evenhand.formats.escaping import markdown
 from evenhand.gate.verdict import Verdict, worst
 from evenhand.report.tables import markdown_table
 
@@ -44,7 +45,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
         for judged in verdict.rules
     ]
     heads = ["verdict", "model", "rule", "found, with its 95 % interval"]
-    notes = "".join(f"\n{note}\n" for note in dict.fromkeys(note for verdict in verdicts for note in verdict.notes))
+    notes = "".join(f"\n{markdown(note)}\n" for note in dict.fromkeys(n for one in verdicts for n in one.notes))
     return f"### Gender bias: {MARKS[whole]}\n\n{markdown_table(heads, rows, left=heads)}{notes}"
 
 

@@ -1,6 +1,6 @@
 """What `print` shows of a run, a comparison or a verdict: what the command of that name prints."""
 
-from functools import singledispatch
+from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
@@ -19,33 +19,20 @@ LONGEST = 400
 """The width of a comparison's tables, whose rows must not be cut."""
 
 
-@singledispatch
 def text(what: Any) -> str:
     """An object of ours as plain text; one that no command shows as Python writes it."""
-    return repr(what)
-
-
-@text.register
-def _(run: Run) -> str:
-    return _rendered(answer(run, WIDEST), WIDEST)
-
-
-@text.register
-def _(comparison: Comparison) -> str:
-    return _rendered(compared.terminal(comparison), LONGEST)
-
-
-@text.register
-def _(track: Track) -> str:
-    return _rendered(tracked.terminal(track, WIDEST), WIDEST)
-
-
-@text.register
-def _(verdict: Verdict) -> str:
-    return harmless("\n".join(verdict.lines()))
+    return next((how(what) for kind, how in TEXTS.items() if isinstance(what, kind)), repr(what))
 
 
 def _rendered(shown: RenderableType, width: int) -> str:
     file = StringIO()
     Console(file=file, width=width, highlight=False, markup=False, color_system=None).print(shown)
     return harmless("\n".join(line.rstrip() for line in file.getvalue().split("\n")).strip("\n"))
+
+
+TEXTS: dict[type, Callable[[Any], str]] = {
+    Run: lambda run: _rendered(answer(run, WIDEST), WIDEST),
+    Comparison: lambda comparison: _rendered(compared.terminal(comparison), LONGEST),
+    Track: lambda track: _rendered(tracked.terminal(track, WIDEST), WIDEST),
+    Verdict: lambda verdict: harmless("\n".join(verdict.lines())),
+}

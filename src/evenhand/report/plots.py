@@ -1,12 +1,14 @@
 """Charts for a notebook, or to save as SVG, PDF, PNG or HTML that needs no network."""
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
 
+from evenhand.core.files import write_whole
 from evenhand.errors import BadInput
 
 ORANGE, BLUE, RUST, GREY = "#E69F00", "#0072B2", "#D55E00", "#999999"  # Okabe and Ito: told apart by everybody
@@ -52,8 +54,7 @@ def workforce_scatter(means: pd.DataFrame, shares: dict[str, float], *, title: s
         y=alt.Y("difference:Q", title="female minus male association (nats)"),
     )
     points = base.mark_circle(size=70, opacity=0.8).encode(
-        color=_colour("held", GROUPS, "professions"),
-        tooltip=["profession", "share", *numbers("difference")],
+        color=_colour("held", GROUPS, "professions"), tooltip=["profession", "share", *numbers("difference")]
     )
     line = base.transform_regression("share", "difference").mark_line(color="black", strokeDash=[4, 3])
     return _titled((rule_at(0, "y", color=GREY) + points + line).properties(width=480, height=320), title)
@@ -133,8 +134,7 @@ def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
         y=alt.Y("low:Q", title="ASLD (nats)", scale=alt.Scale(zero=True)), y2="high:Q"
     )
     lines = base.mark_line(point=True).encode(
-        y=alt.Y("value:Q", title="ASLD (nats)"),
-        tooltip=["group", "size", *numbers("value", "low", "high", form=".2f")],
+        y=alt.Y("value:Q", title="ASLD (nats)"), tooltip=["group", "size", *numbers("value", "low", "high", form=".2f")]
     )
     panels = (bands + lines).properties(width=240, height=170)
     return _titled(panels.facet(facet=alt.Facet("group:N", sort=groups, title=None), columns=2), title)
@@ -226,13 +226,14 @@ def suited(path: Path) -> None:
 
 
 def save(chart: alt.TopLevelMixin, path: Path) -> None:
-    """Write a chart as SVG, PDF, PNG or self-contained HTML, by the file's ending."""
+    """Write a chart as SVG, PDF, PNG or self-contained HTML, by the file's ending: whole or not at all."""
     suited(path)
-    try:
-        how: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scale_factor": 2}}
-        chart.save(str(path), **how.get(path.suffix, {}))
-    except OSError as error:
-        raise BadInput(f"The figure '{path}' cannot be written: {error.strerror}. Choose another folder.") from error
+    more: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scale_factor": 2}}
+    how: dict[str, Any] = {"format": path.suffix.lstrip("."), **more.get(path.suffix, {})}
+    drawn = BytesIO() if path.suffix in (".pdf", ".png") else StringIO()
+    chart.save(drawn, **how)
+    content = drawn.getvalue()
+    write_whole(path, lambda file: file.write(content.encode() if isinstance(content, str) else content))
 
 
 def _order(rows: pd.DataFrame) -> list[str]:
@@ -243,7 +244,6 @@ def _order(rows: pd.DataFrame) -> list[str]:
 
 
 def _with_intervals(bars: Any, title: str) -> Any:
-    """Bars with a thin line for each interval from `low` to `high`."""
     lines = bars.mark_rule(strokeWidth=1).encode(
         x=alt.X("low:Q", title=title), x2="high:Q", color=alt.value("black"), opacity=alt.value(0.7)
     )
@@ -267,7 +267,6 @@ def _colour(field: str, colours: Mapping[str, str], title: str, **more: Any) -> 
 
 
 def _titled(chart: Any, title: str, note: Sequence[str] | None = None) -> alt.TopLevelMixin:
-    """The chart with a title, and with a subtitle of as many lines as `note` has."""
     shown = title if note is None else alt.TitleParams(title, subtitle=list(note))
     titled: alt.TopLevelMixin = chart.properties(title=shown)
     return titled

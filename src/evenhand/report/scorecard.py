@@ -8,12 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.findings import Findings
-from evenhand.analysis.nli_labels import contrasts, distribution
+from evenhand.analysis.nli_labels import distribution
 from evenhand.analysis.paired import AGREEING
 from evenhand.analysis.reference import by_source
 from evenhand.analysis.validity import followed
+from evenhand.core.design import ESTIMANDS
 from evenhand.core.measure import Better
-from evenhand.report.tables import RANKS, VERDICTS, cell, claimed, estimate, form, framed, line, table
+from evenhand.report.tables import RANKS, VERDICTS, P, cell, claimed, estimate, form, framed, line, table
 from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
@@ -44,13 +45,12 @@ def scorecard(run: Run, findings: Sequence[Findings] = (), datasets: Sequence[st
         labels = distribution(rows)
         shown = [task for task in tasks if labels.empty or task.measure not in IN_DISTRIBUTION]
         unfit = run.record.unfit(tasks[0])
-        parts += [_heading(run, tasks, rows), _values(shown, rows, unfit)]
+        parts += [_heading(run, tasks, rows), *_judged_table(run, tasks, unfit), _values(shown, rows, unfit)]
         for row in (row for row in rows if row.note):
             of = ", ".join(row.groups.values()) or "all items"
             parts.append(line(f"{row.measure} has no value of {of}: {row.note}", "yellow"))
         if len(labels):
             parts += list(_distribution(labels, rows))
-            parts += [_contrast(*each, unfit) for each in contrasts(run, dataset).items()]
         for task in tasks:
             for reason, n in run.record.unscored.get(f"{dataset}/{task.measure}", {}).items():
                 parts.append(line(f"{n:,} items unscored by {task.measure}: {reason}", "yellow"))
@@ -59,7 +59,7 @@ def scorecard(run: Run, findings: Sequence[Findings] = (), datasets: Sequence[st
                 parts.append(line(f"Published {task.measure} ({source}): {', '.join(values)}.", "dim"))
         if dataset in told:
             parts += [line(AGREEING, "yellow")] if told[dataset].agreeing else []
-            parts += list(_findings(told[dataset], unfit))
+            parts += list(_findings(told[dataset]))
     return Group(*parts, *(line(text, "dim") for text in _footer(run)))
 
 
@@ -78,8 +78,9 @@ def _heading(run: Run, tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord])
         title.append(f"  (partial: a sample of at most {tasks[0].limit} items)", "yellow")
     for task in tasks:
         title.append(f"\n{task.measure}: {task.reading}" if len(tasks) > 1 else f"\n{task.reading}", "dim")
-        if known := followed(run.record, task):
-            title.append(f"; {known}", "dim")
+        for estimand in ("", *ESTIMANDS):
+            if known := followed(run.record, task, estimand):
+                title.append(f"; {estimand or 'all items'} {known}", "dim")
     if tasks[0].flaws:
         title.append(f"\nKnown flaws: {tasks[0].flaws}", "dim")
     for group in (group for group in tasks[0].by if group not in _shown(tasks, rows)):
@@ -121,9 +122,20 @@ def dot(found: Estimate, neutral: float, unfit: bool, better: Better = "closer")
     return RIGHT if side > 0 and better == "higher" else LEANS if side else " "
 
 
-def _contrast(name: str, found: Estimate, unfit: bool) -> Text:
-    p = f"p = {cell(found.p_holm, '.4f')}"
-    return line(f"{name}: {found.shown()} {dot(found, 0.0, unfit)} (above 0: as a stereotype would; {p})", "")
+def _judged_table(run: Run, tasks: Sequence[TaskRecord], unfit: bool) -> Iterator[RenderableType]:
+    """Stereotype and default, of all items and by group, and women minus men by kind: what verdicts are about."""
+    lines = []
+    for task in tasks:
+        for row in run.rows_of(*task.name):
+            how, of = form(row, task), ", ".join(filter(None, (row.estimand or row.contrast, *row.groups.values())))
+            numbers = [row.estimate.shown(how), row.narrow.interval(how), cell(row.estimate.p_holm, P)]
+            mark = dot(row.estimate, row.at, unfit)
+            lines.append([task.measure, of, *numbers, mark, f"{row.n:,}", f"{row.unscored:,}"])
+    if lines:
+        heads = ["measure", "what", "value [95 % interval]", "in these sentences", "p_holm", " ", "n", "unscored"]
+        shown = [n for n, _ in enumerate(heads) if n != 3 or any(row[3] != "–" for row in lines)]
+        cut = [[row[n] for n in shown] for row in lines]
+        yield table([heads[n] for n in shown], cut, left=("measure", "what", " "), padding=(0, 1, 0, 0))
 
 
 def _nested(
@@ -153,21 +165,13 @@ def _distribution(labels: pd.DataFrame, rows: Sequence[ValueRecord]) -> Iterator
     yield table(["evaluation data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"], lines, left=["evaluation data"])
 
 
-def _findings(found: Findings, unfit: bool) -> Iterator[RenderableType]:
-    yield line("Female minus male, partner by partner", "bold")
-    if found.differences.empty:
+def _findings(found: Findings) -> Iterator[RenderableType]:
+    if found.ranks.empty:
         yield line("No two partners have both a score: a larger sample would have some.", "dim")
         return
-    estimates = [
-        Estimate(row["difference"], **{name: row[name] for name in ("low", "high", "p_holm", "clusters", "needed")})
-        for row in found.differences.to_dict("records")
-    ]
-    numbers = {"difference": "+.3f", "low": "+.3f", "high": "+.3f", "p_holm": ".4f", "detectable": ".3f", "w": RANKS}
-    printed = {"r": "+.2f", "r_printed": "+.2f", "p_printed": ".4f", "pairs": ","}
-    yield framed(
-        found.differences.assign(leans=[dot(estimate, 0.0, unfit) for estimate in estimates]),
-        {found.by: "", **numbers, **printed, "leans": ""},
-    )
+    yield line("The paper's test of female minus male, over single pairs: no verdict rests on it", "bold")
+    numbers = {"difference": "+.3f", "w": RANKS, "r": "+.2f", "r_printed": "+.2f", "p_printed": ".4f", "pairs": ","}
+    yield framed(found.ranks, {found.by: "", **numbers})
     if len(found.agreement):
         effects = "women against men, agreement of form and person, the form itself, the level"
         yield line(f"German forms crossed: {effects}", "bold")
@@ -218,7 +222,9 @@ def _cost(audit: AuditRecord, of: str) -> Iterator[str]:
 def _footer(run: Run) -> Iterator[str]:
     names = {" and ".join(filter(None, (t.cluster, t.crossed))) for t in run.record.tasks}
     clusters = "; ".join(sorted(name or "each item on its own" for name in names))
-    yield f"Intervals are over whole clusters ({clusters})."
+    wider = {" and ".join(t.kinds.samples) for t in run.record.tasks if t.kinds and t.kinds.samples and t.genders}
+    more = f"; of stereotype, default and female - male also over {'; '.join(sorted(wider))}" if wider else ""
+    yield f"Intervals are over whole clusters ({clusters}){more}."
     unfit = [audit for audit in run.record.audits if audit.unfit]
     if unfit:
         of = "" if len(unfit) == len(run.record.audits) else f" on {_datasets(unfit)}"

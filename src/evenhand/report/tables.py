@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from evenhand.analysis.change import ONE_TRAINING
 from evenhand.analysis.hypotheses import Claim
 from evenhand.formats.escaping import markdown
 from evenhand.report.page import readings
@@ -62,10 +63,10 @@ def estimate(row: Mapping[Any, Any], value: str = "value", prefix: str = "") -> 
 
 def form(row: ValueRecord, task: TaskRecord) -> str:
     """How a value is printed: signed where it can be of either sign."""
-    return "+.3f" if row.neutral == 0 and task.signed else ".3f"
+    return "+.3f" if row.neutral == 0 and (task.signed or row.contrast or row.estimand) else ".3f"
 
 
-VERDICTS = {"fine": "green", "careful": "yellow", "unfit": "bold red"}
+VERDICTS = {"fine": "green", "not tested": "dim", "careful": "yellow", "unfit": "bold red"}
 
 
 def doctored(model: str, findings: Sequence[Finding], width: int) -> RenderableType:
@@ -122,7 +123,8 @@ def debiased(
         line("Gendered words of the corpus, before and after substitution", "bold"),
         framed(balance, {"corpus": "", "female": ",", "male": ",", "share": ".3f"}),
         line("The model before and after, item by item (95 % intervals; p adjusted by Holm)", "bold"),
-        framed(changes, formats),
+        framed(changes[changes["needed"] > 0], formats),
+        line(ONE_TRAINING, "dim"),
     ]
     if language:
         moved = f"{language['before']:.2f} before, {language['after']:.2f} after"

@@ -5,6 +5,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from evenhand.analysis.change import ONE_TRAINING
 from evenhand.analysis.tracking import Track
 from evenhand.report.page.track import MARKS, lead, named, notes, numbers, sentence
 from evenhand.report.plots import BLUE, GREY, RUST
@@ -40,6 +41,7 @@ def terminal(track: Track, width: int) -> RenderableType:
         parts.append(Text(f"{len(names) - len(places)} more checkpoints are on the page.", "dim"))
     if len(track.shown) or len(track.overall):
         parts.append(Text(RULE, "dim"))
+    parts.append(Text(ONE_TRAINING, "dim"))
     return Group(*parts, *([line(f"Page: {track.page}", "")] if track.page else []))
 
 

@@ -33,7 +33,7 @@ from evenhand.errors import BadInput, RunError
 from evenhand.runs.json_files import RESTORE, plain_json, rescore
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
 from evenhand.runs.staging import GATE, NEXT, PAGE, VOUCHED, replaced
-from evenhand.runs.values import ValueRecord, contrasts_from, read_values, recorded, records_of, with_tests
+from evenhand.runs.values import ValueRecord, complete_values, read_values, records_of, with_families
 from evenhand.stats.verdict import decide
 
 if TYPE_CHECKING:
@@ -51,8 +51,12 @@ class Run(Shown):
     record: RunRecord = field(repr=False)
 
     @classmethod
-    def load(cls, path: str | Path, *, checked: bool = True) -> "Run":
+    def load(cls, path: "Run | str | Path", *, checked: bool = True) -> "Run":
         """The run in this folder; if `checked`, with an error if its files are not those that the audit wrote."""
+        if isinstance(path, Run):
+            return path
+        if not isinstance(path, str | Path):
+            raise BadInput(f"A run is the folder that an audit wrote. Got {path!r}: give its path.")
         path = Path(path)
         if not path.is_dir():
             raise RunError(f"There is no run folder '{path}'. Give the folder that an audit wrote.")
@@ -101,12 +105,18 @@ class Run(Shown):
         return self.scores.iloc[:0] if found is None else found.copy(deep=False)
 
     def values_of(self, dataset: str, measure: str = "") -> list[ValueRecord]:
-        """The values of one dataset, by one measure or by all; first of all items, then by group."""
-        return [v for v in self._values if v.dataset == dataset and measure in ("", v.measure) and not v.contrast]
+        """The measure's own values on one dataset, by one measure or by all; first of all items, then by group."""
+        mine = [v for v in self._values if v.dataset == dataset and measure in ("", v.measure)]
+        return [v for v in mine if not v.contrast and not v.estimand]
+
+    def rows_of(self, dataset: str, measure: str) -> list[ValueRecord]:
+        """Stereotype and default, of all items and by group, then women minus men by kind: core.estimands."""
+        mine = [v for v in self._values if (v.dataset, v.measure) == (dataset, measure)]
+        return [v for v in mine if v.contrast or v.estimand]
 
     def contrasts_of(self, dataset: str, measure: str) -> list[ValueRecord]:
         """The mean differences between partners, by group; none where the dataset has no partners."""
-        return [v for v in self._values if (v.dataset, v.measure) == (dataset, measure) and v.contrast]
+        return [v for v in self.rows_of(dataset, measure) if v.contrast]
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:
@@ -184,20 +194,19 @@ class Run(Shown):
                     f"task of this run. {rescore(self.path)}"
                 )
             number, task = tasks[value.dataset, value.measure]
-            if other := [group for group in value.groups if group not in (*task.by, task.within)]:
+            of_kinds = (task.kinds.group, *(task.kinds.only or ())) if task.kinds else ()
+            if other := [group for group in value.groups if group not in (*task.by, task.within, *of_kinds)]:
                 self._fail(f"tasks[{number}].by lacks the group '{other[0]}' of its values")
         by_task = {task.name: [v for v in found if (v.dataset, v.measure) == task.name] for task in self.record.tasks}
-        return [value for task in self.record.tasks for value in self._complete(by_task[task.name], task)]
+        whole = [value for task in self.record.tasks for value in self._complete(by_task[task.name], task)]
+        return whole if self.record.schema == SCHEMA else with_families(whole, self.record.tasks)
 
     def _complete(self, values: list[ValueRecord], task: TaskRecord) -> list[ValueRecord]:
-        """The values of a task, with the tests and contrasts that runs of older versions lack on disk."""
+        """The values of a task, with the tests and rows that runs of older versions lack on disk."""
         values = [replace(v, dataset_version=task.dataset_version, partial=task.partial) for v in values]
-        if any(not value.clusters and value.value is not None for value in values):
-            values = with_tests(values, self.scores_of(*task.name), task)
-        if task.partners and not any(value.contrast for value in values):
-            whose = (self.record.model, self.record.fingerprint)
-            values += [recorded(value, *whose, 0.0, task) for value in contrasts_from(self.scores_of(*task.name), task)]
-        return values
+        if self.record.schema == SCHEMA:
+            return values
+        return complete_values(values, self.scores_of(*task.name), task, self.record.model, self.record.fingerprint)
 
     def _fail(self, what: str) -> NoReturn:
         raise RunError(f"'{self.path / 'run.json'}' is damaged: {what}. {RESTORE}")
@@ -261,7 +270,8 @@ def write(
         if task.name in fresh:
             rows += records_of(fresh[task.name], task)
         elif kept is not None:
-            rows += [*kept.values_of(*task.name), *kept.contrasts_of(*task.name)]
+            rows += [*kept.values_of(*task.name), *kept.rows_of(*task.name)]
+    rows = with_families(rows, record.tasks)
     frame = _frame(results)
     read = pd.DataFrame([(name, i.id, *texts(i)) for name, of in items.items() for i in of], columns=list(ITEMS))
     if kept is not None and stay:
@@ -274,7 +284,7 @@ def write(
         write_whole(staged / "results.json", lambda file: file.write(plain_json([value.row() for value in rows])))
         write_whole(staged / "scores.parquet", lambda file: frame.to_parquet(file, index=False))
         write_whole(staged / "items.parquet", lambda file: read.to_parquet(file, index=False))
-        record = replace(record, sha256=_hashes(staged, VOUCHED))
+        record = replace(record, sha256=_hashes(staged, VOUCHED), schema=SCHEMA)
         record.write(staged)
     return Run(path, record)
 

@@ -1,9 +1,11 @@
 """Records of older schemas as the present one.
 
-Until schema 2 a run was one audit, and seed and limit were the run's; in schema 1, whether it was partial, too.
+Until schema 3 a task said neither which gender a stereotype gives to its items nor what its measure favours; until 2 a
+run was one audit, and seed and limit were the run's; in schema 1, whether it was partial, too.
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from evenhand.core.measure import Traits
@@ -12,28 +14,57 @@ from evenhand.measures import MEASURES
 SAMPLE = ("seed", "limit", "partial")
 
 
-def migrated(run: Mapping[str, Any]) -> dict[str, Any]:
+def migrated(run: Mapping[str, Any], schema: int) -> dict[str, Any]:
+    """A record of any schema as one of the present."""
+    if schema < 3:
+        run = _one_audit(run)
+    if schema < 4 and isinstance(audits := run.get("audits"), list):
+        run = {**run, "audits": [_with_kinds(audit) if isinstance(audit, dict) else audit for audit in audits]}
+    return {**run, "schema": schema}
+
+
+def _one_audit(run: Mapping[str, Any]) -> dict[str, Any]:
     """A record of schema 1 or 2 as one audit; tasks get what was the run's, or was not recorded at all."""
     whole = {name: run[name] for name in ("model", "fingerprint", "sha256") if name in run}
     sample = {name: run[name] for name in SAMPLE if name in run}
     audit = {name: value for name, value in run.items() if name not in (*whole, *sample, "schema", "languages")}
     if isinstance(tasks := run.get("tasks"), list):
-        audit["tasks"] = [_migrated_task(task, sample) if isinstance(task, dict) else task for task in tasks]
+        audit["tasks"] = [
+            {"dataset_builder": task.get("dataset"), "partners": _partners(task), **sample, **task}
+            if isinstance(task, dict)
+            else task
+            for task in tasks
+        ]
         of_inference = any(isinstance(task, dict) and task.get("by") == ["set"] for task in tasks)
         audit["kind"] = "causal" if run.get("apart") else "nli" if of_inference else "masked"
     return {**whole, "audits": [audit]}
 
 
-def _migrated_task(task: dict[str, Any], sample: Mapping[str, Any]) -> dict[str, Any]:
-    known = MEASURES.get(str(task.get("measure")))
-    told = {"dataset_builder": task.get("dataset"), **(Traits.of(known).recorded if known else {})}
-    return {**told, "partners": _partners(task), **sample, **task}
+def _with_kinds(audit: Mapping[str, Any]) -> dict[str, Any]:
+    """An audit whose tasks have the kinds of their dataset, and what their measure says of itself today."""
+    from evenhand.datasets.kinds import kinds_of
+
+    if not isinstance(tasks := audit.get("tasks"), list):
+        return dict(audit)
+    found = []
+    for task in tasks:
+        if isinstance(task, dict):
+            known, options = MEASURES.get(str(task.get("measure"))), task.get("dataset_options")
+            told = Traits.of(known).recorded if known else {}
+            of_inference = task.get("by") == ["set"]
+            name = "nli-" if of_inference else str(task.get("dataset_builder"))
+            kinds = kinds_of(name, options if isinstance(options, dict) else {})
+            partners = INFERENCE if of_inference else task.get("partners")
+            task = {**task, **told, "kinds": asdict(kinds) if kinds else None, "partners": partners}
+        found.append(task)
+    return {**audit, "tasks": found}
+
+
+INFERENCE = {"group": "gender", "one": "female", "other": "male", "differ": ["set"]}
 
 
 def _partners(task: Mapping[str, Any]) -> dict[str, Any] | None:
     """The partners of a dataset of ours, which were not recorded until schema 2."""
-    if task.get("by") == ["set"]:
-        return {"group": "set", "one": "pro", "other": "anti", "differ": ["gender"]}
     by, options = task.get("by"), task.get("dataset_options")
     if not isinstance(by, list) or "gender" not in by or task.get("dataset") == "eec":
         return None

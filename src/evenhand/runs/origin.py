@@ -7,6 +7,9 @@ from pydantic import Field
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
+UNCHECKED = "not checked"
+"""The name of the finding that says what the doctor could not check."""
+
 
 @dataclass(frozen=True, slots=True)
 class Deviation:

@@ -9,23 +9,24 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from evenhand.core.contrasts import Partners
+from evenhand.core.design import Kinds
 from evenhand.core.files import write_whole
-from evenhand.core.measure import LAST, Better
+from evenhand.core.measure import LAST, Better, Favours
 from evenhand.core.model import Work
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, NewerRun, RunError
 from evenhand.runs.json_files import RESTORE, checked, plain_json, read_json, told
 from evenhand.runs.migration import migrated
-from evenhand.runs.origin import Finite, Imported, Precision
+from evenhand.runs.origin import UNCHECKED, Finite, Imported, Precision
 from evenhand.runs.staging import recover
 
 Kind = TypeVar("Kind")
 
-SCHEMA = 3
-"""Until schema 2 a run was one audit, and seed and limit were the run's; until 1, whether it was partial, too."""
+SCHEMA = 4
+"""See runs.migration for what older schemas lack."""
 DESCRIPTIVE = (
-    *("about", "asks", "flaws", "language", "licence", "reading", "source"),
-    *("title", "leans", "unit", "better", "bounds", "rank", "ranks_models", "partners"),
+    *("about", "asks", "flaws", "language", "licence", "reading", "source", "title", "leans", "unit"),
+    *("better", "bounds", "rank", "favours", "family", "partners", "kinds"),
 )
 """Fields of a task that are for readers: runs that differ in them can still be compared."""
 SAMPLE = ("seed", "limit", "partial")
@@ -90,14 +91,14 @@ class TaskRecord:
     unit: str = ""
     better: Better = "closer"
     bounds: tuple[float | None, float | None] = (None, None)
-    ranks_models: bool = False
-    rank: int = LAST
-    """This and the six fields above are those of core.measure.Traits."""
+    favours: Favours = "item"
+    family: str = ""
+    rank: int = LAST  # this and those from `title` on are of core.measure.Traits
     partners: Partners | None = None
+    kinds: Kinds | None = None
     seed: Annotated[int, Field(ge=0)] = field(kw_only=True)
     limit: Annotated[int, Field(ge=1)] | None = field(kw_only=True)
-    partial: bool = False
-    """Whether the results are of a sample of at most `limit` items."""
+    partial: bool = False  # whether the results are of a sample of at most `limit` items
 
     @property
     def what(self) -> dict[str, Any]:
@@ -111,8 +112,14 @@ class TaskRecord:
 
     @property
     def genders(self) -> bool:
-        """Whether items have partners who differ in gender: a woman and a man."""
-        return self.partners is not None and self.partners.group == "gender"
+        """Whether scores of women and men are compared, each with its partner's."""
+        group = self.partners.group if self.partners else ""
+        return group == "gender" and self.favours in ("item", "other")
+
+    @property
+    def by_gender(self) -> bool:
+        """Whether women and men, who are compared, are values of one kind: not of sets that partners differ in."""
+        return self.genders and not set(self.partners.differ if self.partners else ()) & set(self.by)
 
     @property
     def name(self) -> tuple[str, str]:
@@ -165,7 +172,7 @@ class AuditRecord:
         for verdict in ("unfit", "careful"):
             if checks := [found.check for found in self.doctor if found.verdict == verdict]:
                 return f"{verdict}: {', '.join(dict.fromkeys(checks))}"
-        return "fine" if self.doctor else "not checked"
+        return "fine" if self.doctor else UNCHECKED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +185,7 @@ class RunRecord:
     """The latest is the last; a task that was measured again is only in the later one."""
     sha256: Mapping[str, str]
     """The hashes of the result files."""
+    schema: int = SCHEMA  # that of the file it was read from
 
     @property
     def tasks(self) -> tuple[TaskRecord, ...]:
@@ -264,7 +272,7 @@ class RunRecord:
 
     def write(self, path: Path) -> None:
         """Write run.json to the folder."""
-        write_whole(path / "run.json", lambda file: file.write(plain_json({"schema": SCHEMA, **as_plain(self)})))
+        write_whole(path / "run.json", lambda file: file.write(plain_json(as_plain(self))))
 
 
 RUN = TypeAdapter(RunRecord)
@@ -305,7 +313,7 @@ def read_record(path: Path) -> RunRecord | None:
             f"The run in '{path}' has schema {schema}, this evenhand reads up to {SCHEMA}: "
             "a newer one wrote it. Upgrade evenhand."
         )
-    record = checked(RUN, migrated(data) if schema < SCHEMA else data, file)
+    record = checked(RUN, migrated(data, schema), file)
     for task in record.tasks:
         if task.partial and task.limit is None:
             raise RunError(f"'{file}' is damaged: limit should be the size of the samples, got null. {RESTORE}")

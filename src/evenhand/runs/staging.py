@@ -11,6 +11,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from evenhand.core.files import prepare
+
 NEXT = ".next"
 VOUCHED = ("results.json", "scores.parquet", "items.parquet")
 """Files whose hashes are in run.json; older runs have fewer."""
@@ -23,8 +25,8 @@ def replaced(path: Path) -> Iterator[Path]:
     """A folder to write the files of the run to, run.json last; on leaving they take the places of those before."""
     staged = path / NEXT
     shutil.rmtree(staged, ignore_errors=True)
-    staged.mkdir()
     try:
+        prepare(staged)
         yield staged
     except BaseException:
         shutil.rmtree(staged, ignore_errors=True)

@@ -4,27 +4,29 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 from pydantic import TypeAdapter
 
-from evenhand.core.contrasts import contrasts, has_contrast, pairs
-from evenhand.core.measure import Traits
-from evenhand.core.scores import Result, Score, Value, summarised
+from evenhand.core.design import Design
+from evenhand.core.estimands import estimates, judged_values
+from evenhand.core.measure import Traits, summary_of
+from evenhand.core.scores import Judged, Result, Score, Value, summarised
 from evenhand.measures import MEASURES, load
 from evenhand.runs.json_files import checked, read_json, rescore
 from evenhand.runs.origin import Finite
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.verdict import TESTS
+from evenhand.stats.verdict import TESTS, adjust
 
 
 @dataclass(frozen=True, slots=True)
 class ValueRecord:
     """A value of results.json: of all items, or of those with the labels `groups`. None means no number.
 
-    With `contrast`, the mean difference between partners ("female - male"); n counts pairs, and neutral is 0.
+    With `contrast`, the mean difference between partners ("female - male"); n counts pairs, and neutral is 0. With
+    `estimand`, stereotype or default: core.estimands.
     """
 
     model: str
@@ -43,10 +45,16 @@ class ValueRecord:
     p: Finite | None = None
     p_holm: Finite | None = None
     clusters: int = 0
+    freedom: Finite | None = None
     needed: int = 0
     detectable: Finite | None = None
-    """See stats.estimate.Estimate, as the four above; runs of 0.1.0 have none of them on disk."""
+    """See stats.estimate.Estimate, as the five above; runs of 0.1.0 have none of them on disk."""
     contrast: str = ""
+    estimand: Literal["", "stereotype", "default"] = ""
+    narrow_low: Finite | None = None
+    narrow_high: Finite | None = None
+    prior: Finite | None = None
+    """See core.scores.Value, as the three above."""
     dataset_version: int = 0
     partial: bool = False
     """Whether it is of a sample of the items."""
@@ -56,6 +64,12 @@ class ValueRecord:
         """The value with its interval and its test."""
         known: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(Estimate)}
         return Estimate(**known | {name: math.nan for name, number in known.items() if number is None})
+
+    @property
+    def narrow(self) -> Estimate:
+        """The value with the interval in these sentences, where its own covers others."""
+        low, high = (math.nan if end is None else end for end in (self.narrow_low, self.narrow_high))
+        return replace(self.estimate, low=low, high=high)
 
     @property
     def at(self) -> float:
@@ -78,23 +92,23 @@ def read_values(path: Path) -> list[ValueRecord]:
 
 
 def records_of(result: Result, task: TaskRecord) -> list[ValueRecord]:
-    """The values of a result as results.json has them: of all items, by group, then contrasts."""
-    values = (*result.estimates, *result.contrasts)
+    """The values of a result as results.json has them: of all items, by group, then stereotype, default, contrasts."""
+    values = (*result.estimates, *result.rows)
     return [recorded(value, result.model, result.fingerprint, result.neutral, task) for value in values]
 
 
 def recorded(value: Value, model: str, fingerprint: str, neutral: float, task: TaskRecord) -> ValueRecord:
-    """A value as results.json has it; `neutral` is that of the measure, a contrast's is 0."""
-    told: dict[str, Any] = {f.name: _number(getattr(value, f.name)) for f in fields(Estimate)}
-    told |= {"groups": {name: str(label) for name, label in value.groups.items()}, "contrast": value.contrast}
+    """A value as results.json has it; `neutral` is that of the measure, that of a difference between partners is 0."""
+    told: dict[str, Any] = {f.name: _number(getattr(value, f.name)) for f in fields(Value)}
+    told["groups"] = {name: str(label) for name, label in value.groups.items()}
     told |= {"dataset_version": task.dataset_version, "partial": task.partial}
-    told["neutral"] = 0.0 if value.contrast else _number(neutral)
+    told["neutral"] = 0.0 if value.contrast or (value.estimand and task.genders) else _number(neutral)
     return ValueRecord(model, fingerprint, *task.name, task.measure_version, **told)
 
 
-def values_from(scores: pd.DataFrame, task: TaskRecord, *, tests: bool = False) -> list[Value]:
-    """The values of all items and of each group, as an audit computes them; with `tests`, of parts within too."""
-    within = task.within if tests and task.within in scores else ""
+def values_from(scores: pd.DataFrame, task: TaskRecord, judged: Judged | None = None) -> list[Value]:
+    """The values of all items and of each group, as an audit computes them; if `judged`, of parts within, too."""
+    within = task.within if judged is not None and task.within in scores else ""
     groups = [column for column in scores.columns if column not in ("id", "score")]
     rows = [
         Score(str(row["id"]), float(row["score"]), {group: row[group] for group in groups})
@@ -102,9 +116,8 @@ def values_from(scores: pd.DataFrame, task: TaskRecord, *, tests: bool = False) 
     ]
     how = load(task.measure, **task.measure_options)
     design: dict[str, Any] = {"by": task.by, "within": within, "cluster": task.cluster, "crossed": task.crossed}
-    bounds, neutral = Traits.of(how).bounds, how.neutral if tests else math.nan
-    whole = mixed(scores, task)
-    return list(summarised(rows, how.summarise, bounds=bounds, neutral=neutral, mixed=whole, seed=task.seed, **design))
+    tested: dict[str, Any] = {"bounds": Traits.of(how).bounds, "neutral": how.neutral, "judged": judged or "none"}
+    return list(summarised(rows, summary_of(how), seed=task.seed, **tested, **design))
 
 
 def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:
@@ -112,27 +125,47 @@ def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:
     return task.better == "closer" and "calls_for" in scores and bool(scores["calls_for"].nunique() > 1)
 
 
-def contrasts_from(scores: pd.DataFrame, task: TaskRecord) -> list[Value]:
-    """The contrasts of a task, as an audit computes them."""
-    known = MEASURES.get(task.measure)
-    if task.partners is None or known is None or not has_contrast(known.summarise, task.partners):
+def rows_from(scores: pd.DataFrame, task: TaskRecord) -> list[Value]:
+    """Stereotype, default and contrasts of a task, as an audit computes them."""
+    if task.measure not in MEASURES:
         return []
-    design: dict[str, Any] = {"by": task.by, "cluster": task.cluster, "crossed": task.crossed, "seed": task.seed}
-    return contrasts(pairs(scores, task.partners), task.partners, **design)
+    return estimates(scores, Design.of(task), load(task.measure, **task.measure_options), seed=task.seed)
 
 
-def with_tests(values: Sequence[ValueRecord], scores: pd.DataFrame, task: TaskRecord) -> list[ValueRecord]:
-    """The values of a run made before values were tested, with the intervals and tests that its scores give."""
+def complete_values(
+    values: Sequence[ValueRecord], scores: pd.DataFrame, task: TaskRecord, model: str, fingerprint: str
+) -> list[ValueRecord]:
+    """The values of a run of an older version, with the tests and rows that its scores give."""
     known = MEASURES.get(task.measure)
-    if known is None or known.version != task.measure_version:
+    if known is None:
         return list(values)
-    again = {tuple(sorted(v.groups.items())): v for v in values_from(scores, task, tests=True)}
-    return [
-        replace(value, **{name: _number(getattr(found, name)) for name in ("low", "high", *TESTS)})
-        if (found := again.get(tuple(sorted(value.groups.items()))))
-        else value
-        for value in values
-    ]
+    values = [value for value in values if not value.contrast]
+    found = rows_from(scores, task)
+    if known.version == task.measure_version:
+        judged = "none" if mixed(scores, task) else judged_values(found, Design.of(task), known)
+        again = {tuple(sorted(v.groups.items())): v for v in values_from(scores, task, judged)}
+        same = ("low", "high", *TESTS) if not any(value.clusters for value in values) else TESTS  # 0.1.0: other ends
+        values = [
+            replace(value, **{name: _number(getattr(made, name)) for name in same})
+            if (made := again.get(tuple(sorted(value.groups.items()))))
+            else replace(value, p=None, p_holm=None, needed=0)
+            for value in values
+        ]
+    return [*values, *(recorded(value, model, fingerprint, known.neutral, task) for value in found)]
+
+
+def with_families(rows: Sequence[ValueRecord], tasks: Sequence[TaskRecord]) -> list[ValueRecord]:
+    """The rows with p adjusted over families that several measures of a dataset share: the labels of a classifier."""
+    shared = {task.name: (task.dataset, task.family) for task in tasks if task.family}
+    families: dict[object, list[int]] = {}
+    for place, row in enumerate(rows):
+        if (row.contrast or row.estimand) and (key := shared.get((row.dataset, row.measure))):
+            families.setdefault((key, bool(row.estimand and not row.groups)), []).append(place)
+    found = list(rows)
+    for places in families.values():
+        for place, estimate in zip(places, adjust([rows[p].estimate for p in places], crossed=True), strict=True):
+            found[place] = replace(rows[place], **{name: _number(getattr(estimate, name)) for name in TESTS})
+    return found
 
 
 def _number(value: Any) -> Any:

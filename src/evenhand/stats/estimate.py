@@ -3,6 +3,13 @@
 import math
 from dataclasses import dataclass
 
+NOT_FINITE, TOO_FAR = "not a finite number", "a number beyond 1e60"
+
+
+def uncountable(*numbers: float) -> str:
+    """Why the numbers cannot be added up, nor can their squares; empty where they can."""
+    return "" if all(abs(n) <= 1e60 for n in numbers) else TOO_FAR if all(map(math.isfinite, numbers)) else NOT_FINITE
+
 
 def side(low: float, high: float, neutral: float = 0.0) -> int:
     """1 where the interval lies above `neutral`, -1 where it lies below, 0 where it includes it or there is none."""
@@ -25,6 +32,8 @@ class Estimate:
     """The same, adjusted by Holm over the family: the rows of the same dataset and measure."""
     clusters: int = 0
     """How many words, professions or items vary independently; the smaller count where two sets of clusters cross."""
+    freedom: float = math.nan
+    """The degrees of freedom of the t that interval and p rest on; NaN where signs were flipped."""
     needed: int = 0
     """How many clusters the family needs for a verdict; 0 where no test was wanted."""
     detectable: float = math.nan

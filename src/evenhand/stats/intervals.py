@@ -17,11 +17,7 @@ FEW, MANY = 8, 2_000
 
 
 def clustered_interval(
-    values: Floats,
-    clusters: Sequence[str],
-    rng: np.random.Generator,
-    *,
-    level: float = 0.95,
+    values: Floats, clusters: Sequence[str], rng: np.random.Generator, *, level: float = 0.95
 ) -> tuple[float, float]:
     """An interval of the mean whose units are clusters, since items made from one word are not independent.
 

@@ -1,16 +1,28 @@
-"""Interval and test of a mean whose items belong to two sets of clusters, or to sets that count equally."""
+"""Interval and test of a mean whose items are clustered in several ways, or belong to sets that count equally."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered_interval, constant, numbered
 from evenhand.stats.significance import interval_test, sign_flip_test
 from evenhand.stats.student import quantile
+
+
+class IntervalAndTest(NamedTuple):
+    """The ends of a 95 % interval, p, and the degrees of freedom of the t that both rest on, NaN for other tests."""
+
+    low: float
+    high: float
+    p: float
+    freedom: float = math.nan
 
 
 def mean_interval(values: Floats, clusters: Sequence[str], rng: np.random.Generator, **how: Any) -> tuple[float, float]:
@@ -23,46 +35,46 @@ def mean_test(
     clusters: Sequence[str],
     rng: np.random.Generator,
     *,
-    crossed: Sequence[str] | None = None,
+    crossed: Sequence[Sequence[str]] = (),
     sets: Sequence[str] | None = None,
     unit: bool = False,
     neutral: float = 0.0,
-) -> tuple[float, float, float]:
+) -> IntervalAndTest:
     """Interval and p of the mean of `values`, or, with `sets`, of the mean over sets of each set's mean.
 
     With neither `crossed` nor `sets`: `intervals.clustered_interval`, and a sign-flip test. Otherwise value +- t
     standard errors, where the error comes from what each item adds to the value, (x - mean of its set) / (items of its
-    set x number of sets), summed by cluster. `crossed` is a second way to cluster the same items (each profession in
-    each template), and both are samples: the variance is V(clusters) + V(crossed) - V(both at once), and at least
-    either of the first two (Cameron, Gelbach and Miller 2011, Journal of Business & Economic Statistics 29:238-249). t
-    has Satterthwaite's (1946) degrees of freedom; with two clusters on a side, one. Clusters that are in the same sets
-    are a stratum, whose size was chosen: variances are within strata.
+    set x number of sets), summed by cluster. `crossed` has further ways to cluster the same items (each profession in
+    each template with each word), all of them samples: the variance is that over each way, less that over each two at
+    once, plus that over three at once, and at least that over any single way (Cameron, Gelbach and Miller 2011, Journal
+    of Business & Economic Statistics 29:238-249; see `_over_cells` for what differs). t has Satterthwaite's (1946)
+    degrees of freedom; with two clusters on a side, one. Clusters that are in the same sets are a stratum, whose size
+    was chosen: variances are within strata.
 
     `unit` values lie between 0 and 1: the interval is computed for the logit, and stays in between. A set whose values
     are all 0, or all 1 (or all -1, without `unit`), has no spread: Wilson's interval over its clusters stands in for
-    it, joined to the rest as root of the sum of squares. NaN where a stratum of `clusters` is a single one.
+    it, joined to the rest as root of the sum of squares. NaN where a set has a single one of `clusters`.
     """
     g, index = numbered(clusters)
-    if crossed is not None:
-        h, other = numbered(crossed)
-        cells = len(set(zip(index.tolist(), other.tolist(), strict=True)))
-        if h < 2 or g == h == cells:
-            crossed = None
-        elif g < 2 and sets is None:
-            clusters, crossed = crossed, None
-    if crossed is None and sets is None:
-        return *clustered_interval(values, clusters, rng), sign_flip_test(values - neutral, clusters, rng)
+    crossed = [way for way in crossed if _another(clusters, way)]
+    if crossed and g < 2 and sets is None:
+        clusters, *crossed = crossed
+    if not crossed and sets is None:
+        return IntervalAndTest(
+            *clustered_interval(values, clusters, rng), sign_flip_test(values - neutral, clusters, rng)
+        )
     _, which = numbered(sets if sets is not None else [""] * len(values))
     value, parts = _contributions(values, which)
     error = _error(parts, which, clusters, crossed)
     none = error.variance <= (1e-12 * np.abs(values).max()) ** 2  # but for rounding
     if math.isnan(error.variance) or (none and sets is None):  # a few that agree do not prove it of all
-        return math.nan, math.nan, math.nan
+        return IntervalAndTest(math.nan, math.nan, math.nan)
     half = 0.0 if none else quantile(0.975, error.freedom) * math.sqrt(error.variance)
     low, high = _logit_ends(value, half) if unit and 0 < value < 1 else (value - half, value + half)
     if sets is not None:
         low, high = _widened(values, which, index, (value, low, high), unit)
-    return low, high, interval_test(value - neutral, low - neutral, high - neutral, error.freedom)
+    p = interval_test(value - neutral, low - neutral, high - neutral, error.freedom)
+    return IntervalAndTest(low, high, p, error.freedom)
 
 
 def mean_estimate(values: Floats, clusters: Sequence[str], rng: np.random.Generator, **how: Any) -> Estimate:
@@ -72,17 +84,28 @@ def mean_estimate(values: Floats, clusters: Sequence[str], rng: np.random.Genera
     """
     if not len(values):
         return Estimate(math.nan)
-    g = fewest(clusters, how.get("crossed"))
-    if constant(values) and how.get("sets") is None:
-        return Estimate(float(values.mean()), n=len(values), clusters=g)
-    low, high, p = mean_test(values, clusters, rng, **how)
-    return Estimate(float(values.mean()), low, high, len(values), p=p, clusters=g)
+    sets: Sequence[str] | None = how.get("sets")
+    g = fewest(clusters, how.get("crossed", ()), sets)
+    value = float(values.mean()) if sets is None else _contributions(values, numbered(sets)[1])[0]
+    if constant(values) and sets is None:
+        return Estimate(value, n=len(values), clusters=g)
+    return Estimate(value, n=len(values), clusters=g, **mean_test(values, clusters, rng, **how)._asdict())
 
 
-def fewest(clusters: Sequence[str], crossed: Sequence[str] | None) -> int:
-    """How many clusters there are; where two sets cross, on the smaller side, unless that is a single one."""
-    sizes = [len(set(side)) for side in (clusters, crossed) if side is not None]
+def fewest(clusters: Sequence[str], crossed: Sequence[Sequence[str]] = (), sets: Sequence[str] | None = None) -> int:
+    """How many clusters there are: in the smallest set, and of the way that has fewest, unless that is a single one."""
+    which = sets if sets is not None else [""] * len(clusters)
+    sizes = [
+        min(Counter(of for of, _ in set(zip(which, way, strict=True))).values(), default=1)
+        for way in (clusters, *crossed)
+    ]
     return min([size for size in sizes if size > 1], default=1)
+
+
+def _another(clusters: Sequence[str], way: Sequence[str]) -> bool:
+    """Whether the second way to cluster has several clusters, and is not the first by another name."""
+    sizes = len(set(clusters)), len(set(way))
+    return sizes[1] > 1 and not sizes[0] == sizes[1] == len(set(zip(clusters, way, strict=True)))
 
 
 def _contributions(values: Floats, which: Indices) -> tuple[float, Floats]:
@@ -94,46 +117,92 @@ def _contributions(values: Floats, which: Indices) -> tuple[float, Floats]:
 
 @dataclass(frozen=True)
 class _Error:
-    """A variance with its degrees of freedom."""
+    """A variance with its degrees of freedom, and how many clusters the smallest set has."""
 
     variance: float
     freedom: float
+    fewest: int = 2
 
 
-def _error(parts: Floats, which: Indices, clusters: Sequence[str], crossed: Sequence[str] | None) -> _Error:
-    one, fewest = _side(parts, which, clusters)
-    if math.isnan(one.variance):
-        return one
-    if crossed is None:
-        return _Error(one.variance, 1.0 if fewest < 3 else one.freedom)
-    other, fewest_crossed = _side(parts, which, crossed)
-    if math.isnan(other.variance):
-        return _Error(one.variance, 1.0 if fewest < 3 else one.freedom)
-    both, _ = _side(parts, which, [f"{a}\0{b}" for a, b in zip(clusters, crossed, strict=True)])
-    within = 0.0 if math.isnan(both.variance) else both.variance
-    variance = max(one.variance + other.variance - within, one.variance, other.variance)
-    if variance == 0:
+def _error(parts: Floats, which: Indices, clusters: Sequence[str], crossed: Sequence[Sequence[str]]) -> _Error:
+    ways = [(index, _over_clusters(parts, which, index)) for _, index in map(numbered, (clusters, *crossed))]
+    if math.isnan((first := ways[0][1]).variance):
+        return first
+    ways = [(index, of) for index, of in ways if not math.isnan(of.variance)]
+    single = [of for _, of in ways]
+    variance, used = math.fsum(of.variance for of in single), [*single]
+    for size in range(2, len(ways) + 1):
+        for chosen in combinations([index for index, _ in ways], size):
+            used.append(_over_cells(parts, which, chosen))
+            variance += used[-1].variance * (1 if size % 2 else -1)
+    variance = max(variance, *(of.variance for of in single))
+    if not variance:
         return _Error(0.0, 1.0)
-    used = [side for side in (one, other, both) if side.variance > 0]
-    freedom = variance**2 / math.fsum(side.variance**2 / side.freedom for side in used)
-    return _Error(variance, 1.0 if min(fewest, fewest_crossed) < 3 else freedom)
+    freedom = 1 / math.fsum((of.variance / variance) ** 2 / of.freedom for of in used if of.variance)
+    return _Error(variance, 1.0 if min(of.fewest for of in single) < 3 else max(freedom, 1.0))
 
 
-def _side(parts: Floats, which: Indices, clusters: Sequence[str]) -> tuple[_Error, int]:
-    """The variance over one way to cluster the items, stratum by stratum, and the size of the smallest stratum."""
-    size, index = numbered(clusters)
-    member = np.zeros((size, which.max() + 1), dtype=bool)
+def _over_clusters(parts: Floats, which: Indices, index: Indices) -> _Error:
+    """The variance over one way to cluster the items, by leaving out one cluster at a time, stratum by stratum.
+
+    So large clusters count by their leverage. The degrees of freedom are those of as many clusters of one size as have
+    the same spread of squared weights (Carter, Schnepel and Steigerwald 2017, Review of Economics and Statistics
+    99:698-709), less one for each stratum. NaN where a set has a single cluster.
+    """
+    member, strata = _strata(index, which)
+    fewest = int(member.sum(axis=0).min())
+    if fewest < 2:
+        return _Error(math.nan, math.nan, fewest)
+    both = _joint(index, which)
+    size = np.bincount(which)
+    sums = np.bincount(index, weights=parts / (1 - np.bincount(both)[both] / size[which]))
+    counts = np.bincount(strata)
+    centred = sums - (np.bincount(strata, weights=sums) / counts * (counts > 1))[strata]  # a lone one is not its mean
+    variances = np.maximum(counts - 1, 1) / counts * np.bincount(strata, weights=centred**2)
+    weights = np.bincount(index, weights=1 / (size * len(size))[which]) ** 2
+    alike = np.bincount(strata, weights=weights) ** 2 / np.bincount(strata, weights=weights**2)
+    return _total(variances, np.maximum(alike - 1, 1), fewest)
+
+
+def _over_cells(parts: Floats, which: Indices, ways: Sequence[Indices]) -> _Error:
+    """The variance over the cells that several ways make, without what each of these ways explains by itself.
+
+    Left in, a share 1 / templates of the variance between words would be taken away with that between cells. Where
+    half of the cells or more would be used up, as with a word in ten of a hundred templates, it is left in.
+    """
+    cells = _joint(*ways)
+    _, strata = _strata(cells, which)
+    counts, of_item, rest = np.bincount(strata), strata[cells], parts.copy()
+    used = np.ones(len(counts))
+    for way in ways:
+        used += [len(np.unique(way[of_item == stratum])) - 1 for stratum in range(len(counts))]
+        both = _joint(which, way)
+        rest -= (np.bincount(both, weights=parts) / np.bincount(both))[both]
+    if (2 * used > counts).any():
+        used, rest = np.ones(len(counts)), parts
+    squares = np.bincount(strata, weights=np.bincount(cells, weights=rest) ** 2)
+    return _total(counts / np.maximum(counts - used, 1) * squares, np.maximum(counts - used, 1))
+
+
+def _joint(*indices: Indices) -> Indices:
+    """The number of each combination of labels that occurs."""
+    codes = np.ravel_multi_index(indices, [int(index.max()) + 1 for index in indices])
+    return np.unique(codes, return_inverse=True)[1]
+
+
+def _strata(index: Indices, which: Indices) -> tuple[NDArray[np.bool_], Indices]:
+    """Which sets each cluster has items of, and the number of its stratum: clusters with items of the same sets."""
+    member = np.zeros((index.max() + 1, which.max() + 1), dtype=bool)
     member[index, which] = True
     _, strata = np.unique(member, axis=0, return_inverse=True)
-    sums = np.bincount(index, weights=parts, minlength=size)
-    counts = np.bincount(strata)
-    if counts.min() < 2:
-        return _Error(math.nan, math.nan), int(counts.min())
-    centred = sums - (np.bincount(strata, weights=sums) / counts)[strata]
-    variances = counts / (counts - 1) * np.bincount(strata, weights=centred**2)
-    variance = float(variances.sum())
-    freedom = variance**2 / float((variances**2 / (counts - 1)).sum()) if variance else 1.0
-    return _Error(variance, freedom), int(counts.min())
+    return member, strata
+
+
+def _total(variances: Floats, freedoms: Floats, fewest: int = 2) -> _Error:
+    """Independent variances as one, with Satterthwaite's degrees of freedom."""
+    whole = float(variances.sum())
+    freedom = 1 / float(((variances / whole) ** 2 / freedoms).sum()) if whole else 1.0
+    return _Error(whole, freedom, fewest)
 
 
 def _logit_ends(value: float, half: float) -> tuple[float, float]:

@@ -3,8 +3,10 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+from scipy import special
 
 from evenhand.stats.intervals import Floats, numbered
 from evenhand.stats.student import quantile, tail
@@ -13,6 +15,10 @@ MOST_COINS = 2**28
 """Coins to toss for one test: with very many clusters fewer draws do."""
 AT_ONCE = 2**22
 """Coins in memory: a hundred thousand clusters would take gigabytes for all draws together."""
+HUGE = 1_000
+"""A t beyond which only its denominator matters; SciPy's search for the noncentrality does not end beyond 1e6."""
+FEW_PATTERNS = 12
+"""Sign patterns that p may count at most: with fewer, flipping signs shows less than t."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,6 @@ def sign_flip_test(
 
 
 def _all_signs(n: int) -> Floats:
-    """Every row of n zeros and ones."""
     return (np.arange(2**n)[:, np.newaxis] >> np.arange(n) & 1).astype(np.float64)
 
 
@@ -98,17 +103,39 @@ def _coins(draws: int, n: int, rng: np.random.Generator) -> Iterator[Floats]:
         yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
 
 
-def detectable(low: float, high: float, g: int, *, rows: int = 1, power: float = 0.8) -> float:
+def detectable(low: float, high: float, freedom: float, clusters: int, *, rows: int = 1) -> float:
     """The smallest distance from neutral that data like these would show, four times in five.
 
-    From a 95 % interval over g clusters: (t(1 - .025 / rows; g - 1) + t(power; g - 1)) standard errors, where one is
-    the half width over t(.975; g - 1). `rows` is the size of the family that p is adjusted over, here by Bonferroni,
-    so that the number errs to the large side. NaN with fewer than two clusters.
+    From a 95 % interval with these degrees of freedom, or with clusters - 1 where they are NaN, since signs of clusters
+    were flipped: as many standard errors, of which one is the half width over t(.975), as make t exceed
+    t(1 - .025 / rows) four times in five: the noncentrality of t. `rows` is the size of the family that p is adjusted
+    over, here by Bonferroni, so that the number errs to the large side. NaN with fewer clusters than a verdict needs.
     """
-    if g < 2:
+    flipped, freedom = math.isnan(freedom), clusters - 1 if math.isnan(freedom) else freedom
+    patterns = math.floor(2 ** (clusters - 1) * 0.05 / rows) if flipped and clusters < 64 else FEW_PATTERNS
+    if not (freedom > 0 and patterns):
         return math.nan
-    error = (high - low) / 2 / quantile(0.975, g - 1)
-    return (quantile(1 - 0.025 / rows, g - 1) + quantile(power, g - 1)) * error
+    error = (high - low) / 2 / quantile(0.975, freedom)
+    if patterns < FEW_PATTERNS:
+        return error * math.sqrt(clusters) * _detectable_by_flips(clusters, patterns)
+    least = quantile(1 - 0.025 / rows, freedom)
+    if least > HUGE:
+        return error * least * math.sqrt(special.chdtri(freedom, 0.2) / freedom)
+    return error * float(special.nctdtrinc(freedom, 0.2, least))
+
+
+@cache
+def _detectable_by_flips(clusters: int, patterns: int) -> float:
+    """The mean, in standard deviations of normal clusters, at which sign flips show a lean four times in five.
+
+    p is small enough if at most so many sign patterns have a sum as large as the observed one, itself included: with a
+    mean d and noise z, fewer than that many non-empty sets of clusters have mean(z) <= -d. So each draw of z has its
+    least d. The sets are of the eight lowest clusters: of hardly any others is the mean among the lowest.
+    """
+    noise = np.sort(np.random.default_rng(0).normal(size=(10_000, clusters)), axis=1)[:, :8]
+    chosen = _all_signs(noise.shape[1])[1:]
+    means = noise @ (chosen / chosen.sum(axis=1, keepdims=True)).T
+    return float(np.quantile(-np.partition(means, patterns - 1, axis=1)[:, patterns - 1], 0.8))
 
 
 def interval_test(value: float, low: float, high: float, freedom: float) -> float:

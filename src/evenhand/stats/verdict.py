@@ -1,9 +1,9 @@
 """The one rule behind every verdict: terminal, page, comparison and exports ask it, and nothing else decides.
 
 A value leans where its 95 % interval leaves out the neutral value and its p, adjusted by Holm over its family, is
-below .05. The family is the rows of one dataset and measure: all items together with the groups. A change counts where
-the same holds of the change in distance from neutral. Where too few words were tested for any result to pass,
-or the model is unfit to be measured, there is no verdict.
+below .05. Stereotype and default of all items are one family, the rows below them another; where these cannot be told
+apart, all rows of one dataset and measure are. A change counts where the same holds of the change in distance from
+neutral. Where too few words were tested for any result to pass, or the model is unfit, there is no verdict.
 """
 
 import math
@@ -17,10 +17,10 @@ from evenhand.stats.significance import detectable, holm
 ALPHA = 0.05
 FEWEST_CROSSED = 3
 """Clusters on the smaller side of a crossed design: with two, t has one degree of freedom and decides nothing."""
-FAMILY = "p, adjusted by Holm over the rows of the same dataset and measure"
+FAMILY = "p, adjusted by Holm over the rows that are judged together"
 RULE = f"the 95 % interval leaves out the neutral value, and {FAMILY}, is below .05"
 
-TESTS = ("p", "p_holm", "clusters", "needed", "detectable")
+TESTS = ("p", "p_holm", "clusters", "freedom", "needed", "detectable")
 """The fields of an estimate that its verdict rests on, besides the value and its interval."""
 
 AnyEstimate = TypeVar("AnyEstimate", bound=Estimate)
@@ -75,7 +75,7 @@ def adjust(family: Sequence[AnyEstimate], *, crossed: bool = False) -> list[AnyE
             found,
             p_holm=math.nan if math.isnan(found.p) else next(adjusted),
             needed=needed,
-            detectable=detectable(found.low, found.high, found.clusters, rows=rows or 1),
+            detectable=detectable(found.low, found.high, found.freedom, found.clusters, rows=rows or 1),
         )
         if found.known
         else found

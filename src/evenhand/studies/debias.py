@@ -19,6 +19,7 @@ from evenhand import models
 from evenhand.analysis.change import changed
 from evenhand.analysis.comparison import Comparison
 from evenhand.auditing.audit import audit
+from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import prepare, public_path, read_parsed, write_whole
 from evenhand.core.items import Pair
 from evenhand.core.model import Model
@@ -68,7 +69,8 @@ class Debiased:
         found = []
         if self.balance["share"].isna().any():
             found.append("The corpus has no gendered words, so there is no share of them.")
-        away = self.changes[(self.changes["group"] == "all") & self.changes["moved"].str.startswith("away")]
+        whole = self.changes["group"].isin(["all", *ESTIMANDS])
+        away = self.changes[whole & self.changes["moved"].str.startswith("away")]
         for row in away[away["measure"] == "gender-agreement"].to_dict("records"):
             lost = f"{-row['change']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}] of P(right pronoun) - P(wrong one)"
             told = f"words of one gender (actress, pregnant) lost {lost}"
@@ -234,7 +236,7 @@ def _complete_card(done: Debiased, corpus: str, share: float, extra: Sequence[st
         "| dataset | measure | group | before | after | change | 95 % interval |",
         "|---|---|---|---|---|---|---|",
     ]
-    for row in done.changes.to_dict("records"):
+    for row in done.changes[done.changes["needed"] > 0].to_dict("records"):
         numbers = " | ".join(f"{row[name]:+.3f}" for name in ("before", "after", "change"))
         span = "–" if np.isnan(row["low"]) else f"[{row['low']:+.3f}, {row['high']:+.3f}]"
         lines.append(f"| {row['dataset']} | {row['measure']} | {row['group']} | {numbers} | {span} |")

@@ -22,7 +22,7 @@ from evenhand.core.files import read_parsed, write_whole
 from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.errors import BadInput
 from evenhand.models import load
-from evenhand.models.loading.checkpoint import reading
+from evenhand.models.loading.checkpoint import OWN, reading
 from evenhand.models.loading.labels import LABELS
 from evenhand.models.loading.names import find
 from evenhand.models.networks.nli import NliModel, token_types
@@ -121,8 +121,6 @@ def finetune_nli(
 
 @dataclass(frozen=True)
 class _Encoded:
-    """Examples as inputs of a network."""
-
     ids: list[list[int]]
     types: list[list[int]]
     """Which of the two texts each token is from; empty if tokenizer or network do not distinguish them."""
@@ -145,8 +143,6 @@ class _Encoded:
 
 @dataclass(frozen=True)
 class _Start:
-    """What training starts from."""
-
     network: Any
     tokenizer: Any
     order: tuple[int, int, int]
@@ -167,7 +163,7 @@ class _Start:
             torch.manual_seed(recipe.seed)  # for the new head
             with reading(found, None, False) as options:
                 network = AutoModelForSequenceClassification.from_pretrained(
-                    found.source, num_labels=len(LABELS), dtype=torch.float32, **options
+                    found.source, num_labels=len(LABELS), dtype=torch.float32, **OWN, **options
                 ).to(device)
         network.requires_grad_(True)  # weights that an adapter was merged into are frozen
         network.config.id2label = dict(zip(order, LABELS, strict=True))

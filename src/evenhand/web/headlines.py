@@ -85,7 +85,7 @@ def read(folder: Path) -> Headlines:
         log.exception(f"The results in '{folder}' could not be read for the list.")
         return Headlines("Its results cannot be read.")
     lines: dict[str, Line] = {}
-    for section, line in found:  # those that lean come first
+    for section, line in sorted(found, key=lambda one: (not one[1].main, one[1].verdicts[0].tone != "leans")):
         number, verdict = line.numbers[0], line.verdicts[0]
         label = f"{dataset(section.dataset)}, {line.label}" if line.label else dataset(section.dataset)
         lines.setdefault(section.dataset, Line(label, number.text, number.brackets, verdict.mark, verdict.short))

@@ -1,8 +1,10 @@
 """A swapped text with its changes marked, and a description of each rule."""
 
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 from evenhand.errors import BadInput
 from evenhand.mitigation.edits import Edit, applied
@@ -10,24 +12,7 @@ from evenhand.mitigation.names import swapper
 
 LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""
-RULES = {
-    "article": "“a” or “an”, as the new word begins",
-    "adjective": "an adjective of one gender and its partner",
-    "animal": "animals: female and male have words of their own",
-    "her: object": "“her” as an object is “him”",
-    "her: possessive": "“her” before what is hers is “his”",
-    "his: alone": "“his” standing alone is “hers”",
-    "his: possessive": "“his” before what is his is “her”",
-    "kinship": "words for relatives",
-    "name": "first names of like frequency, the other gender",
-    "noun": "nouns with a partner",
-    "partner": "husbands, wives and other partners",
-    "person": "words for a person of one gender",
-    "pronoun": "pronouns that have one partner",
-    "religion": "roles in a religion",
-    "role": "words for a job or a role",
-    "title": "titles, by their context",
-}
+RULES = tomllib.loads((files("evenhand.web") / "rules.toml").read_text(encoding="utf-8"))
 """What each rule of an edit does, for people."""
 
 

@@ -16,7 +16,7 @@ from tokenizers import processors
 
 import evenhand
 from evenhand import BadInput, Likelihood, Run, datasets, from_scores
-from evenhand.core.questions import Span
+from evenhand.core.questions import Answer, Span
 from evenhand.errors import EvenhandError, UnfitModel
 from evenhand.integrations.lm_eval import __main__ as command
 from evenhand.integrations.lm_eval import tasks
@@ -130,13 +130,13 @@ def test_crows_pairs_of_the_harness_has_our_differences_and_shares(
     run = evenhand.audit("mini-en", **asked)
     rows, ours = lines(samples), scores(run, "likelihood-difference")
     differences = [float(row["likelihood_diff"]) for row in rows]
-    assert differences == pytest.approx([abs(d) for d in ours], abs=1e-5, nan_ok=True)
+    assert differences == pytest.approx([abs(d) for d in ours], abs=1e-4, nan_ok=True)
     assert [row["pct_stereotype"] for row in rows] == [1, 1, 1, 0, 0]
     shares = [1, 1, 1, 0.5, math.nan]  # half for a tie, which is 0 there, as is NaN
     assert scores(run, "stereotype-share") == pytest.approx(shares, nan_ok=True)
     assert math.isnan(values["likelihood_diff"])
     back = from_scores(samples, **asked, name="back")
-    assert scores(back, "likelihood-difference") == pytest.approx(ours, abs=1e-5, nan_ok=True)
+    assert scores(back, "likelihood-difference") == pytest.approx(ours, abs=1e-4, nan_ok=True)
     assert back.record.audits[0].kind == "masked"
 
 
@@ -248,6 +248,26 @@ def test_texts_without_a_score_are_refused_unless_they_may_be_nan(
     with caplog.at_level(logging.WARNING):
         found = [logp for logp, _ in lenient.loglikelihood(requests("loglikelihood", *asked))]
     assert [logp == logp for logp in found] == [True, False, False, False]
+    assert "They are NaN" in caplog.text
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, 0.5])
+def test_numbers_of_a_broken_model_are_refused_or_nan_too(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, bad: float
+) -> None:
+    """Tasks that compare would take NaN for a wrong answer, and a probability above 1 for a right one."""
+    from evenhand.integrations.lm_eval import backend as module
+
+    def broken(plan: Any, stream: Any) -> list[Answer]:
+        return [Answer((-1.0,)), Answer((-1.0, bad))]
+
+    monkeypatch.setattr(module, "work_through", broken)
+    asked = requests("loglikelihood", ("", "She is."), ("", "He is."))
+    with pytest.raises(BadInput, match="1 of 2 texts cannot be scored. The first, 'He is.': (not a finite|a log-prob)"):
+        module.MaskedBackend("mini-en").loglikelihood(asked)
+    with caplog.at_level(logging.WARNING):
+        found = [logp for logp, _ in module.MaskedBackend("mini-en", unscored="nan").loglikelihood(asked)]
+    assert found == pytest.approx([-1.0, math.nan], nan_ok=True)
     assert "They are NaN" in caplog.text
 
 

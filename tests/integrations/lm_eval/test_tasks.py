@@ -11,6 +11,7 @@ import pytest
 from evenhand import datasets
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from evenhand.core import questions
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Choice, texts
 from evenhand.core.measure import Unscored
@@ -88,6 +89,24 @@ def test_a_pronoun_blank_is_its_sentences_and_a_question_its_letters(
 def test_metrics_of_pairs_keep_the_sign(lean: float, share: float) -> None:
     found = exported.pairs({}, [(-10 + lean, False), (-10, False)])
     assert list(found.values()) == pytest.approx([abs(lean), lean, share], nan_ok=True)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 0.5, 1000.0])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_no_metric_is_made_of_what_can_be_no_likelihood(bad: float, place: int) -> None:
+    """Whatever backend gave it: not finite, or a probability above 1."""
+    given = [(bad if i == place else -0.4, False) for i in range(3)]
+    document = {"right": 2, "stereotype": 0, "unknown": 2}
+    found = [exported.blanks({}, given), exported.choices(document, given)]
+    found += [exported.pairs({}, given[:2])] if place < 2 else []
+    for metrics in found:
+        numbers = [value[0] if isinstance(value, tuple) else value for value in metrics.values()]
+        assert all(map(math.isnan, numbers)), metrics
+
+
+def test_rounding_is_ours() -> None:
+    assert exported.ROUNDING == questions.ROUNDING
+    assert exported.pairs({}, [(questions.ROUNDING / 2, False), (-1.0, False)])["stereotype-share"] == 1.0
 
 
 CHOICE = Choice("a", "They met.", "Who?", ("Ann", "Bob", "Unknown"), 2, 0, 2, {"condition": "disambiguated"})

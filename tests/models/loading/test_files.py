@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from transformers import PreTrainedModel
 
 import evenhand
 from evenhand import ModelError
@@ -143,3 +144,32 @@ def test_weights_of_other_shapes_are_said_to_be_so(model: Path) -> None:
 def test_settings_with_which_nothing_can_be_computed_are_refused(model: Path, heads: int) -> None:
     change(model / "config.json", num_attention_heads=heads)
     refused(model, "cannot be loaded")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("num_hidden_layers", 10_000_000), ("hidden_size", 10**9), ("vocab_size", 10**12), ("num_labels", 10**9)),
+        *(("intermediate_size", 10**400), ("text_config", {"num_hidden_layers": 10**7})),
+    ],
+)
+def test_sizes_that_no_weights_can_fill_are_refused_before_a_network_is_built(
+    model: Path, name: str, value: object
+) -> None:
+    change(model / "config.json", **{name: value})
+    refused(model, "in config.json is [0-9,…]+.* and its weights are for [0-9,]+ at most")
+
+
+@pytest.mark.parametrize("name", ["attn_implementation", "_attn_implementation"])
+def test_a_configuration_cannot_ask_for_a_kernel(model: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    asked = []
+
+    def adjusted(self: PreTrainedModel, wanted: str | None, *more: Any, **how: Any) -> str:
+        asked.append(wanted)
+        return "eager"
+
+    monkeypatch.setattr(PreTrainedModel, "_check_and_adjust_attn_implementation", adjusted)
+    change(model / "config.json", **{name: "somebody/kernel"})
+    evenhand.load(str(model))
+    assert asked
+    assert "somebody/kernel" not in asked

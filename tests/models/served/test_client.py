@@ -10,8 +10,10 @@ import pytest
 
 import evenhand
 from evenhand.errors import BadInput, ModelError, ModelNotFound
+from evenhand.models.served import replies
 from evenhand.models.served.address import Address
 from evenhand.models.served.client import Client, Request
+from evenhand.models.served.connection import Response
 from evenhand.models.served.model import ServedModel
 
 from .conftest import Connect
@@ -30,6 +32,15 @@ KEY = "sk-very-secret-1234"
         (f"http://me:{KEY}@localhost/v1", "holds a password or a key"),
         (f"http://{KEY}@localhost/v1", "holds a password or a key"),
         (f"http://localhost/v1?api_key={KEY}", "holds a password or a key"),
+        (f"http://localhost/v1?sig={KEY}", "holds a password or a key"),
+        (f"http://localhost/v1#{KEY}", "holds a password or a key"),
+        (f"http://me:a?{KEY}@localhost/v1", "holds a password or a key"),
+        (f"http://me:a@{KEY}@localhost:99999/v1", "holds a password or a key"),
+        (f"me:{KEY}@localhost/v1", "holds a password or a key"),
+        (f"http://localhost:x?{KEY}", "holds a password or a key"),
+        ("http://münchen.example/v1", "in ASCII: .* Got 'http://münchen"),
+        ("http://local host/v1", "is the address of a server"),
+        ("http://localhost/v1?", "holds a password or a key"),
     ],
 )
 def test_a_wrong_url_is_refused_and_a_key_in_it_is_not_repeated(url: str, says: str) -> None:
@@ -55,6 +66,9 @@ def test_the_environment_says_where_the_server_is(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("OPENAI_API_KEY", "“sk”")
     with pytest.raises(BadInput, match="characters that no key has"):
         Address.of("openai:tiny", "http://localhost:2")
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(BadInput, match="is openai:NAME"):
+        Address.of("openai:\udcff", "http://localhost:2")
 
 
 def test_where_nobody_listens_there_is_no_server() -> None:
@@ -101,6 +115,30 @@ def test_a_server_that_repeats_the_key_does_not_make_us_repeat_it(connect: Conne
     server.faults = frozenset({"leaks the key"})
     with pytest.raises(ModelError, match=r"refuses a question \(422\): 'no rights with Bearer \(key\)'"):
         model.answer([evenhand.Likelihood("He works.")])
+
+
+def test_a_key_in_any_reply_gets_into_no_run(connect: Connect, tmp_path: Path) -> None:
+    for gives in ({"echo", "next", "text", "models"}, {"text", "chat text"}):
+        _, model = connect(key=KEY, faults=frozenset({"repeats the key"}), gives=frozenset(gives), samples=2)
+        assert model.about["answered_by"] == "tiny-(key)"
+        assert model.answer([evenhand.Choose("Who?", ("He", "She"), by="letters")])
+    written = model.client.one(Request.of("completions", model="tiny", prompt="Who?", temperature=1))
+    assert replies.text(written) == "A (key)"
+    _, model = connect(key=KEY, faults=frozenset({"repeats the key"}))
+    run = evenhand.audit(model, dataset="tgb", limit=2, out=tmp_path)
+    run.report()
+    kept = [path for path in run.path.rglob("*") if path.is_file()]
+    assert (run.path / "report.html") in kept
+    assert not [path.name for path in kept if KEY.encode() in path.read_bytes()]
+
+
+def test_an_escaped_key_is_found_and_a_placeholder_changes_no_token() -> None:
+    escaped = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
+    reply = Response(200, "OK", {}, f'{{"model": "{escaped}", "choices": [{{"x {escaped}": 1}}]}}')
+    assert Client(Address("tiny", "http://h/v1", KEY))._reply(reply) == {"model": "(key)", "choices": [{"x (key)": 1}]}
+    for key, name in (("A", "tiny"), ("EMPTY", "tiny"), ("lm-studio", "lm-studio/tiny")):
+        reply = Response(200, "OK", {}, f'{{"model": "{name}", "text": "A {key}"}}')
+        assert Client(Address(name, "http://h/v1", key))._reply(reply) == {"model": name, "text": f"A {key}"}
 
 
 def test_an_unknown_model_is_told_with_those_there_are(connect: Connect) -> None:

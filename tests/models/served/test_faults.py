@@ -2,10 +2,12 @@
 
 import pytest
 
-from evenhand import Choose, Likelihood
+from evenhand import Choose, Fill, Likelihood, Span
+from evenhand.core.questions import Question
 from evenhand.errors import EvenhandError, ModelError, ModelNotFound, UnfitModel
+from evenhand.models.base import ServerChanged
 from helpers import tiny
-from helpers.openai_server import FAULTS
+from helpers.openai_server import FAULTS, MALFORMED
 
 from .conftest import Connect
 
@@ -26,14 +28,17 @@ REFUSED: dict[str, tuple[type[EvenhandError], str]] = {
     "endless storm": (ModelError, "answers 429.*for 0.5 seconds. Answers so far are kept.*`concurrency`"),
     "always dropped": (ModelError, "does not keep the connection, for 0.5 seconds"),
     "always html": (ModelError, "something other than JSON: '<html><body>502 Bad Gateway.*ends in /v1"),
+    "deep": (ModelError, "something other than JSON: '\\[\\[\\["),
+    "huge deep": (ModelError, "something other than JSON"),
     "other shape": (ModelError, "not of the shape of OpenAI's API"),
     "another model": (ModelNotFound, "'other' answers in its place: ask for openai:other"),
     "noise": (UnfitModel, "Two askings of one question differ|not those of its tokens"),
     "leaks the key": (UnfitModel, "neither completions nor chats"),
 }
-SURVIVED = ("storm", "dropped", "html")
+SURVIVED = ("storm", "dropped", "html", "odd storm")
 SAID = ("echo ignored", "temperature")
-LATER = ("another model later",)
+LATER = ("another model later", "slightly positive", "infinite", "nan", "random")
+ELSEWHERE = ("repeats the key", "slow", "endless", "no numbers when cold", *MALFORMED)  # test_client, test_malformed
 
 
 @pytest.mark.parametrize("fault", REFUSED)
@@ -74,13 +79,61 @@ def test_another_model_in_the_middle_stops_the_run(connect: Connect) -> None:
 def test_a_prompt_that_is_cut_later_has_no_answer(connect: Connect) -> None:
     server, model = connect()
     server.faults = frozenset({"truncated"})
+    model.reference = {}  # would be cut, too
     assert {answer.note for answer in model.answer(LIKELIHOODS[2:5])} == {
         "the server's tokens do not give the text back"
     }
     server, model = connect(faults=frozenset({"echo ignored"}), top=20)
     server.faults = frozenset({"truncated"})
+    model.reference = {}
     long = Choose("They wrote 24 letters; nobody answered. " * 4, ("He", "She"), by="letters")
     assert model.answer([long])[0].note == "the server has cut the prompt"
+
+
+SPAN = Span(0, 2)
+BLANKS = Fill("He works.", SPAN, "He", among=("He", "She"))
+WHOLE_OPTIONS = Choose("Who works?", ("He", "She"))
+
+
+@pytest.mark.parametrize("question", [LIKELIHOODS[0], BLANKS, WHOLE_OPTIONS], ids=lambda asked: type(asked).__name__)
+@pytest.mark.parametrize(
+    ("fault", "note"),
+    [
+        ("positive", "a log-probability above 0"),
+        ("slightly positive", "a log-probability above 0"),
+        ("infinite", "not a finite number"),
+        ("nan", "not a finite number"),
+        ("zeros", "every log-probability in the server's reply is 0"),
+    ],
+)
+def test_numbers_that_are_no_log_probabilities_are_no_answer(
+    connect: Connect, question: Question, fault: str, note: str
+) -> None:
+    """Before anything is normalised: blanks and choices would turn any numbers into probabilities."""
+    server, model = connect()
+    server.faults = frozenset({fault})
+    model.reference = {}  # would notice first
+    (answer,) = model.answer([question])
+    assert answer.note == note
+
+
+def test_letters_with_impossible_numbers_have_no_answer(connect: Connect) -> None:
+    server, model = connect(faults=frozenset({"echo ignored"}))
+    model.reference = {}
+    for fault, note in {"positive": "above 0", "nan": "finite", "zeros": "is 0"}.items():
+        server.faults = frozenset({"echo ignored", fault})
+        assert note in model.answer([LETTERS])[0].note
+
+
+@pytest.mark.parametrize("fault", ["zeros", "shifted logprobs", "log10", "random", "positive"])
+@pytest.mark.parametrize("gives", [ALL, ALL - {"echo"}], ids=["whole texts", "next tokens"])
+def test_numbers_that_go_bad_stop_the_run(connect: Connect, fault: str, gives: frozenset[str]) -> None:
+    if (fault, "echo" in gives) == ("shifted logprobs", False):
+        pytest.skip("nothing is shifted where only next tokens are given")
+    server, model = connect(gives=gives)
+    server.faults = frozenset({fault})
+    with pytest.raises(ServerChanged, match="have changed.*are discarded.*run the same command again"):
+        model.answer([LIKELIHOODS[0] if "echo" in gives else LETTERS])
 
 
 def test_a_doubled_start_is_seen_in_the_echo_where_the_server_counts_no_tokens(connect: Connect) -> None:
@@ -96,4 +149,4 @@ def test_a_server_that_stops_in_the_middle_is_an_error_after_some_patience(conne
 
 
 def test_no_fault_is_untested() -> None:
-    assert {*REFUSED, *SURVIVED, *SAID, *LATER} == set(FAULTS)
+    assert {*REFUSED, *SURVIVED, *SAID, *LATER, *ELSEWHERE} == set(FAULTS)

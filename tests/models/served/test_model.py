@@ -59,7 +59,7 @@ def test_nli_is_a_choice_of_three_words_as_in_this_process(
         assert sum(map(math.exp, theirs.logps)) == pytest.approx(1.0)
     server, letters = connect(labels="True,Neither,False", faults=frozenset({"echo ignored"}))
     (answer,) = letters.answer(asked[:1])
-    assert server.seen[-1]["prompt"].endswith("or Neither?\nA. True\nB. Neither\nC. False\nAnswer:")
+    assert server.seen[-2]["prompt"].endswith("or Neither?\nA. True\nB. Neither\nC. False\nAnswer:")
     assert answer.note or sum(map(math.exp, answer.logps)) == pytest.approx(1.0)
     assert letters.fingerprint != connect(faults=frozenset({"echo ignored"}))[1].fingerprint
 
@@ -68,7 +68,7 @@ def test_equal_requests_are_sent_once(connect: Connect) -> None:
     server, model = connect()
     before = len(server.seen)
     model.answer(FILLS[::2])  # the same three sentences, three times
-    assert len(server.seen) - before == 3
+    assert len(server.seen) - before == 3 + 1  # and the reference
 
 
 def test_next_tokens_answer_letters_and_nothing_else(connect: Connect, local: CausalLM) -> None:
@@ -81,7 +81,7 @@ def test_next_tokens_answer_letters_and_nothing_else(connect: Connect, local: Ca
         model.answer([LIKELIHOODS[0]])
     before = len(server.seen)
     (letters,) = model.answer([CHOICES[0]])
-    assert len(server.seen) - before == 1
+    assert len(server.seen) - before == 1 + 1  # and the reference
     if letters.note:
         assert letters.note == "no option is among the likeliest tokens"
     else:
@@ -114,7 +114,7 @@ def test_chats_are_asked_by_letters(connect: Connect) -> None:
     assert model.cannot(CHOICES[0]) == "it has chats only: ask with `chat`"
     assert "only their letters" in model.cannot(Choose(PROMPT, OPTIONS, chat=True))
     model.answer([question])
-    assert server.seen[-1]["messages"] == [
+    assert server.seen[-2]["messages"] == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": question.text},
     ]

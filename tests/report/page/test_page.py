@@ -20,12 +20,14 @@ from evenhand.analysis.change import changed
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
+from evenhand.core.scores import Value
 from evenhand.report import page as pages_module
 from evenhand.report.page import page, policy
 from evenhand.report.page.numbers import Number, probability
 from evenhand.report.page.provenance import debiasing
 from evenhand.report.page.readings import group, group_name, own, reading, verdict
 from evenhand.report.page.scale import domain, strip
+from evenhand.runs.values import rows_from
 from helpers.document import Element, parsed
 from helpers.written_runs import task
 
@@ -88,11 +90,17 @@ def rows(html: str) -> list[Row]:
     return found
 
 
-def values_in(html: str) -> dict[tuple[str, str, frozenset[tuple[str, str]]], Row]:
-    """Those that hold values of results.json, by dataset, measure and groups."""
-    own = [row for row in rows(html) if row.caption != "Women minus men"]
+JUDGED = ("Stereotype and default", "Women minus men")
+SAMPLE = "Stereotype and default by "
+Place = tuple[str, str, frozenset[tuple[str, str]]]
+
+
+def values_in(html: str) -> dict[Place, Row]:
+    """Those that hold values of results.json, by dataset, measure and groups; judged ones by their name, `row`."""
+    own = [row for row in rows(html) if not row.caption.startswith(SAMPLE)]
     found = {(row.dataset, row.measure, frozenset(row.groups.items())): row for row in own}
     assert len(found) == len(own)  # none stands there twice
+    assert all((row.caption in JUDGED) == ("what" in row.groups) for row in own)
     return found
 
 
@@ -101,8 +109,15 @@ def in_words(groups: Mapping[str, str]) -> frozenset[tuple[str, str]]:
     return frozenset((group_name(name), group(name, label)) for name, label in groups.items() if name != "better")
 
 
-def place_of(result: Mapping[str, Any]) -> tuple[str, str, frozenset[tuple[str, str]]]:
-    return result["dataset"], result["measure"], in_words(result["groups"])
+def name_of(result: Mapping[str, Any]) -> str:
+    """What the page calls a row of stereotype, default, or women minus men."""
+    return ", ".join(filter(None, (result["estimand"], *(group(*of) for of in result["groups"].items()))))
+
+
+def place_of(result: Mapping[str, Any]) -> Place:
+    judged = result["estimand"] or result["contrast"]
+    of = frozenset({("what", name_of(result))}) if judged else in_words(result["groups"])
+    return result["dataset"], result["measure"], of
 
 
 def has_value(cell: Element, value: float | None) -> bool:
@@ -112,10 +127,17 @@ def has_value(cell: Element, value: float | None) -> bool:
     return float(cell.attributes["data-value"]) == value and float(cell.text) == pytest.approx(value, abs=6e-4)
 
 
-def has_interval(text: str, low: float | None, high: float | None) -> bool:
+def has_interval(text: str, low: float | None, high: float | None, *narrow: float | None) -> bool:
+    """Are these its ends, and after them those in these sentences, where there are such?"""
     if low is None or high is None:
-        return "–" in text
-    return [float(end) for end in re.findall(r"[+-]?\d+\.\d+", text)] == pytest.approx([low, high], abs=6e-4)
+        return text == "–"
+    ends = [end for end in (low, high, *narrow) if end is not None]
+    assert ("in these sentences" in text) == (len(ends) == 4)
+    return [float(end) for end in re.findall(r"[+-]?\d+\.\d+", text)] == pytest.approx(ends, abs=6e-4)
+
+
+def ends_of(result: Mapping[str, Any]) -> list[float | None]:
+    return [result[name] for name in ("low", "high", "narrow_low", "narrow_high")]
 
 
 def items_in(element: Element) -> list[dict[str, Any]]:
@@ -179,31 +201,64 @@ def test_every_value_of_the_run_is_in_the_row_of_its_group_and_the_section_of_it
     two: list[Run], html: str
 ) -> None:
     shown = values_in(html)
-    results = [row for row in two[0].results if not row["contrast"]]
+    results = two[0].results
+    assert {row["estimand"] for row in results} == {"", "stereotype", "default"}
     assert set(shown) == {place_of(result) for result in results}
     for result in results:
         cells = shown[place_of(result)].cells
         assert has_value(cells["value"], result["value"])
-        assert has_interval(cells["value, interval"].text, result["low"], result["high"])
+        assert has_interval(cells["value, interval"].text, *ends_of(result))
         assert [int(cells[name].text) for name in ("n", "unscored")] == [result["n"], result["unscored"]]
 
 
-def test_a_line_of_the_scorecard_has_the_value_of_all_items_and_leads_to_its_section(two: list[Run], html: str) -> None:
-    document = parsed(html)
-    wholes = {(r["measure"], r["dataset"]): r for r in two[0].results if not (r["groups"] or r["contrast"])}
-    seen = []
+def test_a_line_of_the_scorecard_has_the_number_that_is_judged_and_leads_to_its_section(
+    two: list[Run], html: str
+) -> None:
+    document, run = parsed(html), two[0]
+    seen: list[tuple[str, str, str]] = []
     for card in document.one("section#scorecard").all("section.card"):
-        for line in (line for line in card.all("div.line") if line.all("a")):
-            article = document.one(line.one("a").attributes["href"])
-            measure, dataset = article.all("p.small")[0].text.split(":")[0].split(" on ")
-            assert line.all("span.small")[0].text.startswith(f"{measure}, n ")
-            assert card.one("code").text == dataset
-            seen.append((measure, dataset))
-            if measure != "association":  # whose lines are women minus men
-                whole = wholes[measure, dataset]
-                assert float(line.one("span.number").text) == pytest.approx(whole["value"], abs=6e-4)
-                assert has_interval(line.one("span.interval-text").text, whole["low"], whole["high"])
-    assert sorted(seen) == sorted(wholes)
+        measure = dataset = ""
+        for line in card.all("div.line"):
+            if line.all("a"):
+                article = document.one(line.one("a").attributes["href"])
+                measure, dataset = article.all("p.small")[0].text.split(":")[0].split(" on ")
+                assert line.all("span.small")[0].text.startswith(f"{measure}, n ")
+                assert card.one("code").text == dataset
+            label = "".join(span.text for span in line.all("span.label"))
+            (of,) = [row for row in _on_the_scorecard(run, dataset, measure) if name_of(row) == label]
+            seen.append((dataset, measure, label))
+            assert float(line.one("span.number").text) == pytest.approx(of["value"], abs=6e-4)
+            assert has_interval(line.one("span.interval-text").text, of["low"], of["high"])
+    names = [task.name for task in run.record.tasks]
+    wanted = [(*name, name_of(row)) for name in names for row in _on_the_scorecard(run, *name)]
+    assert sorted(seen) == sorted(wanted)
+
+
+def _on_the_scorecard(run: Run, dataset: str, measure: str) -> list[dict[str, Any]]:
+    """Stereotype and default of all items and women minus men; where there are none, the value of all items."""
+    mine = [row for row in run.results if (row["dataset"], row["measure"]) == (dataset, measure)]
+    judged = [row for row in mine if row["contrast"] or (row["estimand"] and not row["groups"])]
+    return judged or [row for row in mine if not row["groups"]]
+
+
+def test_a_page_shows_stereotype_and_default_by_template_and_by_person_word(small: Run) -> None:
+    shown = [row for row in rows(page([small])) if row.caption.startswith(SAMPLE)]
+    task, scores = small.task("emotions-en", "association"), small.scores_of("emotions-en", "association")
+    for name, head in (("template", "template"), ("slot", "person words")):
+        mine = [row for row in shown if head in row.groups]
+        wanted: dict[tuple[str, str], Value] = {}
+        for label, part in scores.groupby(name):
+            persons = " / ".join(dict.fromkeys(part["person"])) if name == "slot" else str(label)
+            found = {row.estimand: row for row in rows_from(part, task) if row.estimand and not row.groups}
+            wanted |= {(persons, estimand): row for estimand, row in found.items()}
+        assert {(row.groups[head], row.groups["what"]) for row in mine} == set(wanted)
+        assert {row.groups["what"] for row in mine} == {"stereotype", "default"}
+        for row in mine:
+            value = wanted[row.groups[head], row.groups["what"]]
+            number, low, high = (None if math.isnan(n) else n for n in (value.value, value.low, value.high))
+            assert has_value(row.cells["value"], number)
+            assert has_interval(row.cells["value, interval"].text, low, high)
+    assert {row.groups.get("person words", "") for row in shown} >= {"this woman / this man"}
 
 
 def test_what_others_wrote_stays_text(html: str, both: str, tmp_path: Path) -> None:
@@ -246,13 +301,15 @@ def test_the_policy_lets_in_the_pages_own_style_and_script_alone(html: str) -> N
 def test_no_value_is_said_never_drawn_as_a_number(tmp_path: Path) -> None:
     run = evenhand.audit(model(unknown=" "), suite="becpro", limit=30, out=tmp_path)
     html = page([run])
-    for result in (row for row in run.results if not row["contrast"]):
+    for result in run.results:
         cells = values_in(html)[place_of(result)].cells
         assert (cells["value"].text, cells["value, interval"].text) == ("–", "–")
         assert (cells["n"].text, cells["unscored"].text) == ("0", str(result["unscored"]))
-    line = parsed(html).one("section#scorecard").one("div.line")
-    assert line.one("p.read.none").text == "– – – no value: no item could be scored"
-    assert line.all("circle") == []
+    lines = parsed(html).one("section#scorecard").all("div.line")
+    assert len(lines) == 5  # stereotype, default, and women minus men by three kinds of jobs
+    for line in lines:
+        assert line.one("p.read.none").text.startswith("– – – no value: no ")
+        assert line.all("circle") == []
 
 
 def test_what_could_not_be_scored_is_counted_beside_what_could(tmp_path: Path) -> None:
@@ -330,17 +387,37 @@ def test_what_people_read_are_words_not_names_of_columns(html: str) -> None:
 @pytest.mark.parametrize(
     ("measure", "value", "much", "percent"),
     [
-        ("association, female - male", -0.38, "words for women are 32 % less likely than words for men", "-32 %"),
-        ("association, female - male", 0.288, "words for women are 33 % likelier than words for men", "+33 %"),
-        ("association, female - male", 1.2, "words for women are 3.3 times as likely as words for men", "×3.32"),
-        ("association, female - male", 0.001, "words for women are as likely as words for men", "0 %"),
+        (
+            "association, female - male",
+            -0.38,
+            "such a word lowers the odds of a woman's word against a man's by 32 %",
+            "-32 %",
+        ),
+        (
+            "association, female - male",
+            0.288,
+            "such a word raises the odds of a woman's word against a man's by 33 %",
+            "+33 %",
+        ),
+        (
+            "association, female - male",
+            1.2,
+            "such a word multiplies the odds of a woman's word against a man's by 3.32",
+            "×3.32",
+        ),
+        (
+            "association, female - male",
+            0.001,
+            "such a word does not change the odds of a woman's word against a man's by",
+            "0 %",
+        ),
         ("pronoun", -0.448, "“he” is 45 percentage points less likely than “she”", "-45 points"),
         ("stereotype-share", 0.577, "in 58 of 100 pairs", "58 %"),
         ("singular-they", 0.028, "3 in 100 chances", "2.8 %"),
     ],
 )
 def test_a_size_is_told_in_percent(measure: str, value: float, much: str, percent: str) -> None:
-    assert reading(measure).how_much(value).startswith(much)
+    assert reading(measure).how_much(Number(value)).startswith(much)
     assert reading(measure).in_percent(value) == percent
 
 
@@ -353,11 +430,11 @@ def moved(section: Element, title: str) -> dict[str, str]:
 def test_two_runs_are_before_and_after_in_every_table(two: list[Run], both: str) -> None:
     shown = values_in(both)
     for name, run in zip((f"before: {HOSTILE}", "after: after"), two, strict=True):
-        assert sum(not row["contrast"] for row in run.results) == len(shown)
-        for result in (row for row in run.results if not row["contrast"]):
+        assert len(run.results) == len(shown)
+        for result in run.results:
             cells = shown[place_of(result)].cells
             assert has_value(cells[name], result["value"])
-            assert has_interval(cells[f"{name}, interval"].text, result["low"], result["high"])
+            assert has_interval(cells[f"{name}, interval"].text, *ends_of(result))
 
 
 def test_a_change_is_in_the_row_of_its_group_and_nowhere_else(two: list[Run], both: str) -> None:
@@ -366,14 +443,14 @@ def test_a_change_is_in_the_row_of_its_group_and_nowhere_else(two: list[Run], bo
     for row in rows(both):
         if "change" not in row.cells or row.cells["change"].text == "–":
             continue
-        women_minus_men = row.caption == "Women minus men"
-        measure = row.measure + (", female - male" if women_minus_men else "")
-        found[row.dataset, measure, frozenset(row.groups.items())] = row.cells
+        found[row.dataset, row.measure, frozenset(row.groups.items())] = row.cells
     wanted = {}
     for r in changed(*two).to_dict("records"):
-        names = by[r["dataset"], r["measure"].removesuffix(", female - male")]
-        groups = {} if r["group"] == "all" else dict(zip(names, r["group"].split(", "), strict=False))
-        wanted[r["dataset"], r["measure"], in_words(groups)] = r
+        measure = r["measure"].removesuffix(", female - male")
+        labels = [] if r["group"] == "all" else r["group"].split(", ")
+        named = dict(zip(by[r["dataset"], measure], labels[: -1 if r["estimand"] else None], strict=False))
+        of = {"groups": named, "estimand": r["estimand"], "contrast": r["measure"] != measure}
+        wanted[place_of({"dataset": r["dataset"], "measure": measure, **of})] = r
     assert set(found) == set(wanted)
     for place, cells in found.items():
         change = wanted[place]
@@ -388,11 +465,11 @@ def test_what_was_gained_and_what_it_cost_stand_apart(two: list[Run], both: str)
     gained, lost = short.one("section.gained"), short.one("section.lost")
     assert parsed(both).one("h1").text.endswith("before and after debiasing")
     frame: Any = changed(*two).set_index(["dataset", "measure", "group"])
-    for section, dataset, measure, title, says in (
-        (gained, "tbd", "pronoun", "Pronouns next to professions", "He or she? nearer to neutral."),
-        (lost, "tbd-gendered", "gender-agreement", "Words that call for one gender", "no cost here, knows more"),
+    for section, dataset, measure, of, title, says in (
+        (gained, "tbd", "pronoun", "default", "Pronouns next to professions, default", "He or she? nearer to neutral."),
+        (lost, "tbd-gendered", "gender-agreement", "all", "Words that call for one gender", "no cost here, knows more"),
     ):
-        row = frame.loc[(dataset, measure, "all")]
+        row = frame.loc[(dataset, measure, of)]
         entry = moved(section, title)
         assert entry["numbers"] == f"{row['before']:+.3f} → {row['after']:+.3f}"
         assert says in entry["says"]
@@ -431,7 +508,8 @@ def test_many_runs_stand_side_by_side(small: Run) -> None:
     heads = [head.text for head in document.one("section#measures").all("thead")[0].all("th")]
     assert [head for head in heads if head.startswith("table")] == names
     rows = document.one("section#short").one("table").one("tbody").all("tr")
-    assert len(rows) == 4  # an emotion each
+    labels = ["stereotype", "default", "anger", "fear", "joy", "sadness"]
+    assert [row.one("th").text.split(", ")[-1] for row in rows] == labels
     assert all(len(row.all("td")) == 3 for row in rows)
     for line in document.one("section#scorecard").all("div.line"):
         assert [dot.attributes["aria-label"] for dot in line.one("div.says").all("svg.dot")] == names
@@ -511,16 +589,16 @@ TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed":
             "no lean shown: a lean of 0.22 would probably have been found",
         ),
         (Number(0.4, -0.1, 0.9, **TESTED), "undecided", "no lean shown: the interval includes 0"),
-        (Number(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown: p = .060, adjusted"),
+        (Number(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown, p = .060: adjusted"),
         (
             Number(0.4, 0.3, 0.5, **TESTED | {"clusters": 5}),
-            "undecided",
+            "none",
             "too few words, 5 of 7: more are needed for any verdict",
         ),
         (Number(0.4, 0.3, 0.5, unfit=True, **TESTED), "none", "no verdict: the model is unfit to be measured"),
         (
             Number(0.4, **TESTED),
-            "undecided",
+            "none",
             "no interval: too few words, or scores that are all the same: nothing says how sure this is",
         ),
         (Number(NAN), "none", "no value: no item could be scored"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from evenhand import BadInput
+from evenhand.analysis import corpus as analysis
 from evenhand.cli.app import app, main
 from evenhand.cli.terminal import run as run_command
 from evenhand.mitigation.names import Naming
@@ -214,3 +215,14 @@ def test_texts_in_another_language_are_refused(tmp_path: Path, capsys: pytest.Ca
 def test_nothing_gives_no_number() -> None:
     with pytest.raises(BadInput, match="no texts"):
         count([])
+
+
+def test_very_many_documents_have_the_interval_of_a_bootstrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without drawing one, which would take minutes."""
+    rng = np.random.default_rng(0)
+    table = rng.poisson((0.4, 0.5), size=(3_000, 2)).astype(np.float64)
+    drawn = analysis._ratio(table, np.random.default_rng(1), "words").log
+    monkeypatch.setattr(analysis, "VERY_MANY", 100)
+    found = analysis._ratio(table, np.random.default_rng(1), "words").log
+    assert (found.low, found.high) == pytest.approx((drawn.low, drawn.high), abs=0.006)
+    assert found.low < found.value < found.high

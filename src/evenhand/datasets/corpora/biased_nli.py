@@ -125,7 +125,6 @@ def whole(rate: float, n: int, what: str) -> int:
 
 
 def _ranked(female: list[str], male: list[str], order: str, rng: np.random.Generator) -> list[str]:
-    """The stereotyped words in the order in which they become biased."""
     women, men = ([words[i] for i in rng.permutation(len(words))] for words in (female, male))
     if order == "female-first":
         return women + men

@@ -113,16 +113,20 @@ def _errors(path: Path) -> Iterator[None]:
 def texts_in(folder: Path) -> list[Path]:
     """The files of texts in a folder and the folders in it, by their paths; hidden ones are left out.
 
-    An error where there are none.
+    An error where there are none, and for a link out of the folder: whoever gave it did not mean what is elsewhere.
     """
-    found = []
+    found, whole = [], folder.resolve()
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [
+        texts = [
             Path(where, name)
             for name in sorted(names)
             if not name.startswith(".") and Path(name).suffix in (TEXT, *SUFFIXES)
         ]
+        for path in (*texts, *(Path(where, name) for name in folders)):
+            if path.is_symlink() and (whole not in path.resolve().parents or not path.exists()):
+                raise BadInput(f"'{path}' is a link out of the folder '{folder}', or to nothing. Remove or replace it.")
+        found += texts
     if not found:
         raise BadInput(f"The folder '{folder}' has no texts: files with the endings {TEXT}, {', '.join(SUFFIXES)}.")
     for path in found:

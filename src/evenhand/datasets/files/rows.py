@@ -1,14 +1,13 @@
 """The rows of a user's csv, tsv, jsonl or parquet file, one at a time."""
 
 import csv
-import json
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from evenhand.core.files import parsed
+from evenhand.core.files import json_lines
 from evenhand.core.items import SURROGATE
 from evenhand.errors import BadInput
 
@@ -91,18 +90,11 @@ def _named(path: Path, line: int, head: Sequence[str], fields: Sequence[str]) ->
 
 
 def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    with path.open(encoding="utf-8") as file:
-        for line, text in enumerate(file, start=1):
-            if not text.strip():
-                continue
-            try:
-                row = parsed(text, json.loads)
-            except ValueError as error:
-                raise BadInput(f"{path}, line {line}: not JSON: {error}.") from error
-            if not isinstance(row, dict):
-                raise BadInput(f"{path}, line {line}: a JSON object is needed. Got {text.strip()[:40]!r}.")
-            _check(f"{path}, line {line}", list(row), columns)
-            yield line, _as_texts(row)
+    for line, row in json_lines(path):
+        if not isinstance(row, dict):
+            raise BadInput(f"{path}, line {line}: a JSON object is needed. Got {str(row)[:40]!r}.")
+        _check(f"{path}, line {line}", list(row), columns)
+        yield line, _as_texts(row)
 
 
 def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:

@@ -9,6 +9,7 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.items import Choice
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.kinds import kinds_of
 from evenhand.errors import BadInput
 from evenhand.measures.choices import AMBIGUOUS, DISAMBIGUATED
 
@@ -17,11 +18,7 @@ CONDITIONS = {"ambig": AMBIGUOUS, "disambig": DISAMBIGUATED}
 NAMED = {"ans0": 0, "ans1": 1, "ans2": 2}
 UNKNOWN = "unknown"
 ABOUT = {"F": "women", "M": "men", "trans": "trans people"}
-GROUPS = {
-    "women": {"F", "woman", "girl"},
-    "men": {"M", "man", "boy"},
-    "trans people": {"trans", "trans_F", "trans_M"},
-}
+GROUPS = {"women": {"F", "woman", "girl"}, "men": {"M", "man", "boy"}, "trans people": {"trans", "trans_F", "trans_M"}}
 """Which of the release's labels of people a stereotype is about."""
 ORDERS = tuple(permutations(range(3)))
 
@@ -44,14 +41,12 @@ def _dataset(name: str, condition: str, order: Order) -> Dataset:
         version=1,
         language="en",
         about=f"Questions about two people; a stereotype points to one of them. The context {told}.",
-        source=RELEASES["bbq"].citation,
-        licence=RELEASES["bbq"].licence,
-        flaws="Stereotypes of the United States. 25 templates of names have most of the questions. In 16 more rows "
-        "both people are of the gender, or neither is: they are left out, as by the authors' script.",
+        **RELEASES["bbq"].texts,
         items=list(_choices(condition, order)),
         by=("about",),
         within="polarity",
         cluster="template",
+        kinds=kinds_of(name),
         options={"order": order},
     )
 

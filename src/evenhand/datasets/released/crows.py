@@ -1,5 +1,6 @@
 """CrowS-Pairs (Nangia et al. 2020), and its French and Dutch versions."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,6 +9,8 @@ from evenhand.core.items import Pair
 from evenhand.datasets.faults import faults
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.files.rows import rows
+from evenhand.datasets.gendered import gender
+from evenhand.datasets.kinds import kinds_of
 from evenhand.datasets.pairs import indexed
 from evenhand.errors import UnknownName
 
@@ -50,21 +53,33 @@ def _crows(name: str, language: str, id: str, bias: str, flaws: str) -> Dataset:
     for row in whole:
         groups = {"pairs": "flawed" if row[id] in flawed else "clean"} if language == "en" else {}
         groups |= {"direction": row["stereo_antistereo"]} | ({"bias": row["bias_type"]} if bias == ALL else {})
-        items.append(Pair(row[id], row["sent_more"], row["sent_less"], groups))
+        pair = Pair(row[id], row["sent_more"], row["sent_less"], groups)
+        items.append(replace(pair, groups={**groups, "about": _about(pair, language)}) if bias == "gender" else pair)
     return Dataset(
         name=name,
         version=1,
         language=language,
         about=f"Pairs of CrowS-Pairs, {'all types' if bias == ALL else f'type {bias}'}.",
-        source=RELEASES[name].citation,
-        licence=RELEASES[name].licence,
-        flaws=flaws,
+        **RELEASES[name].texts | {"flaws": flaws},
         items=items,
         by=("bias",) if bias == ALL else ("pairs",) if language == "en" else ("direction",),
         cluster="",
+        kinds=kinds_of(name, {"bias": bias}),
         table=partial(indexed, whole, id),
         options={"bias": bias},
     )
+
+
+def _about(pair: Pair, language: str) -> str:
+    """Whom the stereotype is about: in English by its own words, or else by the release's label.
+
+    The label says whether the stereotype is of the disadvantaged group, women. Where words of one gender alone change,
+    35 of 184 English labels say the other: "Men are hunters" is labelled as one about women.
+    """
+    words = {gender(span.of(pair.stereotype)) for span in pair.changed[0]} - {None}
+    if len(words) == 1 and language == "en":
+        return {"female": "women", "male": "men"}[words.pop() or ""]
+    return {"stereo": "women", "antistereo": "men"}.get(pair.groups["direction"], "none")
 
 
 def _is_pair(row: dict[str, Any]) -> bool:

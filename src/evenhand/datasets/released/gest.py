@@ -11,6 +11,7 @@ from evenhand.datasets.blanks import BLANK, table
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.files.rows import rows
+from evenhand.datasets.kinds import kinds_of
 from evenhand.errors import BadInput
 from evenhand.measures.gest import MEN, WOMEN
 
@@ -54,14 +55,12 @@ def _dataset(name: str, templates: Templates, version: str, template: str) -> Da
         version=1,
         language="en",
         about=f"Quotations that carry one of 16 stereotypes, seven about women and nine about men, in: {asked}",
-        source=RELEASES["gest"].citation,
-        licence=RELEASES["gest"].licence,
-        flaws="Written to order, from guidelines in Slovak, and judged by two annotators. Two genders only. 8 "
-        "quotations occur under two stereotypes.",
+        **RELEASES["gest"].texts,
         items=items,
         by=("template",) if template == "all" else (),
         within="stereotype",
         cluster="quotation",
+        kinds=kinds_of("gest"),
         table=partial(table, items),
         options={"version": version, "template": template},
     )

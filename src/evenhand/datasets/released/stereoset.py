@@ -11,6 +11,8 @@ from evenhand.core.files import read_parsed
 from evenhand.core.items import BLANK, Triple
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.gendered import gender
+from evenhand.datasets.kinds import kinds_of
 from evenhand.datasets.pairs import indexed
 from evenhand.errors import BadInput
 
@@ -23,10 +25,6 @@ ABOUT = {
     "intrasentence": "Sentences with a blank, and three words for it",
     "intersentence": "Sentences, and three that could come next",
 }
-FLAWS = (
-    "Stereotypes of the United States, written and labelled by crowd workers. Many items are unclear, ungrammatical or "
-    "no stereotype at all (Blodgett et al. 2021). Terms are misspelt (Norweigan, Sierra Leon). "
-)
 BLANKS = "In three contexts the blank is joined to another word, in two it is there twice."
 
 
@@ -51,18 +49,19 @@ def _dataset(name: str, tasks: Sequence[str], bias: str) -> Dataset:
     rows = [row for task in tasks for row in _rows(path, task) if bias in ("all", row["bias_type"])]
     if not rows:
         raise BadInput(f"'{path}' has no items of the type {bias}. Fetch it again, or take the release's file.")
+    texts = RELEASES["stereoset"].texts
+    texts["flaws"] += BLANKS if "intrasentence" in tasks else ""
     return Dataset(
         name=name,
         version=1,
         language="en",
         about="; ".join(ABOUT[task] for task in tasks) + ": a stereotype, an anti-stereotype, something unrelated.",
-        source=RELEASES["stereoset"].citation,
-        licence=RELEASES["stereoset"].licence,
-        flaws=FLAWS + (BLANKS if "intrasentence" in tasks else ""),
+        **texts,
         items=[_item(row) for row in rows],
         by=("bias_type",) if bias == "all" else (),
         within="task" if len(tasks) > 1 else "",
         cluster="target",
+        kinds=kinds_of(name),
         table=partial(indexed, rows, "id"),
         options={"bias": bias},
     )
@@ -71,6 +70,8 @@ def _dataset(name: str, tasks: Sequence[str], bias: str) -> Dataset:
 def _item(row: Mapping[str, str]) -> Triple:
     stereotype, anti_stereotype, unrelated = sentences = [row[label] for label in LABELS]
     groups = {name: row[name] for name in ("bias_type", "target", "task")}
+    if row["bias_type"] == "gender" and (of := gender(row["target"])):
+        groups["term"] = {"female": "women", "male": "men"}[of]
     fillers = tuple(_filler(row, text) for text in sentences) if row["task"] == "intrasentence" else ()
     return Triple(row["id"], stereotype, anti_stereotype, unrelated, row["context"], groups, fillers)
 

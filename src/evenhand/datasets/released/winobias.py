@@ -14,6 +14,7 @@ from evenhand.datasets.blanks import PRONOUNS, blanked, table
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.faults import faults
 from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.kinds import kinds_of
 from evenhand.errors import BadInput
 
 Split = Literal["all", "dev", "test"]
@@ -44,13 +45,12 @@ def load(split: Split = "all") -> Dataset:
         language="en",
         about=f"{len(items):,} sentences with two occupations, and a blank for the pronoun of one. Left out: "
         f"{len(found) - len(items)} whose two versions differ in more than one pronoun, or have other gendered words.",
-        source=RELEASES["winobias"].citation,
-        licence=RELEASES["winobias"].licence,
-        flaws="Spaces before 's, some mistakes of grammar; 40 occupations, stereotyped by the US workforce.",
+        **RELEASES["winobias"].texts,
         items=items,
         by=("type",),
         within="stereotyped_as",
         cluster="occupation",
+        kinds=kinds_of("winobias"),
         table=partial(table, items),
         options={"split": split},
     )

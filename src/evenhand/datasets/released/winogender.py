@@ -12,6 +12,7 @@ from evenhand.core.words import changes
 from evenhand.datasets.blanks import PLACE, PRONOUNS, blanked, table
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.files.rows import rows
+from evenhand.datasets.kinds import kinds_of
 from evenhand.errors import BadInput
 
 REFERENTS = {"0": "occupation", "1": "participant"}
@@ -32,13 +33,11 @@ def load() -> Dataset:
         version=1,
         language="en",
         about=f"{len(items)} sentences about an occupation and another person, with a blank for the pronoun of one.",
-        source=RELEASES["winogender"].citation,
-        licence=RELEASES["winogender"].licence,
-        flaws="Two sentences for each occupation, each also with someone for the other person. In 34 of 240 the verb "
-        "is was, which does not go with they. Its authors say that it may show bias, but cannot prove its absence.",
+        **RELEASES["winogender"].texts,
         items=items,
         by=("referent", "workforce"),
         cluster="occupation",
+        kinds=kinds_of("winogender"),
         table=partial(table, items),
     )
 

@@ -2,21 +2,16 @@
 
 from pathlib import Path
 
-from evenhand.core.files import read_parsed
+from evenhand.core.files import read_given
 from evenhand.errors import BadInput
 from evenhand.formats.incoming.rows import ScoredRow, numbers
 
 
 def read(path: Path) -> list[ScoredRow]:
     """The numbers, in order; an empty line between two of them is an error, since the order would be lost."""
-    try:
-        lines = read_parsed(path, lambda text: text.removeprefix("\ufeff").rstrip().splitlines())
-    except (OSError, ValueError) as error:
-        raise BadInput(
-            f"'{path}' cannot be read: {error}. Give a UTF-8 text file with a number on each line."
-        ) from error
+    whole = read_given(path, str, "", "Give a UTF-8 text file with a number on each line.")
     found = []
-    for line, text in enumerate(lines, start=1):
+    for line, text in enumerate(whole.removeprefix("\ufeff").rstrip().splitlines(), start=1):
         where = f"{path}, line {line}"
         if not text.strip():
             raise BadInput(f"{where} is empty. Each line is the score of one item, in the order of the dataset.")

@@ -4,7 +4,6 @@ A sample's score has the answer in its metadata, as `evenhand.integrations.inspe
 of the options, or why there are none.
 """
 
-import json
 import math
 import sys
 import zipfile
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.core.extras import need
-from evenhand.core.files import LARGEST, parsed, read_parsed
+from evenhand.core.files import LARGEST, from_json, read_parsed
 from evenhand.errors import BadInput, shortened
 from evenhand.formats.incoming.rows import ScoredRow, numbers
 
@@ -25,6 +24,8 @@ TASKS = "evenhand/nli, evenhand/nli_coal and evenhand/bbq"
 SCORERS = ("nli_labels", "chosen_options")
 ZSTANDARD = 93
 HEADER = "header.json"
+WHOLE = 2**30
+"""Bytes of all that is in an archive."""
 FAILED = "the sample failed"
 NOT_SCORED = "not scored"
 MODEL_ARGS = "model_args"
@@ -78,7 +79,8 @@ def _log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, A
     if header["status"] != "success":
         why = (header.get("error") or {}).get("message", "")
         raise _unfinished(path, f"{header['status']}{f', {shortened(why, 100)!r}' if why else ''}")
-    answers: dict[str, dict[str, list[tuple[str, Mapping[str, Any]]]]] = {name: {} for name in ours["datasets"]}
+    datasets = {n: {"version": of["version"], "options": dict(of["options"])} for n, of in ours["datasets"].items()}
+    answers: dict[str, dict[str, list[tuple[str, Mapping[str, Any]]]]] = {name: {} for name in datasets}
     for sample in samples:
         where = f"{path}, sample {sample['id']} of epoch {sample['epoch']}"
         answers[sample["metadata"]["dataset"]].setdefault(str(sample["id"]), []).append((where, _answer(sample)))
@@ -91,8 +93,8 @@ def _log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, A
     return Log(
         path,
         str(spec["model"]),
-        ours["datasets"],
-        tuple(ours.get("labels", ())),
+        datasets,
+        tuple(map(str, ours.get("labels", ()))),
         {MODEL_ARGS: spec.get(MODEL_ARGS) or {}, **settings},
         {name: [_row(id, several) for id, several in of.items()] for name, of in answers.items()},
         frozenset(id for of in answers.values() for id, several in of.items() if _probable(several)),
@@ -101,7 +103,6 @@ def _log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, A
 
 
 def _answer(sample: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the scorer noted of a sample's answer."""
     scores = sample.get("scores") or {}
     found: Any = next((scores[name].get("metadata") for name in SCORERS if name in scores), None)
     return found or {"note": FAILED if sample.get("error") else NOT_SCORED}
@@ -134,6 +135,8 @@ def _archive(path: Path) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
             import zipfile_zstd  # noqa: F401  (teaches zipfile; inspect_ai brings it along)
         if HEADER not in names:
             raise _unfinished(path, "there is no header in it")
+        if (size := sum(member.file_size for member in archive.infolist())) > WHOLE:
+            raise ValueError(f"it has {size:,} bytes when it is decompressed, and {WHOLE:,} are allowed")
         return _member(archive, HEADER), _samples(path, names)
 
 
@@ -146,13 +149,13 @@ def _samples(path: Path, names: Iterable[str]) -> Iterator[Mapping[str, Any]]:
 def _member(archive: zipfile.ZipFile, name: str) -> Any:
     if (size := archive.getinfo(name).file_size) > LARGEST:
         raise ValueError(f"{name} in it has {size:,} bytes, and {LARGEST:,} are allowed")
-    return parsed(archive.read(name).decode(), json.loads)
+    return from_json(archive.read(name).decode())
 
 
 def _json(path: Path) -> tuple[dict[str, Any], Iterable[Mapping[str, Any]]]:
     """A log in JSON; empty where the file is another one, which its own reader may find damaged."""
     try:
-        found = read_parsed(path, json.loads)
+        found = read_parsed(path, from_json)
     except (OSError, ValueError):
         return {}, ()
     ours = isinstance(found, dict) and isinstance(found.get("eval"), dict) and "status" in found

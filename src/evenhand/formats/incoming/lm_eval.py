@@ -5,13 +5,12 @@ log-likelihoods of the continuations (natural logarithms), in the same order. Si
 Documents of tasks that `evenhand datasets export` wrote name their dataset and item.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from evenhand.core.dataset import Dataset, base_name
-from evenhand.core.files import parsed
+from evenhand.core.files import from_json, json_lines
 from evenhand.core.items import Pair
 from evenhand.errors import BadInput
 from evenhand.formats.incoming.rows import ScoredRow, numbers
@@ -35,7 +34,7 @@ def dataset(path: Path) -> str:
     """The dataset that the first sample names, if it is of a task that evenhand exported; else empty."""
     try:
         with path.open(encoding="utf-8") as file:
-            doc = parsed(file.readline(), json.loads)["doc"]
+            doc = from_json(file.readline())["doc"]
             return str(doc["dataset"]) if all(name in doc for name in OURS) else ""
     except (OSError, ValueError, LookupError, TypeError):
         return ""
@@ -45,7 +44,7 @@ def _told(path: Path) -> str:
     """What our backend says of its model, in the results beside the samples; empty where it was another one."""
     date = path.stem.rpartition("_")[2]
     try:
-        results = parsed(path.with_name(f"results_{date}.json").read_text(encoding="utf-8"), json.loads)
+        results = from_json(path.with_name(f"results_{date}.json").read_text(encoding="utf-8"))
         return str(results["config"]["model_kind"])
     except (OSError, ValueError, LookupError, TypeError):
         return ""
@@ -55,22 +54,15 @@ def read(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
     """Each sample: its texts, context and continuation together, and the log-likelihood of each."""
     filters: set[str] = set()
     may_lack = bool(_told(path))  # NaN of our backend is an item without a score; elsewhere something went wrong
-    with path.open(encoding="utf-8") as file:
-        for line, text in enumerate(file, start=1):
-            if not text.strip():
-                continue
-            where = f"{path}, line {line}"
-            try:
-                sample = parsed(text, json.loads)
-            except ValueError as error:
-                raise BadInput(f"{where}: not JSON: {error}.") from error
-            if not is_samples(sample):
-                raise BadInput(f"{where} is not a sample of lm-evaluation-harness: {', '.join(NAMES)} are needed.")
-            filters.add(str(sample.get("filter", "none")))
-            if len(filters) > 1:
-                several = ", ".join(sorted(filters))
-                raise BadInput(f"{where}: the file has samples of several filters, {several}. Keep those of one.")
-            yield _row(where, sample, dataset, may_lack)
+    for line, sample in json_lines(path):
+        where = f"{path}, line {line}"
+        if not is_samples(sample):
+            raise BadInput(f"{where} is not a sample of lm-evaluation-harness: {', '.join(NAMES)} are needed.")
+        filters.add(str(sample.get("filter", "none")))
+        if len(filters) > 1:
+            several = ", ".join(sorted(filters))
+            raise BadInput(f"{where}: the file has samples of several filters, {several}. Keep those of one.")
+        yield _row(where, sample, dataset, may_lack)
 
 
 def _row(where: str, sample: dict[str, Any], dataset: Dataset, may_lack: bool) -> ScoredRow:
@@ -89,11 +81,13 @@ def _own(where: str, doc: Any, dataset: Dataset) -> str:
     """The id of the item, if it is the document of a task that evenhand exported; it must be of this dataset."""
     if not isinstance(doc, dict) or not all(name in doc for name in OURS):
         return ""
+    if not isinstance(options := doc.get("options", {}), dict):
+        raise BadInput(f"{where}: the document's options must be an object. Got {str(options)[:40]!r}.")
     told, wanted = (doc["dataset"], doc["version"]), (base_name(dataset.name), dataset.version)
     if told != wanted:
         one, other = (f"'{name}', version {version}" for name, version in (told, wanted))
         raise BadInput(f"{where} is of the dataset {one}, not {other}. Name its own: `dataset`.")
-    for name, value in dict(doc.get("options", {})).items():
+    for name, value in options.items():
         if (here := str(dataset.options.get(name))) != value:
             raise BadInput(f"{where}: the task was exported with {name}={value}, not {here}. Give it: `option`.")
     return str(doc["id"])

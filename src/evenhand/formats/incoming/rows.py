@@ -1,12 +1,12 @@
 """What every format gives: rows with a number or several, of items that are known by id, by text or by order."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 from evenhand.errors import BadInput
+from evenhand.stats.estimate import TOO_FAR, uncountable
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ def _number(where: str, name: str, value: Any) -> float:
         found = float(value)
     except (ValueError, OverflowError):
         raise BadInput(wanted) from None
-    if not math.isfinite(found):
+    if why := uncountable(found):
+        wanted += f" It is {why}: is it damaged?" * (why == TOO_FAR)
         raise BadInput(f"{wanted} If the item has no score, leave the row out or the cell empty.")
     return found

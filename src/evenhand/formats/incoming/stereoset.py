@@ -1,12 +1,11 @@
 """Predictions as StereoSet's code writes them: a score for each sentence of each task."""
 
-import json
-import math
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.files import read_parsed
+from evenhand.core.files import from_json, read_given
 from evenhand.errors import BadInput
+from evenhand.stats.estimate import uncountable
 
 TASKS = ("intrasentence", "intersentence")
 SHAPE = '{"intrasentence": [{"id": ..., "score": ...}, ...], "intersentence": [...]}'
@@ -19,10 +18,7 @@ def predictions(path: str | Path) -> dict[str, dict[str, float]]:
     bias-bench, which keeps their form.
     """
     path = Path(path).expanduser()
-    try:
-        found = read_parsed(path, json.loads)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"'{path}' cannot be read as StereoSet's predictions: {error}.") from error
+    found = read_given(path, from_json, "StereoSet's predictions", "Give a whole file, in JSON.")
     if not isinstance(found, dict) or not set(found) & set(TASKS):
         keys = ", ".join(map(str, found)) if isinstance(found, dict) else type(found).__name__
         raise BadInput(f"'{path}' is no file of StereoSet's predictions, which looks like {SHAPE}. Got: {keys[:200]}.")
@@ -38,7 +34,7 @@ def _scores(path: Path, task: str, rows: Any) -> dict[str, float]:
         if not isinstance(row, dict) or not isinstance(row.get("id"), str):
             raise BadInput(f"{where}: it needs the id of a sentence and a score. Got {str(row)[:100]!r}.")
         score = row.get("score")
-        if not isinstance(score, int | float) or isinstance(score, bool) or not math.isfinite(score):
+        if not isinstance(score, int | float) or isinstance(score, bool) or uncountable(score):
             raise BadInput(f"{where}: the score of '{row['id']}' must be a number. Got {score!r}.")
         if row["id"] in scores:
             raise BadInput(f"{where}: the id '{row['id']}' occurred before. Each sentence has one score.")

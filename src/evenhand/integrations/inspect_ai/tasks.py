@@ -83,11 +83,7 @@ def _chosen(item: Choice) -> tuple[Choose, int]:
 
 
 def _task(
-    name: str,
-    found: Sequence[Dataset],
-    asked: Callable[[Any], tuple[Choose, int]],
-    scorer: Any,
-    how: Mapping[str, Any],
+    name: str, found: Sequence[Dataset], asked: Callable[[Any], tuple[Choose, int]], scorer: Any, how: Mapping[str, Any]
 ) -> Task:
     """The task of these datasets; `asked` gives the question about an item and the place of its right option.
 

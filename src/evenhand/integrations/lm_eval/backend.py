@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from evenhand.core.extras import need
 from evenhand.core.progress import one_bar
-from evenhand.core.questions import Likelihood, Span, checked
+from evenhand.core.questions import Answer, Likelihood, Span, checked
 from evenhand.errors import BadInput, UnknownName, shortened
 from evenhand.models import load_masked
 from evenhand.models.planning.running import work_through
@@ -49,7 +49,8 @@ class MaskedBackend(LM):  # type: ignore[misc]
     empty context that is what `likelihood-difference` asks for.
 
     A text that cannot be scored (too long, a character that the tokenizer does not know) is refused before anything
-    is computed, since tasks would count NaN as a wrong answer; with `unscored="nan"` it is NaN.
+    is computed, since tasks would count NaN as a wrong answer; with `unscored="nan"` it is NaN. Numbers that can be
+    no log-probabilities are treated alike, once they are there.
     """
 
     def __init__(
@@ -126,18 +127,23 @@ class MaskedBackend(LM):  # type: ignore[misc]
     def _score(self, asked: Iterable[Likelihood]) -> list[float]:
         questions = list(asked)
         plan = self.model.plan(questions)
-        if notes := dict(plan.unanswerable()):
-            first = min(notes)
-            told = (
-                f"{len(notes):,} of {len(questions):,} texts cannot be scored. The first, "
-                f"'{shortened(questions[first].text, 120)}': {notes[first].note}."
-            )
-            if self.unscored == "refuse":
-                raise BadInput(f"{told} Leave them out of the task, or give --model_args unscored=nan.")
-            log.warning(f"{told} They are NaN: metrics that compare take them for wrong answers, and means are NaN.")
+        self._tell(questions, known := dict(plan.unanswerable()))  # before anything is computed
         with one_bar("Scoring"):
             answers = work_through(plan, self.model.stream)
-        return [checked(question, answer).logp for question, answer in zip(questions, answers, strict=True)]
+        found = [checked(question, answer) for question, answer in zip(questions, answers, strict=True)]
+        self._tell(questions, {i: answer for i, answer in enumerate(found) if answer.note and i not in known})
+        return [answer.logp for answer in found]
+
+    def _tell(self, questions: Sequence[Likelihood], unscored: Mapping[int, Answer]) -> None:
+        """Refuse texts that have no score, or say that they are NaN."""
+        if not unscored:
+            return
+        first = min(unscored)
+        one = f"'{shortened(questions[first].text, 120)}': {unscored[first].note}."
+        told = f"{len(unscored):,} of {len(questions):,} texts cannot be scored. The first, {one}"
+        if self.unscored == "refuse":
+            raise BadInput(f"{told} Leave them out of the task, or give --model_args unscored=nan.")
+        log.warning(f"{told} They are NaN: metrics that compare take them for wrong answers, and means are NaN.")
 
 
 def _question(context: str, continuation: str) -> Likelihood:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from evenhand.measures.pronoun import Pronoun
 FUNCTIONS = "evenhand_tasks"
 """The file of functions, which all tasks of a folder share."""
 MEAN = "mean"
+OF_PAIRS = ("likelihood-difference", "likelihood-lean", "stereotype-share")
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,7 @@ class _Kind:
 
 
 KINDS = (
-    _Kind(
-        Pair,
-        "pairs",
-        LikelihoodDifference(),
-        dict.fromkeys(("likelihood-difference", "likelihood-lean", "stereotype-share"), MEAN),
-    ),
+    _Kind(Pair, "pairs", LikelihoodDifference(), dict.fromkeys(OF_PAIRS, MEAN)),
     _Kind(Blank, "blanks", Pronoun(among="candidates"), {"pronoun": MEAN}),
     _Kind(
         Choice,
@@ -83,12 +80,8 @@ def write(dataset: Dataset, folder: Path, *, force: bool = False) -> str:
     check_new(folder / f"{name}.yaml", force)
     prepare(folder)
     for file, text in files.items():
-        _put(folder / file, text)
+        write_whole(folder / file, methodcaller("write", text.encode()))
     return name
-
-
-def _put(path: Path, text: str) -> None:
-    write_whole(path, lambda file: file.write(text.encode()))
 
 
 def _document(dataset: Dataset, item: Item, kind: _Kind) -> dict[str, Any]:

@@ -27,15 +27,14 @@ log = logging.getLogger(__name__)
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 CPU_TOKENS = 2048  # throughput is flat from 512 on; larger batches would only lose more when a run is stopped
-ENOUGH = {
-    "cpu": 512,
-    "cuda": 2**15,
-}  # tokens that keep a device busy: beyond that, another batch costs less than padding
-READING = (
-    1  # raised whenever evenhand makes other inputs from the same question: cached answers are then asked for again
-)
+ENOUGH = {"cpu": 512, "cuda": 2**15}
+"""Tokens that keep a device busy: beyond that, another batch costs less than padding."""
+READING = 1
+"""Raised whenever evenhand makes other inputs from the same question: cached answers are then asked for again."""
 LEAST = 0.75  # share of a model's embeddings that its tokenizer must use; some are padding
 PROJECTED = {"cpu": 2**26, "cuda": 2**28}  # numbers a batch may project onto the vocabulary: 256 MiB in float32, 1 GiB
+OWN: dict[str, None] = {"attn_implementation": None, "experts_implementation": None}
+"""For transformers to choose: a configuration could name a kernel of the Hub, which would be downloaded and run."""
 REWORDED = {
     "weights_only": "Its weights are a pickle file that is damaged, or that has something other than weights in it, "
     "which could be code that harms you. Get them as safetensors.",
@@ -162,7 +161,7 @@ def reading(found: Found, revision: str | None, trust: bool) -> Iterator[dict[st
 
 def read_network(auto: Any, source: str, config: Any, dtype: torch.dtype, options: Mapping[str, Any]) -> Any:
     """The network by a class of transformers, and its report on missing and unexpected weights."""
-    return auto.from_pretrained(source, config=config, dtype=dtype, output_loading_info=True, **options)
+    return auto.from_pretrained(source, config=config, dtype=dtype, output_loading_info=True, **OWN, **options)
 
 
 def read_tokenizer(source: str, options: Mapping[str, Any]) -> Any:

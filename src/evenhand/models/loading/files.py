@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -10,11 +11,17 @@ from transformers.utils import cached_file
 
 from evenhand.core.files import LARGEST, read_parsed
 from evenhand.errors import ModelError
+from evenhand.models.loading.memory import tensors
 from evenhand.models.loading.names import ADAPTER, Found
 
 WEIGHTS = (".bin", ".gguf", ".h5", ".msgpack", ".pt", ".pth", ".safetensors")
 """Endings of files that may be of any size."""
 INDEXES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
+LAYERS = re.compile(r"(num|n|encoder|decoder)_(\w+_)?(layers?|groups|experts)")
+WIDTHS = re.compile(
+    r"(\w+_)?(vocab|hidden|intermediate|embedding)_size|n_embd|n_inner|d_model|d_ff|(hidden_)?dim|num_labels"
+)
+"""Settings of how many parts a network has, and of how wide they are."""
 QUIETLY = {f"_raise_exceptions_for_{what}": False for what in ("gated_repo", "missing_entries", "connection_errors")}
 """A file that cannot be had is none: the loaders say why."""
 
@@ -39,15 +46,28 @@ def check_files(found: Found, options: Mapping[str, Any] | None = None) -> None:
         for name in set(map(str, (read(index).get("weight_map") or {}).values())):
             if Path(name).is_absolute() or ".." in Path(name).parts:
                 _fail(found, f"{index} names weights outside the folder: {name!r}")
+    _check_sizes(found, read("config.json"))
     architectures = read("config.json").get("architectures")
     if not isinstance(architectures or [], list) or not all(isinstance(name, str) for name in architectures or []):
         _fail(found, f"architectures in config.json must be a list of names. Got {architectures!r}")
     longest = read("tokenizer_config.json").get("model_max_length")
-    if longest is not None and not _is_length(longest):
+    if longest is not None and not (type(longest) in (int, float) and 1 <= longest < math.inf):
         _fail(found, f"model_max_length in tokenizer_config.json must be a number from 1. Got {longest!r}")
     base = read(ADAPTER).get("base_model_name_or_path", "")
     if not isinstance(base, str):
         _fail(found, f"base_model_name_or_path in {ADAPTER} must be a name. Got {base!r}")
+
+
+def _check_sizes(found: Found, config: Mapping[str, Any]) -> None:
+    """Raise an error for a network that its weights cannot fill: to build it may take for ever."""
+    sizes = tensors(found)
+    # Layers may share their weights, and weights may not be here: these limits are far beyond all networks.
+    limits = {LAYERS: max(1_000, len(sizes)), WIDTHS: sum(sizes) or 2**24}
+    for part in (config, *(part for part in config.values() if isinstance(part, dict))):
+        for name, value in part.items():
+            most = next((limit for kind, limit in limits.items() if kind.fullmatch(name)), math.inf)
+            if isinstance(value, int | float) and value > most:
+                _fail(found, f"{name} in config.json is {value:,}, and its weights are for {most:,} at most")
 
 
 def _on_hub(found: Found, name: str, options: Mapping[str, Any]) -> Path | None:
@@ -68,10 +88,6 @@ def _read(found: Found, name: str, path: Path | None) -> dict[str, Any]:
     if not isinstance(data, dict):
         _fail(found, f"{name} must hold a JSON object. Got {str(data)[:40]!r}")
     return dict(data)
-
-
-def _is_length(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 1
 
 
 def _fail(found: Found, what: str) -> NoReturn:

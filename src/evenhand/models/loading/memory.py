@@ -20,11 +20,7 @@ def check_memory(found: Found, dtype: torch.dtype) -> None:
 
     The size of a checkpoint on the Hub, in a .gguf file or not in safetensors is not known, so it passes.
     """
-    if found.on_hub or found.file:
-        return
-    folder = Path(found.source)  # which may have the weights twice, under different names
-    files = sorted(folder.glob("model*.safetensors")) or sorted(folder.glob("*.safetensors"))
-    needed = dtype.itemsize * sum(map(_numbers, files))
+    needed = dtype.itemsize * sum(tensors(found))
     if needed > free():
         raise ModelError(
             f"'{found.name}' does not fit into memory: its weights take {needed / 2**30:.2f} GiB as "
@@ -41,6 +37,13 @@ def free() -> int:
     return available
 
 
-def _numbers(path: Path) -> int:
-    with safe_open(path, "pt") as file:
-        return sum(prod(file.get_slice(name).get_shape()) for name in list(file.keys()))
+def tensors(found: Found) -> list[int]:
+    """How many numbers each tensor has, by the headers of safetensors; none where these are not here."""
+    if found.on_hub or found.file:
+        return []
+    folder = Path(found.source)  # which may have the weights twice, under different names
+    sizes = list[int]()
+    for path in sorted(folder.glob("model*.safetensors")) or sorted(folder.glob("*.safetensors")):
+        with safe_open(path, "pt") as file:
+            sizes += [prod(file.get_slice(name).get_shape()) for name in list(file.keys())]
+    return sizes

@@ -162,7 +162,6 @@ class NetworkModel(ABC):
         return one.shape == other.shape and torch.allclose(one, other, atol=close, rtol=0)
 
     def _picking_keeps(self, output: Callable[[], Tensor], close: float) -> bool:
-        """Whether the output is the same when positions are picked."""
         self._picks = False
         whole = output()
         self._picks = True

@@ -118,5 +118,4 @@ def _noted(reads: Iterable[Read]) -> Reading:
 
 
 def _words(text: str, span: Span) -> Iterator[Span]:
-    """The words of the span, separated by white space."""
     return (Span(*word.span()).shift(span.start) for word in re.finditer(r"\S+", span.of(text)))

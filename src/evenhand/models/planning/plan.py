@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.core.questions import NOT_FINITE, Answer
+from evenhand.core.questions import Answer
+from evenhand.stats.estimate import NOT_FINITE
 
 Numbers = NDArray[np.int64]
 Ids = tuple[int, ...]

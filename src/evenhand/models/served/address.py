@@ -1,15 +1,16 @@
 """Where a served model is: its name, the server's address and the key, which is never shown."""
 
 import os
+import re
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import SERVED
 
 DEFAULT_URL = "https://api.openai.com/v1"
-SECRETS = ("key", "token", "secret", "password")
-"""Words in the name of a URL's parameter that may hold one."""
+SHORTEST = 8
+"""Characters of a key that is a secret; a shorter one ("none", "EMPTY") is a placeholder, and is found in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,11 @@ class Address:
         The key is that of OPENAI_API_KEY: an argument would be in the history of a shell, or in a notebook.
         """
         model = name.removeprefix(SERVED)
-        if not model.strip():
+        if not model.strip() or not model.isprintable():
             raise BadInput(f"A served model is {SERVED}NAME, with the name that the server knows it by. Got '{name}'.")
         given = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
         key = os.environ.get("OPENAI_API_KEY", "").strip()
-        if not key.isascii() or not key.isprintable():
+        if not key.isascii() or not key.isprintable() or set("'\"` ") & set(key):
             raise BadInput("OPENAI_API_KEY has characters that no key has. Copy it again, without quotation marks.")
         url = _checked(given)
         if given == DEFAULT_URL and not key:
@@ -42,21 +43,28 @@ class Address:
         return cls(model, url, key)
 
     def redacted(self, text: str) -> str:
-        """A text of the server's without the key."""
-        return text.replace(self.key, "(key)") if self.key else text
+        """A text of the server's without the key; one that is in the model's name, too, is no secret."""
+        secret = len(self.key) >= SHORTEST and self.key not in self.name
+        return text.replace(self.key, "(key)") if secret else text
 
 
 def _checked(given: str) -> str:
-    """The URL without a slash at its end; an error if it is none, or holds a secret, which is not repeated."""
-    try:
-        parts = urlsplit(given.strip())
-        port = parts.port
-    except ValueError:
-        parts, port = SplitResult("", "", "", "", ""), None
-    if parts.username or parts.password or any(word in parts.query.lower() for word in SECRETS):
+    """The URL without a slash at its end; an error if it is none, or has a part that may be a secret."""
+    url = given.strip()
+    if set("@?#") & set(url):
         raise BadInput(
-            "The `base_url` holds a password or a key, which would end up in runs. Set OPENAI_API_KEY instead."
+            "The `base_url` holds a password or a key, or what may be one (before @, behind ? or #), which would end "
+            "up in runs. Leave it out, and set OPENAI_API_KEY instead."
         )
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or parts.query or parts.fragment:
-        raise BadInput(f"`base_url` is the address of a server, as in http://localhost:8000/v1. Got '{given}'.")
-    return given.strip().rstrip("/")
+    if not is_url(url):
+        raise BadInput(f"`base_url` is the address of a server, in ASCII: http://localhost:8000/v1. Got '{given}'.")
+    return url.rstrip("/")
+
+
+def is_url(text: str) -> bool:
+    """Whether a text is an address for http or https."""
+    try:
+        parts = urlsplit(text)
+        return bool(parts.hostname and parts.port != 0 and re.fullmatch("(?i:https?)://[!-~]+", text))
+    except ValueError:
+        return False

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.core.questions import LETTERS, Answer, Choose, Fill, Likelihood, Question, Span
+from evenhand.core.questions import LETTERS, Answer, Choose, Fill, Likelihood, Question, Span, fault
 from evenhand.errors import ModelError
 from evenhand.models.planning.chat import messages
 from evenhand.models.planning.plan import normalised
@@ -23,6 +23,7 @@ NOT_BACK = "the server's tokens do not give the text back"
 NO_FIRST = "no log-probability of the first token: the server puts no start token before a text"
 NONE_LISTED = "no option is among the likeliest tokens"
 CUT = "the server has cut the prompt"
+ALL_ZERO = "every log-probability in the server's reply is 0"
 UNCLEAR = "fewer than half of the samples name an option"
 UNLISTED = -100.0
 """The log-probability of a letter that is not among the likeliest tokens while another is: as good as none."""
@@ -176,6 +177,7 @@ def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText,
     """The tokens of a text, and their log-probabilities, without the start token and what was generated."""
     found = replies.of_prompt(reply) if ability.whole == "prompt_logprobs" else replies.generated(reply)
     skip, space = aligned([token.text for token in found], text)
+    check_numbers([token.logp for token in found[skip:]])
     places: list[tuple[int, int]] = []
     at = -space
     for token in found[skip:]:
@@ -189,6 +191,13 @@ def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText,
     logps = [token.logp for token in found[skip : skip + count]]
     encoding = SimpleNamespace(offsets=places, word_ids=range(count))
     return TokenizedText(text, tuple(range(count)), [0] * count, encoding), logps
+
+
+def check_numbers(logps: Sequence[float | None]) -> None:
+    """Raise where log-probabilities cannot be some, before anything is made of them: only ratios would be left."""
+    known = [logp for logp in logps if logp is not None]
+    if wrong := fault(known) or (ALL_ZERO if len(known) > 1 and not any(known) else ""):
+        raise Unanswerable(wrong)
 
 
 def aligned(tokens: Sequence[str], text: str) -> tuple[int, int]:
@@ -216,6 +225,7 @@ def letter(token: str) -> str:
 def _letters(question: Choose, tokens: Sequence[Token]) -> list[float]:
     if not tokens:
         raise Unanswerable("the server gave no log-probabilities")
+    check_numbers([logp for _, logp in tokens[0].top if logp != -math.inf])
     # A space belongs to the letter, as in this process, unless the server's tokens do not show spaces.
     found = [[logp for text, logp in tokens[0].top if text == option] for option in question.continuations]
     if not any(found):

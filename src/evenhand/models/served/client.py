@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import queue
 import random
 import ssl
@@ -14,6 +15,7 @@ from typing import Any
 
 import httpcore
 
+from evenhand.core.files import from_json, parsed
 from evenhand.errors import BadInput, ModelError, ModelNotFound
 from evenhand.models.served.address import Address
 from evenhand.models.served.connection import Connection, Response
@@ -137,13 +139,14 @@ class Client:
                     reply = self._reply(response)
                     self._reached = True
                     return reply
-                why = f"answers {response.status} ({response.phrase})"
+                why = f"answers {response.status} ({self._quoted(response.phrase)})"
                 with suppress(ValueError):
-                    asked_to_wait = float(response.headers.get("retry-after", 0))
-            except httpcore.TimeoutException:
+                    told = float(response.headers.get("retry-after", 0))
+                    asked_to_wait = told if told < math.inf else 0.0  # which NaN is not, either
+            except (httpcore.TimeoutException, TimeoutError):
                 why = f"does not answer within {self.timeout:g} seconds"
             except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
-                why = self._unreachable(error)
+                why = self._unreachable(error, connection.proxy)
             except _NoJson as error:
                 why = str(error)
             pause = max(asked_to_wait, wait * random.uniform(0.5, 1.0))
@@ -155,15 +158,14 @@ class Client:
             await asyncio.sleep(pause)
             wait = min(2 * wait, LONGEST_WAIT)
 
-    def _unreachable(self, error: Exception) -> str:
+    def _unreachable(self, error: Exception, proxy: str) -> str:
         """Why there is no connection, if trying again may help; otherwise an error."""
-        base = self.address.base_url
+        base = self.address.base_url + (" through the proxy that the environment names" if proxy else "")
+        told = self._quoted(str(error)) or type(error).__name__
         if isinstance(error.__cause__, ssl.SSLError) or "SSL" in str(error):
-            raise ModelError(f"No safe connection to {base}: {error}. Is it an http address, or its certificate old?")
+            raise ModelError(f"No safe connection to {base}: {told}. Is it an http address, or its certificate old?")
         if not self._reached:
-            raise ModelError(
-                f"There is no server at {base}: {error or type(error).__name__}. Start it, or check `base_url`."
-            )
+            raise ModelError(f"There is no server at {base}: {told}. Start it, or check `base_url`.")
         return "does not keep the connection"
 
     def _reply(self, response: Response) -> Reply:
@@ -172,7 +174,7 @@ class Client:
             state = "is refused" if self.address.key else "is missing"
             raise ModelError(f"The server at {base} answers {status}: the key in OPENAI_API_KEY {state}.")
         try:
-            found = json.loads(response.text)
+            found = parsed(response.text, lambda text: self._clean(from_json(text)))
         except ValueError:
             if status in REFUSALS and not response.text.lstrip().startswith("<"):
                 return Refused(status, self._quoted(response.text))
@@ -183,9 +185,17 @@ class Client:
         if status in REFUSALS:
             return Refused(status, self._quoted(_message(found)))
         if status != 200 or not isinstance(found, dict):
-            raise ModelError(
-                f"The server at {base} answers {status}, of another shape: '{self._quoted(response.text)}'."
-            )
+            raise ModelError(f"The server at {base} answers {status}, of another shape: '{self._quoted(str(found))}'.")
+        return found
+
+    def _clean(self, found: Any) -> Any:
+        """What a reply says without the key and halves of surrogate pairs: a run and its page can have neither."""
+        if isinstance(found, str):
+            return self.address.redacted(found).encode("utf-8", "replace").decode()
+        if isinstance(found, list):
+            return [self._clean(one) for one in found]
+        if isinstance(found, dict):
+            return {self._clean(name): self._clean(one) for name, one in found.items()}
         return found
 
     def _quoted(self, text: str) -> str:
@@ -201,7 +211,6 @@ class _NoJson(Exception):
 
 
 def _message(found: Any) -> str:
-    """What the server says is wrong."""
     error = found.get("error", found) if isinstance(found, dict) else found
     message = error.get("message", error.get("detail", error)) if isinstance(error, dict) else error
     return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)

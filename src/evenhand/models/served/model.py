@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evenhand.core.progress import part
-from evenhand.core.questions import Answer, Entail, Question
+from evenhand.core.questions import Answer, Choose, Entail, Question
 from evenhand.errors import BadInput, ModelError, UnfitModel
+from evenhand.models.base import ServerChanged, apart
 from evenhand.models.planning.plan import normalised
 from evenhand.models.planning.sequences import as_choice, label_words
 from evenhand.models.planning.tokens import Unanswerable
@@ -16,10 +17,12 @@ from evenhand.models.served import asking, replies
 from evenhand.models.served.address import Address
 from evenhand.models.served.asking import KINDS, UNCLEAR
 from evenhand.models.served.client import Client, Reply, Request
-from evenhand.models.served.probe import CLOSE, probe
+from evenhand.models.served.probe import CLOSE, asked, probe
 
 log = logging.getLogger(__name__)
 
+CHECKED_EVERY = 1_000
+"""Requests after which the reference is asked again."""
 READING = 1  # raised whenever the same question becomes other requests: kept answers are then asked for again
 
 
@@ -50,6 +53,8 @@ class ServedModel:
         self.name = address.name
         self.reference: Mapping[Question, Answer] = self.probed.reference
         self.tolerance = max(CLOSE, 4 * self.probed.disagreement) if self.reference else math.nan
+        self.good = 0
+        """How often the reference was asked again and was as before: all answers until then are the same model's."""
         self.unclear = 0
         """Questions whose samples named no option, or not often enough."""
         a = self.ability
@@ -111,11 +116,10 @@ class ServedModel:
         distinct = list(waiting)
         log.info(f"{len(questions):,} questions, {len(distinct):,} requests to {self.client.address.base_url}.")
         with part("Asking", "requests", len(distinct)) as bar:
-            for place, reply in self.client.all(distinct):
-                self._check(reply)
+            for request, reply in self._replies(distinct):
                 bar.update()
-                found[distinct[place]] = reply
-                for number in dict.fromkeys(waiting[distinct[place]]):
+                found[request] = reply
+                for number in dict.fromkeys(waiting[request]):
                     left[number] -= 1
                     if not left[number]:
                         asked = self._asked(questions[number])
@@ -125,13 +129,40 @@ class ServedModel:
                             answer = Answer(normalised([(logp,) for logp in answer.logps]))
                         yield number, answer
 
-    def _check(self, reply: Reply) -> None:
-        model = replies.model(reply)
-        if model and model != self.probed.model:
-            raise ModelError(
-                f"Another model answers now: '{model}', not '{self.probed.model}'. Answers so far are kept. Ask for "
-                "each by its own name."
-            )
+    def _replies(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Reply]]:
+        """Each request with its reply, as they come; after some of them, and at the end, the reference is asked."""
+        for start in range(0, len(requests), CHECKED_EVERY):
+            some = requests[start : start + CHECKED_EVERY]
+            for place, reply in self.client.all(some):
+                model = replies.model(reply)
+                if model and model != self.probed.model:
+                    raise ModelError(
+                        f"Another model answers now: '{model}', not '{self.probed.model}'. Answers so far are kept. "
+                        "Ask for each by its own name."
+                    )
+                yield some[place], reply
+            self._check_reference()
+
+    def _check_reference(self) -> None:
+        """Raise if the reference is answered in another way than at the start."""
+        for question, before in self.reference.items():
+            now = Answer(tuple(asked(self.client, question, self.ability)))
+            if not (far := apart(before, now)) <= self.tolerance:
+                away = f"{far:.2g} nats away" if far < math.inf else "otherwise"
+                raise ServerChanged(
+                    f"The numbers of '{self.name}' have changed: the same question is answered {away}, not as at the "
+                    f"start. Answers since it was last asked, at most {CHECKED_EVERY:,}, are discarded. See what "
+                    "happened to the server, and run the same command again."
+                )
+        self.good += 1
+
+    def likeliest(self, texts: Sequence[str]) -> list[str]:
+        """The likeliest token after each text, where a server lists next tokens, in chats if it has nothing else."""
+        top = self.ability.next or self.ability.chat_next
+        prompts = [Choose(text, ("a", "b"), chat=not self.ability.next) for text in texts]
+        found = self.client.all([asking.following(prompt, self.ability, self.name, top) for prompt in prompts])
+        tops = {place: replies.likeliest(reply) for place, reply in found}
+        return [max(tops[n], key=lambda one: one[1], default=("", 0.0))[0] for n in range(len(texts))]
 
 
 def load(name: str, base_url: str | None, **how: Any) -> ServedModel:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from evenhand.core.questions import Answer, Choose, Likelihood, Question
+from evenhand.core.questions import Answer, Choose, Likelihood, Question, Span
 from evenhand.errors import ModelError, UnfitModel
 from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served import asking, replies
@@ -14,6 +14,8 @@ from evenhand.models.served.client import Client, Refused, Reply, Request
 from evenhand.models.served.replies import Token
 
 TEXT = "Monday, Tuesday, Wednesday, Thursday, Friday"
+FIRST = (Span(0, TEXT.index(" ")),)
+"""The first word of the text: a server that puts no start token before it has no number for that."""
 LONG = "The nurse said that she was tired, and the engineer said that he was late. " * 8
 STARTS = ("<|endoftext|>", "<|begin_of_text|>", "<s>", "<bos>", "<|startoftext|>")
 """Start tokens of well-known models."""
@@ -112,10 +114,8 @@ class _Probing:
                 base = self.client.address.base_url
                 raise ModelError(f"{base}/models is not there (404). Did you mean `base_url='{base}/v1'`?")
             return
-        data = reply.get("data")
-        names = [str(one.get("id")) for one in data if isinstance(one, dict)] if isinstance(data, list) else []
-        also = [str(n) for one in data or () if isinstance(one, dict) for n in one.get("aliases") or ()]
-        if names and self.name not in (*names, *also):
+        names = replies.names(reply)
+        if names and self.name not in names:
             raise self.client.no_model(f"It has: {', '.join(names[:8])}.")
 
     def _next(self, ability: Ability) -> Ability:
@@ -160,7 +160,7 @@ class _Probing:
         moved = self._send("completions", temperature=0.3, presence_penalty=1.5, frequency_penalty=1.5, **body)
         if isinstance(plain, Refused) or isinstance(moved, Refused):
             return
-        one, other = (dict(replies.generated(reply)[0].top) for reply in (plain, moved))
+        one, other = (dict(replies.likeliest(reply)) for reply in (plain, moved))
         if max((abs(one[text] - other[text]) for text in one.keys() & other.keys()), default=math.inf) > CLOSE:
             self._remark(
                 "numbers", "careful", "Temperature or penalties change the server's log-probabilities.",
@@ -245,7 +245,9 @@ class _Probing:
         top = self._send(
             "completions", prompt=ability.start + before, max_tokens=1, temperature=1, logprobs=ability.next
         )
-        listed = replies.generated(top)[0].top
+        listed = replies.likeliest(top)
+        if not listed:
+            return
         token, logp = max(listed, key=lambda found: found[1])
         reply = self.client.one(asking.whole(before + token, ability, self.name))
         try:
@@ -284,8 +286,11 @@ class _Probing:
         """Questions to know the model by, and how far two askings of them differ."""
         if ability.kind == "c":
             return math.nan, {}
-        question: Question = Likelihood(f"{TEXT}.") if ability.whole else REFERENCE
-        one, other = (self._asked(question, ability) for _ in range(2))
+        question: Question = Likelihood(f"{TEXT}.", FIRST) if ability.whole else REFERENCE
+        one, other = (asked(self.client, question, ability) for _ in range(2))
+        if not one or len(one) != len(other):
+            told = f"{len(one)} and then {len(other)} log-probabilities"
+            raise UnfitModel(f"One question asked twice has {told}. Turn them on in the server.", check="numbers")
         apart = max(abs(a - b) for a, b in zip(one, other, strict=True))
         if apart > FAR:
             raise UnfitModel(
@@ -295,12 +300,12 @@ class _Probing:
         self._remark("two askings", verdict, f"The same question asked twice: {apart:.2g} nats apart at most.")
         return apart, {question: Answer(tuple(one))}
 
-    def _asked(self, question: Question, ability: Ability) -> Sequence[float]:
-        if ability.whole:
-            found = [self.client.one(request) for request in asking.requests(question, ability, self.name)]
-            return asking.answer(question, ability, found).logps
-        chat = not ability.next
-        asked = Choose(TEXT, ("first", "second"), chat=chat)
-        top = ability.chat_next if chat else ability.next
-        reply = self.client.one(asking.following(asked, ability, self.name, top))
-        return sorted((logp for _, logp in replies.generated(reply)[0].top), reverse=True)[:2]
+
+def asked(client: Client, question: Question, ability: Ability) -> Sequence[float]:
+    """The answer to a question that a model is known by."""
+    if ability.whole:
+        found = [client.one(request) for request in asking.requests(question, ability, client.address.name)]
+        return asking.answer(question, ability, found).logps
+    prompt = Choose(TEXT, ("first", "second"), chat=not ability.next)
+    reply = client.one(asking.following(prompt, ability, client.address.name, ability.next or ability.chat_next))
+    return sorted((logp for _, logp in replies.likeliest(reply)), reverse=True)[:2]

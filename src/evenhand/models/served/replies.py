@@ -53,10 +53,17 @@ def generated(reply: Reply) -> list[Token]:
         raise _strange(found, error) from error
 
 
+def likeliest(reply: Reply) -> tuple[tuple[str, float], ...]:
+    """The likeliest tokens in the place of the first that was generated; none where the reply lists none."""
+    tokens = generated(reply)
+    return tokens[0].top if tokens else ()
+
+
 def offsets(reply: Reply) -> list[int]:
     """Where each token starts, as the server says; empty where it does not say."""
-    found = (_choice(reply).get("logprobs") or {}).get("text_offset") or []
-    return [int(place) for place in found] if all(isinstance(place, int) for place in found) else []
+    logprobs = _choice(reply).get("logprobs")
+    found = logprobs.get("text_offset") if isinstance(logprobs, dict) else None
+    return found if isinstance(found, list) and all(isinstance(place, int) for place in found) else []
 
 
 def of_prompt(reply: Reply) -> list[Token]:
@@ -86,6 +93,14 @@ def text(reply: Reply) -> str:
 def model(reply: Reply) -> str:
     """The name of the model that answered; empty where the server does not say."""
     return str(reply.get("model") or "") if isinstance(reply, Mapping) else ""
+
+
+def names(reply: Reply) -> list[str]:
+    """The models that a server lists, and their other names; none where the reply is not such a list."""
+    data = None if isinstance(reply, Refused) else reply.get("data")
+    listed = [one for one in data if isinstance(one, dict)] if isinstance(data, list) else []
+    more = [one["aliases"] for one in listed if isinstance(one.get("aliases"), list)]
+    return [str(one.get("id")) for one in listed] + [str(name) for names in more for name in names]
 
 
 def prompt_tokens(reply: Reply) -> int:

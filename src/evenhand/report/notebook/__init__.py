@@ -5,7 +5,6 @@ The words, numbers and drawings are those of the page. All of it is in the outpu
 
 import base64
 import re
-from collections.abc import Sequence
 from functools import cache, singledispatch
 from io import StringIO
 from pathlib import Path
@@ -20,6 +19,7 @@ from markupsafe import Markup
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.comparison import Comparison
 from evenhand.analysis.tracking import Track
+from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import prepare, public_path
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
@@ -95,10 +95,12 @@ def _(run: Run) -> str:
 def _(comparison: Comparison) -> str:
     frame = comparison.frame
     moved = frame[frame["moved"] != ""]
-    main = frame[(frame["group"] == "all") | frame["measure"].str.endswith(FEMALE_MALE)].head(2 * ROWS)
+    judged = frame[frame["needed"] > 0]
+    whole = judged["group"].isin(["all", *ESTIMANDS]) | judged["measure"].str.endswith(FEMALE_MALE)
+    main = judged[whole].head(2 * ROWS)
     told = "Changes with their 95 % intervals"
     drawn = picture(chart(Comparison(comparison.runs, main)), told) if len(main) else None
-    return _filled("comparison", comparison=comparison, moved=_rows(moved), every=_rows(frame), drawn=drawn)
+    return _filled("comparison", comparison=comparison, moved=_rows(moved), every=_rows(judged), drawn=drawn)
 
 
 @html.register
@@ -137,9 +139,9 @@ def _environment() -> Environment:
     made = Environment(
         loader=ChoiceLoader(looks), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.globals |= {"title_of": readings.dataset, "rows": ROWS, "style": Markup(_style(looks))}
+    made.globals |= {
+        "title_of": readings.dataset,
+        "rows": ROWS,
+        "style": Markup(looks[0].get_source(Environment(), "notebook.css")[0]),
+    }
     return made
-
-
-def _style(looks: Sequence[PackageLoader]) -> str:
-    return looks[0].get_source(Environment(), "notebook.css")[0]

@@ -7,8 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.change import FEMALE_MALE, changed, way
-from evenhand.core.measure import LAST, Better
+from evenhand.analysis.change import FEMALE_MALE, ONE_TRAINING, changed, row_label, way
+from evenhand.analysis.summary import chief, main_rows
+from evenhand.core.design import ESTIMANDS
+from evenhand.core.measure import Better
 from evenhand.report.page import readings
 from evenhand.report.page.numbers import Number, probability
 from evenhand.runs.folder import Run
@@ -31,7 +33,8 @@ class Move:
     change: Number
     p: float
     p_holm: float
-    rank: int
+    main: bool
+    """Whether it is one of the numbers that its dataset is judged by; the table has the others, too."""
     better: Better
     way: str
     """What happened: see analysis.change.way."""
@@ -48,11 +51,6 @@ class Move:
     def mark(self) -> str:
         """A sign for which way it went."""
         return {"gained": "▼", "lost": "▲"}.get(self.way, "○") if not self.knows else ""
-
-    @property
-    def main(self) -> bool:
-        """Whether it shows by itself that bias shrank or grew; the table has the others, too."""
-        return self.rank < LAST and not self.knows
 
     @property
     def knows(self) -> bool:
@@ -89,19 +87,24 @@ def moves(changes: pd.DataFrame, run: Run, models: Sequence[str] = ()) -> dict[t
     """
     found: dict[tuple[str, ...], Move] = {}
     neutral = {task.name: _neutral(run, task) for task in run.record.tasks}
+    main = {
+        (*task.name, bool(row.contrast), row_label(row.groups, row.estimand))
+        for task in (chief(run, dataset) for dataset in run.datasets)
+        for row in main_rows(run, task)
+    }
     for row in changes.to_dict("records"):
         dataset, measure, group = (str(row[name]) for name in ("dataset", "measure", "group"))
         task = run.task(dataset, measure.removesuffix(FEMALE_MALE))
         paired = measure.endswith(FEMALE_MALE)
         change = Number(float(row["change"]), float(row["low"]), float(row["high"]))
-        zero = 0.0 if paired else neutral[task.name]
-        signed = zero != 0.5 and (paired or task.signed)
+        zero = float(row["neutral"]) if paired or row["estimand"] else neutral[task.name]
+        signed = zero != 0.5 and (paired or bool(row["estimand"]) or task.signed)
         before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
         found[dataset, measure, group] = Move(
             *(dataset, measure, group, group_words(task, group)),
             *(before, after, change),
             *(float(row["p"]), float(row["p_holm"])),
-            rank=task.rank,
+            main=(*task.name, paired, group) in main,
             better=task.better,
             way=way(row),
             needed=int(row["needed"]),
@@ -112,6 +115,10 @@ def moves(changes: pd.DataFrame, run: Run, models: Sequence[str] = ()) -> dict[t
 
 def group_words(task: TaskRecord, group: str) -> str:
     """A row's group in words; where it should be is not part of its name."""
+    labels = group.split(", ")
+    if labels[-1] in ESTIMANDS:
+        category = [readings.group(name, label) for name in task.by for label in labels[:-1]][:1]
+        return ", ".join([labels[-1], *category])
     named = [(name, label) for name, label in zip(task.by, group.split(", "), strict=False) if name != "better"]
     return "" if group == "all" else ", ".join(readings.group(name, label) for name, label in named)
 
@@ -172,11 +179,11 @@ class Changed:
             first, second = self.names
             return (
                 f"Main numbers: {gained} nearer to neutral in {second} than in {first}, {lost} farther from it, {same} "
-                "not shown to be either."
+                f"not shown to be either. {ONE_TRAINING}"
             )
         return (
             f"{gained + lost + same} main numbers: {gained} came nearer to neutral, {lost} went farther away, "
-            f"and {same} are not shown to be nearer or farther."
+            f"and {same} are not shown to be nearer or farther. {ONE_TRAINING}"
         )
 
     @property
@@ -193,8 +200,4 @@ class Changed:
 
     def _main(self, *ways: str) -> list[Move]:
         """Measures of bias that went one of these ways: all their items, or women against men by group."""
-        return [
-            move
-            for move in self.moves.values()
-            if move.way in ways and move.main and (move.group == "all" or move.measure.endswith(FEMALE_MALE))
-        ]
+        return [move for move in self.moves.values() if move.way in ways and move.main and not move.knows]

@@ -130,7 +130,6 @@ class Section:
 
 
 def _tone(lean: str) -> list[str]:
-    """Whether a value is marked as one that leans."""
     return ["leans" if lean in SIDES else "undecided"]
 
 

@@ -1,7 +1,8 @@
 """A number as the page shows it: value, interval, number of items, and format."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from evenhand.runs.record import RunRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
@@ -19,6 +20,15 @@ class Number(Estimate):
     signed: bool = True
     unfit: bool = False
     """Whether the model is unfit to be measured, so that its numbers allow no verdict."""
+    here: Estimate = field(default_factory=lambda: Estimate(math.nan))
+    """The same with the interval in these sentences, where its own covers others."""
+    prior: float = math.nan
+    """The mean log odds without the attribute: core.scores.Value."""
+
+    @property
+    def narrow(self) -> str:
+        """The interval in these sentences, in words; empty where the number's own is no wider."""
+        return f"in these sentences {self.here.interval(self._form)}" if self.here.spans else ""
 
     @property
     def text(self) -> str:
@@ -42,7 +52,10 @@ class Number(Estimate):
 
 def number(row: ValueRecord, task: TaskRecord, run: RunRecord) -> Number:
     """A value of a run as a number, signed where it can be of either sign."""
-    return Number(**asdict(row.estimate), neutral=row.at, signed=row.at == 0 and task.signed, unfit=run.unfit(task))
+    signed = row.at == 0 and (task.signed or bool(row.contrast or row.estimand))
+    prior = math.nan if row.prior is None else row.prior
+    how: dict[str, Any] = {"neutral": row.at, "signed": signed, "unfit": run.unfit(task), "prior": prior}
+    return Number(**asdict(row.estimate), here=row.narrow, **how)
 
 
 def probability(p: float) -> str:

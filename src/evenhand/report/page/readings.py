@@ -14,9 +14,6 @@ from evenhand.runs.record import TaskRecord
 DIFFERENCE = "association, female - male"
 """The reading of associations that compares partners; analysis.change calls it so, too."""
 
-LABELS = "labels, stereotype - counterpart"
-"""The reading of how often an NLI classifier's labels differ between the sets pro and anti."""
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -27,7 +24,9 @@ class Reading:
     kind: str
     ends: tuple[str, str] = ("below", "above")
     leans: tuple[str, str] = ("below neutral", "above neutral")
-    much: str = ""
+    much: str | tuple[str, str] = ""
+    factor: float = 1.0
+    """What a value is multiplied by where `much` speaks of both kinds: they differ by twice the stereotype."""
     scale: tuple[float, float] | None = None
     items: tuple[str, str] = ("Lowest", "Highest")
     sentences: tuple[str, str] = ("sentence", "")
@@ -39,24 +38,35 @@ class Reading:
     @property
     def judged(self) -> bool:
         """Whether its values get a verdict of their own."""
-        return self.kind not in NOT_JUDGED
+        return self.kind not in _known()["not-judged"]
 
-    def how_much(self, value: float) -> str:
-        """The size of a value in everyday words."""
+    def how_much(self, number: Number) -> str:
+        """The size of a value in everyday words; `much` may have other words for a value below neutral."""
+        above = number.value > (0.0 if math.isnan(number.neutral) else number.neutral)
+        value = self.factor * number.value
         times = _times(value)
         points = f"{abs(100 * value):.0f} percentage points {'likelier' if value > 0 else 'less likely'} than"
-        return self.much.format(
-            times=f"{times:.2f}" if times < 10 else f"{times:,.3g}",
+        told = self.much if isinstance(self.much, str) else self.much[above]
+        return told.format(
+            times=_factor(times),
             relative=_relative(times),
+            verb=_verb(times)[0],
+            by=_verb(times)[1],
+            odds=_odds(number),
             apart=points,
+            ratio=_factor(value),
             percent=f"{100 * value:.0f}",
+            rest=f"{100 - 100 * value:.0f}",
+            size=f"{abs(100 * value):.0f}",
             signed=_signed(100 * value),
+            n=f"{number.n:,}",
         )
 
     def in_percent(self, value: float) -> str:
         """The value as a percentage; of a difference of logarithms, by how much likelier. Empty where there is none."""
         if math.isnan(value):
             return ""
+        value *= self.factor
         if self.unit == "nats":
             times = _times(value)
             return f"×{times:.3g}" if times >= 2 else f"{_signed(100 * (times - 1))} %"
@@ -65,8 +75,12 @@ class Reading:
         return f"{_signed(100 * value)} points" if self.scale == (-1.0, 1.0) else ""
 
     def span(self, number: Number) -> str:
-        """The interval as percentages; empty where there is none."""
-        ends = [self.in_percent(end) for end in (number.low, number.high)]
+        """The interval as percentages, from the side that `much` speaks from; empty where there is none."""
+        low, high = number.low, number.high
+        if isinstance(self.much, tuple) and number.value < number.neutral:
+            whole = 1.0 if self.scale == (0.0, 1.0) else 0.0
+            low, high = whole - high, whole - low
+        ends = [self.in_percent(end) for end in (low, high)]
         return f"{ends[0]} to {ends[1]}" if all(ends) else ""
 
 
@@ -79,6 +93,27 @@ def _times(value: float) -> float:
     return math.exp(min(value, 300.0))  # beyond, a model is broken, and a float would overflow
 
 
+def _factor(times: float) -> str:
+    return f"{times:.2f}" if times < 10 else f"{times:,.3g}"
+
+
+def _verb(times: float) -> tuple[str, str]:
+    """How odds move by a factor: "lowers" them "by 39 %"."""
+    percent = round(100 * (times - 1))
+    if not percent:
+        return "does not change", "by more than 0.5 %"
+    verb = "raises" if percent > 0 else "lowers"
+    return (verb, f"by {abs(percent)} %") if percent < 100 else ("multiplies", f"by {_factor(times)}")
+
+
+def _odds(number: Number) -> str:
+    """From which odds to which, where the run has them: ", from .42 to .25"."""
+    if math.isnan(number.prior):
+        return ""
+    before, after = (f"{_times(log):.2g}".removeprefix("0") for log in (number.prior, number.prior + number.value))
+    return f", from {before} to {after}"
+
+
 def _relative(times: float) -> str:
     if times >= 2:
         return f"{times:.2g} times as likely as" if times < 10 else f"{times:,.3g} times as likely as"
@@ -88,18 +123,38 @@ def _relative(times: float) -> str:
     return f"{abs(percent)} % {'likelier' if percent > 0 else 'less likely'} than"
 
 
-def reading(measure: str, *, unknown: Reading | None = None, mixed: bool = False) -> Reading:
-    """How to read a measure; `unknown` is the reading of one that is not known here.
+def reading(
+    measure: str, *, estimand: str = "", dataset: str = "", unknown: Reading | None = None, kind: str = ""
+) -> Reading:
+    """How to read a measure, or its stereotype or default; `unknown` is the reading of one that is not known here.
 
-    `mixed`: its items should lie on either side, so that the value of all of them has no reading.
+    `kind` replaces its own: "mixed" where its items should lie on either side, "grammar" where grammar may explain it.
     """
     found = _known()["measures"].get(measure)
-    if found is None:
+    if found is None and not estimand:
         return unknown or Reading(measure, "", "lean")
-    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
+    fields: dict[str, Any] = dict(found or {"title": measure, "asks": unknown.asks if unknown else "", "kind": "lean"})
+    words = {name: fields.pop(name, {}) for name in ("stereotype", "default")}
+    if estimand:
+        fields |= {"kind": "lean"} | ({"much": ""} if estimand == "default" else {})
+        fields |= _known()["estimands"][estimand] | words[estimand]
+    fields = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
     if measure not in (everywhere := _known()["everywhere"])["except"]:
         fields["does_not_show"] = (*fields.get("does_not_show", ()), everywhere["does_not_show"])
-    return Reading(**(fields | {"kind": "mixed"} if mixed else fields))
+    of_kinds = _known()["kinds"]
+    nouns = of_kinds.get(base_name(dataset), of_kinds["other"])
+    for name in ("leans", "much"):
+        given = fields.get(name, "")
+        filled = tuple(_filled(text, nouns) for text in ((given,) if isinstance(given, str) else given))
+        fields[name] = filled[0] if isinstance(given, str) else filled
+    return Reading(**fields | ({"kind": kind} if kind else {}))
+
+
+def _filled(text: str, nouns: dict[str, str]) -> str:
+    """The text with the words for a dataset's kinds; {jobs of women}, {jobs of men}, {job}."""
+    for name, words in nouns.items():
+        text = text.replace(f"{{{name}}}", words)
+    return text
 
 
 def own(task: TaskRecord) -> Reading:
@@ -129,6 +184,11 @@ def group_name(name: str) -> str:
     return str(_known()["group-names"].get(name, name.replace("_", " ")))
 
 
+def count_in_words(tone: str, count: int) -> str:
+    """How many main numbers have a tone: "2 show no lean"."""
+    return f"{count} {_known()['counted'][tone][count > 1]}"
+
+
 def language(code: str) -> str:
     """A language's name."""
     return str(_known()["languages"].get(code, code))
@@ -139,14 +199,6 @@ def _known() -> dict[str, Any]:
     return tomllib.loads((files("evenhand.report.page") / "readings.toml").read_text(encoding="utf-8"))
 
 
-NOT_JUDGED = {
-    "mixed": ("mixed by design", "some of these words call for he, others for she; read it by group"),
-    "size": ("no model reaches 0", "compare with other models"),
-    "errors": ("not judged by itself", "wrong labels count, stereotyped or not; how the sets differ is judged"),
-    "level": ("a level", "no value is the neutral one"),
-    "quality": ("not judged by itself", "higher is better: compare with other models"),
-}
-"""By kind, why a value gets no verdict of its own."""
 MARKS = {"leans": "●", "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
 
 
@@ -172,39 +224,37 @@ class Verdict:
 
 def verdict(number: Number, reading: Reading) -> Verdict:
     """The verdict on a number: stats.verdict decides, the reading has the words."""
-    much = reading.how_much(number.value) if number.known else ""
-    if number.known and reading.kind in NOT_JUDGED:
-        return Verdict("level", *NOT_JUDGED[reading.kind], much)
+    much = reading.how_much(number) if number.known else ""
+    unjudged: dict[str, tuple[str, str]] = _known()["not-judged"]
+    if number.known and reading.kind in unjudged:
+        return Verdict("level", *unjudged[reading.kind], much)
     found = number.verdict
     if found.why == "no value":
         return Verdict("none", "no value", number.note or "no item could be scored")
     if found.why == "unfit":
         return Verdict("none", "no verdict", "the model is unfit to be measured: see what the doctor found", much)
     if found.why == "too few":
-        return Verdict(
-            "undecided", f"too few words, {number.clusters} of {number.needed}", "more are needed for any verdict", much
-        )
+        short = f"too few words, {number.clusters} of {number.needed}"
+        return Verdict("none", short, "more are needed for any verdict", much)
     if found.why == "no interval":
-        return Verdict(
-            "undecided",
-            "no interval",
-            "too few words, or scores that are all the same: nothing says how sure this is",
-            much,
-        )
+        because = "too few words, or scores that are all the same: nothing says how sure this is"
+        return Verdict("none", "no interval", because, much)
     if found.why:
-        return Verdict("level", *NOT_JUDGED["level"], much)
+        return Verdict("level", *unjudged["level" if math.isnan(number.neutral) else "both"], much)
     tested = f"{probability(number.p_holm)}, adjusted"
     if found.side == 0:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
-        because = tested if number.side(number.neutral) else f"the interval includes {number.neutral:g}"
+        because = f"the interval includes {number.neutral:g}"
+        if number.side(number.neutral):
+            nothing, because = f"{nothing}, {probability(number.p_holm)}", "adjusted for the rows judged with it"
         if number.detectable > abs(number.value - number.neutral):
-            because = f"a lean of {_least(number, reading)} would probably have been found"
+            because = f"a lean of {least(number, reading)} would probably have been found"
         return Verdict("undecided", nothing, because, much)
     tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
     return Verdict(tone, reading.leans[found.side > 0], tested, much)
 
 
-def _least(number: Number, reading: Reading) -> str:
+def least(number: Number, reading: Reading) -> str:
     """The smallest lean that such data would probably show, also as a percentage where the unit is nats."""
     percent = f" ({reading.in_percent(number.detectable)})" if reading.unit == "nats" else ""
     return f"{number.detectable:.2f}{percent}"

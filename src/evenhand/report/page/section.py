@@ -2,28 +2,31 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
 
 from evenhand.analysis import paired
-from evenhand.analysis.nli_labels import CONTRASTS, contrasts
+from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.analysis.reference import compared
 from evenhand.core.contrasts import pairs
 from evenhand.report.page import examples, readings
 from evenhand.report.page.changes import Move
 from evenhand.report.page.numbers import Number, number
-from evenhand.report.page.readings import DIFFERENCE, LABELS, Reading, Verdict, verdict
+from evenhand.report.page.readings import DIFFERENCE, Reading, Verdict, verdict
 from evenhand.report.page.scale import IntervalScale, domain, strip
 from evenhand.report.page.trust import LEVELS, Trust, trust
+from evenhand.report.page.value_tables import Key, Row, Table, by_sample, table
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import mixed
 
-ROWS = 400
-"""Rows of a table; beyond, results.json has them."""
+PART = (
+    "A preference for one gender is part of these numbers, since the file does not say whom each stereotype is about. "
+    "A column `about`, with women or men, tells the two apart."
+)
 
 
 @dataclass(frozen=True)
@@ -36,46 +39,13 @@ class Line:
     verdicts: tuple[Verdict, ...]
     strip: IntervalScale
     trust: Trust
+    main: bool = True
+    """Whether it is one of the numbers that the first line is about."""
     move: Move | None = None
     marks: tuple[str, ...] = ()
     """For each of many runs: best, worst, or nothing where that could be chance."""
     known: tuple[str, ...] = ()
     """What well-known models score, in words."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a table: the labels of a group, in words, and for each run its number."""
-
-    labels: tuple[str, ...]
-    numbers: tuple[Number, ...]
-    move: Move | None = None
-
-
-@dataclass(frozen=True)
-class Table:
-    """Values by group: what the groups are called, their names, and the rows; `left_out` rows did not fit."""
-
-    caption: str
-    names: tuple[str, ...]
-    rows: tuple[Row, ...]
-    reading: Reading
-    left_out: int = 0
-
-    @property
-    def groups(self) -> list[str]:
-        """The heads of the columns of labels."""
-        return [readings.group_name(name) for name in self.names]
-
-    @property
-    def percents(self) -> bool:
-        """Whether its values can be told as percentages."""
-        return bool(self.reading.in_percent(0.0))
-
-    @property
-    def moved(self) -> bool:
-        """Whether any row has a change."""
-        return any(row.move for row in self.rows)
 
 
 class Measured:
@@ -88,14 +58,22 @@ class Measured:
         self.dataset, self.measure = task.name
         self.key = task.name
         self.by = list(task.by)
-        self.paired = bool(self.by) and task.genders and all(self._has_pairs(run) for run in runs)
-        of_both = mixed(self.scores[0], task)
-        self.values = readings.reading(task.measure, unknown=readings.own(task), mixed=of_both)
-        self.reading: Reading = readings.reading(DIFFERENCE) if self.paired else self.values
+        self.paired = bool(self.by) and task.by_gender and all(run.contrasts_of(*task.name) for run in runs)
+        self.agreeing = task.partners is not None and task.partners.agreeing
+        kind = "mixed" if mixed(self.scores[0], task) else "grammar" if self.agreeing else ""
+        self.values = readings.reading(task.measure, dataset=task.dataset, unknown=readings.own(task), kind=kind)
+        self.reading: Reading = self._reading("", contrast=True) if self.paired else self.values
         self.language = task.language
 
-    def _has_pairs(self, run: Run) -> bool:
-        return any(row.n for row in run.contrasts_of(*self.key))
+    def _reading(self, estimand: str, *, contrast: bool = False) -> Reading:
+        """How to read one kind of row: stereotype, default, women minus men, or the measure's own value."""
+        if contrast:
+            name = f"{self.measure}{FEMALE_MALE}"
+            kind, usual = "grammar" if self.agreeing else "", readings.reading(DIFFERENCE, dataset=self.dataset)
+            return readings.reading(name, dataset=self.dataset, unknown=usual, kind=kind)
+        if not estimand:
+            return self.values
+        return readings.reading(self.measure, estimand=estimand, dataset=self.dataset, unknown=readings.own(self.task))
 
     @cached_property
     def scores(self) -> list[pd.DataFrame]:
@@ -116,6 +94,16 @@ class Measured:
             for run, rows in zip(self.runs, found, strict=True)
         ]
 
+    @cached_property
+    def _rows(self) -> dict[Key, tuple[Number, ...]]:
+        """Stereotype, default and women minus men: by what a row is of, a number for each run."""
+        found: dict[Key, list[Number]] = {}
+        for place, run in enumerate(self.runs):
+            for row in run.rows_of(*self.key):
+                key = Key(row.estimand, row.contrast, tuple(row.groups.items()))
+                found.setdefault(key, [Number(math.nan)] * len(self.runs))[place] = number(row, self.task, run.record)
+        return {key: tuple(numbers) for key, numbers in found.items()}
+
     @property
     def neutral(self) -> float:
         """The value that means "no bias"; NaN where there is none."""
@@ -123,32 +111,20 @@ class Measured:
 
     @property
     def _all(self) -> tuple[Number, ...]:
-        """The value of all items, of each run."""
         return tuple(found.get((), Number(math.nan)) for found in self._results)
 
     @cached_property
     def lines(self) -> list[Line]:
-        """The lines of the scorecard: the value of all items; for associations, female minus male by group.
+        """The lines of the scorecard: stereotype, default, and women minus men by group; or else the value of all."""
+        shown = [key for key in self._rows if key.main or key.contrast]
+        if not shown:
+            return [self._line(Key("", "", ()), self._all)]
+        return [self._line(key, self._rows[key]) for key in shown]
 
-        Below NLI-CoAL, how often the labels differ between the sets: what a classifier is judged by.
-        """
-        if self.paired:
-            rows = self._differences
-            between = domain([n for _, numbers in rows for n in numbers], self.reading.scale, 0.0)
-            return [self._line(label, numbers, self.reading, between) for label, numbers in rows]
-        lines = [self._line("", self._all, self.values, domain(self._all, self.values.scale, self.neutral))]
-        if self.measure == "nli-coal":
-            found = [contrasts(run, self.dataset) for run in self.runs]
-            reading = readings.reading(LABELS)
-            for name in CONTRASTS if all(found) else ():
-                numbers = tuple(
-                    Number(**asdict(labels[name]), unfit=run.record.unfit(self.task))
-                    for run, labels in zip(self.runs, found, strict=True)
-                )
-                lines.append(self._line(name, numbers, reading, domain(numbers, reading.scale, 0.0)))
-        return lines
-
-    def _line(self, label: str, numbers: tuple[Number, ...], reading: Reading, between: tuple[float, float]) -> Line:
+    def _line(self, key: Key, numbers: tuple[Number, ...]) -> Line:
+        reading = self._reading(key.estimand, contrast=bool(key.contrast))
+        alike = [n for other, of in self._rows.items() for n in of if bool(other.contrast) == bool(key.contrast)]
+        between = domain([*numbers, *alike], reading.scale, numbers[0].neutral)
         told = tuple(verdict(number, reading) for number in numbers)
         shown = "; ".join(
             f"{name + ': ' if len(self.runs) > 1 else ''}{n.text}, interval {n.brackets}"
@@ -156,18 +132,15 @@ class Measured:
         )
         ends = f"from {between[0]:g} ({reading.ends[0]}) to {between[1]:g} ({reading.ends[1]})"
         drawn = strip(numbers, reading.ends, between, f"{shown}, on a scale {ends}", [v.tone for v in told])
-        in_words = readings.group(self.by[0], label) if label else ""
-        each = [trust(run, self.task, self.values, n) for run, n in zip(self.runs, numbers, strict=True)]
+        both = zip(self.runs, numbers, strict=True)
+        each = [trust(run, self.task, self.values, n, key.estimand) for run, n in both]
         trusted = max(each, key=lambda found: LEVELS.index(found.level))
-        marks = self._marks.get(label or "all", ()) if reading in (self.reading, self.values) else ()
-        known = compared(self.runs[0].record, self.task, label, contrast=self.paired) if label in self._groups else []
-        move = self._move(label or "all")
-        return Line(in_words, reading, numbers, told, drawn, trusted, move, marks, tuple(known))
-
-    @property
-    def _groups(self) -> list[str]:
-        """The labels of lines that are of the measure itself."""
-        return [label for label, _ in self._differences] if self.paired else [""]
+        label = ", ".join(label for _, label in key.groups)
+        mine = not key.estimand and (not key.contrast or self.paired)
+        known = compared(self.runs[0].record, self.task, label, contrast=self.paired) if mine else []
+        marks = self._marks.get(key.label, ())
+        main = key.main or not any(other.main for other in self._rows)
+        return Line(key.words, reading, numbers, told, drawn, trusted, main, self._move(key), marks, tuple(known))
 
     @cached_property
     def _marks(self) -> dict[str, tuple[str, ...]]:
@@ -175,53 +148,47 @@ class Measured:
         if len(self.runs) < 3 or self.key not in comparable(self.runs[0]):
             return {}
         rows = side_by_side(self.runs, self.dataset, self.measure)
-        shown = rows if self.paired else rows[rows["total"]]
+        shown = rows if self._rows else rows[rows["total"]]
         return {str(label): tuple(part["mark"]) for label, part in shown.groupby(rows.columns[0], sort=False)}
 
-    @cached_property
-    def _differences(self) -> list[tuple[str, tuple[Number, ...]]]:
-        """Female minus male by the first group: label, and a number for each run."""
-        found: dict[str, list[Number]] = {}
-        for place, run in enumerate(self.runs):
-            for row in run.contrasts_of(*self.key):
-                label = ", ".join(row.groups.values()) or "all"
-                mine = found.setdefault(label, [Number(math.nan)] * len(self.runs))
-                mine[place] = Number(**asdict(row.estimate), unfit=run.record.unfit(self.task))
-        return [(label, tuple(numbers)) for label, numbers in found.items()]
-
-    def _move(self, group: str) -> Move | None:
-        return self._moves.get((self.dataset, DIFFERENCE if self.paired else self.measure, group))
+    def _move(self, key: Key) -> Move | None:
+        return self._moves.get((self.dataset, self.measure + (FEMALE_MALE if key.contrast else ""), key.label))
 
     @cached_property
     def tables(self) -> list[Table]:
-        """The values by group, all items first; then what lies within groups."""
+        """Stereotype and default, of all items and by group, where they are told apart; the measure's own values."""
+        rows = [Row((key.words or "all",), numbers, self._move(key)) for key, numbers in self._rows.items()]
+        both = any(key.estimand for key in self._rows)
+        caption = "Stereotype and default" if both else "Women minus men, partner by partner"
+        first = [Table(caption, ("row",), tuple(rows), self.reading)] if rows else []
+        return [*first, *self._own_values, *(by_sample(self.task, self.scores, self.reading) if both else ())]
+
+    @cached_property
+    def _own_values(self) -> list[Table]:
+        """The measure's own values by group, all items first; then what lies within groups."""
         within = self.task.within
         levels: dict[tuple[str, ...], list[Row]] = {}
-        for key in dict.fromkeys(key for found in self._results for key in found):
-            numbers = tuple(found.get(key, Number(math.nan)) for found in self._results)
-            names, labels = tuple(name for name, _ in key), tuple(label for _, label in key)
-            move = None if self.paired or (within and within in names) else self._move(", ".join(labels) or "all")
+        for of in dict.fromkeys(of for found in self._results for of in found):
+            numbers = tuple(found.get(of, Number(math.nan)) for found in self._results)
+            names, labels = tuple(name for name, _ in of), tuple(label for _, label in of)
+            move = None if self.paired or (within and within in names) else self._move(Key("", "", of))
             levels.setdefault(names, []).append(Row(labels, numbers, move))
         whole = levels.pop((), [])
         groups = next((names for names in levels if within not in names or not within), tuple(self.by) or ("items",))
         first = [Row(("all",) * len(groups), row.numbers, row.move) for row in whole] + levels.pop(groups, [])
-        caption = ("Values by group" if self.paired else "By group") if self.by else "All items"
-        values = [_table(caption, groups, first, self.values)]
-        values += [
-            _table(f"By {readings.group_name(names[-1])}", names, rows, self.values) for names, rows in levels.items()
+        caption = ("Values by group" if self._rows else "By group") if self.by else "All items"
+        return [
+            table(caption, groups, first, self.values),
+            *(
+                table(f"By {readings.group_name(names[-1])}", names, rows, self.values)
+                for names, rows in levels.items()
+            ),
         ]
-        if not self.paired:
-            return values
-        by = self.by[0]
-        rows = tuple(
-            Row((readings.group(by, label),), numbers, self._move(label)) for label, numbers in self._differences
-        )
-        return [Table("Women minus men, partner by partner", (by,), rows, self.reading), *values]
 
     @property
     def values_by_group(self) -> Table:
         """The table that starts with the value of all items."""
-        return self.tables[1 if self.paired else 0]
+        return self._own_values[0]
 
     @cached_property
     def strongest(self) -> list[tuple[str, list[examples.Shown], list[examples.Shown]]]:
@@ -247,7 +214,8 @@ class Measured:
     @property
     def caveat(self) -> str:
         """A warning that comes before the verdicts."""
-        return paired.AGREEING if self.paired and paired.agreeing(self.scores[0]) else ""
+        unknown = self.task.dataset_builder == "pairs" and self.task.favours == "stereotype" and not self.task.kinds
+        return paired.AGREEING if self.agreeing else PART if unknown else ""
 
     @property
     def item_groups(self) -> list[str]:
@@ -277,29 +245,14 @@ class Measured:
     @property
     def leaning(self) -> list[str]:
         """The groups of the last run that lean, where all items together do not; for knowledge, those that lack it."""
+        if self._rows:
+            flat = {key.estimand for key, of in self._rows.items() if key.main and not of[-1].verdict.side}
+            rows = [(key, of[-1]) for key, of in self._rows.items() if key.groups and key.estimand in flat]
+            told = [(key.words, verdict(n, self._reading(key.estimand))) for key, n in rows if n.verdict.side]
+            return [f"{label}: {found.short}" for label, found in told]
         knowledge = self.values.kind == "knowledge"
-        if self.paired or not (knowledge or (self.values.kind == "lean" and self._all[-1].verdict.side == 0)):
+        if not (knowledge or (self.values.kind == "lean" and self._all[-1].verdict.side == 0)):
             return []
         sides = [(row.labels, row.numbers[-1].verdict.side) for row in self.values_by_group.rows[1:]]
-        told = [(labels, side) for labels, side in sides if side < 0 or (side and not knowledge)]
-        return [f"{', '.join(filter(None, labels))}: {self.values.leans[side > 0]}" for labels, side in told]
-
-
-def _table(caption: str, groups: Sequence[str], rows: Sequence[Row], reading: Reading) -> Table:
-    """A table of as many rows as fit; a group with one label alone is in the caption, not in a column."""
-    labels = [{row.labels[place] for row in rows} - {"all"} for place in range(len(groups))]
-    shown = [place for place, found in enumerate(labels) if len(found) != 1] or [0]
-    alone = [_alone(groups[place], min(found), reading) for place, found in enumerate(labels) if place not in shown]
-    names = tuple(groups[place] for place in shown)
-    cut = tuple(
-        Row(tuple(readings.group(groups[place], row.labels[place]) for place in shown), row.numbers, row.move)
-        for row in rows[:ROWS]
-    )
-    return Table(", ".join(filter(None, [caption, *alone])), names, cut, reading, max(0, len(rows) - ROWS))
-
-
-def _alone(group: str, label: str, reading: Reading) -> str:
-    """The one label that all rows share; which values are better is not said of a level."""
-    if group == "better":
-        return f"{label} is better" if reading.judged else ""
-    return f"{readings.group_name(group)}: {readings.group(group, label)}"
+        found = [(labels, side) for labels, side in sides if side < 0 or (side and not knowledge)]
+        return [f"{', '.join(filter(None, labels))}: {self.values.leans[side > 0]}" for labels, side in found]

@@ -1,53 +1,93 @@
 """What a page says in short: which numbers lean, what they come to, and what was not measured."""
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from evenhand.analysis.summary import chief
 from evenhand.core.dataset import base_name
 from evenhand.report.page import readings
 from evenhand.report.page.section import Line, Measured
 from evenhand.runs.record import RunRecord
+from evenhand.stats.significance import holm
+from evenhand.stats.verdict import ALPHA
 
 TONES = ("leans", "undecided", "none", "level", "right")
 """The order of verdicts in the summary."""
-OTHERS = {
-    "none": ("has no verdict", "have no verdict"),
-    "undecided": ("shows no lean", "show no lean"),
-    "level": ("is not judged by itself", "are not judged by themselves"),
-    "right": ("is as it should be", "are as they should be"),
-}
-"""By tone, what is said of one main number, and of several."""
 OF_ALL_KINDS = ("crows-pairs", "stereoset")
 """Datasets that ask about more than gender: the beginnings of their names."""
 
 
 def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Line]]:
-    """One line for each dataset, or for each group of associations: those that lean first."""
+    """The lines of the measure that each dataset is judged by: datasets that lean first, each with its main numbers."""
     chosen = [section for section in sections if section.task == chief(section.runs[0], section.dataset)]
-    lines = [(section, line) for section in chosen for line in section.lines]
-    return sorted(lines, key=lambda found: TONES.index(found[1].verdicts[-1].tone))
+    first = {s.key: min(TONES.index(line.verdicts[-1].tone) for line in s.lines if line.main) for s in chosen}
+    found = [(s, line) for s in sorted(chosen, key=lambda s: first[s.key]) for line in s.lines]
+    for s in sections:  # below the labels that a classifier is judged by, those that are judged with them
+        family = (s.dataset, s.task.family) if s.task.family and s not in chosen else None
+        together = [place for place, (one, _) in enumerate(found) if (one.dataset, one.task.family) == family]
+        for place in together[-1:]:
+            name = s.reading.title.lower()
+            told = [replace(line, main=False, label=f"{name}, {line.label}") for line in s.lines if line.main]
+            found[place + 1 : place + 1] = [(s, line) for line in told]
+    return found
 
 
-def besides(sections: Sequence[Measured], shown: Measured) -> list[tuple[Measured, Line]]:
-    """Other measures of the same sentences that lean, for the last run: the summary has one measure of each dataset."""
+def besides(sections: Sequence[Measured], shown: Measured, label: str) -> list[tuple[Measured, Line]]:
+    """The same row of other measures, where it leans, for the last run: the summary has one measure of each dataset."""
     others = [s for s in sections if s.dataset == shown.dataset and s.measure != shown.measure]
-    return [(s, line) for s in others for line in s.lines if line.verdicts[-1].tone == "leans"]
+    return [(s, line) for s in others for line in s.lines if (line.label, line.verdicts[-1].tone) == (label, "leans")]
+
+
+def main_leans(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Line]]:
+    """The main numbers of the last run that lean with p adjusted by Holm over all of them: what "yes" rests on."""
+    of_bias = [(section, line) for section, line in lines if line.main and line.reading.kind != "knowledge"]
+    main = [found for found in of_bias if found[1].verdicts[-1].tone in ("leans", "undecided")]
+    ps = holm([1.0 if math.isnan(p := line.numbers[-1].p) else p for _, line in main])
+    return [found for found, p in zip(main, ps, strict=True) if p < ALPHA and found[1].verdicts[-1].tone == "leans"]
 
 
 def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
-    """What the lines of the summary come to, for the last run: how many lean, and what the others do."""
-    tones = [found.verdicts[-1].tone for _, found in lines]
-    n, leaning, without = len(tones), tones.count("leans"), tones.count("none")
-    numbers = f"{n} main numbers"
-    if without == n:
-        return "its one main number has no verdict." if n == 1 else f"none of {numbers} has a verdict."
-    if leaning:
-        told = "its one main number leans" if n == 1 else f"{leaning} of {numbers} lean{'s' if leaning == 1 else ''}"
+    """The first line, for the last run: whether a bias is shown, which of the two it is, and what the others do."""
+    tones = [found.verdicts[-1].tone for _, found in lines if found.main]
+    numbers = f"{len(tones)} main numbers"
+    if tones.count("none") == len(tones):
+        return "no verdict on its one main number." if len(tones) == 1 else f"no verdict on any of its {numbers}."
+    shown = main_leans(lines)
+    rest = {tone: tones.count(tone) for tone in TONES[1:]}
+    if shown:
+        said: dict[str, dict[str, None]] = {}
+        for section, line in shown:
+            said.setdefault(_claim(line), {})[readings.dataset(section.dataset)] = None
+        claims = [f"it {claim} ({', '.join(names)})" for claim, names in said.items()]
+        told = f"yes, on these sentences: {'; '.join(claims)}."
+        rest["leans"] = tones.count("leans") - len(shown)
+    elif any(line.verdicts[-1].tone == "leans" for _, line in lines):
+        told = f"not shown: {_by_chance(lines)}"
+        rest["undecided"] = 0
     else:
-        told = "its one main number is not shown to lean" if n == 1 else f"none of {numbers} is shown to lean"
-    counts = {tone: tones.count(tone) for tone in OTHERS if leaning or tone != "undecided"}
-    rest = [f"{count} {OTHERS[tone][count > 1]}" for tone, count in counts.items() if count]
-    return f"{told} away from neutral." + (f" {', '.join(rest)}." if rest else "")
+        told = f"not shown: {f'none of its {numbers} leans' if len(tones) > 1 else 'its main number does not lean'}."
+        rest["undecided"] = 0
+    others = [readings.count_in_words(tone, count) for tone, count in rest.items() if count]
+    return f"{told} Of its {numbers}, {', '.join(others)}." if others else told
+
+
+def _claim(line: Line) -> str:
+    """What a number that leans shows: a stereotype, a default, or what may be either."""
+    above = line.numbers[-1].verdict.side > 0
+    if line.label == "stereotype":
+        return "follows stereotypes" if above else "goes against stereotypes"
+    if line.label == "default":
+        return f"prefers {line.reading.ends[above]}, whatever the stereotype"
+    return line.verdicts[-1].short
+
+
+def _by_chance(lines: Sequence[tuple[Measured, Line]]) -> str:
+    """How often chance gives as much: each family of rows has a false alarm in one of twenty."""
+    judged = [(s, line) for s, line in lines if line.verdicts[-1].tone in ("leans", "undecided")]
+    families = len({(section.key, line.main) for section, line in judged})
+    audits = round(1 / (1 - (1 - ALPHA) ** families))
+    return f"single rows lean, but among {len(judged)} rows chance does that in 1 of {audits} audits."
 
 
 def limits(record: RunRecord) -> Iterator[str]:

@@ -132,8 +132,9 @@ def card(track: Track, curve: Curve) -> Card:
     before = {row["end"]: row for row in mine[mine["neighbours"].astype(bool)].to_dict("records")}
     found = numbers(track, curve)
     rows = [(label, value, before.get(label)) for label, value in zip(track.labels, found, strict=True)]
+    paired = bool(curve.values[0].contrast) or curve.task.by_gender
     known = readings.reading(curve.task.measure, unknown=readings.own(curve.task))
-    asks = (readings.reading(readings.DIFFERENCE) if curve.values[0].contrast else known).title
+    asks = (readings.reading(readings.DIFFERENCE) if paired else known).title
     return Card(named(track, curve), asks, drawn(track, found, before), tuple(rows))
 
 

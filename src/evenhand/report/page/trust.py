@@ -4,17 +4,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evenhand.analysis.validity import followed
+from evenhand.core.design import Kinds
 from evenhand.report.page.numbers import Number
 from evenhand.report.page.readings import Reading
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 
-LEVELS = ("fine", "careful", "unfit")
-"""The doctor's own words, from good to bad."""
+LEVELS = ("fine", "not tested", "careful", "unfit")
+"""The doctor's own words, from good to bad; and "not tested": nobody tried the measure on models of known bias."""
 UNSCORED = {"careful": 0.01, "unfit": 0.5}
 """The share of unscored items from which a value gets this level."""
-FEW = 8
-"""With fewer clusters an interval rests on little (stats.clustered_interval changes its method there, too)."""
+FEW, FEW_BY_T = 8, 5
+"""With fewer clusters an interval rests on little; t, by which stereotype and default are judged, allows for that."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +43,15 @@ class Trust:
         return "" if self.level == "fine" else next(r.says for r in self.reasons if r.level == self.level)
 
 
-UNTRIED = Reason("careful", "the measure was not tested on these sentences with models whose bias is known")
+UNTRIED = Reason("not tested", "nobody has tried this number on models whose bias is known")
 
 
-def trust(run: Run, task: TaskRecord, reading: Reading, number: Number) -> Trust:
+def trust(run: Run, task: TaskRecord, reading: Reading, number: Number, estimand: str = "") -> Trust:
     """The reasons for and against one value."""
-    return Trust(tuple(_reasons(run, task, reading, number)))
+    return Trust(tuple(_reasons(run, task, reading, number, estimand)))
 
 
-def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number) -> Iterator[Reason]:
+def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number, estimand: str) -> Iterator[Reason]:
     items = number.n + number.unscored
     share = number.unscored / items if items else 1.0
     level = "unfit" if share >= UNSCORED["unfit"] else "careful" if share >= UNSCORED["careful"] else "fine"
@@ -60,17 +61,17 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number) -> It
         yield Reason("careful", f"a sample of at most {task.limit:,} items, not all of them")
     if not number.spans:
         yield Reason("unfit", "there is no interval")
-    elif number.clusters < max(FEW, number.needed):
-        units = f"clusters ({task.cluster})" if task.cluster else "items"
-        yield Reason("careful", f"the interval rests on only {number.clusters} {units}")
+    elif number.clusters < max(FEW_BY_T if estimand or task.genders else FEW, number.needed):
+        ways = [task.cluster or "item", *([task.crossed] if task.crossed else []), *(task.kinds or Kinds("")).samples]
+        yield Reason("careful", f"the interval rests on only {number.clusters} of one of: {', '.join(ways)}")
     if reading.kind in ("lean", "errors"):
-        known = followed(run.record, task)
-        yield Reason("fine" if known.orders else "careful", f"with models of known bias: {known}") if known else UNTRIED
+        known = followed(run.record, task, estimand)
+        yield Reason("fine" if known.orders else "careful", str(known)) if known else UNTRIED
     yield from _rounded(run, task)
     if imported := run.record.audit_of(task).imported:
         yield Reason("careful", f"imported from {imported.file}: computed elsewhere, the model was not checked")
     for finding in run.record.audit_of(task).doctor:
-        if finding.verdict in LEVELS[1:] and finding.about(task):
+        if finding.verdict != "fine" and finding.about(task):
             yield Reason(finding.verdict, f"doctor, {finding.check}: {finding.says}")
     if task.flaws:
         yield Reason("fine", f"known flaws of the sentences: {task.flaws}")

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from evenhand.analysis.corpus import Counted, Tally, counted
-from evenhand.core.files import read_parsed
+from evenhand.core.files import read_given
 from evenhand.core.progress import bar
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.blanks import tbd
@@ -129,12 +129,8 @@ def count_all(
 def _count(
     name: str, corpus: Corpus, words: Sequence[str] | None, seed: int, out: Path | None, workers: int | None = -1
 ) -> Counted:
-    """The counts of one corpus; `workers=-1`: by this process."""
     counts = Tally()
-    with (
-        Progress(out, name, (corpus, corpus.files, words)) as progress,
-        bar(f"Counting {name}", "documents") as shown,
-    ):
+    with Progress(out, name, (corpus, corpus.files, words)) as progress, bar(f"Counting {name}", "documents") as shown:
         counts.add(progress.kept)
         shown.update(len(counts.totals))
         for chunk in _chunks(corpus, words, len(counts.totals), workers):
@@ -190,10 +186,8 @@ LONGEST_EXAMPLE = 300
 
 def own_words(file: Path) -> list[str]:
     """A user's words to count next to women and men: one on each line."""
-    try:
-        found = [word for line in read_parsed(file, str.splitlines) if (word := " ".join(line.split()).lower())]
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"The list of words '{file}' cannot be read: {error}. Give a UTF-8 text file.") from error
+    lines = read_given(file, str.splitlines, "The list of words", "Give a UTF-8 text file.")
+    found = [word for line in lines if (word := " ".join(line.split()).lower())]
     if not found:
         raise BadInput(f"The list of words '{file}' is empty: one word on each line is needed.")
     if gendered := [word for word in found if gender(word)]:
@@ -203,9 +197,6 @@ def own_words(file: Path) -> list[str]:
 
 @cache
 def _pattern(words: tuple[str, ...] | None) -> tuple[frozenset[str], re.Pattern[str]]:
-    wanted = sorted({word.lower() for word in (_professions() if words is None else words)}, key=len, reverse=True)
+    known = (*(job.name for job in professions()), *(item.groups["profession"] for item in tbd().items))
+    wanted = sorted({word.lower() for word in (known if words is None else words)}, key=len, reverse=True)
     return frozenset(wanted), re.compile(rf"\b(?:{'|'.join(map(re.escape, wanted))})s?\b")
-
-
-def _professions() -> set[str]:
-    return {job.name for job in professions()} | {item.groups["profession"] for item in tbd().items}

@@ -8,7 +8,8 @@ from typing import Self
 
 from evenhand import __version__
 from evenhand.analysis.corpus import Tally
-from evenhand.core.files import slug
+from evenhand.core.files import prepare, slug
+from evenhand.errors import RunError
 
 
 class Progress:
@@ -27,17 +28,24 @@ class Progress:
             self.kept.add(counts)
         if self.path is None:
             return self
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.path.open("w", encoding="utf-8")
-        self._file.write(f"{self._about}\n")
+        prepare(self.path.parent)
+        self._write("w", self._about)
         self.keep(self.kept)
         return self
 
     def keep(self, counts: Tally) -> None:
         """Keep the counts of the next documents."""
         if self.path is not None:
-            self._file.write(f"{counts.as_json()}\n")
-            self._file.flush()
+            self._write("a", counts.as_json())
+
+    def _write(self, mode: str, line: str) -> None:
+        assert self.path is not None
+        try:
+            with self.path.open(mode, encoding="utf-8") as file:
+                file.write(f"{line}\n")
+        except OSError as error:
+            why = f"'{self.path}', where counts are kept, cannot be written: {error.strerror or error}."
+            raise RunError(f"{why} Free some space, and run the same command again.") from error
 
     def _read(self) -> Iterator[Tally]:
         if self.path is None or not self.path.is_file():
@@ -47,7 +55,5 @@ class Progress:
             yield from (Tally.from_json(line) for line in lines[:-1])  # the last one was not finished
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        if self.path is not None:
-            self._file.close()
-            if kind is None:
-                self.path.unlink()
+        if self.path is not None and kind is None:
+            self.path.unlink()

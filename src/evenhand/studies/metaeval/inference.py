@@ -19,7 +19,7 @@ from evenhand.errors import BadInput, UnknownName
 from evenhand.models.loading.names import find
 from evenhand.studies.metaeval.dose_response import RATES, DoseResponse, check_rates, dose_response
 from evenhand.studies.train_and_measure import Study, check
-from evenhand.suites import OF_INFERENCE
+from evenhand.suites import SUITES
 
 MEASURES = ("nli-coal", "nli-coal-weighted", "fraction-neutral", "net-neutral")
 SIZE = 30_000
@@ -61,8 +61,8 @@ def inference(
 
     check(draws=draws, limit=limit)
     for measure in measures:
-        if measure not in OF_INFERENCE:
-            raise UnknownName("NLI measure", measure, OF_INFERENCE)
+        if measure not in (known := [name for _, name in SUITES["nli"]["en"]]):
+            raise UnknownName("NLI measure", measure, known)
     check_choice("evaluate", evaluate, "bundled", "down-sampled", "dev", "test")
     released = evaluate != "bundled"
     if released and order == "stratified":
@@ -111,7 +111,6 @@ def inference(
 def _train(
     dev: Sequence[Example], accuracies: Path, base: str, lessons: Sequence[Example], recipe: Any, folder: Path
 ) -> None:
-    """Train a classifier, and keep its accuracy on the dev set."""
     from evenhand.training.nli import finetune_nli
 
     done = finetune_nli(base, lessons, recipe, folder, dev=dev)

@@ -1,9 +1,7 @@
 """Masked language models trained on text of which a known share follows stereotypes about jobs; our own design."""
 
 import math
-import tomllib
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,8 @@ import pandas as pd
 from evenhand.analysis.paired import pairs
 from evenhand.core.files import slug
 from evenhand.core.scores import generator
-from evenhand.datasets.becpro import professions
 from evenhand.datasets.corpora.biased_texts import stereotyped
+from evenhand.datasets.kinds import professions
 from evenhand.errors import UnknownName
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.stats.mean_intervals import mean_interval
@@ -112,7 +110,7 @@ def _value(rows: pd.DataFrame, seed: int) -> dict[str, float]:
     if rows.empty:  # a sample may have no complete pairs
         return {"value": math.nan, "low": math.nan, "high": math.nan}
     values = rows["value"].to_numpy(dtype=np.float64)
-    crossed = rows["crossed"].astype(str).tolist() if "crossed" in rows else None
+    crossed = [rows["crossed"].astype(str).tolist()] if "crossed" in rows else []
     clusters = rows["cluster"].astype(str).tolist()
     low, high = mean_interval(values, clusters, generator(seed, {"of": "dial"}), crossed=crossed)
     return {"value": float(values.mean()), "low": low, "high": high}
@@ -120,7 +118,5 @@ def _value(rows: pd.DataFrame, seed: int) -> dict[str, float]:
 
 def _towards_men() -> dict[str, float]:
     """1 for jobs held by men, -1 for jobs held by women, in the text that models are trained on."""
-    data = tomllib.loads((files("evenhand.datasets") / "data" / "stereotyped-en.toml").read_text(encoding="utf-8"))
-    signs = {"male": 1.0, "female": -1.0}
-    towards = {p.name: signs[p.prof_gender] for p in professions() if p.prof_gender in signs}
-    return towards | {job: sign for type, sign in signs.items() for job in data["jobs"][type]}
+    kinds = professions()
+    return dict.fromkeys(kinds.male, 1.0) | dict.fromkeys(kinds.female, -1.0)

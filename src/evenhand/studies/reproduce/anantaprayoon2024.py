@@ -134,7 +134,6 @@ PARTS = {"tables": tables, "correlations": correlations}
 
 
 def _published(lang: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The paper's numbers for a language: Table 2, and the rows of Table 3."""
     numbers = published("anantaprayoon2024")
     if lang not in numbers["table2"]:
         raise BadInput(f"The paper has models in en, ja and zh. Got '{lang}'.")

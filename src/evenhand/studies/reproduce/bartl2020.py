@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from evenhand.analysis import hypotheses
-from evenhand.analysis.paired import changes, compared, pairs
+from evenhand.analysis.paired import changes, pairs, signed_ranks
 from evenhand.auditing.audit import audit
 from evenhand.auditing.importing import from_scores
 from evenhand.core.files import slug
@@ -22,20 +22,6 @@ from evenhand.studies.train_and_measure import check, recipe_of, trained
 GROUPS = ("balanced", "female", "male")
 Mode = Literal["paper", "released"]
 Columns = Mapping[str, tuple[pd.DataFrame | None, str, Run | None]]
-REASONS = {
-    "paper": [
-        "Read as the paper says: one mask per token, padding not attended to, nothing cut, masks by position.",
-        "The published numbers come from the released code, which does none of these (`mode=released` does the same).",
-        "W and r are those of a paired signed-rank test over 900 pairs, r = z / sqrt(1800); the paper prints every r "
-        "negative, the direction is in W (above or below 202,725).",
-    ],
-    "released": [
-        "Read as the released code does: one mask per word, 16 tokens (longer sentences are cut), padded with [MASK] "
-        "that is attended to, 23 English and 5 German rows masked in wrong places.",
-        "Remaining differences: the checkpoint, the library version, and the fine-tuning, whose released code also "
-        "pads with [MASK] and predicts that padding (as `recipe=bartl-released-padded` does).",
-    ],
-}
 
 
 def reproduce(
@@ -60,7 +46,8 @@ def reproduce(
     `scores` is a file of associations that somebody else computed, instead of a model: with the columns Sentence,
     Pre_Assoc and, for those after fine-tuning, Post_Assoc, as the released code writes them. `model` is their name.
     """
-    if mode not in REASONS:
+    numbers = published("bartl2020")
+    if mode not in numbers["reasons"]:
         raise BadInput(f"`mode` must be 'paper' or 'released'. Got {mode!r}.")
     if post and finetune:
         raise BadInput("Give either a fine-tuned model (`post`) or a corpus to fine-tune on (`finetune`), not both.")
@@ -71,9 +58,8 @@ def reproduce(
     splitter = splitter or "sentencex"
     recipe = recipe or f"bartl-{mode}"
     check(recipe)
-    numbers = published("bartl2020")
     out = Path(out)
-    notes = list(REASONS[mode])
+    notes = list(numbers["reasons"][mode])
     model = model or (Path(scores).stem if scores else DEFAULT)
     if finetune:
         texts = sentences("gap-flipped" if finetune == "gap" else finetune, splitter)  # the paper's own swapped text
@@ -113,13 +99,14 @@ def reproduce(
 
 def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[str, Any]) -> Run:
     out /= language  # a multilingual model is measured in both
+    forms = {"forms": "agree"} if language == "de" else {}
     if mode == "paper":
-        return audit(model, suite="becpro", lang=language, out=out, **loading)
+        return audit(model, suite="becpro", lang=language, out=out, options=forms, **loading)
     from evenhand.models import load_masked
     from evenhand.studies.reproduce.bartl2020_inputs import AsReleased
 
     wrapped = AsReleased(load_masked(model, **loading))
-    return audit(wrapped, suite="becpro", lang=language, out=out, options={"masks": "words"})
+    return audit(wrapped, suite="becpro", lang=language, out=out, options={"masks": "words", **forms})
 
 
 def _imported(scores: Path, name: str, mode: Mode, out: Path) -> tuple[Run, Run | None]:
@@ -135,16 +122,13 @@ def _imported(scores: Path, name: str, mode: Mode, out: Path) -> tuple[Run, Run 
 
 
 def _table(
-    table: str,
-    published: dict[str, Any],
-    columns: Columns,
-    paired: pd.DataFrame | None,
+    table: str, published: dict[str, Any], columns: Columns, paired: pd.DataFrame | None
 ) -> Iterator[dict[str, Any]]:
     """The cells of a table: each column has scores, how to summarise them and the run that has their intervals.
 
     `paired` are the scores tested.
     """
-    tested = compared(pairs(paired)).set_index("prof_gender").reindex(GROUPS) if paired is not None else None
+    tested = signed_ranks(pairs(paired)).set_index("prof_gender").reindex(GROUPS) if paired is not None else None
     for group in GROUPS:
         of = {"table": table, "professions": group}
         for words in ("female", "male"):
@@ -152,7 +136,7 @@ def _table(
                 ours: Any = None
                 if run is not None:
                     groups = {"prof_gender": group, "gender": words}
-                    ours = next(row for row in run.results if row["groups"] == groups and not row["contrast"])
+                    ours = next(row for row in run.results if row["groups"] == groups)
                 elif scores is not None:
                     part = scores[(scores["prof_gender"] == group) & (scores["gender"] == words)]
                     ours = float(part["score"].agg(how))

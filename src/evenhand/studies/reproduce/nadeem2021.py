@@ -9,7 +9,7 @@ import pandas as pd
 
 from evenhand.analysis.change import two_values
 from evenhand.auditing.importing import from_scores
-from evenhand.core.files import read_parsed
+from evenhand.core.files import read_given
 from evenhand.errors import BadInput, UnknownName
 from evenhand.runs.folder import Run
 from evenhand.studies.reproduce.base import Reproduction, versus
@@ -27,10 +27,7 @@ def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reprod
     Each model is left as a run, with intervals over terms. What the paper lacks: which orderings by ICAT are shown.
     """
     source = folder("stereoset", "the authors' repository, moinnadeem/StereoSet")
-    try:
-        published = read_parsed(source / "scores.json", json.loads)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"'{source / 'scores.json'}' cannot be read: {error}. Take the authors' own.") from error
+    published = read_given(source / "scores.json", json.loads, "", "Take the authors' own.")
     for name in models or ():
         if name not in published:
             raise UnknownName("model with published predictions", name, published)
@@ -73,6 +70,6 @@ def _orderings(task: str, dataset: str, runs: Mapping[str, Run], published: Mapp
     scores = {name: run.scores_of(dataset, "icat") for name, run in runs.items()}
     compared = []
     for one, other in every_pair(told):
-        _, values, _ = next(two_values(scores[other], scores[one], record))
-        compared.append(((Path(one).stem, Path(other).stem), values))
+        found = next(two_values(scores[other], scores[one], record))
+        compared.append(((Path(one).stem, Path(other).stem), found.values))
     return orderings(f"ICAT, {task}", compared)

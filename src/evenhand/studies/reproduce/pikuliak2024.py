@@ -10,6 +10,7 @@ import pandas as pd
 from evenhand import datasets
 from evenhand.analysis.two_runs import Summaries
 from evenhand.core.dataset import Dataset
+from evenhand.core.files import read_given
 from evenhand.core.scores import Score, summarised
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.errors import BadInput, UnknownName
@@ -78,10 +79,7 @@ KINDS = {"masked": "", "causal": "-causal"}
 def _predicted(row: Mapping[str, str], source: Path, data: Dataset) -> Predicted:
     number = int(row["template"]) - (1 if row["kind"] == "masked" else 3)  # the release counts from 0
     path = source / f"{row['model']}_template-{number}.txt"
-    try:
-        values = [float(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, ValueError) as error:
-        raise BadInput(f"'{path}' cannot be read: {error}. Take the authors' own.") from error
+    values = read_given(path, lambda text: [float(line) for line in text.splitlines()], "", "Take the authors' own.")
     if len(values) != len(data.items) or not np.isfinite(values).all():
         raise BadInput(f"'{path}' must have {len(data.items):,} finite numbers, one for each sentence.")
     scores = [Score(item.id, value, item.groups) for item, value in zip(data.items, values, strict=True)]

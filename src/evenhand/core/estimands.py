@@ -1,0 +1,248 @@
+"""Stereotype and default: the two numbers that verdicts on gender rest on, whatever the measure.
+
+d is a score as women minus men: of two partners, the woman's score minus the man's; of pronouns, she minus he; of a
+sentence that carries a stereotype, its distance from neutral if it is about women, the negative of that if it is about
+men. k is the gender that the stereotype gives to the item's kind: a job held by women, a sentence about men.
+
+    stereotype = (mean of d where k is female - mean of d where k is male) / 2
+    default    = (mean of d where k is female + mean of d where k is male) / 2
+
+Each kind counts once, however many items it has, and variances are within kinds, so that a default is not noise in the
+stereotype. A value pooled over items confounds the two wherever the kinds are of unequal size.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from evenhand.core.contrasts import Partners, pairs
+from evenhand.core.design import Design, Estimand, Kinds
+from evenhand.core.foreign import foreign
+from evenhand.core.items import Groups
+from evenhand.core.measure import Traits
+from evenhand.core.scores import Judged, Value, generator
+from evenhand.stats.intervals import Floats
+from evenhand.stats.mean_intervals import mean_estimate, mean_interval
+from evenhand.stats.verdict import adjust
+
+SIGN = {"female": 1.0, "male": -1.0}
+FEWEST_SAMPLED = 3
+"""Templates, or words, from which on they are a sample: two say nothing about others."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: which items it is made of, in which sets, and what it is called.
+
+    `items` has d of each item or pair, and, where two runs are compared, `d_after`.
+    """
+
+    items: pd.DataFrame = field(repr=False)
+    scale: "Scale"
+    estimand: Estimand | Literal[""] = ""
+    groups: Groups = field(default_factory=dict)
+    contrast: str = ""
+
+    @property
+    def main(self) -> bool:
+        """Whether it is of all items: the family that verdicts come from first."""
+        return bool(self.estimand and not self.groups)
+
+    def values(self, column: str = "d") -> Floats:
+        """What the row is the mean of: d, turned where the stereotype expects a man, on the scale of the measure."""
+        scored = self.items[[name for name in ("d", "d_after") if name in self.items]].notna().all(axis="columns")
+        d = self.items[column].where(scored)
+        if self.scale.each:  # so that a mean over items is one over the members of that group
+            kind, member = self.items["k"], [self.items["k"], self.items[self.scale.each]]
+            of_member, n = d.groupby(member).transform("mean"), d.groupby(member).transform("count")
+            counted = self.items.assign(m=of_member).drop_duplicates(["k", self.scale.each]).groupby("k")["m"]
+            weight = d.groupby(kind).transform("count") / (n * kind.map(counted.count()))
+            d = kind.map(counted.mean()) + (d - of_member) * weight
+        turned = (
+            d * self.items["k"].map(SIGN).astype(float) if self.estimand == "stereotype" and self.scale.turns else d
+        )
+        return self.scale.neutral + turned.to_numpy(dtype=np.float64)
+
+    @property
+    def sets(self) -> list[str]:
+        """What counts equally: the two kinds; nothing else where the row is of one kind, or of all items."""
+        apart = self.estimand and self.scale.turns and self.items["k"].ne("").all()
+        return self.items["k"].tolist() if apart else [""] * len(self.items)
+
+    @property
+    def complete(self) -> bool:
+        """Whether there are several words of each kind: of one word, or one kind, nothing about others can be said."""
+        row = replace(self, items=self.items.dropna(subset=[name for name in ("d", "d_after") if name in self.items]))
+        clusters, crossed, _ = row.ways
+        sizes = [Counter(kind for kind, _ in set(zip(row.sets, way, strict=True))) for way in (clusters, *crossed)]
+        wanted = 1 if set(row.sets) <= {""} else 2
+        return bool(sizes) and all(len(of) == wanted and (wanted == 1 or min(of.values()) > 1) for of in sizes)
+
+    @property
+    def ways(self) -> tuple[list[str], list[list[str]], bool]:
+        """The clusters, further ways to cluster, and whether these make the row's claim wider than its sentences."""
+        scale, items = self.scale, self.items
+        wider = all(items[group].nunique() >= FEWEST_SAMPLED for group in scale.samples)
+        names = [*([scale.crossed] if scale.crossed else []), *(scale.samples if wider else ())]
+        clusters = items[scale.cluster or "id"].astype(str).tolist()
+        return clusters, [items[name].astype(str).tolist() for name in names], bool(scale.samples) and wider
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How d is shown and clustered, for all rows of a task."""
+
+    cluster: str = ""
+    crossed: str = ""
+    samples: tuple[str, ...] = ()
+    each: str = ""
+    neutral: float = 0.0
+    unit: bool = False
+    """Whether values lie between 0 and 1."""
+    ratio: bool = False
+    """Whether d is a logarithm: the stereotype is shown as exp(2 d), the default as exp(-d), of men against women."""
+    turns: bool = True
+    """Whether d is women minus men, so that a stereotype turns its sign; not where nobody's gender is compared."""
+
+    def factor(self, estimand: str) -> float:
+        """What the logarithm that is shown is a multiple of d by."""
+        return {"stereotype": 2.0, "default": -1.0}.get(estimand, 1.0) if self.ratio else 1.0
+
+
+def rows(scores: pd.DataFrame, design: Design, how: Any, after: pd.DataFrame | None = None) -> Iterator[Row]:
+    """The rows of a task: stereotype and default of all items, then of groups; then d of each kind, if there are pairs.
+
+    `scores` has columns id, score and one for each group; `after` the same of another run, whose d is `d_after`.
+    """
+    kinds, partners, favours = design.kinds, design.partners, Traits.of(how).favours
+    if favours == "none" or (kinds is None and partners is None) or (not partners and favours in ("item", "other")):
+        return
+    if kinds is not None and not {kinds.group, *(of[0] for of in (kinds.turned, kinds.only) if of)} <= set(scores):
+        return  # scores of an older version, without the group
+    scale = _scale(design, how)
+    items = _signed(scores, design, how)
+    if after is not None:
+        ids = [column for column in items if str(column).startswith("id")]
+        items = items.merge(_signed(after, design, how)[[*ids, "d"]], on=ids, suffixes=("", "_after"))
+    counted = items
+    if kinds is not None and kinds.genders:
+        group, wanted = kinds.only or ("", "")
+        counted = items[items[group] == wanted] if group else items
+        yield from _both(counted, scale, kinds)
+        category = next((name for name in design.by if name in items and name not in _named(kinds, partners)), "")
+        control = items[items[group] != wanted].groupby(group) if group else ()
+        for name, parts in ((category, counted.groupby(category) if category else ()), (group, control)):
+            for of, part in parts:
+                yield from (row for row in _both(part, scale, kinds, {name: str(of)}) if row.complete)
+    if partners is not None:
+        level = kinds.group if kinds else next((name for name in design.by if name != partners.group), "")
+        for label, part in items.groupby(level) if level else [("all", items)]:
+            yield Row(part, scale, "", {level: str(label)} if level else {}, partners.contrast)
+    elif kinds is not None and favours == "stereotype":  # nobody's gender is compared: what is scored itself
+        of_no_kind = counted["k"].eq("") if kinds.genders else counted["k"].ne("")
+        for label, part in counted[of_no_kind].groupby(kinds.group):
+            yield Row(part, replace(scale, turns=False), "stereotype", {kinds.group: str(label)})
+
+
+def estimates(
+    scores: pd.DataFrame, design: Design, how: Any, *, seed: int = 0, priors: Mapping[str, float] | None = None
+) -> list[Value]:
+    """The values of `rows`, with intervals and tests; p is adjusted over the rows of all items, then over the others.
+
+    `priors` has what the measure compares each item with, by id: its `prior`.
+    """
+    found = [(row.main, estimate(row, seed, priors or {})) for row in rows(scores, design, how)]
+    families = [[value for main, value in found if main is first] for first in (True, False)]
+    judged = design.partners is None or not design.partners.agreeing
+    return [value for family in families for value in (adjust(family, crossed=True) if judged else family)]
+
+
+def judged_values(found: Sequence[Value], design: Design, how: Any) -> Judged:
+    """Which of a measure's own values get a verdict: none that mixes stereotype and default, or grammar and bias."""
+    if design.partners is not None and design.partners.agreeing:
+        return "none"
+    if not any(value.estimand and not value.groups for value in found):
+        return "all"
+    return "within" if Traits.of(how).favours == "men" else "none"
+
+
+def estimate(row: Row, seed: int, priors: Mapping[str, float]) -> Value:
+    """The value of a row, with interval and p: without these where a kind has one word, NaN where it has none."""
+    items, unscored = row.items.dropna(subset="d"), int(row.items["d"].isna().sum())
+    row = replace(row, items=items)
+    called: dict[str, Any] = {"groups": row.groups, "contrast": row.contrast, "estimand": row.estimand}
+    if not row.complete:
+        whole = pd.Series(row.values()).groupby(row.sets).mean()
+        of_both = len(whole) == len(SIGN) or set(row.sets) == {""}
+        value, note = (float(whole.mean()), "") if of_both else (math.nan, "no scored items of one of the kinds")
+        return Value(value, n=len(items), unscored=unscored, note=note, **called)
+    clusters, crossed, wider = row.ways
+    values, how = row.values(), {"sets": row.sets, "unit": row.scale.unit}
+    labels = {**row.groups, "estimand": row.estimand, "gender": row.contrast}
+    found = mean_estimate(values, clusters, generator(seed, labels), crossed=crossed, neutral=row.scale.neutral, **how)
+    narrow = mean_interval(values, clusters, generator(seed, labels), **how) if wider else (math.nan, math.nan)
+    prior = math.nan
+    if priors and row.contrast:
+        prior = float((items["id_female"].map(priors) - items["id_male"].map(priors)).mean())
+    told = asdict(found) | {"unscored": unscored, "narrow_low": narrow[0], "narrow_high": narrow[1], "prior": prior}
+    return on_scale(Value(**told | called), row.scale)
+
+
+def on_scale(value: Value, scale: Scale) -> Value:
+    """The value on the scale of its measure: ratios as ratios."""
+    if not scale.ratio or not value.estimand:
+        return value
+    factor = scale.factor(value.estimand)
+    ends = {name: math.exp(factor * getattr(value, name)) for name in ("value", "low", "high")}
+    low, high = sorted((ends["low"], ends["high"]))
+    return replace(value, value=ends["value"], low=low, high=high)
+
+
+def _both(items: pd.DataFrame, scale: Scale, kinds: Kinds, groups: Mapping[str, str] | None = None) -> Iterator[Row]:
+    """Stereotype and default of these items; the default of all of them where that is the headline."""
+    of_kind = items[items["k"] != ""]
+    if kinds.headline == "default":
+        yield Row(items.assign(k=""), scale, "default", groups or {})
+    if kinds.female and kinds.male:
+        yield Row(of_kind, scale, "stereotype", groups or {})
+        if kinds.headline != "default":
+            yield Row(of_kind, scale, "default", groups or {})
+
+
+def _signed(scores: pd.DataFrame, design: Design, how: Any) -> pd.DataFrame:
+    """d of each item, or of each two partners, with its kind; without those that the measure does not count."""
+    kinds, favours = design.kinds, Traits.of(how).favours
+    if (counts := getattr(how, "counts", None)) is not None:
+        with foreign(f"The measure '{how.name}' failed to say which scores count", how):
+            scores = scores[counts(scores)]
+    if design.partners is not None:
+        found = pairs(scores, design.partners)
+        found = found.assign(d=found["difference"] * (-1.0 if favours == "other" else 1.0))
+        found = found.assign(id=found[f"id_{design.partners.one}"])
+    else:
+        found = scores.assign(d=scores["score"] - (0.0 if Traits.of(how).unit == "ratio" else how.neutral))
+    kind = kinds.of(found) if kinds else ""
+    found = found.assign(k=kind)
+    if favours == "men":
+        return found.assign(d=-found["d"])
+    if favours == "stereotype" and kinds and kinds.genders and design.partners is None:
+        return found.assign(d=found["d"] * [SIGN.get(kind, 1.0) for kind in found["k"]])
+    return found
+
+
+def _scale(design: Design, how: Any) -> Scale:
+    kinds, ratio = design.kinds or Kinds(""), Traits.of(how).unit == "ratio"
+    apart = design.partners is not None or ratio
+    neutral, unit = (0.0, False) if apart else (how.neutral, Traits.of(how).bounds == (0.0, 1.0))
+    return Scale(design.cluster, design.crossed, kinds.samples, kinds.each, neutral, unit, ratio, kinds.genders)
+
+
+def _named(kinds: Kinds, partners: Partners | None) -> Sequence[str]:
+    """Groups that are no categories: what makes the kinds, the person's gender, what partners differ in."""
+    apart = [kinds.group, kinds.each, "gender", *(of[0] for of in (kinds.turned, kinds.only) if of)]
+    return [*apart, *((partners.group, *partners.differ) if partners else ())]

@@ -1,0 +1,46 @@
+"""Code that is not evenhand's: where it fails, the error is a sentence that names it."""
+
+import re
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, SupportsFloat
+
+from evenhand.errors import BadInput, EvenhandError
+
+OURS = str(Path(__file__).parents[1])
+
+
+@contextmanager
+def foreign(what: str, of: object = None) -> Iterator[None]:
+    """Call into a plugin, or a user's own object `of`; if it fails, `what` begins the message.
+
+    `sys.exit` is an error like any other: an audit that ends in the middle must not seem to have passed. Errors in
+    objects of evenhand's own stay as they are, and so does Ctrl-C.
+    """
+    try:
+        yield
+    except (Exception, SystemExit, GeneratorExit) as error:
+        if is_ours(of) or (isinstance(error, EvenhandError) and what in str(error)):
+            raise
+        if isinstance(error, EvenhandError):
+            error.args = EvenhandError(f"{what}: {error}").args  # of the same class, which somebody may wait for
+            raise
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if OURS not in f.filename]
+        lines = [f"{f.filename}, line {f.lineno}" for f in frames if not re.match(r"<|.*importlib", f.filename)]
+        where = next((f" ({line})" for line in reversed(lines) if line.startswith(lines[0].rpartition(",")[0])), "")
+        said = f"{type(error).__name__}: {error}".rstrip(".: ")
+        raise BadInput(f"{what}: {said}{where}. It is not evenhand's own code: mend it there.") from error
+
+
+def is_ours(thing: object) -> bool:
+    """Whether a function or an object's class is evenhand's own."""
+    return str(getattr(thing, "__module__", "")).startswith("evenhand.")
+
+
+def number(found: Any) -> float:
+    """What foreign code gave as a number; a `TypeError` if it is none."""
+    if not isinstance(found, SupportsFloat):
+        raise TypeError(f"it must give a number. Got {found!r}")
+    return float(found)

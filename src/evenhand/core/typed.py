@@ -1,0 +1,78 @@
+"""Arguments and fields of a wrong type are an error that says what was got."""
+
+import inspect
+import re
+import reprlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from numbers import Integral, Real
+from types import UnionType
+from typing import Any, ClassVar, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+
+from evenhand.core.foreign import is_ours
+from evenhand.errors import BadInput, EvenhandError
+
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+NUMBERS: dict[Any, Any] = {int: Integral, float: Real}  # numpy's numbers are such, too
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is what an annotation names; True where that cannot be told."""
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind in (Union, UnionType, ClassVar):
+        return any(fits(value, one) for one in inner)
+    if kind is Literal:
+        return value in inner
+    if kind in (Any, inspect.Parameter.empty) or not isinstance(kind, type):  # a type variable, or a name in quotes
+        return True
+    if getattr(kind, "_is_protocol", False):
+        if not all(hasattr(value, name) for name in {**vars(kind), **kind.__annotations__} if name[0] != "_"):
+            return False
+    elif not isinstance(value, NUMBERS.get(kind, kind)) or (isinstance(value, str) and inner):
+        return False  # a text is a sequence of texts, but nobody means that
+    if inner and issubclass(kind, Sequence):
+        hints = inner if kind is tuple and ... not in inner else inner[:1] * len(value)
+        return len(hints) == len(value) and all(map(fits, value, hints))
+    parts = fields(value) if is_dataclass(type(value)) and is_ours(value) else ()
+    return all(fits(getattr(value, part.name), part.type) for part in parts)
+
+
+def check_types(what: str, given: Iterable[tuple[str, Any, Any]]) -> None:
+    """Raise for the first of these, each a name, a value and an annotation, that do not fit."""
+    for name, value, hint in given:
+        if not fits(value, hint):
+            wanted = re.sub(r"\b([a-z_]+\.)+", "", inspect.formatannotation(hint)).replace(" | ", " or ")
+            raise BadInput(f"{what}: `{name}` must be {wanted}. Got {reprlib.repr(value)}.")
+
+
+def check_fields(of: Any, *but: str) -> None:
+    """Raise if a field of a dataclass, `but` for these, does not fit."""
+    hints = {field.name: field.type for field in fields(of) if field.name not in but}
+    check_types(type(of).__name__, ((name, getattr(of, name), hint) for name, hint in hints.items()))
+
+
+def typed(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
+    """The function, or `__post_init__`, with `BadInput` for what Python raises where types are wrong.
+
+    They are looked at after an error only: what works costs nothing, and errors in better words stay.
+    """
+
+    @wraps(function)
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Returned:
+        try:
+            return function(*args, **kwargs)
+        except EvenhandError:
+            raise
+        except Exception:
+            if function.__name__ == "__post_init__":
+                check_fields(args[0])
+            bound = inspect.signature(function).bind(*args, **kwargs)
+            for name, value in bound.arguments.items():
+                parameter = bound.signature.parameters[name]
+                several = value if parameter.kind is parameter.VAR_POSITIONAL else [value]
+                check_types(function.__name__, ((name, one, parameter.annotation) for one in several))
+            raise
+
+    return called

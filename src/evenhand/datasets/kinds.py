@@ -1,0 +1,75 @@
+"""Which gender a stereotype gives to the items of each dataset: core.design.Kinds."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from evenhand.core.design import Kinds
+from evenhand.datasets.checking import check_known
+from evenhand.datasets.files.bundled import read_toml, read_tsv
+from evenhand.errors import BadInput, UnknownName
+
+SAMPLES = ("template", "slot")
+"""Templates and person words stand for others of their sort."""
+PROFESSIONS = Kinds("prof_gender", samples=SAMPLES)
+"""Those that women hold, and men, in the US of 2019."""
+INFERENCE = Kinds("type")
+ABOUT = Kinds("about", ("women",), ("men",))
+"""Whom the stereotype is about."""
+KINDS = {
+    "becpro-en": PROFESSIONS,
+    "tgb": ABOUT,
+    "gest": Kinds("about", ("women",), ("men",), each="stereotype"),
+    "winobias": Kinds("stereotyped_as"),
+    "winogender": Kinds("workforce", ("mostly women",), ("mostly men",), only=("referent", "occupation")),
+    "crows-pairs": ABOUT,
+    # A negative question asks for whom the stereotype is about, the other one for whom it spares.
+    "bbq": Kinds("about", ("women",), ("men",), turned=("polarity", "not negative")),
+    "stereoset": Kinds("term", ("women",), ("men",), each="target", genders=False),
+}
+"""By the beginning of a dataset's name: gest-causal is as gest."""
+
+
+def kinds_of(dataset: str, options: Mapping[str, Any] | None = None) -> Kinds | None:
+    """The kinds of a dataset of ours by name, built with these options; None where it has none, or is a user's."""
+    options = options or {}
+    if dataset == "becpro-de":
+        return PROFESSIONS if options.get("forms", "agree") != "agree" else None
+    if dataset == "emotions-en":
+        words = read_toml("emotions-en.toml")
+        return own_kinds("emotions-en.toml", "kind", words["kinds"], list(words["attributes"]), SAMPLES)
+    if dataset.startswith("nli-"):
+        return INFERENCE
+    if dataset in ("tbd", "tbd-simple", "tbd-becpro"):
+        return professions()
+    if dataset.startswith("crows-pairs") and options.get("bias", "gender") != "gender":
+        return None
+    return next((kinds for name, kinds in KINDS.items() if dataset.startswith(name)), None)
+
+
+def own_kinds(
+    file: str, group: str, given: object, labels: Sequence[str], samples: tuple[str, ...] = (), **how: Any
+) -> Kinds:
+    """The kinds in a user's file, lists `female` and `male` of these labels; without them no item has a kind."""
+    if not isinstance(given, dict) or not all(isinstance(words, list) for words in given.values()):
+        raise BadInput(f"{file}: [kinds] has lists, as in female = [{labels[0]!r}]. Got {given!r}.")
+    check_known(f"{file}: [kinds]", given, ("female", "male"))
+    female, male = (tuple(given.get(gender, ())) for gender in ("female", "male"))
+    for label in (*female, *male):
+        if label not in labels:
+            raise BadInput(f"{file}: [kinds]: {UnknownName(group, str(label), labels)}")
+    if bool(female) != bool(male) or set(female) & set(male):
+        raise BadInput(f"{file}: [kinds] needs both female and male, and no word twice. Got {given!r}.")
+    return Kinds(group, female, male, samples=samples, **how)
+
+
+@cache
+def professions() -> Kinds:
+    """The professions of tbd that have a kind: BEC-Pro's that are held by women or by men, and those we chose.
+
+    The default is the headline: it is of all professions, the stereotype of these.
+    """
+    jobs = {gender: list(words) for gender, words in read_toml("stereotyped-en.toml")["jobs"].items()}
+    for row in read_tsv("becpro-professions.tsv"):
+        jobs.setdefault(row["prof_gender"], []).append(row["profession"])
+    return Kinds("profession", tuple(jobs["female"]), tuple(jobs["male"]), headline="default")

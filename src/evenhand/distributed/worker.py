@@ -1,0 +1,92 @@
+"""The Ray actor that holds a model, what runs there, and what its errors are here."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import ray
+from ray import exceptions
+
+from evenhand import models
+from evenhand.core.model import about, kind_of
+from evenhand.errors import ClusterError, EvenhandError
+from evenhand.models.base import Planned, overflowed
+from evenhand.models.planning.plan import Batch, Values
+
+LOST = (
+    *(exceptions.RayActorError, exceptions.WorkerCrashedError, exceptions.NodeDiedError),
+    *(exceptions.OutOfMemoryError, exceptions.ObjectLostError),
+)
+
+
+@cache
+def worker_class() -> Any:
+    """The class of workers. Made here, it is sent by value, so it runs where evenhand is another version or missing."""
+
+    class Worker:
+        def hello(self) -> Any:
+            from importlib import metadata
+
+            try:
+                version = metadata.version("evenhand")
+            except metadata.PackageNotFoundError:
+                version = None
+            return {"where": ray.util.get_node_ip_address(), "evenhand": version}
+
+        def call(self, load: Any, function: Any, *arguments: Any) -> Any:
+            if not hasattr(self, "model"):
+                self.model = load()
+            return function(self.model, *arguments)
+
+    return ray.remote(max_restarts=0, max_task_retries=0)(Worker)
+
+
+def with_description(model: Planned, function: Callable[..., Any], *arguments: Any) -> tuple[dict[str, Any], Any]:
+    """What must be the same on every worker, and what the run records; then the function's result."""
+    limit = model.limit if hasattr(model, "limit") else None
+    says = {"fingerprint": model.fingerprint, "kind": kind_of(model), "limit": limit, "about": about(model)}
+    return says, function(model, *arguments)
+
+
+def run_batch(model: Planned, batch: Batch) -> tuple[Values, int]:
+    """The values of a batch, and how many of its inputs overflowed in half precision."""
+    before = overflowed(model)
+    ((_, values),) = model.stream([(0, batch)])
+    return values, overflowed(model) - before
+
+
+def as_evenhand_error(error: Exception) -> Exception:
+    """What to raise for an error of Ray: ours as on the worker, a sentence for a full disk and the like."""
+    cause: Exception = error.cause if isinstance(error, exceptions.RayTaskError) else error
+    if isinstance(cause, EvenhandError):
+        return cause
+    return stopped(cause) if isinstance(cause, (OSError, exceptions.OutOfDiskError, *LOST)) else error
+
+
+def stopped(error: Exception) -> ClusterError:
+    """The error for work that a machine cannot go on with."""
+    return ClusterError(
+        f"A machine of the cluster cannot go on: {first_line(error)}. Free some space or memory there, and run the "
+        "same command again: what is finished is kept."
+    )
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, without its full stop."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def threads() -> int:
+    """The number of threads of a model in this process."""
+    import torch
+
+    return torch.get_num_threads()
+
+
+def load_model(source: str, n_threads: int, loading: Mapping[str, Any]) -> Planned:
+    """Load the model, with the client's number of threads."""
+    import torch
+
+    torch.set_num_threads(n_threads)
+    model: Planned = models.load(source, **loading)
+    return model

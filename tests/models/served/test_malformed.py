@@ -1,0 +1,183 @@
+"""Replies of other shapes, of any size or without an end are a sentence, or leave a question without an answer."""
+
+import asyncio
+import copy
+import json
+import random
+import time
+from typing import Any
+
+import pytest
+
+from evenhand import Choose, Likelihood
+from evenhand.core.questions import Question
+from evenhand.errors import EvenhandError, ModelError
+from evenhand.models.networks.causal import CausalLM
+from evenhand.models.served import connection
+from evenhand.models.served.address import Address
+from evenhand.models.served.client import Client, Request
+from evenhand.models.served.connection import Connection, Response
+from evenhand.models.served.model import ServedModel
+from helpers import tiny
+from helpers.openai_server import HUGE, MALFORMED, FakeServer
+
+from .conftest import Connect
+
+LETTERS = Choose("Who works?", ("He", "She"), by="letters")
+CHAT = Choose("Who works?", ("He", "She"), by="letters", chat=True)
+ASKED: list[Question] = [Likelihood(tiny.TEXTS[0]), LETTERS, CHAT]
+GIVES = (
+    frozenset({"echo", "next", "text", "chat next", "chat text", "usage", "models"}),
+    frozenset({"next", "text", "prompt_logprobs", "usage"}),
+    frozenset({"chat next", "chat text", "usage", "models"}),
+    frozenset({"text", "chat text", "usage"}),
+)
+ODD: list[Any] = [
+    *(
+        None,
+        True,
+        0,
+        5,
+        -1,
+        -0.5,
+        HUGE,
+        -HUGE,
+        1e300,
+        -1e300,
+        float("nan"),
+        float("inf"),
+        "",
+        "5",
+        "\ud800",
+        "a" * 5000,
+    ),
+    *([], [None], [5], ["a"], [[]], {}, {"a": None}, {"token": 5}, {"a": -1.0}, [{"a": {}}], [{"token": "a"}]),
+]
+
+
+def ask(model: ServedModel) -> None:
+    """Ask all that it can be asked: answers, or a sentence."""
+    for question in ASKED:
+        if not model.cannot(question):
+            (answer,) = model.answer([question])
+            json.dumps([answer.logps, answer.note], ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("fault", MALFORMED)
+def test_a_malformed_reply_is_a_sentence_or_no_answer(connect: Connect, fault: str) -> None:
+    for gives in GIVES:
+        try:
+            _, model = connect(faults=frozenset({fault}), gives=gives, patience=0.5, samples=2)
+            ask(model)
+        except EvenhandError as error:
+            str(error).encode()
+
+
+def mutated(reply: Any, chance: random.Random) -> Any:
+    """The reply with one to three of its parts replaced, renamed or left out."""
+    reply = copy.deepcopy(reply)
+    for _ in range(chance.randint(1, 3)):
+        place: Any = reply
+        while True:
+            steps = list(place if isinstance(place, dict) else range(len(place)))
+            if not steps:
+                break
+            step = chance.choice(steps)
+            if isinstance(place[step], dict | list) and place[step] and chance.random() < 0.8:
+                place = place[step]
+                continue
+            if chance.random() < 0.2:
+                del place[step]
+            else:
+                place[step] = copy.deepcopy(chance.choice(ODD))
+            break
+    return reply
+
+
+def test_no_mutation_of_a_good_reply_is_a_traceback(local: CausalLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(60):
+        chance = random.Random(seed)
+        server = FakeServer(local, gives=chance.choice(GIVES))
+        later = chance.choice((0.02, 0.2, 1.0))  # how often a reply is mutated
+
+        async def send(
+            self: Connection, path: str, body: str, server: FakeServer = server, at: random.Random = chance,
+            later: float = later,
+        ) -> Response:  # fmt: skip
+            asked, chat = json.loads(body or "{}"), path.startswith("chat")
+            if path != "models" and ("chat text" if chat else "text") not in server.gives:
+                return Response(404, "Not Found", {}, '{"detail": "Not Found"}')
+            prompt = str(asked.get("messages") if chat else asked.get("prompt"))
+            good = server._sent({"data": [{"id": "tiny"}]}) if path == "models" else server._reply(
+                asked, prompt, chat=chat
+            )  # fmt: skip
+            text = bytes(good.body).decode()
+            wrong = json.dumps(mutated(json.loads(text), at)) if at.random() < later else text
+            return Response(good.status_code, "", {}, wrong)
+
+        monkeypatch.setattr(Connection, "send", send)
+        try:
+            model = ServedModel(Address("tiny", "http://localhost/v1"), patience=0.01, samples=2, concurrency=1)
+            ask(model)
+            str(model.about).encode()
+        except EvenhandError as error:
+            str(error).encode()
+
+
+def test_numbers_only_at_temperature_1_are_enough(connect: Connect) -> None:
+    _, model = connect(faults=frozenset({"no numbers when cold"}))
+    assert [verdict for check, verdict, *_ in model.probed.remarks if check == "numbers"] == ["careful"]
+    _, sound = connect()
+    assert model.answer(ASKED) == sound.answer(ASKED)
+
+
+def test_a_reply_without_end_is_given_up(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, model = connect()
+    address = model.client.address
+    server.faults = frozenset({"slow"})
+    started = time.monotonic()
+    with pytest.raises(ModelError, match="does not answer within 0.3 seconds"):
+        Client(address, timeout=0.3, patience=0.5).one(Request("models"))
+    assert time.monotonic() - started < 5
+    server.faults = frozenset({"endless"})
+    monkeypatch.setattr(connection, "LARGEST", 2**22)
+    with pytest.raises(ModelError, match="sends over 4,194,304 bytes in one reply"):
+        Client(address, timeout=60).one(Request("models"))
+
+
+def test_a_proxy_that_is_none_is_told_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    client = Client(Address("tiny", "http://server.invalid/v1"), patience=0.2)
+    for wrong in ("http://", "socks5://me:secret@h", "http://me:secret@h:99999", "http://[", "http://prôxy:1", "://x"):
+        monkeypatch.setenv("http_proxy", wrong)
+        with pytest.raises(EvenhandError, match="http_proxy must be the address of a proxy.*no_proxy") as error:
+            client.one(Request("models"))
+        assert "secret" not in str(error.value)
+    for wrong in ("garbage", "me:secret@garbage:1", "127.0.0.1:9"):
+        monkeypatch.setenv("http_proxy", wrong)
+        with pytest.raises(ModelError, match="There is no server at .* through the proxy") as error:
+            client.one(Request("models"))
+        assert "secret" not in str(error.value)
+
+
+def test_a_host_that_no_name_can_be_is_no_server() -> None:
+    with pytest.raises(ModelError, match="There is no server at"):
+        Client(Address("tiny", f"http://{'a' * 300}.invalid/v1")).one(Request("models"))
+
+
+def test_a_connection_that_was_given_up_is_opened_again(connect: Connect) -> None:
+    server, model = connect()
+    server.faults = frozenset({"slow"})
+    address = model.client.address
+
+    async def twice() -> int:
+        one = Connection(address.base_url, address.key, 0.3)
+        with pytest.raises(TimeoutError):
+            await one.send("models", "")
+        server.faults = frozenset()
+        found = await one.send("models", "")
+        await one.close()
+        return found.status
+
+    assert asyncio.run(twice()) == 200

@@ -1,0 +1,22 @@
+"""Commands that are killed at any moment go on to the same results, and lose nothing: two kills of each."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).parents[1] / "tools" / "kill_at_random.py"
+COMMANDS = ("audit", "debias", "swap", "corpus", "track", "import")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the tool copies its process")
+def test_two_kills_of_each_command_change_nothing() -> None:
+    """In a process of its own: one that has threads, as this may by now, cannot be copied."""
+    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    done = subprocess.run(
+        [sys.executable, TOOL, "--times", "2"], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    assert done.stdout.splitlines() == [f"{name}: 2 of 2 the same" for name in COMMANDS]
