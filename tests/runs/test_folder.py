@@ -80,6 +80,16 @@ def test_damaged_results_and_scores_are_refused(tmp_path: Path) -> None:
         _ = written.scores
 
 
+def test_scores_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
+    written = write(tmp_path, RECORD, [RESULT], {})
+    scores = pd.read_parquet(tmp_path / "scores.parquet")
+    scores.assign(note="plain").to_parquet(tmp_path / "scores.parquet", compression=None)
+    damaged = (tmp_path / "scores.parquet").read_bytes().replace(b"plain", b"pl\xe9in")
+    (tmp_path / "scores.parquet").write_bytes(damaged)
+    with pytest.raises(RunError, match=r"scores.parquet' cannot be read.* UTF8"):
+        _ = written.scores
+
+
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no run folder"):
         Run.load(tmp_path / "nowhere")

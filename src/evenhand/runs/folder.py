@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from warnings import warn
 
 import pandas as pd
+import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from evenhand.core.dataset import base_name
@@ -214,7 +215,9 @@ class Run(Shown):
     def _read(self, name: str) -> pd.DataFrame:
         self._check(name)
         try:
-            return pd.read_parquet(self.path / name)
+            frame = pd.read_parquet(self.path / name)
+            pa.Table.from_pandas(frame, preserve_index=False).validate(full=True)  # a text that is not UTF-8
+            return frame
         except (OSError, ValueError) as error:
             raise RunError(f"'{self.path / name}' cannot be read: {error}. {rescore(self.path)}") from error
 
