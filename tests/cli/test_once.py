@@ -34,8 +34,8 @@ def test_every_option_is_a_list_or_may_be_given_once(name: tuple[str, ...]) -> N
 
 
 def test_a_switch_and_its_opposite_are_one_option() -> None:
-    with pytest.raises(BadInput, match="--names may be given once"):
-        EVERY["swap",].make_context("swap", ["a.txt", "--names", "--no-names"])
+    with pytest.raises(BadInput, match="--equal may be given once"):
+        EVERY["corpus",].make_context("corpus", ["a.txt", "--equal", "--no-equal"])
 
 
 def test_lists_stay_repeatable_and_help_is_help() -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 import evenhand
-from evenhand import BadInput
+from evenhand import BadInput, swap
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
 
 TEXT = "He saw her, and she saw him.\n"
 
@@ -43,3 +45,31 @@ def test_a_link_out_of_the_folder_is_refused(texts: Path, link: str) -> None:
 def test_a_link_within_the_folder_is_a_file_like_others(texts: Path) -> None:
     (texts / "two.txt").symlink_to(texts / "one.txt")
     assert evenhand.swap(texts, jobs=1, grammar="rules").files == 2
+
+
+def test_a_text_in_another_language_is_skipped_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "articles"
+    folder.mkdir()
+    (folder / "a.txt").write_text("She left.\n")
+    (folder / "b.txt").write_text("Er sagte nun, dass die Nonne und der Pfleger nicht da sind.\n")
+    assert run_command(app, ["swap", str(folder)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Not swapped and not written, since not English: b.txt: seem to be German" in told
+    assert [path.name for path in (tmp_path / "articles.swapped").iterdir()] == ["a.txt"]
+    assert (tmp_path / "articles.swapped" / "a.txt").read_text() == "He left.\n"
+    assert swap(folder, tmp_path / "all", lang="en").skipped == {}
+    assert "monk" in (tmp_path / "all" / "b.txt").read_text()  # "nun", taken for English as you said
+
+
+def test_own_word_pairs_swap_another_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, pairs, names = tmp_path / "es.txt", tmp_path / "pairs.tsv", tmp_path / "names.tsv"
+    text.write_text("Ella vio a Pilar y a él. La actriz y el pilar.\n", encoding="utf-8")
+    pairs.write_text("él\tella\nactor\tactriz\n", encoding="utf-8")
+    names.write_text("jorge\tpilar\n")
+    assert run_command(app, ["swap", str(text), "--word-pairs", str(pairs), "--names", str(names)]) == 0
+    assert "Grammar was not looked after" in capsys.readouterr().out
+    assert (tmp_path / "es.swapped.txt").read_text() == "Él vio a Jorge y a ella. La actor y el pilar.\n"
+    done = swap(text, tmp_path / "one.txt", word_pairs=pairs, only="he-to-she")
+    assert done.out.read_text() == "Ella vio a Pilar y a ella. La actriz y el pilar.\n"
+    with pytest.raises(BadInput, match="leave out `only`, your names and `word_pairs`"):
+        swap(text, word_pairs=pairs, to="neutral")

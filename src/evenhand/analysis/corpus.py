@@ -13,9 +13,9 @@ import pandas as pd
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import Floats, percentiles, proportion_interval
-from evenhand.stats.significance import interval_test
+from evenhand.stats.significance import holm, interval_test
 from evenhand.stats.student import quantile
-from evenhand.stats.verdict import adjust, decide
+from evenhand.stats.verdict import ALPHA, adjust, decide
 
 SMOOTHED = 0.5
 """Added to every count, so that no ratio is infinite."""
@@ -24,9 +24,8 @@ FEWEST = 5
 DRAWS = 2_000
 VERY_MANY = 20_000
 """Documents beyond which no bootstrap is drawn."""
-PRIOR = 500.0
-"""The size of the prior of the comparison of contexts, in words (Monroe et al. 2008)."""
 SIDES = ("female", "male")
+PAIRS = ("ff", "fm", "mm")
 LISTED = 15
 """Words of each side that are listed."""
 
@@ -46,7 +45,18 @@ class Tally:
     found: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
     """For each profession, its gendered sentences: number of the document, female, male."""
     contexts: dict[str, Counter[str]] = field(default_factory=lambda: {side: Counter() for side in SIDES})
-    """Words of female and of male sentences."""
+    """In how many female and male sentences each word occurs."""
+    squares: dict[str, Counter[str]] = field(default_factory=lambda: {pair: Counter() for pair in PAIRS})
+    """The same of each document, multiplied: female by female, female by male, male by male."""
+
+    def add_contexts(self, document: Mapping[str, Counter[str]]) -> None:
+        """Add the words of a document's female and male sentences."""
+        female, male = (document[side] for side in SIDES)
+        for side in SIDES:
+            self.contexts[side].update(document[side])
+        self.squares["ff"].update({word: n * n for word, n in female.items()})
+        self.squares["mm"].update({word: n * n for word, n in male.items()})
+        self.squares["fm"].update({word: female[word] * male[word] for word in female.keys() & male.keys()})
 
     def add(self, other: "Tally") -> None:
         """Add the counts of later documents."""
@@ -55,8 +65,9 @@ class Tally:
             getattr(self, name).update(getattr(other, name))
         for word, places in other.found.items():
             self.found.setdefault(word, []).extend(places)
-        for side, words in other.contexts.items():
-            self.contexts[side].update(words)
+        for name in ("contexts", "squares"):
+            for key, words in getattr(other, name).items():
+                getattr(self, name)[key].update(words)
 
     def as_json(self) -> str:
         """The counts as a line of JSON."""
@@ -67,8 +78,8 @@ class Tally:
         """The counts of such a line."""
         kept = json.loads(line)
         counters = {name: Counter(kept[name]) for name in ("sentences", "words", "names")}
-        contexts = {side: Counter(words) for side, words in kept["contexts"].items()}
-        return cls(totals=kept["totals"], found=kept["found"], contexts=contexts, **counters)
+        contexts, squares = ({key: Counter(kept[n][key]) for key in kept[n]} for n in ("contexts", "squares"))
+        return cls(totals=kept["totals"], found=kept["found"], contexts=contexts, squares=squares, **counters)
 
 
 @dataclass(frozen=True)
@@ -112,8 +123,9 @@ class Counted:
 
     `words` are gendered words, `names` first names of people. `beside` has a row for each profession with enough
     sentences: its female and male sentences; `ratio`, ln(male / female) minus the same of the gendered words of the
-    whole corpus, with its interval; `lean`, the verdict by the one rule, over all professions. `contexts` has the words
-    with the most female and the most male contexts, by z-score of the log-odds: a list to read, which tests nothing.
+    whole corpus, with its interval; `lean`, the verdict by the one rule, over all professions. `rare` has the sentences
+    of the professions with too few. `contexts` has the words that are shown to occur more often with women, or with
+    men, than these are mentioned (see `_contexts`), of the `tested` ones.
     """
 
     documents: int
@@ -126,12 +138,18 @@ class Counted:
     contexts: pd.DataFrame
     common: Mapping[str, pd.DataFrame]
     """The most frequent gendered words and first names: word, gender, count."""
-    rare: int
-    """Professions that were found in too few gendered sentences to be listed."""
+    rare: pd.DataFrame
+    """Professions that were found in too few gendered sentences: their female and male sentences."""
+    tested: int
+    """Words that occur in enough gendered sentences to be tested."""
+    unit: str = "document"
+    """What intervals are over: documents, or paragraphs of one text, which are not independent of each other."""
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Files that were not counted, and why: they are not English."""
 
     def as_json(self) -> dict[str, Any]:
         """All numbers and tables, for JSON; a missing number is None, and the note next to it says why."""
-        tables = {"beside": self.beside, "contexts": self.contexts}
+        tables = {"beside": self.beside, "rare_professions": self.rare, "contexts": self.contexts}
         tables |= {"common_words": self.common["words"], "common_names": self.common["names"]}
         return {
             "documents": self.documents,
@@ -141,7 +159,9 @@ class Counted:
             "first_names": self.names.as_json(),
             "score": self.score.value if self.score.known else None,
             "score_note": self.score.note,
-            "rare_professions": self.rare,
+            "unit": self.unit,
+            "skipped": dict(self.skipped),
+            "words_tested": self.tested,
             **{name: json.loads(table.to_json(orient="records")) for name, table in tables.items()},
         }
 
@@ -160,16 +180,21 @@ def counted(counts: Tally, genders: Mapping[str, str], *, seed: int = 0) -> Coun
     table = np.array(counts.totals, dtype=np.float64)  # (documents, 4)
     rng = np.random.default_rng(seed)
     words = _ratio(table[:, :2], rng, "gendered words")
-    beside, contexts = _by_profession(counts.found, words, rng), _contexts(counts.contexts)
+    beside, (contexts, tested) = _by_profession(counts.found, words, rng), _contexts(counts)
     names = _ratio(table[:, 2:], rng, "first names")
     common = {
         "words": _common((word, genders[word], n) for word, n in counts.words.items()),
         "names": _common((name, who, n) for key, n in counts.names.items() for who, name in [key.split(" ", 1)]),
     }
     sides = {side: counts.sentences[side] for side in (*SIDES, "both", "neither")}
-    rare = sum(len(places) < FEWEST for places in counts.found.values())
+    few = [
+        {"profession": word, "female": sum(f for _, f, _ in places), "male": sum(m for *_, m in places)}
+        for word, places in sorted(counts.found.items())
+        if len(places) < FEWEST
+    ]
+    rare = pd.DataFrame(few, columns=["profession", "female", "male"])
     total = counts.sentences.total()
-    return Counted(len(table), total, sides, words, names, beside, contexts, common, rare)
+    return Counted(len(table), total, sides, words, names, beside, contexts, common, rare, tested)
 
 
 def _ratio(table: Floats, rng: np.random.Generator, what: str) -> Ratio:
@@ -238,23 +263,31 @@ def _by_profession(
     return pd.DataFrame(rows, columns=columns)
 
 
-def _contexts(contexts: Mapping[str, Counter[str]]) -> pd.DataFrame:
-    """The words that best tell male from female sentences: z of the log-odds with an informative Dirichlet prior."""
-    sizes = {side: sum(words.values()) for side, words in contexts.items()}
-    both = contexts["female"] + contexts["male"]
-    total = sum(both.values())
-    rows = []
-    for word, count_of in sorted(both.items()):  # so that ties in z always have the same order
-        if count_of < FEWEST or count_of == total:  # a word that is all there is has no odds
+def _contexts(counts: Tally) -> tuple[pd.DataFrame, int]:
+    """The words that occur more often with women, or with men, than chance explains; and how many were tested.
+
+    Of n sentences with a word, n p are expected to be about women, p being the share of women among all sentences about
+    women alone or men alone. z is the excess of men over its standard error: the larger one of that over documents,
+    since sentences of one document go together, and of n independent sentences. p is adjusted by Holm over all words.
+    """
+    female, male = (counts.contexts[side] for side in SIDES)
+    about = sum(counts.sentences[side] for side in SIDES)
+    p = counts.sentences["female"] / about if about else 0.5
+    rows, zs = [], []
+    for word in sorted(female.keys() | male.keys()):  # so that ties in z always have the same order
+        f, m = female[word], male[word]
+        if f + m < FEWEST or p in (0.0, 1.0):
             continue
-        prior = PRIOR * count_of / total
-        smoothed = {side: words[word] + prior for side, words in contexts.items()}
-        odds = {side: math.log(n / (sizes[side] + PRIOR - n)) for side, n in smoothed.items()}
-        z = (odds["male"] - odds["female"]) / math.sqrt(1 / smoothed["male"] + 1 / smoothed["female"])
-        rows.append({"word": word, "female": contexts["female"][word], "male": contexts["male"][word], "z": z})
-    frame = pd.DataFrame(rows, columns=["word", "female", "male", "z"])
-    frame = frame.sort_values("z", ignore_index=True, kind="stable")
-    return frame if len(frame) <= 2 * LISTED else pd.concat([frame.head(LISTED), frame.tail(LISTED)], ignore_index=True)
+        ff, fm, mm = (counts.squares[pair][word] for pair in PAIRS)
+        over_documents = (1 - p) ** 2 * ff - 2 * p * (1 - p) * fm + p**2 * mm
+        z = (p * m - (1 - p) * f) / math.sqrt(max(over_documents, (f + m) * p * (1 - p)))
+        rows.append({"word": word, "female": f, "male": m, "expected_female": p * (f + m), "z": z})
+        zs.append(z)
+    frame = pd.DataFrame(rows, columns=["word", "female", "male", "expected_female", "z", "p_holm"])
+    frame["p_holm"] = holm([math.erfc(abs(z) / math.sqrt(2)) for z in zs])
+    shown = frame[frame["p_holm"] < ALPHA].sort_values("z", ignore_index=True, kind="stable")
+    sides = [shown[shown["z"] < 0].head(LISTED), shown[shown["z"] > 0].tail(LISTED)]
+    return pd.concat(sides, ignore_index=True), len(frame)
 
 
 def _common(found: Iterable[tuple[str, str, int]]) -> pd.DataFrame:

@@ -15,7 +15,9 @@ RunFolder = Annotated[Path, typer.Argument(help="A run folder.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Lang = Annotated[
     str | None,
-    typer.Option(help="en: take all texts as English, the only supported language. Default: refuse other texts."),
+    typer.Option(
+        help="en: take all texts as English. Default: skip or refuse others. Another language needs --word-pairs."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
 Limit = Annotated[int | None, typer.Option(help="Measure a random sample of at most N items per dataset.", metavar="N")]

@@ -21,9 +21,20 @@ def corpus(
         list[str] | None, typer.Option(help="A column with texts, if a file is a table. Repeatable. Default: text.")
     ] = None,
     lines: Annotated[
-        bool, typer.Option("--lines", help="Each line of a text file is a document, not each paragraph.")
+        bool,
+        typer.Option(
+            "--lines",
+            help="Each line of a text file is a document. Default: each file of a folder, or each "
+            "paragraph of a single file.",
+        ),
     ] = False,
     words: Annotated[Path | None, typer.Option(help="Words to count instead of professions, one per line.")] = None,
+    word_pairs: Annotated[
+        Path | None, typer.Option(help="Your own gendered words, of any language, a pair per line: male, tab, female.")
+    ] = None,
+    names: Annotated[
+        Path | None, typer.Option(help="Your own first names, a pair per line: male, tab, female.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="A folder for the page and all numbers. Default with --train: runs/corpus.")
     ] = None,
@@ -45,32 +56,35 @@ def corpus(
     workers: Workers = None,
     as_json: Json = False,
 ) -> None:
-    """Count women and men in English texts, and the words near them.
+    """Count women and men in texts, and the words near them.
 
     Counts gendered words and first names, the professions they occur with, and the words around them.
+    Texts are English, or in any language with --word-pairs.
     With --train, also measures what a debiased model learns from each corpus.
     """
     from evenhand.report.corpus import counted
     from evenhand.report.tables import learned_table
     from evenhand.studies.corpus import folder
-    from evenhand.studies.corpus.counting import Corpus, count_all, own_words
+    from evenhand.studies.corpus.counting import Corpus, count_all
     from evenhand.studies.corpus.learning import learned, named
+    from evenhand.studies.corpus.vocabulary import read_vocabulary
 
     sources = named(files)
     corpora = {name: Corpus(source, tuple(column or ()), lines) for name, source in sources.items()}
-    listed = own_words(words) if words else None
+    vocabulary = read_vocabulary(words, word_pairs, names, lang)
     if out is not None and not train:
         folder.check_folder(out, force)
     counts = count_all(
-        corpora, words=listed, lang=lang, seed=seed, engine=engine, address=address, workers=workers, out=out
+        corpora, vocabulary=vocabulary, lang=lang, seed=seed, engine=engine, address=address, workers=workers, out=out
     )
     for name, one in counts.items():
-        if one.documents == 1 and one.sentences > 1 and not lines:
-            log.warning(f"'{name}' is one document: it has no empty lines. If each line is a document, give --lines.")
+        if one.documents == 1 and one.sentences > 1 and one.unit == "paragraph":
+            log.warning(f"'{name}' is one paragraph: it has no empty lines. If each line is a document, give --lines.")
         if not as_json:
             terminal.show(counted(name, one))
     if out is not None:
-        page = folder.write(out, corpora, counts, lang=lang, words=words)
+        lists = {"words": words, "word pairs": word_pairs, "names": names}
+        page = folder.write(out, corpora, counts, vocabulary, lists, lang)
         if not as_json:
             terminal.show(f"Page: {page}")
     trained = None

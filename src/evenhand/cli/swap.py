@@ -37,8 +37,14 @@ def swap(
     only: Annotated[str | None, typer.Option(help="Swap in one direction only: he-to-she or she-to-he.")] = None,
     share: Annotated[float, typer.Option(help="The share of documents to swap: 0.5 for a balanced corpus.")] = 1.0,
     augment: Annotated[bool, typer.Option(help="Keep each document, followed by its swapped version.")] = False,
-    names: Annotated[bool, typer.Option(help="Swap first names too.")] = True,
-    name_list: Annotated[str | None, typer.Option(help="Your own names, a pair per line: male, tab, female.")] = None,
+    names: Annotated[
+        str | None,
+        typer.Option("--names", "--name-list", help="Your own first names, a pair per line: male, tab, female."),
+    ] = None,
+    no_names: Annotated[bool, typer.Option("--no-names", help="Leave first names as they are.")] = False,
+    word_pairs: Annotated[
+        str | None, typer.Option(help="Your own gendered words, of any language, a pair per line: male, tab, female.")
+    ] = None,
     trail: Annotated[bool, typer.Option(help="Write a log of all edits to OUT.trail.jsonl.")] = False,
     input_format: Annotated[
         str, typer.Option("--format", help="If FILE is -: the format of the input: txt, csv, tsv or jsonl.")
@@ -51,12 +57,15 @@ def swap(
     address: Address = None,
     workers: Workers = None,
 ) -> None:
-    """Swap the gender of English texts.
+    """Swap the gender of texts.
 
-    Swaps pronouns (her becomes him or his, as grammar requires), nouns, titles and first names.
+    Swaps English pronouns (her becomes him or his, as grammar requires), nouns, titles and first names; or, in any
+    language, the words of --word-pairs.
     """
     from evenhand.mitigation.swap_file import swap as swap_file
 
+    if names and no_names:
+        raise BadInput("`names` lists names to swap, but `no_names` leaves them as they are. Give one of the two.")
     with piped(file, out, input_format, trail=trail) as (source, target):
         done = swap_file(
             source,
@@ -68,8 +77,8 @@ def swap(
             grammar=grammar,
             only=only,
             to=to,
-            names=names,
-            name_list=name_list,
+            names=names or not no_names,
+            word_pairs=word_pairs,
             trail=trail,
             lang=lang,
             force=force,
@@ -90,6 +99,13 @@ def swap(
         listed = ", ".join(f"{name} {n:,}" for name, n in list(done.names.items())[:NAMES])
         more = f", and {len(done.names) - NAMES:,} more" if len(done.names) > NAMES else ""
         terminal.show(f"Names that stay: {listed}{more}.")
+    if done.skipped:
+        files = "; ".join(f"{name}: {why.removeprefix('The texts ')}" for name, why in done.skipped.items())
+        terminal.show(f"Not swapped and not written, since not English: {files}")
+    if word_pairs:
+        terminal.show(
+            "Words were replaced one by one, as your list says. Grammar was not looked after: read the result."
+        )
     terminal.show(f"Written: {done.out}" + (f", {done.trail}" if done.trail else ""))
 
 

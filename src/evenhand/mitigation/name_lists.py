@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from evenhand.core.files import read_given
 from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.files.pair_list import read_pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.errors import BadInput
 
@@ -30,21 +30,12 @@ def bundled() -> Mapping[str, Name]:
     return table
 
 
-def own(file: str) -> Mapping[str, Name]:
+def own(file: str | Path) -> Mapping[str, Name]:
     """A user's pairs: a male and a female name on each line, separated by a tab. A name may be in one pair only."""
     table: dict[str, Name] = {}
-    lines = read_given(Path(file).expanduser(), str.splitlines, "The list of names", "Give a UTF-8 text file.")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip("\ufeff \t"):
-            continue
-        fields = [field.strip().lower() for field in line.removeprefix("\ufeff").split("\t")]
-        if len(fields) != 2 or not all(fields) or fields[0] == fields[1]:
-            raise BadInput(f"{file}, line {number}: two different names with a tab between are needed. Got {line!r}.")
-        male, female = fields
+    for male, female in read_pairs(file, "names"):
         for one, found in ((male, Name(female, "male")), (female, Name(male, "female"))):
             if one in table:
-                raise BadInput(f"{file}, line {number}: '{one}' has a partner already, '{table[one].partner}'.")
+                raise BadInput(f"{file}: '{one}' has two partners, '{table[one].partner}' and '{found.partner}'.")
             table[one] = found
-    if not table:
-        raise BadInput(f"The list of names '{file}' is empty.")
     return table

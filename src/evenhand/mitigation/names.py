@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 
+from evenhand.datasets.files.pair_list import Pairs
 from evenhand.datasets.gendered import Gender, gender
 from evenhand.mitigation import name_patterns as patterns
 from evenhand.mitigation.asking import AGREED, DENIED, Grammar, Place, check_grammar, place
@@ -25,12 +26,15 @@ class Naming:
     A word is a first name if a surname follows it here or elsewhere in the document. A single word is one if it is not
     as often something else (a month, a place, a surname) and not a surname in this document, if it does what people do
     ("Ruby said"), or if it is next to a first name ("Hanna and Emily"). Names before University, Street, Award and the
-    like belong to these. Hyphenated names are left alone.
+    like belong to these. Hyphenated names stay. `always` takes every word of the list for a first name that is
+    not written small, as in texts of another language.
     """
 
-    def __init__(self, table: Mapping[str, Name] | None = None, only: Gender | None = None) -> None:
+    def __init__(
+        self, table: Mapping[str, Name] | None = None, only: Gender | None = None, *, always: bool = False
+    ) -> None:
         self.table = bundled() if table is None else table
-        self.only = only
+        self.only, self.always = only, always
 
     def __call__(self, text: str) -> Iterator[Edit]:
         """The edits, in order, by rules alone."""
@@ -38,6 +42,9 @@ class Naming:
 
     def draft(self, text: str) -> "Draft":
         """The names of a document, of which some may be doubtful."""
+        if self.always:
+            words = [(m[0], m.start()) for m in patterns.LETTERS.finditer(text) if not m[0].islower()]
+            return Draft(self, text, [[word] for word in words if word[0].lower() in self.table], set(), set(), [], [])
         runs, unlisted = list[Run](), list[tuple[str, int]]()
         table, ordinary = self.table, _ordinary()
         for match in patterns.RUN.finditer(text):  # most are one word, which is not in the list: these must be quick
@@ -192,6 +199,8 @@ class Draft:
         return patterns.PERSON.match(self.text, _end(run)) is not None
 
     def _is_first_name(self, run: Run, index: int, found: Name, first: set[str]) -> bool:
+        if self.naming.always:
+            return True
         context, text, table = contexts(), self.text, self.naming.table
         word, start = run[index]
         stop = start + len(word)
@@ -266,10 +275,15 @@ def swapper(
     grammar: Grammar = "auto",
     only: Gender | None = None,
     to: To = "other",
+    pairs: Pairs | None = None,
 ) -> Swapper:
-    """The swapper for words and, with `names`, for first names: those of the user's own list, if given."""
-    naming = Naming(dict(own) if own else None, only) if names and to == "other" else None
-    return Swapper(names=naming, grammar=check_grammar(grammar), only=only, to=to)
+    """The swapper for words and, with `names`, for first names: those of the user's own lists, if given.
+
+    With `pairs` of words, which may be of any language, our names are not swapped.
+    """
+    named = names and to == "other" and (own or not pairs)
+    naming = Naming(dict(own) if own else None, only, always=bool(pairs)) if named else None
+    return Swapper(pairs, naming, grammar=check_grammar(grammar), only=only, to=to)
 
 
 @cache

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Literal, Protocol
 
+from evenhand.datasets.files.pair_list import Pairs
 from evenhand.datasets.gendered import Gender, gender, lexicon
 from evenhand.errors import BadInput
 from evenhand.mitigation import neutral, titles
@@ -35,6 +36,8 @@ VOWEL = re.compile(r"(?:[aeio]|u(?!ni|ser)|h(?:eir|onou?r))", re.I)
 
 To = Literal["other", "neutral"]
 Rewrite = Callable[[str], str]
+OWN = "own"
+"""The rule of a word of the user's own list."""
 SLANG = frozenset({"bloke", "blokes", "gents"})
 """Words that become others, but that no other word becomes."""
 ROLES: dict[To, dict[tuple[str, bool], str]] = {
@@ -89,15 +92,16 @@ class Spelt(dict[str, tuple[str, str] | None]):
 class Swapper:
     """Rewrites documents: a call returns the new text, `edits` the list of changes.
 
-    `pairs` replaces the bundled words: male words with their female partners, swapped both ways; where several share a
-    partner, the first counts. `names` finds first names (evenhand.mitigation.names); None leaves names alone. `grammar`
-    says who decides what her and his are, and which doubtful words are names: rules, a model, or with `auto` a model
-    where rules are unsure. `only` swaps words of this gender alone. `to="neutral"` makes words of both genders neutral.
+    `pairs` replaces the bundled words: male words with their female partners, of any language, swapped both ways; where
+    several share a partner, the first counts, and no articles are changed. `names` finds first names
+    (evenhand.mitigation.names); None leaves names alone. `grammar` says who decides what her and his are, and which
+    doubtful words are names: rules, a model, or with `auto` a model where rules are unsure. `only` swaps words of this
+    gender alone. `to="neutral"` makes words of both genders neutral.
     """
 
     def __init__(
         self,
-        pairs: Mapping[str, str] | None = None,
+        pairs: Mapping[str, str] | Pairs | None = None,
         names: Naming | None = None,
         *,
         grammar: Grammar = "rules",
@@ -105,7 +109,7 @@ class Swapper:
         to: To = "other",
     ) -> None:
         self.names, self.grammar, self.to = names, grammar, to
-        self.words = _both_ways(pairs) if pairs is not None else _bundled(only, to)
+        self.words = _both_ways(pairs, only) if pairs is not None else _bundled(only, to)
         self.several = _several() if to == "other" and pairs is None else {}
         self.one_way = only is not None
 
@@ -208,8 +212,8 @@ class Swapper:
             draft = neutral.merged(text, draft)
         more = []
         for edit in draft:
-            if text[edit.start - 2 : edit.start - 1] not in ARTICLE_ENDS or edit.start < 2:
-                continue  # most, and quickly
+            if text[edit.start - 2 : edit.start - 1] not in ARTICLE_ENDS or edit.start < 2 or edit.rule == OWN:
+                continue  # most, and quickly; words of one's own may be of another language
             if _takes_an(edit.old) == (an := _takes_an(edit.new)):
                 continue
             if found := ARTICLE.search(text[max(0, edit.start - 8) : edit.start]):
@@ -253,11 +257,13 @@ def _several() -> dict[str, tuple[str, list[str]]]:
     return found
 
 
-def _both_ways(pairs: Mapping[str, str]) -> Spelt:
+def _both_ways(pairs: Mapping[str, str] | Pairs, only: Gender | None) -> Spelt:
     table: dict[str, tuple[str, str]] = {}
-    for male, female in pairs.items():
+    for male, female in pairs.items() if isinstance(pairs, Mapping) else pairs:
         if not male.strip() or not female.strip() or male == female:
             raise BadInput(f"A pair must be two different words. Got {male!r} and {female!r}.")
-        table.setdefault(male.lower(), (female.lower(), "own"))
-        table.setdefault(female.lower(), (male.lower(), "own"))
+        if only != "female":
+            table.setdefault(male.lower(), (female.lower(), OWN))
+        if only != "male":
+            table.setdefault(female.lower(), (male.lower(), OWN))
     return Spelt(table)

@@ -2,11 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from evenhand.core.files import check_new, prepare
+from evenhand.datasets.corpora.language import not_english_files
+from evenhand.datasets.files.pair_list import read_word_pairs
 from evenhand.datasets.files.plain_text import TEXT, texts_in
 from evenhand.datasets.files.rows import SUFFIXES, check_text
 from evenhand.datasets.gendered import Gender
@@ -17,6 +19,7 @@ from evenhand.mitigation.name_lists import own as own_list
 from evenhand.mitigation.substitute import check_share
 from evenhand.mitigation.swap_one import Output, Swapped, Work, alone, finished, part_of, swap_one
 from evenhand.mitigation.swap_workers import Job, here, on_cluster
+from evenhand.mitigation.text_files import read_texts
 
 ONLY: dict[str | None, Gender | None] = {None: None, "he-to-she": "male", "she-to-he": "female"}
 
@@ -32,7 +35,8 @@ def swap(
     grammar: str = "auto",
     only: str | None = None,
     to: str = "other",
-    names: bool = True,
+    names: bool | str | Path = True,
+    word_pairs: str | Path | None = None,
     name_list: str | None = None,
     trail: bool = False,
     lang: str | None = None,
@@ -54,6 +58,10 @@ def swap(
     rules are unsure. `only` is he-to-she or she-to-he. `to="neutral"` makes he and she they, a fireman a firefighter;
     names stay.
 
+    `names` are first names to swap too, or a file with pairs of your own (male, tab, female; `name_list` is its former
+    name). `word_pairs` is such a file of words, of any language, which takes the place of the English words and names:
+    each word becomes its partner, and no grammar is looked after.
+
     Files that exist are replaced only with `force`; the same call resumes a swap that was stopped. Texts that seem not
     to be English are refused, unless `lang="en"` says that they are. With the engine `ray` the workers of the cluster
     at `address`, or of this machine, do the work; the result is the same.
@@ -65,13 +73,16 @@ def swap(
         raise BadInput(f"`only` must be he-to-she or she-to-he. Got '{only}'.")
     if to not in ("other", "neutral"):
         raise BadInput(f"`to` must be other, the other gender, or neutral. Got '{to}'.")
-    if to == "neutral" and (only or name_list):
+    listed = name_list or (None if isinstance(names, bool) else names)
+    if to == "neutral" and (only or listed or word_pairs):
         raise BadInput(
-            "With `to='neutral'` words of both genders become neutral, and names stay: leave out `only` and "
-            "`name_list`."
+            "With `to='neutral'` words of both genders become neutral, and names stay: leave out `only`, your names "
+            "and `word_pairs`."
         )
     if name_list and not names:
         raise BadInput("`name_list` lists names to swap, but names are not swapped. Give `names`, or no `name_list`.")
+    if lang not in (None, "en") and not word_pairs:
+        raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
     if not isinstance(seed, int) or seed < 0 or (jobs is not None and jobs < 1):
         raise BadInput(
             f"`seed` must be a whole number, at least 0, and `jobs` at least 1. Got {str(seed)[:200]} and {jobs}."
@@ -83,12 +94,14 @@ def swap(
     columns = (column,) if isinstance(column, str) else tuple(column)
     if not columns or len(set(columns)) < len(columns):
         raise BadInput(f"`column` must name one or more columns, each once. Got {', '.join(columns) or 'none'}.")
-    own = tuple(own_list(name_list).items()) if name_list else None  # a bad list is an error before anything is done
+    own = tuple(own_list(listed).items()) if listed else None  # a bad list is an error before anything is done
+    pairs = read_word_pairs(word_pairs) if word_pairs else None
     job = Job(
         columns=columns,
         lines=lines,
-        names=names,
+        names=bool(names),
         own=own,
+        pairs=pairs,
         share=share,
         seed=seed,
         grammar=check_grammar(grammar),
@@ -100,7 +113,7 @@ def swap(
         if engine == "ray"
         else (lambda source, job, done: here(source, job, jobs, done))
     )
-    output = Output(augment, trail, force)
+    output, lang = Output(augment, trail, force), "en" if pairs else lang  # nothing is known of other languages
     if source.is_dir():
         return _swap_folder(source, target, job, work, output, lang)
     _check(source, target, job)
@@ -138,6 +151,8 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
     Documents are numbered through, so that a share is chosen of all of them.
     """
     files = texts_in(folder)
+    others = {} if lang else not_english_files(str(folder), files, lambda path: _texts(path, _for(path, job)))
+    files = [path for path in files if path not in others]
     inside = out.resolve()
     if inside == folder.resolve() or folder.resolve() in inside.parents or inside in folder.resolve().parents:
         raise BadInput(f"`out` must not be '{folder}', nor a folder in or around it. Got '{out}'.")
@@ -157,7 +172,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
             if (done := kept.get(str(target))) is None:
                 prepare(target.parent)
                 own = replace(_for(path, job), first=documents)
-                found = swap_one(path, target, own, work, replace(output, force=True, unchanged=True), lang)
+                found = swap_one(path, target, own, work, replace(output, force=True, unchanged=True), "en")
                 done = asdict(found) | {"out": str(target), "trail": None}
                 with part.open("a", encoding="utf-8") as notes:
                     notes.write(json.dumps(done) + "\n")
@@ -165,4 +180,10 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
             rules.update(done["edits"])
             names.update(done["names"])
     part.unlink(missing_ok=True)
-    return Swapped(documents, rewritten, dict(sorted(rules.items())), out, None, dict(names.most_common()), len(files))
+    skipped = {str(path.relative_to(folder)): why for path, why in others.items()}
+    edits, stay = dict(sorted(rules.items())), dict(names.most_common())
+    return Swapped(documents, rewritten, edits, out, None, stay, len(files), skipped)
+
+
+def _texts(path: Path, job: Job) -> Iterator[str]:
+    return map(" ".join, read_texts(path, job.columns, lines=job.lines))

@@ -43,11 +43,13 @@ class Swapped:
     trail: Path | None
     names: dict[str, int] = field(default_factory=dict)
     files: int = 1
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Files of a folder that were not swapped, and why: they are not English."""
 
     @property
     def note(self) -> str:
         """Why no document was rewritten; empty if one was."""
-        found = "a gendered English word, or a first name that is to be swapped"
+        found = "a gendered word, or a first name that is to be swapped"
         return "" if self.rewritten else f"None of the documents that were chosen has {found}."
 
 
@@ -80,7 +82,7 @@ def swap_one(source: Path, target: Path, job: Job, work: Work, output: Output, l
                 raise BadInput(f"'{source}' has no texts.")
             if job.share == 1 and not output.unchanged and not any(map(_are_changed, _read_edits(part))):
                 raise BadInput(
-                    f"'{source}' has no gendered English word, and no first name that is to be swapped: there is "
+                    f"'{source}' has no gendered word, and no first name that is to be swapped: there is "
                     "nothing to do, and nothing was written."
                 )
             if not output.trail:

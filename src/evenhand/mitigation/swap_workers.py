@@ -14,6 +14,7 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
+from evenhand.datasets.files.pair_list import Pairs
 from evenhand.datasets.files.plain_text import unwrapped
 from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import connected
@@ -45,6 +46,8 @@ class Job:
     names: bool
     own: naming.Names | None
     """The user's own list of names, if any."""
+    pairs: Pairs | None
+    """The user's own list of words, if any."""
     share: float
     seed: int
     grammar: Grammar
@@ -126,7 +129,7 @@ def _begin() -> None:
 
 def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> Edits:
     """The edits of each document after those that are `done`, none for those that are not chosen. Runs in a worker."""
-    swapper = naming.swapper(job.names, job.own, job.grammar, job.only, job.to)
+    swapper = naming.swapper(job.names, job.own, job.grammar, job.only, job.to, job.pairs)
     number = chunk[0][0]
     if whole:
         found = _in_paragraphs(swapper, [text for _, (text,) in chunk])

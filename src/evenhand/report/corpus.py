@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
 
-from evenhand.analysis.corpus import Counted
-from evenhand.report.page.corpus import around, lean, percent, shares, size
+from evenhand.analysis.corpus import FEWEST, Counted
+from evenhand.report.page.corpus import around, cautions, lean, percent, shares, size
 from evenhand.report.tables import framed, line, table
 
 
@@ -20,7 +20,8 @@ def _parts(name: str, found: Counted) -> Iterator[RenderableType]:
     rows = [[what, f"{r.female:,}", f"{r.male:,}", percent(r.share), lean(r.lean)] for what, r in shares(found).items()]
     yield table(heads, rows, left=["counted", "verdict"])
     yield from (line(f"{r.log.note.capitalize()}.", "yellow") for r in shares(found).values() if r.log.note)
-    yield line("Intervals are 95 %, over documents. First names are those that evenhand swap would swap.", "dim")
+    yield line(f"Intervals are 95 %, over {found.unit}s. First names are those that evenhand swap would swap.", "dim")
+    yield from (line(told, "yellow") for told in cautions(found))
     if found.beside.empty:
         yield line(f"Mean size over professions: –, since {found.score.note}.", "")
     else:
@@ -30,7 +31,12 @@ def _parts(name: str, found: Counted) -> Iterator[RenderableType]:
         yield framed(jobs.assign(verdict=jobs["verdict"].map(lean)), {"profession": "", **numbers, "verdict": ""})
         mean = found.score.number(".2f")
         yield line(f"Mean size over {len(jobs)} professions: {mean} (0: none is gendered)", "")
-    if len(found.contexts):
-        yield line("Words that occur most with women, and most with men (z of the log-odds)", "bold")
-        for side, words in around(found).items():
-            yield line(f"  {side}: {', '.join(words)}", "")
+    if len(found.rare):
+        few = ", ".join(f"{row.profession} {row.female}/{row.male}" for row in found.rare.itertuples())
+        yield line(f"In fewer than {FEWEST} sentences, so without a verdict (women/men): {few}", "dim")
+    if found.contexts.empty:
+        yield line(f"No word stands out next to women or men: {found.tested:,} were tested.", "")
+        return
+    yield line(f"Words that occur more often than chance explains, of {found.tested:,} (times, times expected)", "bold")
+    for side, words in around(found).items():
+        yield line(f"  with {side}: {', '.join(words.values()) or 'none'}", "")

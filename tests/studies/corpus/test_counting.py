@@ -206,7 +206,7 @@ def test_texts_in_another_language_are_refused(tmp_path: Path, capsys: pytest.Ca
         assert told.out == ""
     with pytest.raises(SystemExit, match="2"):
         main(["corpus", str(german), "--lang", "de"])
-    assert "in English, --lang en, alone. Got 'de'" in capsys.readouterr().err
+    assert "--lang de needs a list of gendered words of that language: --word-pairs" in capsys.readouterr().err
     with pytest.raises(BadInput, match="seem to be German"):
         count(german.read_text(encoding="utf-8").splitlines())
     assert run_command(app, ["corpus", str(german), "--lang", "en"]) == 0

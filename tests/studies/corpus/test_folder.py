@@ -8,7 +8,8 @@ import pytest
 
 from evenhand.cli.app import main
 from evenhand.studies.corpus import counting
-from evenhand.studies.corpus.counting import Corpus, count_all, examples
+from evenhand.studies.corpus.counting import Corpus, count, count_all, examples
+from evenhand.studies.corpus.vocabulary import Vocabulary, read_vocabulary
 from helpers.document import parsed
 
 WRAPPED = """The nurse who had come in from the hospital in the
@@ -20,9 +21,9 @@ Tom.
 """
 
 
-def run(*words: object) -> int:
+def run(*words: object, command: str = "corpus") -> int:
     with pytest.raises(SystemExit) as stopped:
-        main(["corpus", *map(str, words)])
+        main([command, *map(str, words)])
     return int(stopped.value.code or 0)
 
 
@@ -43,9 +44,9 @@ def test_a_file_without_empty_lines_says_how_to_read_lines(tmp_path: Path, capsy
     file.write_text("She left.\nHe stayed.\n")
     assert run(file) == 0
     told = capsys.readouterr()
-    assert "'a.txt' is one document" in told.err
+    assert "'a.txt' is one paragraph" in told.err
     assert "--lines" in told.err
-    assert "a.txt: 1 document, 2 sentences" in told.out
+    assert "a.txt: 1 paragraph, 2 sentences" in told.out
 
 
 def test_columns_and_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,11 +122,11 @@ def test_a_stopped_count_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(counting, "CHUNK", 6)
     seen: list[int] = []
 
-    def counted(texts: list[tuple[int, str]], words: list[str] | None = None, start: int = 0) -> object:
+    def counted(texts: list[tuple[int, str]], vocabulary: Vocabulary, start: int) -> object:
         if len(seen) == 2:
             raise KeyboardInterrupt
         seen.append(start + texts[0][0])
-        return whole(texts, words, start)
+        return whole(texts, vocabulary, start)
 
     monkeypatch.setattr(counting, "tally", counted)
     with pytest.raises(KeyboardInterrupt):
@@ -151,3 +152,95 @@ def test_examples_speak_of_the_side_that_was_asked_for() -> None:
     texts = ["He saw a bridge.", "She saw a bridge.", "They saw a bridge.", "She saw\n his bridge."]
     assert examples(texts, {"bridge": "female"}) == {"bridge": ["She saw a bridge."]}
     assert examples(texts, {"bridge": ""}) == {"bridge": ["He saw a bridge.", "She saw a bridge."]}
+
+
+def articles(folder: Path, n: int = 12) -> Path:
+    """A folder of short articles, a man's or a woman's, in two paragraphs each; and one in German."""
+    folder.mkdir()
+    for number in range(n):
+        who = "She" if number % 3 == 0 else "He"
+        folder.joinpath(f"{number:02}.txt").write_text(f"{who} opened the talks.\n\n{who} left the talks at noon.\n")
+    folder.joinpath("bericht.txt").write_text("Er sagte nun, dass die Nonne und der Pfleger nicht da sind.\n")
+    return folder
+
+
+def test_a_file_of_a_folder_is_a_document(tmp_path: Path) -> None:
+    folder = articles(tmp_path / "articles")
+    found = count_all({"articles": Corpus(str(folder))})["articles"]
+    assert (found.documents, found.unit, found.words.female, found.words.male) == (12, "document", 8, 16)
+    texts = ["She left. She slept."] * 4 + ["He left. He slept."] * 8
+    assert found.words.log.low == pytest.approx(count(texts).words.log.low)
+    lines = count_all({"articles": Corpus(str(folder), lines=True)})["articles"]
+    assert lines.documents == 24
+
+
+def test_a_text_in_another_language_is_skipped_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = articles(tmp_path / "articles")
+    assert run(folder, "--out", tmp_path / "out") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Not counted, since not English: bericht.txt: seem to be German" in told
+    kept = json.loads((tmp_path / "out" / "corpus.json").read_text())["corpora"]["articles"]
+    assert (kept["documents"], list(kept["skipped"])) == (12, ["bericht.txt"])
+    assert "bericht.txt" in (tmp_path / "out" / "report.html").read_text()
+    assert run(folder, "--lang", "en", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["articles"]["documents"] == 13
+    for path in folder.glob("[01]*.txt"):
+        path.unlink()
+    assert run(folder) == 2
+    assert "none of its 1 files is English" in capsys.readouterr().err
+
+
+def test_paragraphs_of_one_text_are_said_to_be_dependent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "novel.txt"
+    file.write_text("She left.\n\nHe stayed.\n")
+    assert run(file) == 0
+    told = capsys.readouterr().out
+    assert "novel.txt: 2 paragraphs, 2 sentences" in told
+    assert "Paragraphs of one text are not independent" in told
+
+
+def test_a_folder_with_a_file_of_another_encoding_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = articles(tmp_path / "articles")
+    folder.joinpath("99.txt").write_bytes(b"She left. " * 1000 + b"caf\xe9\n")
+    assert run(folder, "--out", tmp_path / "out") == 2
+    assert "99.txt' is not UTF-8" in capsys.readouterr().err
+    assert run(folder, "--out", tmp_path / "swapped", command="swap") == 2
+    assert not (tmp_path / "swapped").exists()
+
+
+def test_own_word_pairs_count_another_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, pairs, names = tmp_path / "es.txt", tmp_path / "pairs.tsv", tmp_path / "names.tsv"
+    text.write_text("Ella salió.\n\nÉl llegó tarde y él comió.\n\nLa mujer vio a Pilar.\n", encoding="utf-8")
+    pairs.write_text("él\tella\nhombre\tmujer\n", encoding="utf-8")
+    names.write_text("jorge\tpilar\n")
+    assert run(text, "--word-pairs", pairs, "--names", names, "--lang", "es", "--json", "--out", tmp_path / "out") == 0
+    found = json.loads(capsys.readouterr().out)["es.txt"]
+    assert (found["female"], found["male"], found["first_names"]["female"]) == (2, 2, 1)
+    assert (found["beside"], found["rare_professions"]) == ([], [])
+    assert "gendered words of pairs.tsv" in (tmp_path / "out" / "report.html").read_text()
+    assert list(read_vocabulary(word_pairs=pairs).first_names("Mary Smith said so.")) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("jorge\n", "line 1: a male and a female one of two different words"),
+        ("él\tella\nhombre\thombre\n", "line 2"),
+        ("", "is empty"),
+        ("el doctor\tla doctora\n", "single words"),
+        ("él\tella\nella\tél\n", "'ella' is a male word in one pair and a female one in another"),
+        ("".join(f"m{n}\tw{n}\n" for n in range(100_000)), "has 100,000 pairs, and may have 20,000"),
+    ],
+)
+def test_a_bad_list_of_pairs_is_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], written: str, told: str
+) -> None:
+    text, pairs = tmp_path / "a.txt", tmp_path / "pairs.tsv"
+    text.write_text("Ella salió.\n", encoding="utf-8")
+    pairs.write_text(written, encoding="utf-8")
+    for command in ("corpus", "swap"):
+        assert run(text, "--word-pairs", pairs, "--out", tmp_path / "out.txt", command=command) == 2
+        assert told in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "out.txt").exists()

@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import islice
+from pathlib import Path
 
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.errors import BadInput
@@ -16,6 +17,8 @@ DOCUMENTS, CHARACTERS = 1_000, 500
 """How many documents are looked at, and how much of each."""
 ENOUGH, RARE = 100, 0.04
 """From so many words on, texts with fewer English function words than this share are not English, which has 0.4."""
+ENGLISH = "If these are English, give `lang='en'`."
+OTHER = "For another language, give a list of its gendered words: `word_pairs`."
 
 
 @cache
@@ -58,9 +61,16 @@ def check_language(texts: Iterable[str], lang: str | None, corpus: str = "") -> 
     The error names the `corpus` that they are of.
     """
     if lang not in (None, "en"):
-        raise BadInput(f"Gendered words can be counted and swapped in English, `lang='en'`, alone. Got '{lang}'.")
+        raise BadInput(f"Gendered words are known in English, `lang='en'`, alone. Got '{lang}'. {OTHER}")
     if lang is None and (why := not_english(texts)):
         named = f"'{corpus}': " if corpus else ""
-        raise BadInput(
-            f"{named}{why} Gendered words are known in English alone. If these are English, give `lang='en'`."
-        )
+        raise BadInput(f"{named}{why} Gendered words are known in English alone. {ENGLISH} {OTHER}")
+
+
+def not_english_files(folder: str, files: Sequence[Path], read: Callable[[Path], Iterable[str]]) -> dict[Path, str]:
+    """The files of a folder that are not English, and why. An error where none of them is."""
+    found = {file: why for file in files if (why := not_english(read(file)))}
+    if found and len(found) == len(files):
+        why = next(iter(found.values()))
+        raise BadInput(f"'{folder}': none of its {len(files):,} files is English. {why} {ENGLISH} {OTHER}")
+    return found

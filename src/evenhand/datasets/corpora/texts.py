@@ -1,6 +1,6 @@
 """Texts to train on: documents, or their sentences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from evenhand.core.extras import need
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.corpora.balanced_texts import generate
 from evenhand.datasets.files.bundled import read_tsv
-from evenhand.datasets.files.plain_text import read_plain, texts_in, unwrapped
+from evenhand.datasets.files.plain_text import TEXT, read_plain, texts_in, unwrapped
 from evenhand.datasets.files.releases import RELEASES, locate
 from evenhand.datasets.files.rows import SUFFIXES, check_text, rows
 from evenhand.errors import BadInput, UnknownName
@@ -57,9 +57,9 @@ def sampled(texts: Sequence[str], size: int | None, seed: Sequence[int]) -> list
     return [texts[i] for i in np.sort(chosen)]
 
 
-def split(document: str, splitter: Splitter = "sentencex") -> list[str]:
-    """The sentences of an English document, by sentencex or by NLTK's sent_tokenize, as in Bartl et al. (2020)."""
-    found = _punkt().tokenize(document) if splitter == "nltk" else segment("en", document)
+def split(document: str, splitter: Splitter = "sentencex", language: str = "en") -> list[str]:
+    """The sentences of a document, by sentencex or, in English, by NLTK's sent_tokenize, as in Bartl et al. (2020)."""
+    found = _punkt().tokenize(document) if splitter == "nltk" else segment(language, document)
     return [s for s in map(str.strip, found) if s]
 
 
@@ -77,19 +77,26 @@ def _punkt() -> Any:
         ) from error
 
 
-def documents(source: str, *, columns: Sequence[str] = (), lines: bool = True) -> Iterator[str]:
+def documents(
+    source: str, *, columns: Sequence[str] = (), lines: bool = True, without: Collection[str] = ()
+) -> Iterator[str]:
     """The documents of a corpus: balanced (bundled), one of RELEASED, a file, or the files of a folder.
 
-    A document is a line of a text file or, without `lines`, a paragraph, whose wrapped lines are joined; a row of a
-    .tsv (column Text), .csv, .jsonl or .parquet (text), or the texts in these `columns`.
+    A document is a line of a text file or, without `lines`, a paragraph, whose wrapped lines are joined, and in a
+    folder the whole file; a row of a .tsv (column Text), .csv, .jsonl or .parquet (text), or the texts in these
+    `columns`. Files of a folder can be left out: `without`.
     """
     if columns and (source == "balanced" or source in RELEASED):
         raise BadInput(f"The corpus '{source}' has no columns to choose from. Leave out `column`.")
     if source == "balanced":
         yield from generate()
         return
+    folder = Path(source).expanduser()
+    whole = not lines and source not in RELEASED and folder.is_dir()
     for path in located(source):
-        yield from _rows(path, source, columns, lines)
+        if not without or str(path.relative_to(folder)) not in without:
+            found = read_file(path, source, columns, lines)
+            yield from ["".join(found)] if whole and path.suffix == TEXT else found
 
 
 def located(source: str) -> list[Path]:
@@ -112,7 +119,8 @@ def located(source: str) -> list[Path]:
     return [path]
 
 
-def _rows(path: Path, source: str, columns: Sequence[str] = (), lines: bool = True) -> Iterator[str]:
+def read_file(path: Path, source: str, columns: Sequence[str] = (), lines: bool = True) -> Iterator[str]:
+    """The documents of a file of a corpus: its rows, its lines, or its paragraphs."""
     if source in TOXIC:
         labelled = rows(path, ("comment_text", "toxic", "severe_toxic"))
         yield from (row["comment_text"] for _, row in labelled if (row["toxic"], row["severe_toxic"]) in TOXIC[source])
@@ -148,7 +156,7 @@ def reminders(source: str) -> list[str]:
     path = Path(source).expanduser()
     if not path.is_file():
         raise UnknownName("reminders", source, {row["word"] for row in ours})
-    found = [line for text in _rows(path, source) if (line := text.strip())]
+    found = [line for text in read_file(path, source) if (line := text.strip())]
     if not found:
         raise BadInput(f"'{source}' has no reminders: one sentence per line is needed.")
     return found

@@ -132,4 +132,7 @@ def texts_in(folder: Path) -> list[Path]:
     for path in found:
         if path.suffix != ".parquet":
             check_text(path)
+            with _errors(path), path.open(encoding="utf-8") as file:  # before anything is written of the others
+                while file.read(2**20):
+                    pass
     return found

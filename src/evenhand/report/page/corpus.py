@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.corpus import FEWEST, LISTED, SIDES, Counted, Ratio
+from evenhand.analysis.corpus import FEWEST, SIDES, Counted, Ratio
 from evenhand.report.page import environment, policy
 from evenhand.report.page.numbers import Number
 from evenhand.report.page.scale import IntervalScale, domain, strip
@@ -38,8 +38,19 @@ def percent(share: Estimate) -> str:
 
 def size(found: Counted) -> str:
     """How large a corpus is."""
-    sizes = {"document": found.documents, "sentence": found.sentences}
+    sizes = {found.unit: found.documents, "sentence": found.sentences}
     return ", ".join(f"{n:,} {what}{'s' if n != 1 else ''}" for what, n in sizes.items())
+
+
+def cautions(found: Counted) -> list[str]:
+    """What a reader of the numbers must know: which files were skipped, and that paragraphs are no documents."""
+    told = []
+    if found.unit == "paragraph":
+        told.append("Paragraphs of one text are not independent of each other, so the true intervals are wider.")
+    if found.skipped:
+        files = "; ".join(f"{name}: {why.removeprefix('The texts ')}" for name, why in found.skipped.items())
+        told.append(f"Not counted, since not English: {files}")
+    return told
 
 
 def shares(found: Counted) -> dict[str, Ratio]:
@@ -47,11 +58,19 @@ def shares(found: Counted) -> dict[str, Ratio]:
     return {"gendered words": found.words, "first names": found.names}
 
 
-def around(found: Counted) -> dict[str, list[str]]:
-    """The words that are most often with women, and with men, the most telling first."""
-    z = found.contexts.set_index("word")["z"]
-    women, men = z[z < 0].sort_values(kind="stable"), z[z > 0].sort_values(ascending=False, kind="stable")
-    return {"women": list(women.index[:LISTED]), "men": list(men.index[:LISTED])}
+def around(found: Counted) -> dict[str, dict[str, str]]:
+    """The words that occur more often with women, and with men, than chance explains, the most telling first.
+
+    Each with how often it occurs there, and how often that was to be expected: "nursing 12, 5.1 expected".
+    """
+    told: dict[str, dict[str, str]] = {"women": {}, "men": {}}
+    rows: Any = found.contexts.sort_values("z", key=abs, ascending=False, kind="stable").to_dict("records")
+    for row in rows:
+        here, expected = row["female"], row["expected_female"]
+        if row["z"] > 0:
+            here, expected = row["male"], row["female"] + row["male"] - expected
+        told["men" if row["z"] > 0 else "women"][row["word"]] = f"{row['word']} {here:,}, {expected:,.1f} expected"
+    return told
 
 
 @dataclass(frozen=True)
@@ -113,13 +132,10 @@ class Section:
         ]
 
     @property
-    def words(self) -> dict[str, list[dict[str, Any]]]:
-        """The words around women, and around men."""
-        table: Any = self.found.contexts.set_index("word")
+    def words(self) -> dict[str, list[tuple[str, Sequence[str]]]]:
+        """The words around women, and around men, with how often they occur, and examples."""
         return {
-            who: [
-                {"word": word, "examples": self.examples.get(word, ()), **table.loc[word].to_dict()} for word in found
-            ]
+            who: [(told, self.examples.get(word, ())) for word, told in found.items()]
             for who, found in around(self.found).items()
         }
 
@@ -152,6 +168,7 @@ def corpus_page(
         facts=facts,
         listed=listed,
         size=size,
+        cautions=cautions,
         fewest=FEWEST,
         policy=policy(),
     )  # fmt: skip

@@ -3,27 +3,27 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from evenhand.analysis.corpus import Counted, Tally, counted
-from evenhand.core.files import read_given
 from evenhand.core.progress import bar
-from evenhand.datasets.becpro import professions
-from evenhand.datasets.blanks import tbd
-from evenhand.datasets.corpora.language import check_language, function_words
-from evenhand.datasets.corpora.texts import documents, located, split
-from evenhand.datasets.gendered import Gender, gender
+from evenhand.datasets.corpora.language import check_language, function_words, not_english_files
+from evenhand.datasets.corpora.texts import RELEASED, documents, located, read_file, split
+from evenhand.datasets.files.plain_text import TEXT
+from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import check_engine, connected
 from evenhand.errors import BadInput
-from evenhand.mitigation.names import Naming, first_names
 from evenhand.studies.corpus.progress import Progress
+from evenhand.studies.corpus.vocabulary import Vocabulary
 
 WORD = re.compile(r"[^\W\d_]+")
 CHUNK = 500
 """Documents that are counted together."""
+OURS = Vocabulary()
 
 
 @dataclass(frozen=True)
@@ -36,43 +36,59 @@ class Corpus:
     source: str
     columns: tuple[str, ...] = ()
     lines: bool = False
+    without: tuple[str, ...] = ()
+    """Files of a folder that are left out."""
+
+    @property
+    def unit(self) -> str:
+        """What its documents are: paragraphs, if it is one text."""
+        path = Path(self.source).expanduser()
+        return "paragraph" if not self.lines and path.suffix == TEXT and path.is_file() else "document"
+
+    @property
+    def _files(self) -> list[Path]:
+        return located(self.source) if self.source != "balanced" else []
 
     @property
     def files(self) -> list[tuple[str, int, int]]:
         """Its files, each with its size and when it was changed: what tells whether they are still the same."""
-        paths = located(self.source) if self.source != "balanced" else []
-        return [(str(path), (found := path.stat()).st_size, found.st_mtime_ns) for path in paths]
+        return [(str(path), (found := path.stat()).st_size, found.st_mtime_ns) for path in self._files]
 
     def __iter__(self) -> Iterator[str]:
-        return documents(self.source, columns=self.columns, lines=self.lines)
+        return documents(self.source, columns=self.columns, lines=self.lines, without=self.without)
+
+    def not_english(self, lang: str | None, name: str) -> dict[str, str]:
+        """The files of a folder that are not English, and why. An error where all of it is not, unless `lang` is en."""
+        folder = Path(self.source).expanduser()
+        if lang is not None or self.source in RELEASED or not folder.is_dir():
+            check_language(self, lang, name)
+            return {}
+        found = not_english_files(
+            name, self._files, lambda path: read_file(path, self.source, self.columns, self.lines)
+        )
+        return {str(path.relative_to(folder)): why for path, why in found.items()}
 
 
-def sided(tokens: Iterable[str]) -> tuple[str, Counter[Gender]]:
-    """Whom a sentence speaks of, by its gendered words: female, male, both or neither; and how many it has of each."""
-    found = Counter(g for token in tokens if (g := gender(token)))
-    return next(iter(found)) if len(found) == 1 else "both" if found else "neither", found
-
-
-def tally(texts: Iterable[tuple[int, str]], words: Sequence[str] | None = None, start: int = 0) -> Tally:
+def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS, start: int = 0) -> Tally:
     """Count documents that are numbered from `start` on."""
-    wanted, pattern = _pattern(tuple(words) if words is not None else None)
-    counts, naming, left_out = Tally(), Naming(), function_words()
+    counts, gender, not_listed = Tally(), vocabulary.gender, function_words()
     for number, text in texts:
         total: Counter[Gender] = Counter()
-        named = list(first_names(text, naming))
+        contexts: dict[str, Counter[str]] = {"female": Counter(), "male": Counter()}
+        named = list(vocabulary.first_names(text))
         called = {name for name, _ in named}
-        for sentence in split(text):
+        for sentence in split(text, language=vocabulary.language):
             tokens = [token.lower() for token in WORD.findall(sentence)]
-            side, found = sided(tokens)
+            side, found = vocabulary.sided(tokens)
             counts.sentences[side] += 1
             total.update(found)
             counts.words.update(token for token in tokens if gender(token))
             if len(found) != 1:
                 continue
-            counts.contexts[side].update({t for t in tokens if len(t) > 1 and not gender(t)} - left_out - called)
-            for match in set(pattern.findall(sentence.lower())):
-                word = match if match in wanted else match[:-1]
+            contexts[side].update({t for t in tokens if len(t) > 1 and not gender(t)} - not_listed - called)
+            for word in vocabulary.words_beside(sentence):
                 counts.found.setdefault(word, []).append((start + number, side == "female", side == "male"))
+        counts.add_contexts(contexts)
         counts.names.update(f"{who} {name}" for name, who in named)
         sides = Counter(who for _, who in named)
         counts.totals.append((total["female"], total["male"], sides["female"], sides["male"]))
@@ -93,13 +109,14 @@ def count(
     """
     texts = list(texts)
     check_language(texts, lang)
-    return _counted(tally(enumerate(filter(str.strip, texts)), words), seed)
+    vocabulary = OURS if words is None else Vocabulary(tuple(words))
+    return _counted(tally(enumerate(filter(str.strip, texts)), vocabulary), vocabulary, seed)
 
 
 def count_all(
     corpora: Mapping[str, Corpus],
     *,
-    words: Sequence[str] | None = None,
+    vocabulary: Vocabulary = OURS,
     lang: str | None = None,
     seed: int = 0,
     engine: str = "local",
@@ -113,36 +130,34 @@ def count_all(
     where no corpus has a gendered word or a first name.
     """
     check_engine(engine, address, workers)
-    for name, corpus in corpora.items():
-        check_language(corpus, lang, name)
-    if engine == "local":
-        found = {name: _count(name, corpus, words, seed, out) for name, corpus in corpora.items()}
-    else:
-        with connected(address, workers):
-            found = {name: _count(name, corpus, words, seed, out, workers) for name, corpus in corpora.items()}
+    skipped = {name: {} if vocabulary.pairs else corpus.not_english(lang, name) for name, corpus in corpora.items()}
+    with nullcontext() if engine == "local" else connected(address, workers):
+        found = {}
+        for name, corpus in corpora.items():
+            kept = replace(corpus, without=tuple(skipped[name]))
+            counts = _count(name, kept, vocabulary, out, workers if engine == "ray" else -1)
+            found[name] = replace(_counted(counts, vocabulary, seed), unit=corpus.unit, skipped=skipped[name])
     if not any(r.female + r.male for one in found.values() for r in (one.words, one.names)):
         texts = ", ".join(f"'{name}'" for name in found)
         raise BadInput(f"There is nothing to count: no gendered words and no first names are in {texts}.")
     return found
 
 
-def _count(
-    name: str, corpus: Corpus, words: Sequence[str] | None, seed: int, out: Path | None, workers: int | None = -1
-) -> Counted:
-    counts = Tally()
-    with Progress(out, name, (corpus, corpus.files, words)) as progress, bar(f"Counting {name}", "documents") as shown:
+def _count(name: str, corpus: Corpus, vocabulary: Vocabulary, out: Path | None, workers: int | None) -> Tally:
+    counts, about = Tally(), (corpus, corpus.files, vocabulary)
+    with Progress(out, name, about) as progress, bar(f"Counting {name}", "documents") as shown:
         counts.add(progress.kept)
         shown.update(len(counts.totals))
-        for chunk in _chunks(corpus, words, len(counts.totals), workers):
+        for chunk in _chunks(corpus, vocabulary, len(counts.totals), workers):
             progress.keep(chunk)
             counts.add(chunk)
             shown.update(len(chunk.totals))
-    return _counted(counts, seed)
+    return counts
 
 
-def _chunks(corpus: Corpus, words: Sequence[str] | None, start: int, workers: int | None) -> Iterator[Tally]:
-    """The counts of all documents from `start` on, some at a time; empty ones are no documents."""
-    work = partial(tally, words=words, start=start)
+def _chunks(corpus: Corpus, vocabulary: Vocabulary, start: int, workers: int | None) -> Iterator[Tally]:
+    """The counts of all documents from `start` on, some at a time; empty ones are no documents. -1: here."""
+    work = partial(tally, vocabulary=vocabulary, start=start)
     if workers != -1:
         from evenhand.distributed.streaming import streamed
 
@@ -157,21 +172,23 @@ def _after(corpus: Corpus, start: int) -> Iterator[str]:
     return islice(filter(str.strip, corpus), start, None)
 
 
-def _counted(counts: Tally, seed: int) -> Counted:
-    return counted(counts, {word: gender(word) or "" for word in counts.words}, seed=seed)
+def _counted(counts: Tally, vocabulary: Vocabulary, seed: int) -> Counted:
+    return counted(counts, {word: vocabulary.gender(word) or "" for word in counts.words}, seed=seed)
 
 
-def examples(corpus: Iterable[str], words: Mapping[str, str], most: int = 3) -> dict[str, list[str]]:
+def examples(
+    corpus: Iterable[str], words: Mapping[str, str], vocabulary: Vocabulary = OURS, most: int = 3
+) -> dict[str, list[str]]:
     """The first sentences of a corpus with each word that speak of its gender alone: female, male, or either ("")."""
     found: dict[str, list[str]] = {word: [] for word in words}
     wanted = set(words)
     for text in corpus:
         if not wanted:
             break
-        for sentence in split(text):
+        for sentence in split(text, language=vocabulary.language):
             tokens = [token.lower() for token in WORD.findall(sentence)]
             here = {word for word in wanted if word in tokens or (" " in word and word in sentence.lower())}
-            side = sided(tokens)[0] if here else ""
+            side = vocabulary.sided(tokens)[0] if here else ""
             for word in here:
                 if words[word] in (side, "") and side in ("female", "male") and len(sentence) <= LONGEST_EXAMPLE:
                     found[word].append(" ".join(sentence.split()))
@@ -182,21 +199,3 @@ def examples(corpus: Iterable[str], words: Mapping[str, str], most: int = 3) -> 
 
 LONGEST_EXAMPLE = 300
 """Characters of a sentence that is shown."""
-
-
-def own_words(file: Path) -> list[str]:
-    """A user's words to count next to women and men: one on each line."""
-    lines = read_given(file, str.splitlines, "The list of words", "Give a UTF-8 text file.")
-    found = [word for line in lines if (word := " ".join(line.split()).lower())]
-    if not found:
-        raise BadInput(f"The list of words '{file}' is empty: one word on each line is needed.")
-    if gendered := [word for word in found if gender(word)]:
-        raise BadInput(f"'{file}': '{gendered[0]}' has a gender by itself, so it tells nothing. Leave it out.")
-    return list(dict.fromkeys(found))
-
-
-@cache
-def _pattern(words: tuple[str, ...] | None) -> tuple[frozenset[str], re.Pattern[str]]:
-    known = (*(job.name for job in professions()), *(item.groups["profession"] for item in tbd().items))
-    wanted = sorted({word.lower() for word in (known if words is None else words)}, key=len, reverse=True)
-    return frozenset(wanted), re.compile(rf"\b(?:{'|'.join(map(re.escape, wanted))})s?\b")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from evenhand.core.files import check_new, prepare, public_path, write_whole
 from evenhand.errors import BadInput
 from evenhand.report.page.corpus import around, corpus_page
 from evenhand.studies.corpus.counting import Corpus, examples
+from evenhand.studies.corpus.vocabulary import Vocabulary
 
 FILE, PAGE, SCHEMA = "corpus.json", "report.html", 1
 
@@ -24,17 +26,28 @@ def check_folder(out: Path, force: bool) -> None:
 
 
 def write(
-    out: Path, corpora: Mapping[str, Corpus], found: Mapping[str, Counted], *, lang: str | None, words: Path | None
+    out: Path,
+    corpora: Mapping[str, Corpus],
+    found: Mapping[str, Counted],
+    vocabulary: Vocabulary,
+    files: Mapping[str, Path | None],
+    lang: str | None,
 ) -> Path:
-    """Write the counts and their page; returns the path of the page."""
-    listed = "words" if words else "professions"
+    """Write the counts and their page, whose path is returned; `files` are the user's own lists, by their kind."""
+    listed = "words" if vocabulary.beside else "professions"
+    own = {kind: public_path(path) for kind, path in files.items() if path}
+    english = "English, as you said" if lang else "English, by its function words"
+    ours = {"professions": "professions of BEC-Pro and the Gender Bias Evaluation Framework"}
     facts = {
-        "language": "English, as you said" if lang else "English, by its function words",
+        "language": f"gendered words of {own['word pairs']}" if vocabulary.pairs else english,
         "counted": datetime.now(UTC).date().isoformat(),
         "evenhand": f"evenhand {__version__}",
-        listed: public_path(words) if words else "professions of BEC-Pro and the Gender Bias Evaluation Framework",
+        **(own if vocabulary.beside or vocabulary.pairs else ours | own),
     }
-    shown = {name: examples(corpora[name], _wanted(counted)) for name, counted in found.items()}
+    shown = {
+        name: examples(replace(corpora[name], without=tuple(counted.skipped)), _wanted(counted), vocabulary)
+        for name, counted in found.items()
+    }
     html = corpus_page(found, shown, facts, listed).encode()
     write_whole(out / PAGE, lambda file: file.write(html))
     sources = {name: {"source": public_path(c.source), "columns": c.columns} for name, c in corpora.items()}
