@@ -48,7 +48,7 @@ def audit(
     model: str | Path | Model = DEFAULT,
     *,
     suite: Named = "all",
-    lang: Named = "en",
+    lang: Named = None,
     dataset: Given = None,
     measure: Measures = None,
     templates: Named = None,

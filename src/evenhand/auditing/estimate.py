@@ -39,7 +39,7 @@ def estimate(
     model: str,
     *,
     suite: Named = "all",
-    lang: Named = "en",
+    lang: Named = None,
     dataset: Given = None,
     measure: Measures = None,
     templates: Named = None,

@@ -133,7 +133,7 @@ def _of_rows(
     seed: int,
 ) -> Scored:
     known_kind, known_dataset = told(source)
-    wanted = Wanted.of("all", "en", dataset or known_dataset or None, measure, None, None, options, None, seed)
+    wanted = Wanted.of("all", None, dataset or known_dataset or None, measure, None, None, options, None, seed)
     if len(wanted.sources) != 1:
         raise BadInput(f"Scores are of one dataset: `dataset`. Got {len(wanted.sources) or 'none'}.")
     kind = kind or known_kind

@@ -82,7 +82,7 @@ def _tasks(log: Log, name: str, measure: Measures, kind: str, seed: int) -> list
     options = dict(about["options"])
     if not log.labels:
         options |= {"chat": True, "system": str(log.settings.get("system_message", ""))}
-    wanted = Wanted.of("all", "en", name, measure, None, None, options, None, seed)
+    wanted = Wanted.of("all", None, name, measure, None, None, options, None, seed)
     tasks = wanted.asked(kind)
     dataset = tasks[0].task.dataset
     if dataset.version != about["version"]:

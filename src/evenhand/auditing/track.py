@@ -32,7 +32,7 @@ def track(
     models: str | Path | Sequence[str | Path],
     *,
     suite: Named = "all",
-    lang: Named = "en",
+    lang: Named = None,
     dataset: Given = None,
     measure: Measures = None,
     templates: Named = None,

@@ -37,7 +37,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Suites in languages; or, where there are any, `sources`: datasets by name, or of users' files."""
+    """Suites in languages, English where none is named; or, where there are any, `sources`: datasets, users' files."""
 
     suite_names: list[str]
     languages: list[str]
@@ -67,13 +67,16 @@ class Wanted:
             raise BadInput(f"seed must not be negative. Got {seed}.")
         load_installed()
         sources: list[suites.Source] = [(one, {}) for one in _datasets(dataset)]
-        for builder, given in (("templates", templates), ("pairs", pairs)):
-            sources += [(builder, {"file": file}) for file in _several(given, builder)]
+        languages = _several(lang, "lang")
+        own = {"language": languages[0]} if languages else {}
+        sources += [("templates", {"file": file}) for file in _several(templates, "templates")]
+        sources += [("pairs", {"file": file, **own}) for file in _several(pairs, "pairs")]
         measures = _measures(measure)
         if measures and not sources:
             raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
-        named = _several(suite, "suite"), _several(lang, "lang")
-        return cls(*named, sources, measures, dict(options or {}), limit, seed)
+        if pairs and len(languages) > 1:
+            raise BadInput(f"Pairs of your own are in one language. Got `lang` {', '.join(languages)}.")
+        return cls(_several(suite, "suite"), languages, sources, measures, dict(options or {}), limit, seed)
 
     @property
     def needs_kind(self) -> bool:
@@ -89,8 +92,12 @@ class Wanted:
         """The tasks for that kind of model."""
         if self.sources:
             whole = suites.tasks_on(self.sources, self.measures, self.options, kind)
+            for dataset in (task.dataset for task in whole):
+                if self.languages and dataset.language not in self.languages:
+                    its = f"'{dataset.name}' is in '{dataset.language}'"
+                    raise BadInput(f"{its}, and not in `lang` '{', '.join(self.languages)}'. Leave `lang` out.")
         else:
-            whole = suites.tasks(self.suite_names, self.languages, self.options, kind)
+            whole = suites.tasks(self.suite_names, self.languages or ["en"], self.options, kind)
         tasks = whole if self.limit is None else sampled_tasks(whole, self.limit, self.seed)
         return [
             Asked(task, self._record(task, all_of_it), all_of_it) for task, all_of_it in zip(tasks, whole, strict=True)

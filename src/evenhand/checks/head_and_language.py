@@ -9,6 +9,7 @@ from statistics import fmean
 
 from evenhand.checks import plain_texts
 from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut, Verdict, is_number
+from evenhand.core.items import Pair, Sentence, texts
 from evenhand.core.questions import Answer, Entail, Likelihood
 from evenhand.core.words import words
 from evenhand.datasets.corpora.nli_examples import Example
@@ -20,10 +21,14 @@ LEARNT = 2.0
 """Nats per word by which a plain sentence is likelier than its words shuffled, if the language was learnt: 4 to 6 in
 small models of it, up to 0.4 in models of another language, -2 to 1.2 in random ones."""
 BARELY = 1.5
+FOREIGN = 1.2
+"""The least for sentences that are to be measured, in a language without plain texts: they may be harder than these."""
 RIGHT = 0.75
 """Share of plain inferences that a trained model gets right at least."""
 GUESSED = 0.55
 """A share that guessing reaches once in a hundred tries."""
+OWN = 8
+"""Sentences of a dataset that stand for plain ones."""
 FEW = 4
 """Number of sentences that an audit asks about."""
 NOTHING_LEARNT = {
@@ -105,30 +110,39 @@ def _context(case: Case, language: str) -> Evidence | None:
 
     The later tokens of a word are masked with it, or a word split into letters would give itself away in any order.
     """
-    texts = plain_texts.sentences(language)[: None if case.thorough else FEW]
-    if not texts:
+    plain = plain_texts.sentences(language)
+    own = () if plain or language != case.language else _own(case)
+    some = (plain or own)[: None if case.thorough else FEW]
+    if not some:
         return None
-    mixed = [plain_texts.shuffled(text, language) for text in texts]
-    answers = case.ask([Likelihood(text, within_word=True) for text in (*texts, *mixed)])
-    counts = [len(words(text)) for text in texts]
-    both = list(zip(answers[: len(texts)], answers[len(texts) :], counts, strict=True))
+    mixed = [plain_texts.shuffled(text, language) for text in some]
+    answers = case.ask([Likelihood(text, within_word=True) for text in (*some, *mixed)])
+    counts = [len(words(text)) for text in some]
+    both = list(zip(answers[: len(some)], answers[len(some) :], counts, strict=True))
     read = [(a, b, n) for a, b, n in both if is_number(a) and is_number(b)]
-    if len(read) <= len(texts) / 2:
-        return _unread(language, answers[: len(texts)], "sentences")
+    if len(read) <= len(some) / 2:
+        return _unread(language, answers[: len(some)], "sentences")
     unit = "a character" if language in plain_texts.SPACELESS else "a word"
     sense = fmean(a.logp / n for a, _, n in read)
     gain = fmean((a.logp - b.logp) / n for a, b, n in read)
     tokens = sum(len(a.logps) for a, _, _ in read) / sum(n for _, _, n in read)
-    verdict: Verdict = FINE if gain >= LEARNT else CAREFUL if gain >= BARELY else UNFIT
+    verdict: Verdict = FINE if gain >= LEARNT else CAREFUL if gain >= (FOREIGN if own else BARELY) else UNFIT
+    what = "Sentences to be measured in" if own else "Plain sentences of"
     perplexity = math.exp(min(-sense, 300.0))  # beyond, a model is broken, and a float would overflow
     shown = f"{perplexity:,.0f}" if perplexity < 1e9 else f"{perplexity:.0e}"
     return Evidence(
         verdict,
-        f"Plain sentences of '{language}' are likelier than their words shuffled by {gain:+.1f} nats {unit}"
+        f"{what} '{language}' are likelier than their words shuffled by {gain:+.1f} nats {unit}"
         + (f"; {LEARNT:g} is the least that learning gives." if verdict != FINE else "."),
-        f"'{language}': perplexity {shown} {unit} on {len(read)} plain sentences, {tokens:.1f} tokens "
-        f"{unit}, {_unknown(len(texts) - len(read), 'sentences')}.",
+        f"'{language}': perplexity {shown} {unit} on {len(read)} {'own' if own else 'plain'} sentences, {tokens:.1f} "
+        f"tokens {unit}, {_unknown(len(some) - len(read), 'sentences')}.",
     )
+
+
+def _own(case: Case) -> tuple[str, ...]:
+    """The first sentences that are to be measured, of a language that we have no plain texts of."""
+    items = [item for dataset in case.datasets for item in dataset.items if isinstance(item, Pair | Sentence)]
+    return tuple(dict.fromkeys(texts(item)[0] for item in items[:: max(1, len(items) // OWN)]))[:OWN]
 
 
 def _inference(case: Case, language: str) -> Evidence | None:

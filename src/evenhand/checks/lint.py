@@ -12,6 +12,7 @@ from evenhand.core.items import NliPair, Pair
 from evenhand.core.model import TokenCounter
 from evenhand.core.progress import bar
 from evenhand.core.questions import Span
+from evenhand.datasets.corpora.language import not_english
 from evenhand.datasets.faults import RULES, Count, Fault, Sentences, faults, tally
 from evenhand.datasets.nli_faults import RULES as LEAKS
 from evenhand.datasets.nli_faults import leaks
@@ -54,18 +55,23 @@ def lint(
 
     Datasets of NLI pairs are checked for captions that state a gender.
     """
+    columns = stereotype, counterpart
     named = None if Path(file).exists() or str(file) not in datasets.BUILDERS else datasets.load(str(file))
     if named and isinstance(named.items[0], NliPair):
         inference = [item for item in named.items if isinstance(item, NliPair)]
         return Linted(len(inference), list(leaks(inference, named.language)), rules=tuple(LEAKS))
     if named and named.language != "en":
         raise BadInput(f"The linter knows the gendered words of English. '{file}' is in '{named.language}'.")
+    if named is None and (
+        why := not_english(text for _, *texts in _pairs(str(file), None, *columns) for text in texts)
+    ):
+        raise BadInput(f"'{file}': {why} The linter knows the gendered words of English.")
     count = _counter(model) if model else None
     n = 0
 
     def counted() -> Iterator[Sentences]:
         nonlocal n
-        for pair in bar("Checking", "pairs", iterable=_pairs(str(file), named, stereotype, counterpart)):
+        for pair in bar("Checking", "pairs", iterable=_pairs(str(file), named, *columns)):
             n += 1
             yield pair
 

@@ -32,7 +32,8 @@ def audit(
     lang: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="LANG", help="Language: en (default); becpro: also de; known: fr, nl; nli: ja, zh. Repeatable."
+            metavar="LANG",
+            help="Language of suites: en (default); becpro: also de; known: fr, nl; nli: ja, zh. Of --pairs: any.",
         ),
     ] = None,
     templates: Annotated[
@@ -114,7 +115,7 @@ def audit(
     if batch_size != "auto" and not batch_size.isdecimal():
         raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{batch_size}'.")
     outlets = Outlets.of(gate, junit, github_summary)
-    what: dict[str, Any] = {"suite": suite or "all", "lang": lang or "en", "dataset": dataset, "measure": measure or ()}
+    what: dict[str, Any] = {"suite": suite or "all", "lang": lang, "dataset": dataset, "measure": measure or ()}
     what |= {"templates": templates, "pairs": pairs, "options": parsed(option) | _prompting(chat, system)}
     what |= {"limit": limit, "seed": seed}
     if dry_run:

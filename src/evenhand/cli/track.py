@@ -66,7 +66,7 @@ def track(
     made = track_models(
         models,
         suite=suite or "all",
-        lang=lang or "en",
+        lang=lang,
         dataset=dataset,
         measure=measure or (),
         templates=templates,

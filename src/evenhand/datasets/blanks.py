@@ -93,7 +93,7 @@ def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Datas
     check_known(file, data, KEYS)
     check_required(file, data, ("name", "language", "category"))
     if data["language"] != "en":
-        raise BadInput(f"{file}: pronoun templates must be in English ('en'). Got {data['language']!r}.")
+        raise BadInput(f"{file}: pronoun templates are in English ('en') alone. Got {data['language']!r}.")
     if not isinstance(data["category"], list):
         raise BadInput(f"{file}: write categories as [[category]], with two brackets.")
     categories = [_checked(entry, "clean", f"{file}, category {n}") for n, entry in enumerate(data["category"], 1)]

@@ -1,6 +1,7 @@
 """Sentence pairs: ours (TGB), and users' own."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.resources import as_file, files
@@ -18,6 +19,7 @@ from evenhand.datasets.files.rows import rows
 from evenhand.datasets.kinds import ABOUT
 from evenhand.errors import BadInput
 
+CODE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})?")
 TEXTS = ("stereotype", "counterpart")
 WHOM = {
     "": "none",
@@ -66,8 +68,11 @@ def own(
 
     `id`, `category` and `about` may be missing: rows are then numbered, and not divided. With `about`, whom the
     stereotype is about, women or men, stereotype and default are told apart; without it, a preference for one gender
-    is part of the value. A run records `sha256`, so that it is scored again with the same file only.
+    is part of the value. `language` is any code: en, es. A run records `sha256`, so that it is scored again with the
+    same file only.
     """
+    if not CODE.fullmatch(language):
+        raise BadInput(f"`language` is a code such as en, es or pt-br. Got {language!r}.")
     path = Path(file).expanduser()
     items = list(_pairs(path, stereotype, counterpart, id, category, about))
     divided = any("category" in item.groups for item in items)

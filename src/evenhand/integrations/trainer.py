@@ -57,7 +57,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         *,
         every: int,
         suite: Named = "all",
-        lang: Named = "en",
+        lang: Named = None,
         dataset: Given = None,
         measure: Measures = None,
         options: Mapping[str, Any] | None = None,
