@@ -43,6 +43,7 @@ from evenhand.measures.association import Association as Association
 from evenhand.measures.likelihood import LikelihoodDifference as LikelihoodDifference
 from evenhand.measures.pronoun import Pronoun as Pronoun
 from evenhand.mitigation.swap_file import swap as swap
+from evenhand.mitigation.swap_file import swap_text as swap_text
 from evenhand.models import load as load
 from evenhand.models.cache import Remembering as Remembering
 from evenhand.models.table import Table as Table

@@ -8,16 +8,12 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.util import find_spec
 from typing import Literal
 
 import numpy as np
 
-from evenhand.core.model import Model, ask
-from evenhand.core.questions import Fill, Span
 from evenhand.errors import BadInput
-from evenhand.models import load
+from evenhand.models.mini_en import logits
 
 Grammar = Literal["auto", "rules", "model"]
 GRAMMARS: tuple[Grammar, ...] = ("auto", "rules", "model")
@@ -68,31 +64,20 @@ def _plain(text: str) -> str:
     return "".join(mark if mark.isascii() and mark.isprintable() else " " if mark.isspace() else "-" for mark in marks)
 
 
-@cache
-def _model() -> Model:
-    return load("mini-en", device="cpu")
-
-
 def check_grammar(grammar: str) -> Grammar:
-    """The grammar that is used: `auto` is the rules alone where torch, which the model needs, is not installed."""
+    """The grammar, if it is one."""
     if grammar not in GRAMMARS:
         raise BadInput(f"`grammar` must be one of {', '.join(GRAMMARS)}. Got '{grammar}'.")
-    if grammar != "rules" and find_spec("torch") is None:
-        if grammar == "model":
-            raise BadInput("`grammar='model'` needs torch: pip install torch. Or give `grammar='rules'`.")
-        return "rules"
     return "auto" if grammar == "auto" else "model" if grammar == "model" else "rules"
 
 
 def log_odds(places: Sequence[Place]) -> list[float]:
-    """For each place, ln(p / (1 - p)): of a possessive for her and his, of a person for a name; NaN for no answer."""
-    distinct = list(dict.fromkeys(places))
-    questions = [
-        Fill(one.text, Span(one.start, one.stop), word) for one in distinct for side in SIDES[one.kind] for word in side
-    ]
-    answers = iter(ask(_model(), questions) if questions else ())
-    found = {}
-    for one in distinct:
-        first, second = (np.logaddexp.reduce([next(answers).logp for _ in side]) for side in SIDES[one.kind])
-        found[one] = float(first - second)
-    return [found[one] for one in places]
+    """For each place, ln(p / (1 - p)): of a possessive for her and his, of a person for a name."""
+    found = dict[Place, float]()
+    for kind, (one, other) in SIDES.items():
+        some = list(dict.fromkeys(place for place in places if place.kind == kind))
+        if some:
+            answers = logits([(place.text[: place.start], place.text[place.stop :]) for place in some], one + other)
+            first, second = (np.logaddexp.reduce(side, axis=1) for side in np.split(answers, [len(one)], axis=1))
+            found |= dict(zip(some, (first - second).astype(float).tolist(), strict=True))
+    return [found[place] for place in places]

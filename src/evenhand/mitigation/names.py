@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 from evenhand.datasets.files.pair_list import Pairs
 from evenhand.datasets.gendered import Gender, gender
@@ -266,6 +267,17 @@ def first_names(text: str, naming: Naming) -> Iterator[tuple[str, Gender]]:
 
 
 Names = tuple[tuple[str, Name], ...]
+
+
+class How(NamedTuple):
+    """What `swapper` is called with: the settings of a swap."""
+
+    names: bool = True
+    own: Names | None = None
+    grammar: Grammar = "auto"
+    only: Gender | None = None
+    to: To = "other"
+    pairs: Pairs | None = None
 
 
 @cache

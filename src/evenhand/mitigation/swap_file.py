@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from evenhand.core.files import check_new, prepare
-from evenhand.datasets.corpora.language import not_english_files
+from evenhand.datasets.corpora.language import check_language, not_english_files
 from evenhand.datasets.files.pair_list import read_word_pairs
 from evenhand.datasets.files.plain_text import TEXT, texts_in
 from evenhand.datasets.files.rows import SUFFIXES, check_text
@@ -16,7 +16,9 @@ from evenhand.distributed.cluster import check_engine
 from evenhand.errors import BadInput
 from evenhand.mitigation.asking import check_grammar
 from evenhand.mitigation.name_lists import own as own_list
+from evenhand.mitigation.names import How, swapper
 from evenhand.mitigation.substitute import check_share
+from evenhand.mitigation.swap import To
 from evenhand.mitigation.swap_one import Output, Swapped, Work, alone, finished, part_of, swap_one
 from evenhand.mitigation.swap_workers import Job, here, on_cluster
 from evenhand.mitigation.text_files import read_texts
@@ -69,6 +71,64 @@ def swap(
     check_engine(engine, address, workers)
     if engine == "ray" and jobs is not None:
         raise BadInput("`jobs` are processes on this machine. With `engine='ray'` give `workers`.")
+    if not isinstance(seed, int) or seed < 0 or (jobs is not None and jobs < 1):
+        raise BadInput(
+            f"`seed` must be a whole number, at least 0, and `jobs` at least 1. Got {str(seed)[:200]} and {jobs}."
+        )
+    check_share(share)
+    source = Path(file).expanduser()
+    named = source if source.name.strip(".") else source.resolve()  # . and .. are next to what they stand for
+    target = Path(out).expanduser() if out else named.parent / f"{named.stem}.swapped{named.suffix}"
+    columns = (column,) if isinstance(column, str) else tuple(column)
+    if not columns or len(set(columns)) < len(columns):
+        raise BadInput(f"`column` must name one or more columns, each once. Got {', '.join(columns) or 'none'}.")
+    how = settings(
+        names, name_list, word_pairs, grammar, only, to, lang
+    )  # a bad list is an error before anything is done
+    job = Job(columns, lines, how, share, seed)
+    work: Work = (
+        (lambda source, job, done: on_cluster(source, job, address, workers, done))
+        if engine == "ray"
+        else (lambda source, job, done: here(source, job, jobs, done))
+    )
+    output, lang = Output(augment, trail, force), "en" if word_pairs else lang  # nothing is known of other languages
+    if source.is_dir():
+        return _swap_folder(source, target, job, work, output, lang)
+    _check(source, target, job)
+    prepare(target.parent)
+    return swap_one(source, target, job, work, output, lang)
+
+
+def swap_text(
+    text: str,
+    *,
+    grammar: str = "auto",
+    only: str | None = None,
+    to: str = "other",
+    names: bool | str | Path = True,
+    word_pairs: str | Path | None = None,
+    lang: str | None = None,
+) -> str:
+    """The text with the other gender; the parameters are those of `swap`. What it needs is loaded by the first call.
+
+    >>> swap_text("She saw him.")
+    'He saw her.'
+    """
+    how = settings(names, None, word_pairs, grammar, only, to, lang)
+    check_language([text], "en" if word_pairs else lang)
+    return swapper(*how)(text)
+
+
+def settings(
+    names: bool | str | Path,
+    name_list: str | None,
+    word_pairs: str | Path | None,
+    grammar: str,
+    only: str | None,
+    to: str,
+    lang: str | None,
+) -> How:
+    """What `mitigation.names.swapper` takes, from the parameters of `swap`; an error if they contradict one another."""
     if only not in ONLY:
         raise BadInput(f"`only` must be he-to-she or she-to-he. Got '{only}'.")
     if to not in ("other", "neutral"):
@@ -83,42 +143,10 @@ def swap(
         raise BadInput("`name_list` lists names to swap, but names are not swapped. Give `names`, or no `name_list`.")
     if lang not in (None, "en") and not word_pairs:
         raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
-    if not isinstance(seed, int) or seed < 0 or (jobs is not None and jobs < 1):
-        raise BadInput(
-            f"`seed` must be a whole number, at least 0, and `jobs` at least 1. Got {str(seed)[:200]} and {jobs}."
-        )
-    check_share(share)
-    source = Path(file).expanduser()
-    named = source if source.name.strip(".") else source.resolve()  # . and .. are next to what they stand for
-    target = Path(out).expanduser() if out else named.parent / f"{named.stem}.swapped{named.suffix}"
-    columns = (column,) if isinstance(column, str) else tuple(column)
-    if not columns or len(set(columns)) < len(columns):
-        raise BadInput(f"`column` must name one or more columns, each once. Got {', '.join(columns) or 'none'}.")
-    own = tuple(own_list(listed).items()) if listed else None  # a bad list is an error before anything is done
+    own = tuple(own_list(listed).items()) if listed else None
     pairs = read_word_pairs(word_pairs) if word_pairs else None
-    job = Job(
-        columns=columns,
-        lines=lines,
-        names=bool(names),
-        own=own,
-        pairs=pairs,
-        share=share,
-        seed=seed,
-        grammar=check_grammar(grammar),
-        only=ONLY[only],
-        to="neutral" if to == "neutral" else "other",
-    )
-    work: Work = (
-        (lambda source, job, done: on_cluster(source, job, address, workers, done))
-        if engine == "ray"
-        else (lambda source, job, done: here(source, job, jobs, done))
-    )
-    output, lang = Output(augment, trail, force), "en" if pairs else lang  # nothing is known of other languages
-    if source.is_dir():
-        return _swap_folder(source, target, job, work, output, lang)
-    _check(source, target, job)
-    prepare(target.parent)
-    return swap_one(source, target, job, work, output, lang)
+    neutral: To = "neutral" if to == "neutral" else "other"
+    return How(bool(names), own, check_grammar(grammar), ONLY[only], neutral, pairs)
 
 
 def _check(source: Path, target: Path, job: Job) -> None:

@@ -14,16 +14,13 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
-from evenhand.datasets.files.pair_list import Pairs
 from evenhand.datasets.files.plain_text import unwrapped
-from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import connected
 from evenhand.errors import RunError
 from evenhand.mitigation import names as naming
-from evenhand.mitigation.asking import Grammar
 from evenhand.mitigation.edits import Edit
 from evenhand.mitigation.substitute import chosen
-from evenhand.mitigation.swap import Swapper, To
+from evenhand.mitigation.swap import Swapper
 from evenhand.mitigation.text_files import Texts, is_paragraphs, read_texts
 
 Edits = list[list[list[list[Any]]]]
@@ -43,16 +40,9 @@ class Job:
     columns: tuple[str, ...]
     lines: bool
     """Whether each line of a text file is a document; otherwise its paragraphs are."""
-    names: bool
-    own: naming.Names | None
-    """The user's own list of names, if any."""
-    pairs: Pairs | None
-    """The user's own list of words, if any."""
+    how: naming.How
     share: float
     seed: int
-    grammar: Grammar
-    only: Gender | None
-    to: To
     first: int = 0
     """The number of the first document, where several files are swapped."""
 
@@ -129,7 +119,7 @@ def _begin() -> None:
 
 def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> Edits:
     """The edits of each document after those that are `done`, none for those that are not chosen. Runs in a worker."""
-    swapper = naming.swapper(job.names, job.own, job.grammar, job.only, job.to, job.pairs)
+    swapper = naming.swapper(*job.how)
     number = chunk[0][0]
     if whole:
         found = _in_paragraphs(swapper, [text for _, (text,) in chunk])
