@@ -25,8 +25,8 @@ PLACED = re.compile(
 """What precedes a place or a month that is also a name: in Georgia; Savannah, Georgia; 20 April."""
 INSIDE = re.compile(r"\b(?:in|at|near|the|The|\d+)\s+$")
 """The same if another capitalised word follows: in Virginia Beach, but the novels of Virginia Woolf."""
-WITHIN = re.compile(r"\b(?:in|near|the|The|\d+)\s+$")
-"""The same for a word that is a person elsewhere in the document, whom one may look at."""
+WITHIN = re.compile(rf"\b(?:in|near|the|The|\d+|(?:{any_of('moves')})\s+to)\s+$")
+"""The same for a word that is a person elsewhere in the document, whom one may look at, or write to."""
 THING = re.compile(r"\b(?:the|The|a|an|upon|la|le|el|los|las|de|du)\s+$")
 """What precedes something that is not a person: the Benjamin, a ship; Stoke upon Trent; Conservatoire de Paris."""
 OWNED = re.compile(
@@ -37,8 +37,10 @@ OWNED = re.compile(
 QUOTED = re.compile(r"''|[\"”’](?!s)(?! [A-Z])")
 """What follows a title in quotation marks, such as a song or a show."""
 OPENED = re.compile(r"(?:``|''|[\"“‘])$")
-FIRM = re.compile(r"\s*&\s*\w|\s+and Sons\b")
-"""What follows the name of a firm, or is Flora & fauna."""
+FIRM = re.compile(rf"\s*&\s*\w|\s+and Sons\b|\s+(?:{any_of('products')})\b")
+"""What follows the name of a firm, or is Flora & fauna, or Calvin Klein jeans."""
+BRAND = re.compile(r"['’]s(?:\s+(?:is|was|are|were|has|and|or|in|on|at|for|to|when|where|which)\b|\s*[.,;:!?)]|\s*$)")
+"""What follows a brand that is written as a possessive: ate at Wendy's and left."""
 PERSON = re.compile(
     r"['’]s\s+(?:mother|father|parents|sister|brother|wife|husband|son|daughter|child|children|friends?|boyfriend|"
     r"girlfriend|life|death|career|house|eyes|name|body|face|head|love)\b|\s+(?:(?:was|is)\s+(?:born|married|the\s+(?:"

@@ -127,7 +127,7 @@ class Naming:
             if word not in doubtful or patterns.THING.search(text[max(0, start - 5) : start]):
                 continue
             kin = patterns.BEFORE.search(text[max(0, start - 20) : start])
-            if patterns.PERSON.match(text, _end(run)) or (kin and kin[1] in context["kin"]):
+            if patterns.PERSON.match(text, _end(run)) or (kin and kin[1] in context["kin"]) or _does_it(text, run):
                 first.add(word)
         return first, last, [run for run in alone if run[0][0] in doubtful and run[0][0] not in sure]
 
@@ -208,6 +208,8 @@ class Draft:
         if patterns.HYPHEN.match(text, stop) or patterns.HYPHENED.search(text, max(0, start - 3), start):
             return False
         if word in context["never"] or (word.isupper() and len(word) < 4) or patterns.FIRM.match(text, _end(run)):
+            return False
+        if run[-1][0] in context["brands"] and patterns.BRAND.match(text, _end(run)):
             return False
         if patterns.DATED.match(text, stop) or (word in context["words"] and patterns.ASKS.match(text, stop)):
             return False
@@ -307,6 +309,12 @@ def _ordinary() -> frozenset[str]:
 def _end(run: Run) -> int:
     word, start = run[-1]
     return start + len(word)
+
+
+def _does_it(text: str, run: Run) -> bool:
+    """Whether a name that is a word does what that word says, as no other word does: Rose rose, Mark marked."""
+    word = run[0][0].lower()
+    return re.match(rf"\s+{word}(?:e?d|ed|s)?\b", text[_end(run) :][:40]) is not None
 
 
 def _not_a_person(text: str, run: Run) -> bool:

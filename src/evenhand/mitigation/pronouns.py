@@ -35,6 +35,8 @@ OR = r"(?:\s+or\s+|\s*/\s*)"
 PAIR_AFTER = re.compile(rf"{OR}(his|her|their|him|them|hers|theirs)\b|\s+and\s+(him|them|hers|theirs)\b", re.I)
 PAIR_BEFORE = re.compile(rf"\b(his|her|their|him|them|hers|theirs)(){OR}$", re.I)
 """The other of two pronouns that have the same role: his or her book, him and her."""
+LISTED = re.compile(r"\b(?:s?he|they)\s*/\s*$", re.I)
+"""What precedes an object in a list of pronouns: she/her."""
 VERB = re.compile(
     r"\s+(?:is|was|are|were|has|had|have|will be|would|can|could|may|might|did|does|came|went|said)(?![\w-])"
 )
@@ -149,7 +151,7 @@ def score(text: str, start: int, stop: int) -> float:
         other = (pair[1] or pair[2]).lower()
         if other != word:
             return 10.0 if other in ("his", "their", "her") else -10.0
-    if ALONE.match(text, stop):
+    if ALONE.match(text, stop) or (word == "her" and LISTED.search(text[max(0, start - 8) : start])):
         return -10.0
     if word == "his":
         if VERB.match(text, stop):

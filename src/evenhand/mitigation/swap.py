@@ -17,10 +17,17 @@ from evenhand.mitigation.pronouns import is_possessive, is_unsure, score
 
 WORD = re.compile(r"[^\W\d_]+(?:['’](?:am|AM)\b)?(?![\u0300-\u036f])")
 """Letters only, since hyphens, 's, 'll and quotation marks stay as they are; and ma'am."""
-KEEP_BEFORE = re.compile(r"[-](?:sized?|hunts?|made|man)\b|\s+(?:hunts?|sized?)\b")
-"""What follows a word that is part of a set phrase: king-size, witch hunt, man-made."""
+KEEP_BEFORE = re.compile(
+    r"[-](?:sized?|hunts?|made|man)\b|\s+(?:hunts?|sized?)\b|(?<=adies)['’] m[ae]n\b|(?<=adies['’] man)|(?<=adies['’] men)"
+)
+"""What follows a word that is part of a set phrase: king-size, witch hunt, man-made, ladies' man."""
 KEEP_AFTER = re.compile(r"(?:\bs/|\(s\)|[@#]|\bhe-)$", re.I)
 """What precedes a word that is part of another: s/he, (s)he, @his, he-man."""
+SURNAMES = frozenset({"Foreman"})
+COUPLE = r"\s+(?:and|or|&)\s+(?:(?:the|an?)\s+)?"
+"""What connects two words of a couple: the host and the hostess."""
+POSSESSIVE = re.compile(r"['’](?=\s+\w|s\b)")
+QUOTE = re.compile(r"(?:^|[\s(])['‘]\S[^'’]*$")
 ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")
 SURNAME = re.compile(
     r"\b(?!(?:The|A|An|His|Her|My|Our|Their|Your|And|Or|But|Of|When|While|As|Is|Was|Crown|Former|Young|Old|New)\b)"
@@ -31,6 +38,7 @@ NAMED = re.compile(r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|St
 """What follows a role noun that is part of a name: Duke University."""
 ARTICLE = re.compile(r"(?<![\w.])(an?)\s+$", re.I)
 ARTICLE_ENDS = frozenset("aAnN")
+APOSTROPHES = frozenset("'’")
 VOWEL = re.compile(r"(?:[aeio]|u(?!ni|ser)|h(?:eir|onou?r))", re.I)
 """How a word begins that has "an" before it."""
 
@@ -194,10 +202,12 @@ class Swapper:
             elif rule == "role" and old[0].isupper():
                 if SURNAME.search(text[max(0, start - 20) : start]):
                     surnames.add(old)
-                if old in surnames or NAMED.match(text, stop):
+                if old in surnames or old in SURNAMES or NAMED.match(text, stop):
                     continue
             if partner:
                 yield Edit(start, old, cased(partner, old), rule), None
+                if rule == "role" and self.to == "other" and table[partner] is None:
+                    yield from ((edit, None) for edit in _other_of_couple(text, start, stop, partner))
 
     def _pronoun(self, start: int, old: str, found: float, odds: float = math.nan) -> Edit:
         """The edit of her or his, by its score, and by the odds that a model gives."""
@@ -210,6 +220,7 @@ class Swapper:
         """The edits in order, with those of the articles and verbs that depend on them."""
         if self.to == "neutral":
             draft = neutral.merged(text, draft)
+        draft = [_with_apostrophe(text, edit) for edit in draft]
         more = []
         for edit in draft:
             if text[edit.start - 2 : edit.start - 1] not in ARTICLE_ENDS or edit.start < 2 or edit.rule == OWN:
@@ -222,6 +233,29 @@ class Swapper:
         if self.to == "neutral":
             more += neutral.verbs(text, draft)
         return sorted([*draft, *more], key=lambda edit: edit.start)
+
+
+def _other_of_couple(text: str, start: int, stop: int, one_way: str) -> Iterator[Edit]:
+    """The edit of a word that changes only next to its partner: the host and the hostess, Count and Countess."""
+    before = re.search(rf"\b({one_way}){COUPLE}$", text[max(0, start - 40) : start], re.I)
+    after = re.match(rf"{COUPLE}({one_way})\b", text[stop : stop + 40], re.I)
+    for found, base in ((before, max(0, start - 40)), (after, stop)):
+        if found:
+            yield Edit(base + found.start(1), found[1], cased(text[start:stop].lower(), found[1]), "role")
+
+
+def _with_apostrophe(text: str, edit: Edit) -> Edit:
+    """The edit with its possessive: ladies' is gentlemen's, gentlemen's is ladies'; a quotation mark stays."""
+    stop = edit.start + len(edit.old)
+    if text[stop : stop + 1] not in APOSTROPHES or not (found := POSSESSIVE.match(text, stop)):
+        return edit
+    mark, plural = found[0], edit.new.lower().endswith("s")
+    if text[stop + 1 : stop + 2] == "s":
+        many = plural and edit.rule != "name" and edit.old.lower().endswith("men")
+        return replace(edit, old=f"{edit.old}{mark}s", new=edit.new + mark) if many else edit
+    if plural or not edit.old.lower().endswith("s") or QUOTE.search(text[max(0, edit.start - 200) : edit.start]):
+        return edit
+    return replace(edit, old=edit.old + mark, new=f"{edit.new}{mark}{'S' if edit.new.isupper() else 's'}")
 
 
 def _takes_an(word: str) -> bool:

@@ -17,11 +17,15 @@ UPPER = re.compile(r"\.\s+[A-Z]{2}")
 """MS. JONES; MS alone is a disease, a state or a manuscript."""
 NOTRE = re.compile(r"\b(?:Notre|Grande)\s$", re.I)
 FIRST = re.compile(r"\bfirst\s$", re.I)
+COUPLED = re.compile(r"\s+(?:and|or|&)\s+(?:Lord|Lady)\s+[A-ZÀ-Þ]")
+"""What follows the first title of a couple: Lord and Lady Grantham."""
+LORDS_AFTER = re.compile(r"\s+(?:and|or|&)\s+(?:the\s+)?(?:lords|ladies)\b", re.I)
+LORDS_BEFORE = re.compile(r"\b(?:lords|ladies)\s+(?:and|or|&)\s+(?:the\s+)?$", re.I)
 MY = re.compile(r"\b[Mm]y\s$")
 OWN = re.compile(r"\b(?:his|her|your|their)\s$", re.I)
 TITLES: dict[str, Gender] = {
-    **dict.fromkeys(("sir", "lord", "lordship", "mr", "master"), "male"),
-    **dict.fromkeys(("dame", "lady", "madam", "miss", "ms", "mrs"), "female"),
+    **dict.fromkeys(("sir", "lord", "lords", "lordship", "mr", "master"), "male"),
+    **dict.fromkeys(("dame", "lady", "ladies", "madam", "miss", "ms", "mrs"), "female"),
 }
 SHORT = frozenset({"mr", "mrs", "ms"})
 FORMS = re.compile(r"\b(M(?:r|R|rs|RS|iss|ISS|s|aster|ASTER))\b(\.?)(?=\s+(?:and\s|[A-ZÀ-Þ]))")
@@ -76,10 +80,16 @@ def partner(text: str, start: int, stop: int, forms: Mapping[str, str] = MODERN)
             return "sir" if capital and named and not NOTRE.search(before) else None
         case "madam":
             return "mr" if capital and named else "sir"
+        case "lords" | "ladies":
+            if LORDS_AFTER.match(text, stop) or LORDS_BEFORE.search(text[max(0, start - 16) : start]):
+                return "ladies" if word == "lords" else "lords"
+            return "gentlemen" if word == "ladies" else None
         case "lordship":
             return "ladyship" if OWN.search(before) else None
         case "lord" | "lady":
             other = "lady" if word == "lord" else "lord"
+            if capital and COUPLED.match(text, stop):
+                return other
             if capital and named and not OFFICE.match(text, stop) and not FIRST.search(before):
                 return other
             if not capital and MY.search(before):

@@ -1,0 +1,64 @@
+"""Forty sentences of kinds that were seen wrong: couples of titles, places and brands named like people, possessives,
+lists of pronouns, names that are words. A * stands for any other name."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from evenhand import BadInput, swap_text
+
+FILE = Path(__file__).with_name("hard-sentences.tsv")
+MOST = 2
+"""Sentences that may be wrong."""
+
+
+def right(sentence: str, expected: str, swapped: str) -> bool:
+    pattern = re.escape(expected).replace(r"\*", r"([^\W\d_]+)")
+    found = re.fullmatch(pattern, swapped)
+    return found is not None and not any(re.search(rf"\b{name}\b", sentence) for name in found.groups())
+
+
+def test_of_forty_hard_sentences_two_are_wrong_at_most() -> None:
+    with FILE.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    swapped = {row["sentence"]: swap_text(row["sentence"]) for row in rows}
+    wrong = [swapped[row["sentence"]] for row in rows if not right(**row_of(row), swapped=swapped[row["sentence"]])]
+    assert len(rows) == 40
+    assert len(wrong) <= MOST, wrong
+
+
+def row_of(row: dict[str, str]) -> dict[str, str]:
+    return {"sentence": row["sentence"], "expected": row["swapped"]}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("'He loves the ladies' she said.", "'She loves the gentlemen' he said."),
+        ("It was a gentlemen's agreement.", "It was a ladies' agreement."),
+        ("THE LADIES' ROOM", "THE GENTLEMEN'S ROOM"),
+        ("The hostess or the host will call.", "The host or the hostess will call."),
+        ("George Foreman hit the foreman.", "* Foreman hit the forewoman."),
+        ("The House of Lords met the ladies.", "The House of Lords met the gentlemen."),
+        ("Wendy's mother ate at Wendy's.", "*'s father ate at Wendy's."),
+        ("The pronouns are they/her.", "The pronouns are they/him."),
+    ],
+)
+def test_other_sentences_of_these_kinds(sentence: str, expected: str) -> None:
+    assert right(sentence, expected, swap_text(sentence)) or swap_text(sentence) == expected
+
+
+def test_a_string_is_swapped_as_a_file_is(tmp_path: Path) -> None:
+    assert swap_text("She saw him.") == "He saw her."
+    assert swap_text("She saw him.", only="she-to-he") == "He saw him."
+    assert swap_text("He is a fireman.", to="neutral") == "They are a firefighter."
+    assert swap_text("Mary Smith saw him.", names=False) == "Mary Smith saw her."
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("han\thon\n")
+    assert swap_text("Han såg hon.", word_pairs=pairs) == "Hon såg han."
+    with pytest.raises(BadInput, match="seem to be German"):
+        swap_text("Die Ärztin sagt, dass sie müde ist.")
+    with pytest.raises(BadInput, match="`only` must be"):
+        swap_text("She saw him.", only="both")
