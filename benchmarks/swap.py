@@ -233,13 +233,14 @@ def names(annotated: Sequence[dict[str, str]], texts: dict[str, str]) -> Iterato
         if " " in row[side] and row[side].split()[0].lower() in table and row[side][0].isupper()
     ]
     yield share("names found", sum(hits), len(hits), "full names annotated by GAP whose first word is in our list")
-    swapped = Counter(
-        row["label"]
-        for row in labels("names.tsv")
-        if row["draw"] == "last" and int(row["offset"]) in places[row["document"]]
-    )
-    note = "other swapped names, drawn at random and read by hand; the aim is under 2"
-    yield share("swapped, but no person", swapped["other"], swapped.total(), note)
+    for draw, which in (("last", "of the census"), ("world", "of the world")):
+        swapped = Counter(
+            row["label"]
+            for row in labels("names.tsv")
+            if row["draw"] == draw and int(row["offset"]) in places[row["document"]]
+        )
+        note = "other swapped names, drawn at random and read by hand; the aim is under 2"
+        yield share(f"swapped, but no person, {which}", swapped["other"], swapped.total(), note)
 
 
 def share(name: str, part: int, whole: int, note: str) -> dict[str, Any]:

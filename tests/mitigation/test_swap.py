@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evenhand import BadInput
 from evenhand.datasets.gendered import lexicon
 from evenhand.mitigation.edits import Edit, applied, cased
-from evenhand.mitigation.name_lists import bundled, own
+from evenhand.mitigation.name_lists import census, own
 from evenhand.mitigation.names import Naming
 from evenhand.mitigation.pronouns import SURE, score
 from evenhand.mitigation.substitute import substitute
@@ -259,7 +259,7 @@ def test_a_word_before_i_is_no_name_with_a_surname() -> None:
 
 
 def test_partners_are_one_to_one_and_of_the_other_gender() -> None:
-    table = bundled()
+    table = census()
     assert len(table) > 2000
     assert all(table[table[name].partner].partner == name for name in table)
     assert (table["james"].partner, table["mary"].partner) == ("barbara", "john")
@@ -267,7 +267,7 @@ def test_partners_are_one_to_one_and_of_the_other_gender() -> None:
 
 def test_common_names_have_partners_that_are_recognised_alike() -> None:
     """A first name must not become a word that is taken for a surname, or a text swapped twice would not come back."""
-    table = bundled()
+    table = census()
     unlike = [name for name, found in table.items() if found.surname != table[found.partner].surname]
     assert len(unlike) < 0.13 * len(table)
     commonest = list(table)[:150]  # the file has the commonest first

@@ -286,8 +286,8 @@ def test_gap_columns_follow_in_every_format(tmp_path: Path, suffix: str) -> None
         ("a.tsv", '# x\nid\ttext\n"1"\t"He ""x"""\n2\tNo "x" here', '# x\nid\ttext\n"1"\t"She ""x"""\n2\tNo "x" here'),
         (
             "a.jsonl",
-            '{"text":"No\\u00e9","n":1.50}\n\n{"text":"He \\u00e9","n":1}\r\n{"n": 2, "text": "é her"}',
-            '{"text":"No\\u00e9","n":1.50}\n\n{"text":"She \\u00e9","n":1}\r\n{"n": 2, "text": "é him"}',
+            '{"text":"Caf\\u00e9","n":1.50}\n\n{"text":"He \\u00e9","n":1}\r\n{"n": 2, "text": "é her"}',
+            '{"text":"Caf\\u00e9","n":1.50}\n\n{"text":"She \\u00e9","n":1}\r\n{"n": 2, "text": "é him"}',
         ),
     ],
 )

@@ -21,12 +21,22 @@ class Name:
 
 
 @cache
+def census() -> Mapping[str, Name]:
+    """The pairs of the US census (data/names-en.tsv), both ways, by the name in lower case; as in Bartl et al. 2020."""
+    return _read("names-en.tsv")
+
+
+@cache
 def bundled() -> Mapping[str, Name]:
-    """The pairs of data/names-en.tsv, both ways, by the name in lower case."""
+    """Those of the census and of the world (data/names-world.tsv), whose partners are of the same region."""
+    return {**census(), **_read("names-world.tsv")}
+
+
+def _read(file: str) -> dict[str, Name]:
     table: dict[str, Name] = {}
-    for row in read_tsv("names-en.tsv", "evenhand.mitigation"):
-        table[row["male"]] = Name(row["female"], "male", row["male_surname"] == "1")
-        table[row["female"]] = Name(row["male"], "female", row["female_surname"] == "1")
+    for row in read_tsv(file, "evenhand.mitigation"):
+        table.setdefault(row["male"], Name(row["female"], "male", row["male_surname"] == "1"))
+        table.setdefault(row["female"], Name(row["male"], "female", row["female_surname"] == "1"))
     return table
 
 

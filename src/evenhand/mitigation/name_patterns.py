@@ -69,7 +69,7 @@ BRACKETED = re.compile(r"\([A-Z]+\)")
 """An abbreviation: Instruments for Research (IRIS)."""
 HYPHEN, HYPHENED = (
     re.compile(r"-(?!-)|\*\w|[_\d]|\w*\.(?:doc|pdf|xls|txt|com|org|net)\b"),
-    re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$"),
+    re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$|%\w\w$"),
 )
 """One hyphen, as in Jean-Paul, and O'Donnell; two are a dash. Some texts have * for letters (Fran*ais)."""
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from evenhand.datasets.files.pair_list import Pairs
@@ -51,8 +51,10 @@ class Naming:
         for match in patterns.RUN.finditer(text):  # most are one word, which is not in the list: these must be quick
             word = match[0]
             if " " in word:
-                if (run := self._run(text, match)) and not _not_a_person(text, run):
-                    runs.append(run)
+                run = self._run(text, match)
+                runs += [run] if run and not _not_a_person(text, run) else []
+                if not any(word.lower() in table for word, _ in run[:-1]):
+                    unlisted += _full_name(match)
             elif word.lower() in table:
                 runs.append([(word, match.start())])
             elif word not in ordinary and patterns.is_unlisted(text, word, *match.span()):
@@ -309,6 +311,17 @@ def _ordinary() -> frozenset[str]:
 def _end(run: Run) -> int:
     word, start = run[-1]
     return start + len(word)
+
+
+def _full_name(match: re.Match[str]) -> Run:
+    """The first name of a full name that no list has, or that women and men bear: Mayor *Xyz* Nair, *Yuki* Sato."""
+    context = contexts()
+    words = [(m[0], match.start() + m.start()) for m in patterns.TOKEN.finditer(match[0])]
+    before = context["roles"] | context["surname_titles"] | context["first_titles"]
+    titles = list(takewhile(lambda word: word[0] in before or gender(word[0]) is not None, words))
+    first, *others = words[len(titles) :] or [("", 0)]
+    known = first[0] in context["both"] or (titles and len(first[0]) > 2)
+    return [first] if known and others and not any(word in context["after"] for word, _ in words) else []
 
 
 def _does_it(text: str, run: Run) -> bool:

@@ -7,8 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from evenhand.datasets.corpora.language import not_english
-from evenhand.datasets.corpora.texts import BALANCED_ALREADY, documents, split
+from evenhand.datasets.corpora.texts import BALANCED_ALREADY, RELEASED, documents, split
 from evenhand.errors import BadInput
+from evenhand.mitigation.name_lists import census
 from evenhand.mitigation.names import swapper
 from evenhand.mitigation.swap import Rewrite
 
@@ -60,7 +61,8 @@ def substituted(corpus: str, *, share: float | None = None, seed: int = 0) -> Su
     if share and (why := not_english(texts)):
         can = "swap it with evenhand swap, and train with `share=0`"
         raise BadInput(f"'{corpus}' cannot be swapped. {why} Give an English corpus; if it is English, {can}.")
-    after = substitute(texts, swapper() if share else str, share=share, seed=seed)
+    names = tuple(census().items()) if corpus in RELEASED else None  # as in the papers
+    after = substitute(texts, swapper(own=names) if share else str, share=share, seed=seed)
     both = [(old, new) for old, new in zip(texts, after, strict=True) if old.strip()]
     found = Substituted([old for old, _ in both], [new for _, new in both], share)
     if not found.sentences:

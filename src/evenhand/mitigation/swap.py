@@ -18,7 +18,8 @@ from evenhand.mitigation.pronouns import is_possessive, is_unsure, score
 WORD = re.compile(r"[^\W\d_]+(?:['’](?:am|AM)\b)?(?![\u0300-\u036f])")
 """Letters only, since hyphens, 's, 'll and quotation marks stay as they are; and ma'am."""
 KEEP_BEFORE = re.compile(
-    r"[-](?:sized?|hunts?|made|man)\b|\s+(?:hunts?|sized?)\b|(?<=adies)['’] m[ae]n\b|(?<=adies['’] man)|(?<=adies['’] men)"
+    r"[-](?:sized?|hunts?|made|man)\b|\s+(?:hunts?|sized?)\b|"
+    r"(?<=adies)['’] m[ae]n\b|(?<=adies['’] man)|(?<=adies['’] men)"
 )
 """What follows a word that is part of a set phrase: king-size, witch hunt, man-made, ladies' man."""
 KEEP_AFTER = re.compile(r"(?:\bs/|\(s\)|[@#]|\bhe-)$", re.I)
