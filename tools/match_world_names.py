@@ -4,7 +4,7 @@
 
 Names come from tools/names-of-the-world.toml, gathered by hand, and from the lists of Faker (MIT licence) of regions
 that write in Latin letters. A name belongs to the region whose lists have it most, and to a gender if the lists do not
-contradict each other; those of both genders are written to name-contexts-en.toml, which keeps them as they are. Partners
+contradict each other; those of both genders are written to name-contexts-en.toml, which keeps them. Partners
 are of one region and of one kind, surname too or not, the most widespread first; where a region has more names of one
 gender, partners repeat. Names with accents are listed without them, too.
 
@@ -92,7 +92,7 @@ def surnames() -> dict[str, float]:
     """Surnames in lower case, with the per cent of US people who bear them, or the least for those of Faker."""
     lines = Path(names.full_path("dist.all.last")).read_text().splitlines()
     found = {line.split()[0].lower(): float(line.split()[1]) for line in lines}
-    for locale in " ".join(FAKER.values()).split() + ["en_PK"]:
+    for locale in (*" ".join(FAKER.values()).split(), "en_PK"):
         provider = import_module(f"faker.providers.person.{locale}").Provider
         found = (
             dict.fromkeys((plain(str(name)).lower() for name in getattr(provider, "last_names", ())), SURNAME) | found

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise, takewhile
+from itertools import dropwhile, pairwise
 from typing import NamedTuple
 
 from evenhand.datasets.files.pair_list import Pairs
@@ -313,15 +313,21 @@ def _end(run: Run) -> int:
     return start + len(word)
 
 
+@cache
+def _before_names() -> frozenset[str]:
+    context = contexts()
+    return context["roles"] | context["surname_titles"] | context["first_titles"]
+
+
 def _full_name(match: re.Match[str]) -> Run:
     """The first name of a full name that no list has, or that women and men bear: Mayor *Xyz* Nair, *Yuki* Sato."""
-    context = contexts()
+    start, before, both = match[0].split(" ", 1)[0].rstrip("."), _before_names(), contexts()["both"]
+    if start not in before and start not in both and not gender(start):
+        return []  # most, and quickly
     words = [(m[0], match.start() + m.start()) for m in patterns.TOKEN.finditer(match[0])]
-    before = context["roles"] | context["surname_titles"] | context["first_titles"]
-    titles = list(takewhile(lambda word: word[0] in before or gender(word[0]) is not None, words))
-    first, *others = words[len(titles) :] or [("", 0)]
-    known = first[0] in context["both"] or (titles and len(first[0]) > 2)
-    return [first] if known and others and not any(word in context["after"] for word, _ in words) else []
+    first, *others = list(dropwhile(lambda word: word[0] in before or gender(word[0]), words)) or [("", 0)]
+    known = first[0] in both or (first != words[0] and len(first[0]) > 2)
+    return [first] if known and others and contexts()["after"].isdisjoint(word for word, _ in words) else []
 
 
 def _does_it(text: str, run: Run) -> bool:
