@@ -53,6 +53,14 @@ def test_a_newsroom_is_shown_what_is_printed(tmp_path: Path) -> None:
         assert_shows(block["text"], printed.printed(block["command"], tmp_path))
 
 
+def test_counts_of_lists_are_those_of_the_lists() -> None:
+    pages = [page for page in printed.PAGES if printed.COUNT.search(page.read_text(encoding="utf-8"))]
+    assert len(pages) == 2
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert printed.counted(text) == text, "Run: python tools/printed.py"
+
+
 def test_every_measure_that_the_chart_recommends_is_run_by_its_command() -> None:
     text = (ROOT / "docs" / "which-measure.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| .+? \| .+? \| (.+?) \| (.+?) \|$", text, re.M)

@@ -4,6 +4,8 @@
 
 Such a block has a comment above it, `<!-- printed by: COMMAND -->`. It may be a part of what is printed: as many
 paragraphs, from the one that begins with the same words. Tests compare the blocks that a test can afford.
+
+Counts of our own lists have a comment on each side, `<!-- count: names -->12,680<!-- -->`.
 """
 
 import argparse
@@ -13,9 +15,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.gendered import lexicon
+from evenhand.mitigation.name_lists import bundled, census
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"<!-- printed by: (?P<command>.+?) -->\n```\n(?P<text>.*?)\n```", re.S)
+COUNT = re.compile(r"(?<=<!-- count: )(\w+) -->[\d,]+(?=<!-- -->)")
 WORDS = 3
 """By so many first words a paragraph is known again."""
 
@@ -35,6 +42,23 @@ def part(whole: str, block: str) -> str:
     return "\n\n".join(paragraphs[first : first + len(re.split(r"\n{2,}", block))])
 
 
+def counts() -> dict[str, int]:
+    """How long our lists of words and names are."""
+    world = read_tsv("names-world.tsv", "evenhand.mitigation")
+    return {
+        "pairs": len(lexicon()),
+        "names": len(bundled()),
+        "census": len(census()) // 2,
+        "world": len({row[gender] for row in world for gender in ("male", "female")}),
+        "regions": len({row["region"] for row in world}),
+    }
+
+
+def counted(text: str) -> str:
+    """The text with its counts as they are now."""
+    return COUNT.sub(lambda found: f"{found[1]} -->{counts()[found[1]]:,}", text)
+
+
 def main() -> None:
     """Write every block again."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -47,7 +71,7 @@ def main() -> None:
                 now = part(printed(found["command"], Path(folder)), found["text"])
             text = text.replace(found[0], found[0].replace(found["text"], now))
             print(f"{page.name}: {found['command']}: {'the same' if now == found['text'] else 'changed'}")
-        page.write_text(text, encoding="utf-8")
+        page.write_text(counted(text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from evenhand.errors import BadInput
-from evenhand.models.mini_en import logits
+from evenhand.models.networks.mini_en import logits
 
 Grammar = Literal["auto", "rules", "model"]
 GRAMMARS: tuple[Grammar, ...] = ("auto", "rules", "model")

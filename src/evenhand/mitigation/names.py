@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import dropwhile, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from evenhand.datasets.files.pair_list import Pairs
-from evenhand.datasets.gendered import Gender, gender
+from evenhand.datasets.gendered import Gender
 from evenhand.mitigation import name_patterns as patterns
 from evenhand.mitigation.asking import AGREED, DENIED, Grammar, Place, check_grammar, place
 from evenhand.mitigation.contexts import contexts
@@ -54,7 +54,7 @@ class Naming:
                 run = self._run(text, match)
                 runs += [run] if run and not _not_a_person(text, run) else []
                 if not any(word.lower() in table for word, _ in run[:-1]):
-                    unlisted += _full_name(match)
+                    unlisted += patterns.full_name(match)
             elif word.lower() in table:
                 runs.append([(word, match.start())])
             elif word not in ordinary and patterns.is_unlisted(text, word, *match.span()):
@@ -129,7 +129,11 @@ class Naming:
             if word not in doubtful or patterns.THING.search(text[max(0, start - 5) : start]):
                 continue
             kin = patterns.BEFORE.search(text[max(0, start - 20) : start])
-            if patterns.PERSON.match(text, _end(run)) or (kin and kin[1] in context["kin"]) or _does_it(text, run):
+            if (
+                patterns.PERSON.match(text, _end(run))
+                or (kin and kin[1] in context["kin"])
+                or patterns.does_its_word(text, *run[0])
+            ):
                 first.add(word)
         return first, last, [run for run in alone if run[0][0] in doubtful and run[0][0] not in sure]
 
@@ -260,16 +264,6 @@ class Draft:
         return not patterns.PLACE_WORDS.search(before)
 
 
-def first_names(text: str, naming: Naming) -> Iterator[tuple[str, Gender]]:
-    """Every first name in a document, in lower case, with its gender; words that have a gender anyway are left out.
-
-    >>> list(first_names("Mary Smith met Tom in May. Will they marry? Ruby said so. Mr King did not.", Naming()))
-    [('mary', 'female'), ('tom', 'male'), ('ruby', 'female')]
-    """
-    names = (edit.old.lower() for edit in naming(text) if not gender(edit.old))
-    return ((name, naming.table[name].gender) for name in names)
-
-
 Names = tuple[tuple[str, Name], ...]
 
 
@@ -311,29 +305,6 @@ def _ordinary() -> frozenset[str]:
 def _end(run: Run) -> int:
     word, start = run[-1]
     return start + len(word)
-
-
-@cache
-def _before_names() -> frozenset[str]:
-    context = contexts()
-    return context["roles"] | context["surname_titles"] | context["first_titles"]
-
-
-def _full_name(match: re.Match[str]) -> Run:
-    """The first name of a full name that no list has, or that women and men bear: Mayor *Xyz* Nair, *Yuki* Sato."""
-    start, before, both = match[0].split(" ", 1)[0].rstrip("."), _before_names(), contexts()["both"]
-    if start not in before and start not in both and not gender(start):
-        return []  # most, and quickly
-    words = [(m[0], match.start() + m.start()) for m in patterns.TOKEN.finditer(match[0])]
-    first, *others = list(dropwhile(lambda word: word[0] in before or gender(word[0]), words)) or [("", 0)]
-    known = first[0] in both or (first != words[0] and len(first[0]) > 2)
-    return [first] if known and others and contexts()["after"].isdisjoint(word for word, _ in words) else []
-
-
-def _does_it(text: str, run: Run) -> bool:
-    """Whether a name that is a word does what that word says, as no other word does: Rose rose, Mark marked."""
-    word = run[0][0].lower()
-    return re.match(rf"\s+{word}(?:e?d|ed|s)?\b", text[_end(run) :][:40]) is not None
 
 
 def _not_a_person(text: str, run: Run) -> bool:

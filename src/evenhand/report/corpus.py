@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 
 from evenhand.analysis.corpus import FEWEST, Counted
-from evenhand.report.page.corpus import around, cautions, lean, percent, shares, size
+from evenhand.report.page.corpus import around, cautions, lean, percent, shares, size, tested
 from evenhand.report.tables import framed, line, table
 
 
@@ -35,8 +35,11 @@ def _parts(name: str, found: Counted) -> Iterator[RenderableType]:
         few = ", ".join(f"{row.profession} {row.female}/{row.male}" for row in found.rare.itertuples())
         yield line(f"In fewer than {FEWEST} sentences, so without a verdict (women/men): {few}", "dim")
     if found.contexts.empty:
-        yield line(f"No word stands out next to women or men: {found.tested:,} were tested.", "")
+        yield line(f"No word stands out next to women or men: {tested(found)}.", "")
         return
-    yield line(f"Words that occur more often than chance explains, of {found.tested:,} (times, times expected)", "bold")
+    yield line(
+        f"Words that occur more often than chance explains, of {found.tested:,} that were tested: sentences (expected)",
+        "bold",
+    )
     for side, words in around(found).items():
         yield line(f"  with {side}: {', '.join(words.values()) or 'none'}", "")

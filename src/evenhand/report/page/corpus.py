@@ -58,10 +58,15 @@ def shares(found: Counted) -> dict[str, Ratio]:
     return {"gendered words": found.words, "first names": found.names}
 
 
+def tested(found: Counted) -> str:
+    """How many words were tested."""
+    return f"{found.tested:,} were tested" if found.tested else f"none is in {FEWEST} sentences about one of them alone"
+
+
 def around(found: Counted) -> dict[str, dict[str, str]]:
     """The words that occur more often with women, and with men, than chance explains, the most telling first.
 
-    Each with how often it occurs there, and how often that was to be expected: "nursing 12, 5.1 expected".
+    Each with how often it occurs there, and how often that was to be expected: "nursing 12 (5)".
     """
     told: dict[str, dict[str, str]] = {"women": {}, "men": {}}
     rows: Any = found.contexts.sort_values("z", key=abs, ascending=False, kind="stable").to_dict("records")
@@ -69,7 +74,7 @@ def around(found: Counted) -> dict[str, dict[str, str]]:
         here, expected = row["female"], row["expected_female"]
         if row["z"] > 0:
             here, expected = row["male"], row["female"] + row["male"] - expected
-        told["men" if row["z"] > 0 else "women"][row["word"]] = f"{row['word']} {here:,}, {expected:,.1f} expected"
+        told["men" if row["z"] > 0 else "women"][row["word"]] = f"{row['word']} {here:,} ({expected:,.0f})"
     return told
 
 
@@ -169,6 +174,7 @@ def corpus_page(
         listed=listed,
         size=size,
         cautions=cautions,
+        tested=tested,
         fewest=FEWEST,
         policy=policy(),
     )  # fmt: skip

@@ -15,7 +15,7 @@ from evenhand.datasets.files.pair_list import Pairs, read_word_pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.errors import BadInput
 from evenhand.mitigation.name_lists import own
-from evenhand.mitigation.names import Names, Naming, first_names
+from evenhand.mitigation.names import Names, Naming
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,17 @@ class Vocabulary:
         return Naming(dict(self.names) if self.names else None, always=bool(self.pairs))
 
     def first_names(self, text: str) -> Iterator[tuple[str, Gender]]:
-        """Every first name of a person in a document, in lower case, with its gender."""
-        return first_names(text, self._naming) if self._naming else iter(())
+        """Every first name of a person in a document, in lower case, with its gender; no words that have one anyway.
+
+        >>> text = "Mary Smith met Tom in May. Will they marry? Ruby said so. Mr King did not."
+        >>> list(Vocabulary().first_names(text))
+        [('mary', 'female'), ('tom', 'male'), ('ruby', 'female')]
+        """
+        naming = self._naming
+        if naming is None:
+            return iter(())
+        names = (edit.old.lower() for edit in naming(text))
+        return ((name, naming.table[name].gender) for name in names if not self.gender(name))
 
     @cached_property
     def _wanted(self) -> tuple[frozenset[str], re.Pattern[str]]:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import erf
 from tokenizers import Tokenizer
 
-FOLDER = Path(__file__).parent / "bundled" / "mini-en"
+FOLDER = Path(__file__).parents[1] / "bundled" / "mini-en"
 HEADS, LAYERS = 6, 6
 AT_ONCE = 64
 Array = np.ndarray[Any, Any]
