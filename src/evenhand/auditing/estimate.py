@@ -1,11 +1,10 @@
 """What an audit of a model behind a server will take, before anything is sent."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evenhand.auditing.wanted import Given, Measures, Named, Wanted
+from evenhand.auditing.wanted import Wanted
 from evenhand.core.loop import questions_of
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import find
@@ -35,25 +34,12 @@ class Cost:
     """The tasks that it cannot be asked."""
 
 
-def estimate(
-    model: str,
-    *,
-    suite: Named = "all",
-    lang: Named = None,
-    dataset: Given = None,
-    measure: Measures = None,
-    templates: Named = None,
-    pairs: Named = None,
-    options: Mapping[str, Any] | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    samples: int = 20,
-) -> list[Cost]:
-    """What `audit` with the same arguments takes, by what the server turns out to give; nothing is sent."""
+def estimate(model: str, *, samples: int = 20, **what: Any) -> list[Cost]:
+    """What `audit` takes for `what` it is asked to measure, by what the server turns out to give; nothing is sent."""
     found = find(model)
     if not found.served:
         raise BadInput(f"`dry_run` is for a model behind a server, openai:NAME. Got '{model}': leave it out.")
-    asked = Wanted.of(suite, lang, dataset, measure, templates, pairs, options, limit, seed).asked("causal")
+    asked = Wanted.of(**what).asked("causal")
     costs = []
     for kind, ability in ABILITIES.items():
         ability, wanted, left_out = replace(ability, samples=samples), dict[Request, None](), list[str]()

@@ -50,15 +50,15 @@ class Wanted:
     @classmethod
     def of(
         cls,
-        suite: Named,
-        lang: Named,
-        dataset: Given,
-        measure: Measures,
-        templates: Named,
-        pairs: Named,
-        options: Mapping[str, Any] | None,
-        limit: int | None,
-        seed: int,
+        suite: Named = "all",
+        lang: Named = None,
+        dataset: Given = None,
+        measure: Measures = None,
+        templates: Named = None,
+        pairs: Named = None,
+        options: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        seed: int = 0,
     ) -> "Wanted":
         """What the parameters of `evenhand.audit` say; an error if they contradict one another."""
         if limit is not None and (not isinstance(limit, int) or limit < 1):

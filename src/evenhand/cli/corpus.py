@@ -2,7 +2,7 @@
 
 import logging
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -89,20 +89,9 @@ def corpus(
             terminal.show(f"Page: {page}")
     trained = None
     if train:
-        trained = learned(
-            sources,
-            model=model,
-            debias_on=debias_on,
-            size=size,
-            equal=equal,
-            draws=draws,
-            recipe=recipe,
-            limit=limit,
-            out=out or Path("runs/corpus"),
-            seed=seed,
-            columns=tuple(column or ()),
-            lines=lines,
-        )
+        how: dict[str, Any] = {"model": model, "debias_on": debias_on, "size": size, "equal": equal, "draws": draws}
+        how |= {"recipe": recipe, "limit": limit, "seed": seed, "columns": tuple(column or ()), "lines": lines}
+        trained = learned(sources, out=out or Path("runs/corpus"), **how)
     if as_json:
         rows = {name: one.as_json() for name, one in counts.items()}
         print_json(rows if trained is None else {"counts": rows, "learned": trained.as_json()})

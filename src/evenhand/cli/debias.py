@@ -1,7 +1,7 @@
 """`evenhand debias`: fine-tune a model on swapped text, and measure it before and after."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,18 +36,8 @@ def debias(
     from evenhand.report.tables import debiased
     from evenhand.studies.debias import debias as debias_model
 
-    done = debias_model(
-        model,
-        out=out,
-        corpus=corpus,
-        share=share,
-        remind=remind or (),
-        repeat=repeat,
-        recipe=recipe,
-        suite=suite,
-        limit=limit,
-        seed=seed,
-    )
+    how: dict[str, Any] = {"share": share, "remind": remind or (), "repeat": repeat, "recipe": recipe}
+    done = debias_model(model, out=out, corpus=corpus, suite=suite, limit=limit, seed=seed, **how)
     if done is None:  # a worker rank
         return
     terminal.show(

@@ -1,7 +1,7 @@
 """`evenhand import`: make a run from scores that were computed elsewhere."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -54,20 +54,11 @@ def import_scores(
     for there in dict.fromkeys(folders.values()) if fresh else ():
         if (there / "run.json").exists():
             terminal.confirm(f"Replace the results in {there}?", yes=yes)
-    runs = {}
+    what: dict[str, Any] = {"dataset": dataset, "measure": measure or None, "options": common.parsed(option)}
+    what |= {"name": name, "kind": kind, "seed": seed, "columns": common.parsed(columns, "column", "text=Sentence")}
+    runs: dict[Path, Any] = {}
     for one, there in folders.items():
-        runs[there] = from_scores(
-            one,
-            dataset=dataset,
-            measure=measure or None,
-            name=name,
-            columns=common.parsed(columns, "column", "text=Sentence"),
-            options=common.parsed(option),
-            kind=kind,
-            seed=seed,
-            out=out,
-            fresh=fresh and there not in runs,
-        )
+        runs[there] = from_scores(one, out=out, fresh=fresh and there not in runs, **what)
     if as_json:
         common.print_json([row for run in runs.values() for row in run.results])
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -66,28 +66,18 @@ def swap(
 
     if names and no_names:
         raise BadInput("`names` lists names to swap, but `no_names` leaves them as they are. Give one of the two.")
+    how: dict[str, Any] = {
+        "column": column or "text",
+        "lines": lines,
+        "share": share,
+        "augment": augment,
+        "trail": trail,
+    }
+    how |= {"grammar": grammar, "only": only, "to": to, "names": names or not no_names, "word_pairs": word_pairs}
+    how |= {"trail": trail, "lang": lang, "force": force, "seed": seed, "jobs": jobs}
+    how |= {"engine": engine, "address": address, "workers": workers}
     with piped(file, out, input_format, trail=trail) as (source, target):
-        done = swap_file(
-            source,
-            target,
-            column=column or "text",
-            lines=lines,
-            share=share,
-            augment=augment,
-            grammar=grammar,
-            only=only,
-            to=to,
-            names=names or not no_names,
-            word_pairs=word_pairs,
-            trail=trail,
-            lang=lang,
-            force=force,
-            seed=seed,
-            jobs=jobs,
-            engine=engine,
-            address=address,
-            workers=workers,
-        )
+        done = swap_file(source, target, **how)
     if str(out) == "-" or (out is None and str(file) == "-"):
         return
     edits = ", ".join(f"{rule} {n:,}" for rule, n in done.edits.items())

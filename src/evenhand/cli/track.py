@@ -63,22 +63,9 @@ def track(
 
     how: dict[str, Any] = {"dtype": dtype, "device": device, "trust_remote_code": trust_remote_code, "labels": labels}
     how |= {"engine": engine, "address": address, "workers": workers}
-    made = track_models(
-        models,
-        suite=suite or "all",
-        lang=lang,
-        dataset=dataset,
-        measure=measure or (),
-        templates=templates,
-        pairs=pairs,
-        options=parsed(option),
-        limit=limit,
-        seed=seed,
-        out=out,
-        revision=revision,
-        form=form,
-        **how,
-    )
+    what: dict[str, Any] = {"suite": suite or "all", "lang": lang, "dataset": dataset, "measure": measure or ()}
+    what |= {"templates": templates, "pairs": pairs, "options": parsed(option), "limit": limit, "seed": seed}
+    made = track_models(models, out=out, revision=revision, form=form, **what, **how)
     if as_json:
         print_json(made.as_json())
         return
