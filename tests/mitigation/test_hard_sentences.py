@@ -62,3 +62,19 @@ def test_a_string_is_swapped_as_a_file_is(tmp_path: Path) -> None:
         swap_text("Die Ärztin sagt, dass sie müde ist.")
     with pytest.raises(BadInput, match="`only` must be"):
         swap_text("She saw him.", only="both")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("The actresses were paid less than the actors.", "The actors were paid less than the actresses."),
+        ("The countess could not count on him.", "The count could not count on her."),
+        ("The actress met an actress and the actor.", "The actor met an actor and the actress."),
+        ("Father Dominic and Sister Agnes sang.", "Mother * and Brother * sang."),
+        ("Father Brown sang.", "Mother Brown sang."),
+        ("He drove a John Deere.", "She drove a John Deere."),
+        ("Fatima bint Khalid met Maria del Carmen.", "* bint Khalid met * del Carmen."),
+    ],
+)
+def test_sentences_of_somebody_who_had_not_seen_the_tool(sentence: str, expected: str) -> None:
+    assert right(sentence, expected, swap_text(sentence)) or swap_text(sentence) == expected

@@ -11,7 +11,7 @@ from evenhand.mitigation.contexts import any_of, contexts
 CAPITAL = r"[A-ZÀ-Þ][^\W\d_]*"
 RUN = re.compile(
     rf"{CAPITAL}(?:(?:(?<=\b[A-Z])\.|(?<=\b(?:Mr|Ms|Dr|St|Lt|Jr|Sr))\.|(?<=\b(?:Mrs|Gen|Rev|Sgt|Col|Sen|Rep|Gov))\.)?"
-    rf"[ ]{{1,2}}(?:(?:de|da|di|du|van|von|der|den|la|le|al|bin)[ ])?{CAPITAL})*"
+    rf"[ ]{{1,2}}(?:(?:de|da|di|du|del|della|dos|van|von|der|den|la|le|al|bin|bint|ibn|ben)[ ])?{CAPITAL})*"
 )
 """Capitalised words in a row, with initials, titles and the small words of surnames."""
 TOKEN = re.compile(CAPITAL)

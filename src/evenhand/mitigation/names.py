@@ -238,7 +238,7 @@ class Draft:
             )
         if len(run) > 1:
             if index == len(run) - 1:  # a surname, unless a title makes it the first
-                lord = found.surname and run[0][0] in ("Lord", "Lady")
+                lord = found.surname and run[0][0] in ("Lord", "Lady", "Father", "Mother")
                 return len(run) == 2 and run[0][0] in context["first_titles"] and not lord
             after = run[index + 1][0]
             if word == "Don":  # a title before a first name

@@ -25,8 +25,10 @@ KEEP_BEFORE = re.compile(
 KEEP_AFTER = re.compile(r"(?:\bs/|\(s\)|[@#]|\bhe-)$", re.I)
 """What precedes a word that is part of another: s/he, (s)he, @his, he-man."""
 SURNAMES = frozenset({"Foreman"})
-COUPLE = r"\s+(?:and|or|&)\s+(?:(?:the|an?)\s+)?"
-"""What connects two words of a couple: the host and the hostess."""
+COUPLE = r"\b(?:and|or|&|the|an?|no|than|male|young|other)\s+"
+"""What precedes a word that is the partner of another in its sentence: the host and the hostess, than the actors."""
+REACH = 120
+STOP = re.compile(r"[.!?;]\s|\n")
 POSSESSIVE = re.compile(r"['’](?=\s+\w|s\b)")
 QUOTE = re.compile(r"(?:^|[\s(])['‘]\S[^'’]*$")
 ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")
@@ -233,16 +235,17 @@ class Swapper:
                 more.append(Edit(edit.start - len(found[0]), found[1], new, "article"))
         if self.to == "neutral":
             more += neutral.verbs(text, draft)
-        return sorted([*draft, *more], key=lambda edit: edit.start)
+        return sorted({edit.start: edit for edit in (*draft, *more)}.values(), key=lambda edit: edit.start)
 
 
 def _other_of_couple(text: str, start: int, stop: int, one_way: str) -> Iterator[Edit]:
-    """The edit of a word that changes only next to its partner: the host and the hostess, Count and Countess."""
-    before = re.search(rf"\b({one_way}){COUPLE}$", text[max(0, start - 40) : start], re.I)
-    after = re.match(rf"{COUPLE}({one_way})\b", text[stop : stop + 40], re.I)
-    for found, base in ((before, max(0, start - 40)), (after, stop)):
-        if found:
-            yield Edit(base + found.start(1), found[1], cased(text[start:stop].lower(), found[1]), "role")
+    """The edits of a word that changes only next to its partner: the host and the hostess, Count and Countess."""
+    begin = max((m.end() for m in STOP.finditer(text, max(0, start - REACH), start)), default=max(0, start - REACH))
+    end = found.start() if (found := STOP.search(text, stop, stop + REACH)) else stop + REACH
+    pattern = re.compile(rf"(?:{COUPLE}|^)({one_way})(?=\s+(?:and|or|&)\s)|{COUPLE}({one_way})\b", re.I)
+    for match in pattern.finditer(text[begin:end]):
+        word = match[1] or match[2]
+        yield Edit(begin + match.end() - len(word), word, cased(text[start:stop].lower(), word), "role")
 
 
 def _with_apostrophe(text: str, edit: Edit) -> Edit:
