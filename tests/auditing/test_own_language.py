@@ -30,6 +30,7 @@ def test_lang_sets_the_language_of_own_pairs(tmp_path: Path, pairs: Path) -> Non
     (said,) = [f for f in run.record.audit_of(task).doctor if f.check == "language"]
     assert said.verdict == "unfit"  # an English model, as its own sentences show
     assert "Sentences to be measured in 'es'" in said.says
+    assert said.do == "Take a model of 'es'"
     assert not [f for f in run.record.audit_of(task).doctor if "lint" in f.do]
 
 
@@ -37,6 +38,7 @@ def test_lang_sets_the_language_of_own_pairs(tmp_path: Path, pairs: Path) -> Non
     ("what", "told"),
     [
         ({"dataset": "tbd", "lang": "es"}, "'tbd' is in 'en', and not in `lang` 'es'"),
+        ({"pairs": "es.csv"}, "seem to be Spanish.* Say which language they are in"),
         ({"pairs": "es.csv", "lang": "spanish"}, "a code such as en, es or pt-br"),
         ({"pairs": "es.csv", "lang": ["es", "de"]}, "in one language"),
         ({"templates": "own.toml", "lang": "es"}, "'own' is in 'en', and not in `lang` 'es'"),

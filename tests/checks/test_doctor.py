@@ -133,7 +133,7 @@ def test_an_audit_counts_the_tokens_of_a_dataset_once_and_warns_once(
     monkeypatch.setattr("evenhand.checks.words_and_length.fit", lambda *_: pytest.fail("counted again"))
     file = tmp_path / "mine.csv"
     file.write_text("stereotype,counterpart\n" + "Онъ тутъ былъ.,Она тутъ былъ.\n")
-    run = evenhand.audit(make("roberta"), pairs=file, out=tmp_path / "runs")
+    run = evenhand.audit(make("roberta"), pairs=file, lang="en", out=tmp_path / "runs")
     vocabulary = next(finding for finding in run.record.doctor if finding.check == "vocabulary")
     assert vocabulary.verdict == "careful"
     assert run.record.warnings[0] in vocabulary.says

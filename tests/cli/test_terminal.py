@@ -2,6 +2,9 @@
 
 import json
 import logging
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Group
@@ -50,3 +53,12 @@ def test_json_says_which_characters_there_were(capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().out
     assert json.loads(said) == {"text": HOSTILE}
     assert not set(said) & set("\x1b\x07\x9b\x7f\b")
+
+
+def test_a_reader_who_has_seen_enough_ends_a_table_quietly(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("She left.\n\nHe stayed.\n\n" * 200)
+    command = f"{sys.executable} -m evenhand corpus {file} 2> {tmp_path / 'err'} | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout.splitlines() == ["a.txt: 400 paragraphs, 400 sentences", "141"]
+    assert "evenhand:" not in (tmp_path / "err").read_text()

@@ -318,7 +318,9 @@ def test_a_list_of_names_with_duplicates_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'eve' has two partners, 'adam' and 'kain'"):
         own(str(file))
     file.write_text("Adam Eve\n")
-    with pytest.raises(BadInput, match="line 1: a male and a female one of two different names, with a tab between"):
+    with pytest.raises(
+        BadInput, match="line 1: two different names are needed, the male one, a tab, and the female one"
+    ):
         own(str(file))
 
 

@@ -54,7 +54,7 @@ def test_a_text_in_another_language_is_skipped_and_named(tmp_path: Path, capsys:
     (folder / "b.txt").write_text("Er sagte nun, dass die Nonne und der Pfleger nicht da sind.\n")
     assert run_command(app, ["swap", str(folder)]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "Not swapped and not written, since not English: b.txt: seem to be German" in told
+    assert "Not swapped and not written, since not English: b.txt: it seems to be German" in told
     assert [path.name for path in (tmp_path / "articles.swapped").iterdir()] == ["a.txt"]
     assert (tmp_path / "articles.swapped" / "a.txt").read_text() == "He left.\n"
     assert swap(folder, tmp_path / "all", lang="en").skipped == {}
@@ -73,3 +73,9 @@ def test_own_word_pairs_swap_another_language(tmp_path: Path, capsys: pytest.Cap
     assert done.out.read_text() == "Ella vio a Pilar y a ella. La actriz y el pilar.\n"
     with pytest.raises(BadInput, match="leave out `only`, your names and `word_pairs`"):
         swap(text, word_pairs=pairs, to="neutral")
+
+
+def test_the_edit_logs_of_a_swap_are_no_texts(texts: Path) -> None:
+    done = swap(texts, trail=True, lang="en")
+    assert sorted(path.name for path in done.out.iterdir()) == ["one.txt", "one.txt.trail.jsonl"]
+    assert swap(done.out, lang="en").files == 1

@@ -156,7 +156,7 @@ def test_a_folder_comes_out_as_a_folder(tmp_path: Path, capsys: pytest.CaptureFi
         "a.txt": "She left.\n",
         "deep/b.jsonl": '{"text": "He saw her."}\n',
     }
-    assert "2 of 2 documents in 2 files rewritten" in capsys.readouterr().out
+    assert "2 of 2 paragraphs and rows in 2 files rewritten" in capsys.readouterr().out
     assert not list(tmp_path.glob(".*"))
     with pytest.raises(BadInput, match="exists already"):
         swap(folder)

@@ -46,6 +46,8 @@ class Evidence:
     says: str
     reads: str = ""
     unread: bool = False
+    own: bool = False
+    """Whether these are the sentences to be measured."""
 
 
 def head_and_language(case: Case) -> Iterator[Finding]:
@@ -70,7 +72,8 @@ def head_and_language(case: Case) -> Iterator[Finding]:
         raise LeftOut("language" if home else "head and language", f"we have no plain texts of '{case.language}'")
     if home:
         says = f"{here.says} It seems to be a model of '{home}'."
-        yield Finding("language", here.learnt, says, f"Measure it in that language: `lang='{home}'`")
+        do = f"Take a model of '{case.language}'" if here.own else f"Measure it in that language: `lang='{home}'`"
+        yield Finding("language", here.learnt, says, do)
     elif here.unread:
         do = f"Is it a model of '{case.language}'? Choose its language with `lang`."
         yield Finding("language", UNFIT, here.says, do)
@@ -133,9 +136,10 @@ def _context(case: Case, language: str) -> Evidence | None:
     return Evidence(
         verdict,
         f"{what} '{language}' are likelier than their words shuffled by {gain:+.1f} nats {unit}"
-        + (f"; {LEARNT:g} is the least that learning gives." if verdict != FINE else "."),
+        + (f"; models that know a language reach {LEARNT:g}." if verdict != FINE else "."),
         f"'{language}': perplexity {shown} {unit} on {len(read)} {'own' if own else 'plain'} sentences, {tokens:.1f} "
         f"tokens {unit}, {_unknown(len(some) - len(read), 'sentences')}.",
+        own=bool(own),
     )
 
 

@@ -83,14 +83,14 @@ def swap(
     edits = ", ".join(f"{rule} {n:,}" for rule, n in done.edits.items())
     told = done.note or f"Edits: {edits}."
     where = f" in {done.files:,} files" if source.is_dir() else ""
-    what = "paragraphs" if source.suffix == ".txt" and not lines else "documents"
+    what = "paragraphs and rows" if where else "paragraphs" if source.suffix == ".txt" and not lines else "documents"
     terminal.show(f"{done.rewritten:,} of {done.documents:,} {what}{where} rewritten. {told}")
     if done.names:
         listed = ", ".join(f"{name} {n:,}" for name, n in list(done.names.items())[:NAMES])
         more = f", and {len(done.names) - NAMES:,} more" if len(done.names) > NAMES else ""
         terminal.show(f"Names that stay: {listed}{more}.")
     if done.skipped:
-        files = "; ".join(f"{name}: {why.removeprefix('The texts ')}" for name, why in done.skipped.items())
+        files = "; ".join(f"{name}: {why}" for name, why in done.skipped.items())
         terminal.show(f"Not swapped and not written, since not English: {files}")
     if word_pairs:
         terminal.show(

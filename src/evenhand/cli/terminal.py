@@ -142,6 +142,9 @@ def show(*things: Any, width: int | None = None) -> None:
             for piece in super().render(*what, **how):
                 yield piece if piece.control else Segment(harmless(piece.text), piece.style)
 
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would end the process
+
     if sys.stdout is None or is_worker_rank():  # stdout is closed, or another process prints
         return
     console = Harmless(highlight=False, markup=False)

@@ -15,6 +15,7 @@ from evenhand.core.files import public_path
 from evenhand.core.items import Pair, check_texts
 from evenhand.core.words import words
 from evenhand.datasets.checking import check_unchanged
+from evenhand.datasets.files.language import not_english
 from evenhand.datasets.files.rows import rows
 from evenhand.datasets.kinds import ABOUT
 from evenhand.errors import BadInput
@@ -61,20 +62,23 @@ def own(
     id: str = "id",
     category: str = "category",
     about: str = "about",
-    language: str = "en",
+    language: str = "",
     sha256: str = "",
 ) -> Dataset:
     """A user's file (csv, tsv, jsonl, parquet) with a column for each sentence; the options name its columns.
 
     `id`, `category` and `about` may be missing: rows are then numbered, and not divided. With `about`, whom the
     stereotype is about, women or men, stereotype and default are told apart; without it, a preference for one gender
-    is part of the value. `language` is any code: en, es. A run records `sha256`, so that it is scored again with the
-    same file only.
+    is part of the value. `language` is any code, en, es; without one they must be English. A run records `sha256`, so
+    that it is scored again with the same file only.
     """
-    if not CODE.fullmatch(language):
+    if language and not CODE.fullmatch(language):
         raise BadInput(f"`language` is a code such as en, es or pt-br. Got {language!r}.")
     path = Path(file).expanduser()
     items = list(_pairs(path, stereotype, counterpart, id, category, about))
+    if not language and (why := not_english(item.stereotype for item in items)):
+        raise BadInput(f"'{file}': {why} Say which language they are in: `lang='es'`, or `lang='en'` for English.")
+    language = language or "en"
     divided = any("category" in item.groups for item in items)
     if not items:
         raise BadInput(f"'{file}' has no rows.")

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from evenhand.datasets.corpora.language import not_english
 from evenhand.datasets.corpora.texts import BALANCED_ALREADY, RELEASED, documents, split
+from evenhand.datasets.files.language import not_english
 from evenhand.errors import BadInput
 from evenhand.mitigation.name_lists import census
 from evenhand.mitigation.names import swapper

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from evenhand.core.files import check_new, prepare
-from evenhand.datasets.corpora.language import check_language, not_english_files
+from evenhand.datasets.files.language import check_language, not_english_files
 from evenhand.datasets.files.pair_list import read_word_pairs
 from evenhand.datasets.files.plain_text import TEXT, texts_in
 from evenhand.datasets.files.rows import SUFFIXES, check_text
@@ -179,8 +179,8 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
     Documents are numbered through, so that a share is chosen of all of them.
     """
     files = texts_in(folder)
-    others = {} if lang else not_english_files(str(folder), files, lambda path: _texts(path, _for(path, job)))
-    files = [path for path in files if path not in others]
+    skipped = {} if lang else not_english_files(folder, files, lambda path: _texts(path, _for(path, job)))
+    files = [path for path in files if str(path.relative_to(folder)) not in skipped]
     inside = out.resolve()
     if inside == folder.resolve() or folder.resolve() in inside.parents or inside in folder.resolve().parents:
         raise BadInput(f"`out` must not be '{folder}', nor a folder in or around it. Got '{out}'.")
@@ -208,7 +208,6 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
             rules.update(done["edits"])
             names.update(done["names"])
     part.unlink(missing_ok=True)
-    skipped = {str(path.relative_to(folder)): why for path, why in others.items()}
     edits, stay = dict(sorted(rules.items())), dict(names.most_common())
     return Swapped(documents, rewritten, edits, out, None, stay, len(files), skipped)
 

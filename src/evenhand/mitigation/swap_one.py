@@ -17,8 +17,8 @@ from filelock import FileLock, Timeout
 
 from evenhand.core.files import check_new, write_whole
 from evenhand.core.progress import bar
-from evenhand.datasets.corpora.language import check_language
-from evenhand.datasets.files.plain_text import TEXT
+from evenhand.datasets.files.language import check_language
+from evenhand.datasets.files.plain_text import LOG, TEXT
 from evenhand.errors import BadInput, RunError
 from evenhand.mitigation.edits import STAYS, Edit, applied
 from evenhand.mitigation.swap_workers import Edits, Job
@@ -69,7 +69,7 @@ class Output:
 def swap_one(source: Path, target: Path, job: Job, work: Work, output: Output, lang: str | None) -> Swapped:
     """Write the texts of a file with the other gender to `target`."""
     part = part_of(target, source, job)
-    edit_log = target.with_name(f"{target.name}.trail.jsonl")
+    edit_log = target.with_name(f"{target.name}{LOG}")
     check_new(target, output.force or part.exists())  # a stopped swap may have written them
     check_new(edit_log, output.force or (output.trail and part.exists()))
     if output.augment or job.share < 1:

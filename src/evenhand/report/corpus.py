@@ -30,7 +30,7 @@ def _parts(name: str, found: Counted) -> Iterator[RenderableType]:
         yield line("Sentences with a profession: ln(men / women), less that of the corpus as a whole", "bold")
         yield framed(jobs.assign(verdict=jobs["verdict"].map(lean)), {"profession": "", **numbers, "verdict": ""})
         mean = found.score.number(".2f")
-        yield line(f"Mean size over {len(jobs)} professions: {mean} (0: none is gendered)", "")
+        yield line(f"Mean size over {len(jobs)} profession{'s' * (len(jobs) > 1)}: {mean} (0: none is gendered)", "")
     if len(found.rare):
         few = ", ".join(f"{row.profession} {row.female}/{row.male}" for row in found.rare.itertuples())
         yield line(f"In fewer than {FEWEST} sentences, so without a verdict (women/men): {few}", "dim")

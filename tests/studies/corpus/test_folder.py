@@ -178,7 +178,7 @@ def test_a_text_in_another_language_is_skipped_and_named(tmp_path: Path, capsys:
     folder = articles(tmp_path / "articles")
     assert run(folder, "--out", tmp_path / "out") == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "Not counted, since not English: bericht.txt: seem to be German" in told
+    assert "Not counted, since not English: bericht.txt: it seems to be German" in told
     kept = json.loads((tmp_path / "out" / "corpus.json").read_text())["corpora"]["articles"]
     assert (kept["documents"], list(kept["skipped"])) == (12, ["bericht.txt"])
     assert "bericht.txt" in (tmp_path / "out" / "report.html").read_text()
@@ -206,6 +206,7 @@ def test_a_folder_with_a_file_of_another_encoding_is_refused(
     folder.joinpath("99.txt").write_bytes(b"She left. " * 1000 + b"caf\xe9\n")
     assert run(folder, "--out", tmp_path / "out") == 2
     assert "99.txt' is not UTF-8" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
     assert run(folder, "--out", tmp_path / "swapped", command="swap") == 2
     assert not (tmp_path / "swapped").exists()
 
@@ -226,7 +227,7 @@ def test_own_word_pairs_count_another_language(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("jorge\n", "line 1: a male and a female one of two different words"),
+        ("jorge\n", "line 1: two different words are needed, the male one, a tab, and the female one"),
         ("él\tella\nhombre\thombre\n", "line 2"),
         ("", "is empty"),
         ("el doctor\tla doctora\n", "single words"),

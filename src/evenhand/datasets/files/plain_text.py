@@ -10,7 +10,8 @@ from typing import IO
 from evenhand.datasets.files.rows import SUFFIXES, check_text
 from evenhand.errors import BadInput
 
-TEXT = ".txt"
+TEXT, LOG = ".txt", ".trail.jsonl"
+"""The endings of texts, and of the edit logs of a swap, which are none."""
 LONGEST = 200_000
 """Characters of a paragraph; a longer one, of a file without empty lines, is cut at the end of a line or sentence."""
 LONGEST_LINE = 2**28
@@ -121,7 +122,7 @@ def texts_in(folder: Path) -> list[Path]:
         texts = [
             Path(where, name)
             for name in sorted(names)
-            if not name.startswith(".") and Path(name).suffix in (TEXT, *SUFFIXES)
+            if not name.startswith(".") and Path(name).suffix in (TEXT, *SUFFIXES) and not name.endswith(LOG)
         ]
         for path in (*texts, *(Path(where, name) for name in folders)):
             if path.is_symlink() and (whole not in path.resolve().parents or not path.exists()):

@@ -48,7 +48,7 @@ def cautions(found: Counted) -> list[str]:
     if found.unit == "paragraph":
         told.append("Paragraphs of one text are not independent of each other, so the true intervals are wider.")
     if found.skipped:
-        files = "; ".join(f"{name}: {why.removeprefix('The texts ')}" for name, why in found.skipped.items())
+        files = "; ".join(f"{name}: {why}" for name, why in found.skipped.items())
         told.append(f"Not counted, since not English: {files}")
     return told
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from evenhand.analysis.corpus import Counted, Tally, counted
 from evenhand.core.progress import bar
-from evenhand.datasets.corpora.language import check_language, function_words, not_english_files
 from evenhand.datasets.corpora.texts import RELEASED, documents, located, read_file, split
+from evenhand.datasets.files.language import check_language, function_words, not_english_files
 from evenhand.datasets.files.plain_text import TEXT
 from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import check_engine, connected
@@ -63,10 +63,9 @@ class Corpus:
         if lang is not None or self.source in RELEASED or not folder.is_dir():
             check_language(self, lang, name)
             return {}
-        found = not_english_files(
-            name, self._files, lambda path: read_file(path, self.source, self.columns, self.lines)
+        return not_english_files(
+            folder, self._files, lambda path: read_file(path, self.source, self.columns, self.lines)
         )
-        return {str(path.relative_to(folder)): why for path, why in found.items()}
 
 
 def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS, start: int = 0) -> Tally:

@@ -21,7 +21,10 @@ def check_folder(out: Path, force: bool) -> None:
     """Raise an error before anything is counted if the folder cannot be written to, or is a run's."""
     if (out / "run.json").exists():
         raise BadInput(f"'{out}' is the run of a model. Give another folder as `out`.")
+    there = out.exists()
     prepare(out)
+    if not there:
+        out.rmdir()  # it is made again once there is something to write
     check_new(out / FILE, force)
 
 

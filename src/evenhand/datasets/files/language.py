@@ -67,10 +67,10 @@ def check_language(texts: Iterable[str], lang: str | None, corpus: str = "") -> 
         raise BadInput(f"{named}{why} Gendered words are known in English alone. {ENGLISH} {OTHER}")
 
 
-def not_english_files(folder: str, files: Sequence[Path], read: Callable[[Path], Iterable[str]]) -> dict[Path, str]:
-    """The files of a folder that are not English, and why. An error where none of them is."""
-    found = {file: why for file in files if (why := not_english(read(file)))}
+def not_english_files(folder: Path, files: Sequence[Path], read: Callable[[Path], Iterable[str]]) -> dict[str, str]:
+    """The files of a folder that are not English, by their names in it, and why. An error where none of them is."""
+    found = {str(file.relative_to(folder)): why for file in files if (why := not_english(read(file)))}
     if found and len(found) == len(files):
         why = next(iter(found.values()))
         raise BadInput(f"'{folder}': none of its {len(files):,} files is English. {why} {ENGLISH} {OTHER}")
-    return found
+    return {file: why.replace("The texts seem", "it seems").replace("their", "its") for file, why in found.items()}

@@ -5,8 +5,8 @@ import pytest
 from evenhand import BadInput, datasets
 from evenhand.checks import plain_texts
 from evenhand.core.items import Pair
-from evenhand.datasets.corpora.language import check_language, not_english
 from evenhand.datasets.corpora.texts import documents
+from evenhand.datasets.files.language import check_language, not_english
 
 OTHERS = {
     "Dutch": "De verpleegster zei dat zij niet naar huis gaat.",
