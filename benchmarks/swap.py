@@ -27,7 +27,7 @@ from typing import Any
 
 from sentencex import segment
 
-from evenhand.datasets.corpora.balanced_texts import generate
+from evenhand.datasets.corpora.texts import generate
 from evenhand.datasets.files.plain_text import unwrapped
 from evenhand.mitigation.asking import Grammar
 from evenhand.mitigation.edits import cased

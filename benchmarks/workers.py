@@ -16,7 +16,7 @@ from evenhand import datasets
 from evenhand.core.items import Pair
 from evenhand.core.questions import Likelihood
 from evenhand.distributed.cluster import check_engine, connected
-from evenhand.distributed.workers import WorkerPool
+from evenhand.distributed.remote_model import WorkerPool
 from evenhand.models.planning.plan import Batch
 
 if TYPE_CHECKING:

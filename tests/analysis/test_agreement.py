@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evenhand import BadInput
-from evenhand.analysis.agreement import EFFECTS, decompose, summary
+from evenhand.analysis.findings import EFFECTS, decompose, summary
 from evenhand.analysis.paired import pairs, signed_ranks
 from helpers.made_scores import PAPER, crossed, scores
 

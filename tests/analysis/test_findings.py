@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenhand.analysis import agreement, hypotheses, paired, workforce
-from evenhand.analysis.findings import Findings, findings
+from evenhand.analysis import hypotheses, paired, workforce
+from evenhand.analysis.findings import Findings, decompose, findings, summary
 from helpers.made_scores import PAPER, associations, crossed, run, scores
 from helpers.written_runs import task
 
@@ -113,7 +113,7 @@ def test_confounds_are_looked_at_for_other_words_than_professions_too() -> None:
 def test_agreement_is_taken_apart_where_every_person_has_both_forms() -> None:
     frame = crossed(social=0.3, agrees=2.0, form=0.5)
     found = only(findings(associations(frame, seed=3)))
-    pd.testing.assert_frame_equal(found.agreement, agreement.summary(agreement.decompose(frame), seed=3))
+    pd.testing.assert_frame_equal(found.agreement, summary(decompose(frame), seed=3))
     released = frame[(frame["gender"] == "female") == (frame["form"] == "feminine")]
     assert only(findings(associations(released))).agreement.empty
 

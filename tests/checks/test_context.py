@@ -4,7 +4,7 @@ import pytest
 
 from evenhand import Answer, Fill, Table
 from evenhand.checks.base import Case, LeftOut
-from evenhand.checks.context import right_context
+from evenhand.checks.head_and_language import right_context
 from evenhand.models.networks.masked import MaskedLM
 from helpers.checked import one
 from helpers.typed import only

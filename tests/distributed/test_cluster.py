@@ -15,7 +15,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.distributed import cluster
 from evenhand.distributed.cluster import check_engine, connected
-from evenhand.distributed.workers import Stopped, WorkerPool
+from evenhand.distributed.remote_model import Stopped, WorkerPool
 from evenhand.errors import ClusterError, UnknownName
 from helpers.packages import without
 

@@ -21,9 +21,8 @@ from evenhand.auditing.sweep import sweep
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.distributed import remote_model as remote
-from evenhand.distributed.remote_model import RemoteModel
+from evenhand.distributed.remote_model import RemoteModel, WorkerPool
 from evenhand.distributed.streaming import streamed
-from evenhand.distributed.workers import WorkerPool
 from evenhand.errors import ClusterError
 from evenhand.mitigation.swap_file import swap
 from evenhand.models.cache import Remembering

@@ -14,7 +14,7 @@ import evenhand
 from evenhand import Answer, BadInput, Fill, Follows, Likelihood, Score, Span, Table, Triple, datasets, measures
 from evenhand.core.scores import Summarise
 from evenhand.errors import UnfitModel
-from evenhand.formats.incoming.stereoset import predictions
+from evenhand.formats.incoming.rows import predictions
 from evenhand.measures.stereoset import TIED, Icat, LanguageModelingScore, StereotypeScore
 from evenhand.models.loading.names import find
 from helpers import made_stereoset, tiny

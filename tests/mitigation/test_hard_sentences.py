@@ -2,12 +2,14 @@
 lists of pronouns, names that are words. A * stands for any other name."""
 
 import csv
+import random
 import re
 from pathlib import Path
 
 import pytest
 
 from evenhand import BadInput, swap_text
+from evenhand.mitigation.names import swapper
 
 FILE = Path(__file__).with_name("hard-sentences.tsv")
 MOST = 2
@@ -78,3 +80,56 @@ def test_a_string_is_swapped_as_a_file_is(tmp_path: Path) -> None:
 )
 def test_sentences_of_somebody_who_had_not_seen_the_tool(sentence: str, expected: str) -> None:
     assert right(sentence, expected, swap_text(sentence)) or swap_text(sentence) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("The word 'actress' is old.", "The word 'actor' is old."),
+        ("‘I don’t like ladies’ he said.", "‘I don’t like gentlemen’ she said."),
+        ("They called him 'Agnes' at school.", "They called her '*' at school."),
+        ("THE GENTLEMEN'S CLUB", "THE LADIES' CLUB"),
+        ("A Ladies' Man", "A Ladies' Man"),
+        ("mAMa and the czAriNa", "papa and the czar"),
+        ("iMary saw him", "iMary saw her"),
+        ("Mr. and Miss Ash met Mr. Lee.", "Miss and Mr. Ash met Miss Lee."),
+        ("The menu\u0301 is his.", "The menu\u0301 is hers."),
+    ],
+)
+def test_quotation_marks_case_and_odd_letters(sentence: str, expected: str) -> None:
+    swapped = swap_text(sentence, lang="en")
+    assert swapped == expected or right(sentence, expected, swapped)
+
+
+def test_edits_never_overlap() -> None:
+    """Words of any case and mark next to each other: what is not edited stays, to the byte."""
+    words = [
+        "mAMa",
+        "Mary",
+        "ladies'",
+        "actress",
+        "and the",
+        "actor",
+        "Lord",
+        "and Lady",
+        "'",
+        "she/her",
+        "Mr.",
+        "bLoKe",
+        "James'",
+        "XI",
+    ]
+    rng = random.Random(0)
+    for _ in range(300):
+        text = " ".join(rng.choices(words, k=12))
+        end = 0
+        for edit in swapper().edits(text):
+            assert edit.start >= end
+            end = edit.start + len(edit.old)
+            assert text[edit.start : end] == edit.old
+
+
+def test_own_pairs_are_replaced_word_by_word(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("chico\tchicas\n")
+    assert swap_text("los chicas' y 'chico' x", word_pairs=pairs) == "los chico' y 'chicas' x"

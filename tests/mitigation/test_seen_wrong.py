@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.mitigation.names import swapper
 from evenhand.mitigation.substitute import substituted
-from evenhand.web.marking import marked
+from evenhand.web.app import marked
 from evenhand.web.probing import both_genders
 
 AUTO = swapper(grammar="auto")

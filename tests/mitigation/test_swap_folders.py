@@ -79,3 +79,10 @@ def test_the_edit_logs_of_a_swap_are_no_texts(texts: Path) -> None:
     done = swap(texts, trail=True, lang="en")
     assert sorted(path.name for path in done.out.iterdir()) == ["one.txt", "one.txt.trail.jsonl"]
     assert swap(done.out, lang="en").files == 1
+
+
+def test_an_empty_file_of_a_folder_is_copied(texts: Path) -> None:
+    (texts / "empty.txt").touch()
+    done = swap(texts)
+    assert (done.out / "empty.txt").read_bytes() == b""
+    assert (done.files, done.rewritten) == (2, 1)

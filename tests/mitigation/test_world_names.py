@@ -4,9 +4,8 @@ import pytest
 
 from evenhand import swap_text
 from evenhand.datasets.files.bundled import read_tsv
-from evenhand.mitigation.contexts import contexts
 from evenhand.mitigation.edits import STAYS
-from evenhand.mitigation.name_lists import bundled
+from evenhand.mitigation.name_lists import bundled, contexts
 from evenhand.mitigation.names import swapper
 
 WORLD = list(read_tsv("names-world.tsv", "evenhand.mitigation"))

@@ -15,8 +15,7 @@ from evenhand import BadInput
 from evenhand.analysis.change import changed
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.datasets.corpora.balanced_texts import generate
-from evenhand.datasets.corpora.texts import reminders, sentences
+from evenhand.datasets.corpora.texts import generate, reminders, sentences
 from evenhand.datasets.gendered import gender
 from evenhand.mitigation.substitute import substituted
 from evenhand.mitigation.swap import Swapper

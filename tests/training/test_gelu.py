@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import gelu
 from transformers.activations import GELUActivation
 
-from evenhand.training.gelu import _Gelu, quicken
+from evenhand.training.loop import _Gelu, quicken
 
 
 @given(st.lists(st.floats(-40, 40, width=32), min_size=1, max_size=20))

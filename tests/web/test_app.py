@@ -391,7 +391,7 @@ def test_a_swap_that_cannot_be_done_says_why(app: ASGIApp) -> None:
 
 def test_every_rule_has_its_words() -> None:
     from evenhand.datasets.gendered import lexicon
-    from evenhand.web.marking import RULES
+    from evenhand.web.app import RULES
 
     assert {words.kind for words in lexicon()} | {"name"} <= set(RULES)
 

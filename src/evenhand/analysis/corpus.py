@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import bdtr, bdtrc
 
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
@@ -268,7 +269,8 @@ def _contexts(counts: Tally) -> tuple[pd.DataFrame, int]:
 
     Of n sentences with a word, n p are expected to be about women, p being the share of women among all sentences about
     women alone or men alone. z is the excess of men over its standard error: the larger one of that over documents,
-    since sentences of one document go together, and of n independent sentences. p is adjusted by Holm over all words.
+    since sentences of one document go together, and of n independent sentences. p, at least that of a binomial test, is
+    adjusted by Holm over all words.
     """
     female, male = (counts.contexts[side] for side in SIDES)
     about = sum(counts.sentences[side] for side in SIDES)
@@ -284,7 +286,9 @@ def _contexts(counts: Tally) -> tuple[pd.DataFrame, int]:
         rows.append({"word": word, "female": f, "male": m, "expected_female": p * (f + m), "z": z})
         zs.append(z)
     frame = pd.DataFrame(rows, columns=["word", "female", "male", "expected_female", "z", "p_holm"])
-    frame["p_holm"] = holm([math.erfc(abs(z) / math.sqrt(2)) for z in zs])
+    women, all_of_them = frame["female"].to_numpy(int), (frame["female"] + frame["male"]).to_numpy(int)
+    exact = 2 * np.minimum(bdtr(women, all_of_them, p), bdtrc(women - 1, all_of_them, p))  # few are not normal
+    frame["p_holm"] = holm(np.maximum([math.erfc(abs(z) / math.sqrt(2)) for z in zs], np.minimum(exact, 1)).tolist())
     shown = frame[frame["p_holm"] < ALPHA].sort_values("z", ignore_index=True, kind="stable")
     sides = [shown[shown["z"] < 0].head(LISTED), shown[shown["z"] > 0].tail(LISTED)]
     return pd.concat(sides, ignore_index=True), len(frame)

@@ -18,8 +18,8 @@ from evenhand.core.measure import Traits
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.rows import SUFFIXES, rows
 from evenhand.errors import BadInput, UnknownName
-from evenhand.formats.incoming import column, lm_eval, stereoset
-from evenhand.formats.incoming.rows import ScoredRow, numbers
+from evenhand.formats.incoming import lm_eval
+from evenhand.formats.incoming.rows import ScoredRow, numbers, predictions, read_column
 from evenhand.measures import MEASURES
 
 KNOWN_BY = ("id", "text", "other")
@@ -68,7 +68,7 @@ def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequenc
     with scores.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if scores.suffix == ".txt":
-        return Incoming(column.read(scores), SCORE, scores.name, digest, "column of numbers")
+        return Incoming(read_column(scores), SCORE, scores.name, digest, "column of numbers")
     if scores.suffix == ".json":
         return Incoming(list(_predicted(scores, tasks[0])), answers, scores.name, digest, "StereoSet's predictions")
     if scores.suffix not in SUFFIXES:
@@ -88,7 +88,7 @@ def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequenc
 
 def _predicted(path: Path, task: Task) -> Iterator[ScoredRow]:
     """A row for each item of StereoSet, whose sentences are known by ids of their own; and for each other sentence."""
-    predicted = stereoset.predictions(path)
+    predicted = predictions(path)
     table = task.dataset.table()
     ids = [f"{label} id" for label in ("stereotype", "anti-stereotype", "unrelated")]
     if not set(ids) <= set(table.columns):

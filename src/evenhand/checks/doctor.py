@@ -7,9 +7,8 @@ from typing import Any
 from evenhand import models, suites
 from evenhand.checks import plain_texts
 from evenhand.checks.base import CAREFUL, UNFIT, Case, LeftOut
-from evenhand.checks.context import right_context
 from evenhand.checks.fit import Fit
-from evenhand.checks.head_and_language import head_and_language, labels
+from evenhand.checks.head_and_language import head_and_language, labels, right_context
 from evenhand.checks.served import server
 from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokenizer import casing, mask_token, word_beginnings

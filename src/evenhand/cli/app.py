@@ -15,22 +15,43 @@ from evenhand.cli.corpus import corpus
 from evenhand.cli.debias import debias
 from evenhand.cli.doctor import doctor
 from evenhand.cli.export import export
-from evenhand.cli.figures import figures
 from evenhand.cli.flags import as_flags
 from evenhand.cli.gate import gate
 from evenhand.cli.import_scores import import_scores
 from evenhand.cli.measures import measures
 from evenhand.cli.metaeval import metaeval
-from evenhand.cli.once import Once
-from evenhand.cli.report import report
 from evenhand.cli.reproduce import reproduce
 from evenhand.cli.runs import runs
 from evenhand.cli.serve import serve
-from evenhand.cli.show import rescore, show
+from evenhand.cli.show import figures, report, rescore, show
 from evenhand.cli.swap import swap
 from evenhand.cli.track import track
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
+
+
+class Once(typer.core.TyperCommand):
+    """A command that refuses an option given twice, unless it is a list."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        if not ctx.resilient_parsing:  # which shell completion is
+            *_, given = self.make_parser(ctx).parse_args(args=list(args))
+            for option in given:
+                times = given.count(option)
+                prints = option.is_eager and getattr(option, "is_flag", False)  # --help and the like
+                if times > 1 and option.nargs == 1 and not (option.multiple or prints):
+                    name = max(option.opts, key=len)
+                    raise BadInput(f"{name} may be given once. Got it {times} times: run the command once for each.")
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; evenhand ends it by `typer.Exit`, and an end by anything else is no success."""
+        try:
+            return super().invoke(ctx)
+        except SystemExit as end:
+            raise BadInput(f"Code that is not evenhand's ended the command: sys.exit({end.code!r}).") from end
+
 
 MEASURE, UNDERSTAND, DECIDE, CHANGE, STUDY = "Measure", "Understand", "Decide", "Change", "Study"
 

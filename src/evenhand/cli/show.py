@@ -1,4 +1,4 @@
-"""`evenhand show` and `evenhand rescore`: print the scorecard of a run, from its values or its kept answers."""
+"""`evenhand show`, `rescore`, `report` and `figures`: a run on the terminal, scored again, as a page, in charts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, Plugins, RunFolder, print_json
+from evenhand.cli.common import Force, Json, Plugins, RunFolder, print_json
 from evenhand.core.files import read_parsed
 from evenhand.errors import BadInput, UnknownName
 
@@ -81,3 +81,47 @@ def _numbers(path: Path) -> dict[str, float]:
         return {word: float(number) for word, number in rows}
     except (OSError, ValueError) as error:
         raise BadInput(f"'{path}' must have a word, a tab and a number on each line. Got: {error}.") from error
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One run, or several side by side.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The file to write. Default: report.html, in the run's folder or, for several runs, here."),
+    ] = None,
+    force: Force = False,
+    plugin: Plugins = None,
+) -> None:
+    """Write the HTML page of one or more runs.
+
+    The page is one file with scorecard, charts and sentences. It needs no network.
+    """
+    from evenhand.report.saving import save
+    from evenhand.runs.folder import Run
+
+    terminal.show(str(save([Run.load(run) for run in runs], out, force=force)))
+
+
+def figures(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders; several are drawn side by side.")],
+    out: Annotated[Path, typer.Option(help="The folder for the charts.")] = Path("figures"),
+    suffix: Annotated[str, typer.Option("--format", help="svg, pdf, png or html.")] = "svg",
+    corpus: Annotated[str | None, typer.Option("--seen", help="Mark the professions in this corpus or file.")] = None,
+    force: Force = False,
+) -> None:
+    """Draw charts of runs.
+
+    Draws what the runs measured: BEC-Pro by profession, pronoun templates, sentence pairs, NLI labels.
+    """
+    from evenhand.analysis.equalising import seen
+    from evenhand.datasets.corpora.texts import sentences
+    from evenhand.report.figures import draw
+    from evenhand.runs.folder import Run
+
+    loaded, known = [Run.load(run) for run in runs], None
+    if corpus is not None:
+        scores = loaded[0].scores
+        words: list[str] = scores["profession"].dropna().tolist() if "profession" in scores else []
+        known = seen(words, sentences(corpus))
+    for path in draw(loaded, out, suffix, known, force=force):
+        terminal.show(str(path))

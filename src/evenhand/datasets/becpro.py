@@ -89,7 +89,7 @@ def german(
 
     `forms="agree"` is the release: women with the feminine form, men with the masculine one, which gives the person's
     gender away. `"crossed"` combines each person word with both forms, which separates agreement from social bias
-    (evenhand.analysis.agreement); `"neutral"` uses one form for everybody (Pflegekraft), added by us.
+    (evenhand.analysis.findings); `"neutral"` uses one form for everybody (Pflegekraft), added by us.
     `spelling="corrected"` repairs the errors that becpro-de.toml lists.
     """
     check_choice("spelling", spelling, "release", "corrected")

@@ -10,10 +10,12 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from operator import methodcaller
 from pathlib import Path
+from threading import Event, Lock
 from typing import Any, Self
 
 import ray
@@ -23,13 +25,47 @@ from evenhand import models
 from evenhand.core.model import Model
 from evenhand.core.questions import Answer, Question, Span
 from evenhand.distributed import worker
-from evenhand.distributed.workers import WorkerPool
-from evenhand.errors import ClusterError
+from evenhand.errors import ClusterError, EvenhandError
 from evenhand.models.base import Planned
 from evenhand.models.loading.names import BUNDLED, find, named
 from evenhand.models.loading.names import kind as kind_of
 from evenhand.models.planning.plan import Batch, Plan, Values
 from evenhand.models.planning.running import work_through
+
+
+class Stopped(EvenhandError):
+    """Another model of the same command has failed, or the user pressed Ctrl-C."""
+
+
+@dataclass
+class WorkerPool:
+    """Places for `size` workers; `needs` is what Ray reserves for each.
+
+    `models` have yet to be measured, at most `size` of them at a time: each may have its share of the places, at least
+    one; the last one may have all.
+    """
+
+    size: int
+    models: int = 1
+    needs: Mapping[str, float] = field(default_factory=lambda: {"num_cpus": 1})
+    stopped: Event = field(default_factory=Event)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    @property
+    def share(self) -> int:
+        """The number of workers that a model may have now."""
+        return max(1, self.size // max(1, self.models))
+
+    def finish(self) -> None:
+        """Leave the places of a model that is measured, or has failed, to the others."""
+        with self._lock:
+            self.models -= 1
+
+    def check(self) -> None:
+        """Raise if another model of the same command has stopped it."""
+        if self.stopped.is_set():
+            raise Stopped("Stopped. Answers so far are kept.")
+
 
 log = logging.getLogger(__name__)
 

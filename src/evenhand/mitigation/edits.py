@@ -24,7 +24,7 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
     """The text with the edits applied."""
     parts, at = [], 0
     for edit in edits:
-        if text[edit.start : edit.start + len(edit.old)] != edit.old:
+        if edit.start < at or text[edit.start : edit.start + len(edit.old)] != edit.old:
             raise BadInput(f"The edits belong to another text: {edit.old!r} is not at {edit.start}.")
         parts += [text[at : edit.start], edit.new]
         at = edit.start + len(edit.old)

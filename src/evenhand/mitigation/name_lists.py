@@ -5,10 +5,22 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from evenhand.datasets.files.bundled import read_tsv
+from evenhand.datasets.files.bundled import read_toml, read_tsv
 from evenhand.datasets.files.pair_list import read_pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.errors import BadInput
+
+
+@cache
+def contexts() -> dict[str, frozenset[str]]:
+    """The words of each list, by its name."""
+    lists = read_toml("name-contexts-en.toml", "evenhand.mitigation")
+    return {name: frozenset(words.split()) for name, words in lists.items()}
+
+
+def any_of(*names: str) -> str:
+    """A regular expression for the words of these lists."""
+    return "|".join(sorted(word for name in names for word in contexts()[name]))
 
 
 @dataclass(frozen=True, slots=True)

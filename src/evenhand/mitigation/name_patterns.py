@@ -6,11 +6,11 @@ from functools import cache
 from itertools import dropwhile
 
 from evenhand.datasets.gendered import gender
-from evenhand.mitigation.contexts import any_of, contexts
+from evenhand.mitigation.name_lists import any_of, contexts
 
 CAPITAL = r"[A-ZÀ-Þ][^\W\d_]*"
 RUN = re.compile(
-    rf"{CAPITAL}(?:(?:(?<=\b[A-Z])\.|(?<=\b(?:Mr|Ms|Dr|St|Lt|Jr|Sr))\.|(?<=\b(?:Mrs|Gen|Rev|Sgt|Col|Sen|Rep|Gov))\.)?"
+    rf"(?<![^\W\d_]){CAPITAL}(?:(?:(?<=\b[A-Z])\.|(?<=\b(?:Mr|Ms|Dr|St|Lt|Jr|Sr))\.|(?<=\b(?:Mrs|Gen|Rev|Sgt|Col|Sen|Rep|Gov))\.)?"
     rf"[ ]{{1,2}}(?:(?:de|da|di|du|del|della|dos|van|von|der|den|la|le|al|bin|bint|ibn|ben)[ ])?{CAPITAL})*"
 )
 """Capitalised words in a row, with initials, titles and the small words of surnames."""
@@ -122,4 +122,4 @@ def full_name(match: re.Match[str]) -> list[tuple[str, int]]:
 
 def does_its_word(text: str, name: str, start: int) -> bool:
     """Whether a name that is a word does what that word says, as no other word does: Rose rose, Mark marked."""
-    return re.match(rf"\s+{name.lower()}(?:e?d|s)?\b", text[start + len(name) :][:40]) is not None
+    return re.match(rf"\s+{name.lower()}(?:e?d|s)?\b", text[start + len(name) : start + len(name) + 40]) is not None

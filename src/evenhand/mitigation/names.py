@@ -12,9 +12,8 @@ from evenhand.datasets.files.pair_list import Pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.mitigation import name_patterns as patterns
 from evenhand.mitigation.asking import AGREED, DENIED, Grammar, Place, check_grammar, place
-from evenhand.mitigation.contexts import contexts
 from evenhand.mitigation.edits import STAYS, Edit, cased
-from evenhand.mitigation.name_lists import Name, bundled
+from evenhand.mitigation.name_lists import Name, bundled, contexts
 from evenhand.mitigation.swap import Swapper, To
 
 Run = list[tuple[str, int]]

@@ -15,11 +15,11 @@ from evenhand.mitigation.asking import Grammar, Place, log_odds, place
 from evenhand.mitigation.edits import STAYS, Edit, applied, cased
 from evenhand.mitigation.pronouns import is_possessive, is_unsure, score
 
-WORD = re.compile(r"[^\W\d_]+(?:['’](?:am|AM)\b)?(?![\u0300-\u036f])")
+WORD = re.compile(r"[^\W\d_]++(?:['’](?:am|AM)\b)?(?![\u0300-\u036f])")
 """Letters only, since hyphens, 's, 'll and quotation marks stay as they are; and ma'am."""
 KEEP_BEFORE = re.compile(
     r"[-](?:sized?|hunts?|made|man)\b|\s+(?:hunts?|sized?)\b|"
-    r"(?<=adies)['’] m[ae]n\b|(?<=adies['’] man)|(?<=adies['’] men)"
+    r"(?i:(?<=adies)['’] m[ae]n\b|(?<=adies['’] man)|(?<=adies['’] men))"
 )
 """What follows a word that is part of a set phrase: king-size, witch hunt, man-made, ladies' man."""
 KEEP_AFTER = re.compile(r"(?:\bs/|\(s\)|[@#]|\bhe-)$", re.I)
@@ -29,9 +29,12 @@ COUPLE = r"\b(?:and|or|&|the|an?|no|than|male|young|other)\s+"
 """What precedes a word that is the partner of another in its sentence: the host and the hostess, than the actors."""
 REACH = 120
 STOP = re.compile(r"[.!?;]\s|\n")
-POSSESSIVE = re.compile(r"['’](?=\s+\w|s\b)")
-QUOTE = re.compile(r"(?:^|[\s(])['‘]\S[^'’]*$")
-ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")
+POSSESSIVE = re.compile(r"['’](?=\s+\w|[sS]\b)")
+QUOTE = re.compile(r"(?:^|[\s(\[\"“—-])['‘](?!\s)(?:[^'’]|(?<=\w)['’](?=\w))*$")
+"""What precedes a word in single quotation marks."""
+ADDRESS = re.compile(r"\S+")
+MARKS = ("://", "@", "www.")
+"""What an address has."""
 SURNAME = re.compile(
     r"\b(?!(?:The|A|An|His|Her|My|Our|Their|Your|And|Or|But|Of|When|While|As|Is|Was|Crown|Former|Young|Old|New)\b)"
     r"[A-Z][a-z]+\.?\s$"
@@ -173,7 +176,8 @@ class Swapper:
     def _words(self, text: str) -> Iterator[tuple[Edit, float | None]]:
         """The edits of words, in order, with the score of a pronoun that a model is to be asked about."""
         table = self.words
-        addresses = [m.span() for m in ADDRESS.finditer(text)] if any(m in text for m in ("://", "@", "www.")) else []
+        words = ADDRESS.finditer(text) if any(mark in text for mark in MARKS) else ()
+        addresses = [m.span() for m in words if any(mark in m[0] for mark in MARKS)]
         addresses.reverse()  # the next one is last
         surnames = set[str]()
         forms: titles.Forms | None = None
@@ -251,12 +255,12 @@ def _other_of_couple(text: str, start: int, stop: int, one_way: str) -> Iterator
 def _with_apostrophe(text: str, edit: Edit) -> Edit:
     """The edit with its possessive: ladies' is gentlemen's, gentlemen's is ladies'; a quotation mark stays."""
     stop = edit.start + len(edit.old)
-    if text[stop : stop + 1] not in APOSTROPHES or not (found := POSSESSIVE.match(text, stop)):
+    if edit.rule == OWN or text[stop : stop + 1] not in APOSTROPHES or not (found := POSSESSIVE.match(text, stop)):
         return edit
     mark, plural = found[0], edit.new.lower().endswith("s")
-    if text[stop + 1 : stop + 2] == "s":
+    if (s := text[stop + 1 : stop + 2]) in ("s", "S"):
         many = plural and edit.rule != "name" and edit.old.lower().endswith("men")
-        return replace(edit, old=f"{edit.old}{mark}s", new=edit.new + mark) if many else edit
+        return replace(edit, old=f"{edit.old}{mark}{s}", new=edit.new + mark) if many else edit
     if plural or not edit.old.lower().endswith("s") or QUOTE.search(text[max(0, edit.start - 200) : edit.start]):
         return edit
     return replace(edit, old=edit.old + mark, new=f"{edit.new}{mark}{'S' if edit.new.isupper() else 's'}")

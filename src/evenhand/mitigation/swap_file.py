@@ -178,7 +178,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
 
     Documents are numbered through, so that a share is chosen of all of them.
     """
-    files = texts_in(folder)
+    files = texts_in(folder, decoded=True)
     skipped = {} if lang else not_english_files(folder, files, lambda path: _texts(path, _for(path, job)))
     files = [path for path in files if str(path.relative_to(folder)) not in skipped]
     inside = out.resolve()

@@ -78,7 +78,7 @@ def swap_one(source: Path, target: Path, job: Job, work: Work, output: Output, l
     with alone(part):
         try:
             _find_edits(part, lambda done: work(source, job, done))
-            if not finished(part):
+            if not finished(part) and not output.unchanged:
                 raise BadInput(f"'{source}' has no texts.")
             if job.share == 1 and not output.unchanged and not any(map(_are_changed, _read_edits(part))):
                 raise BadInput(

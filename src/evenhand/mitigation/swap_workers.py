@@ -14,6 +14,8 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
 from evenhand.datasets.files.plain_text import unwrapped
 from evenhand.distributed.cluster import connected
 from evenhand.errors import RunError
@@ -107,7 +109,7 @@ def _first(work: Callable[[Chunk], Edits], items: list[tuple[int, Chunk]]) -> Ed
 
 def _begin() -> None:
     """Begin a worker: it ends with its parent, even if the parent was killed, and uses one core."""
-    os.environ["OMP_NUM_THREADS"] = "1"
+    threadpool_limits(1)
 
     def wait() -> None:
         if parent := parent_process():

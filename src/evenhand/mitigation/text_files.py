@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -13,7 +13,6 @@ from evenhand.core.files import json_lines
 from evenhand.datasets.files.plain_text import TEXT, read_plain
 from evenhand.datasets.files.rows import parquet_batches, rows, unquoted
 from evenhand.errors import BadInput
-from evenhand.mitigation import gap
 from evenhand.mitigation.edits import Edit
 
 ROW_GROUP = 65_536
@@ -93,10 +92,10 @@ def _write_records(
 
 def _rows(row: dict[str, Any], columns: Sequence[str], edits: Edits, both: Both) -> Iterator[dict[str, Any]]:
     old = tuple(row[column] or "" for column in columns)
-    marked = next((column for column in columns if row[column] and gap.is_annotated(row, column)), "")
+    marked = next((column for column in columns if row[column] and is_annotated(row, column)), "")
     for new in both(old, edits):
         changed = {column: new[i] for i, column in enumerate(columns) if new[i] != old[i]}
-        found = gap.followed(row, marked, changed[marked], edits[columns.index(marked)]) if marked in changed else row
+        found = followed(row, marked, changed[marked], edits[columns.index(marked)]) if marked in changed else row
         yield {**found, **changed} if changed else row
 
 
@@ -202,3 +201,32 @@ _RECORDS: dict[str, Callable[[Path], Iterator[Record]]] = {
     ".tsv": _tsv_records,
     ".jsonl": _jsonl_records,
 }
+
+
+MARKED = ("Pronoun", "A", "B")
+
+
+def is_annotated(row: Mapping[str, Any], column: str) -> bool:
+    """Whether a row has GAP's columns, and they agree with the text in `column`."""
+    for name in MARKED:
+        marked, start = row.get(name), str(row.get(f"{name}-offset"))
+        if not (isinstance(marked, str) and start.isdecimal() and row[column].startswith(marked, int(start))):
+            return False
+    return True
+
+
+def followed(row: Mapping[str, Any], column: str, text: str, edits: Sequence[Edit]) -> dict[str, Any]:
+    """The row with the rewritten text, and with Pronoun, A, B and their offsets updated.
+
+    Offsets keep their type: numbers, or digits in a text.
+    """
+    found = {**row, column: text}
+    for name in MARKED:
+        kind = type(row[f"{name}-offset"])
+        start = int(row[f"{name}-offset"])
+        stop = start + len(row[name])
+        before = sum(len(e.new) - len(e.old) for e in edits if e.start < start)
+        inside = sum(len(e.new) - len(e.old) for e in edits if start <= e.start < stop)
+        found[f"{name}-offset"] = kind(start + before)
+        found[name] = text[start + before : stop + before + inside]
+    return found

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evenhand.datasets.gendered import Gender
-from evenhand.mitigation.contexts import any_of
+from evenhand.mitigation.name_lists import any_of
 
 NAME = re.compile(r"\s+(?!I\b)[A-ZÀ-Þ]")
 """A following name or office."""
+FOLLOWED = re.compile(r"\s+(?:(?!I\b)[A-ZÀ-Þ]|(?:and|or|&)\s)")
+"""The same, or another title: Mr. and Miss Smith."""
 OFFICE = re.compile(rf"\s+(?:{any_of('lords')})\b")
 """What follows Lord in an office or a religion, where no Lady is possible, and Lady in a few stage names."""
 PAGEANT = re.compile(rf"\s+(?:{any_of('places', 'pageants')})\b")
@@ -61,7 +63,7 @@ def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[s
     if one == other:
         return old, new  # what follows stays as it is
     if one:
-        return (old + "." if text[stop : stop + 1] == "." and NAME.match(text, stop + 1) else old), new
+        return (old + "." if text[stop : stop + 1] == "." and FOLLOWED.match(text, stop + 1) else old), new
     return old, new + "." * dotted
 
 

@@ -15,14 +15,15 @@ import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedDataParallelKwargs, InitProcessGroupKwargs
 from torch import Tensor
+from torch.nn.functional import gelu
 from transformers import get_linear_schedule_with_warmup
+from transformers.activations import GELUActivation
 
 from evenhand.core.files import prepare
 from evenhand.core.progress import bar, showing
 from evenhand.errors import BadInput, ModelError
 from evenhand.models.loading.names import find
 from evenhand.training.checkpoint import CHECKPOINT, Saved
-from evenhand.training.gelu import quicken
 from evenhand.training.processes import processes
 
 POOL = 50
@@ -194,3 +195,29 @@ def _check(what: str, value: Tensor, losses: Sequence[float], saved: Saved) -> N
             f"The {what} is {value.item()} at step {len(losses)}. Lower the learning rate. "
             f"The last good checkpoint is in '{saved.path}'."
         )
+
+
+class _Gelu(torch.autograd.Function):
+    """x Phi(x), with Phi the normal distribution function; its derivative is Phi(x) + x phi(x).
+
+    On ARM, torch 2.13 takes six times as long for that derivative, a tenth of the whole training time.
+    """
+
+    @staticmethod
+    def forward(context: Any, x: Tensor) -> Tensor:
+        below = (x * math.sqrt(0.5)).erf_().add_(1).mul_(0.5)
+        context.save_for_backward(x, below)
+        return x * below
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> Tensor:
+        x, below = context.saved_tensors
+        density: Tensor = (x * x).mul_(-0.5).exp_().mul_(1 / math.sqrt(2 * math.pi))
+        return density.mul_(x).add_(below).mul_(gradient)
+
+
+def quicken(network: Any) -> None:
+    """Replace the GELUs of transformers by ours in a network on a CPU. Results change by rounding only."""
+    for module in network.modules() if network.device.type == "cpu" else ():
+        if isinstance(module, GELUActivation) and module.act is gelu:
+            module.act = _Gelu.apply

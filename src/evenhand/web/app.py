@@ -1,10 +1,14 @@
 """The pages of the server: which address shows what."""
 
 import asyncio
+import tomllib
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlencode
@@ -19,14 +23,55 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from evenhand.errors import BadInput, EvenhandError
+from evenhand.mitigation.edits import Edit, applied
+from evenhand.mitigation.names import swapper
 from evenhand.runs.folder import Run
-from evenhand.web import marking, showing
+from evenhand.web import showing
 from evenhand.web.corpora import Corpora
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
 from evenhand.web.headlines import HeadlinesOf
 from evenhand.web.listing import Runs, two_latest
 from evenhand.web.probing import Probe, listed
 from evenhand.web.rendering import html, refusal, rendered, shipped
+
+LONGEST = 20_000
+"""Characters of a text; `evenhand swap` takes files of any length."""
+RULES = tomllib.loads((files("evenhand.web") / "rules.toml").read_text(encoding="utf-8"))
+"""What each rule of an edit does, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An unchanged part of the text, and the edit that follows it, if any."""
+
+    text: str
+    edit: Edit | None
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text in parts, the swapped text, and the number of edits by rule."""
+
+    parts: Sequence[Part]
+    swapped: str
+    rules: dict[str, int]
+
+
+def marked(text: str, *, names: bool) -> Marked:
+    """The text with every gendered word swapped, first names too with `names`."""
+    if not text.strip():
+        raise BadInput("There is no text. Paste some, then swap it.")
+    if len(text) > LONGEST:
+        more = "For files of any length: evenhand swap FILE."
+        raise BadInput(f"At most {LONGEST:,} characters here. Got {len(text):,}. {more}")
+    edits = swapper(names).edits(text)
+    parts, at = [], 0
+    for edit in edits:
+        parts.append(Part(text[at : edit.start], edit))
+        at = edit.start + len(edit.old)
+    rules = Counter(edit.rule for edit in edits)
+    return Marked([*parts, Part(text[at:], None)], applied(text, edits), dict(sorted(rules.items())))
+
 
 FORM = "application/x-www-form-urlencoded"
 MOST_FIELDS = 20
@@ -147,10 +192,10 @@ class Site:
         """A text with its gender swapped."""
         asked = await _form(request)
         names = "names" in asked or request.method != "POST"
-        show = partial(rendered, "swap.html", text=asked.get("text", SWAPPED), names=names, rules=marking.RULES)
+        show = partial(rendered, "swap.html", text=asked.get("text", SWAPPED), names=names, rules=RULES)
         if request.method != "POST":
             return show(marked=None, error="")
-        work = run_in_threadpool(marking.marked, asked.get("text", ""), names=names)
+        work = run_in_threadpool(marked, asked.get("text", ""), names=names)
         return await self._shown(show, "marked", work)
 
     async def _shown(self, show: Callable[..., Response], name: str, work: Awaitable[Any]) -> Response:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evenhand import BadInput
-from evenhand.formats.incoming.stereoset import predictions
+from evenhand.formats.incoming.rows import predictions
 
 
 def written(folder: Path, content: Any) -> Path:

@@ -226,3 +226,13 @@ def test_very_many_documents_have_the_interval_of_a_bootstrap(monkeypatch: pytes
     found = analysis._ratio(table, np.random.default_rng(1), "words").log
     assert (found.low, found.high) == pytest.approx((drawn.low, drawn.high), abs=0.006)
     assert found.low < found.value < found.high
+
+
+def test_a_word_and_its_plural_are_one_sentence() -> None:
+    found = count(["The taper told the other tapers that she was late."] * 3)
+    assert found.rare.to_dict("records") == [{"profession": "taper", "female": 3, "male": 0}]
+
+
+def test_five_sentences_show_no_word() -> None:
+    found = count(["She baked."] * 5 + ["He slept. She slept."] * 3 + ["He left."] * 5, lang="en")
+    assert "baked" not in set(found.contexts["word"])

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from evenhand.datasets.becpro import professions
-from evenhand.datasets.corpora.balanced_texts import PRONOUNS, filled, words_and_frames
 from evenhand.datasets.corpora.biased_nli import whole
+from evenhand.datasets.corpora.texts import PRONOUNS, filled, words_and_frames
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.errors import BadInput
 

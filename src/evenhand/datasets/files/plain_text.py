@@ -111,10 +111,11 @@ def _errors(path: Path) -> Iterator[None]:
         raise BadInput(f"'{path}' cannot be read: {error.strerror or error}.") from error
 
 
-def texts_in(folder: Path) -> list[Path]:
+def texts_in(folder: Path, *, decoded: bool = False) -> list[Path]:
     """The files of texts in a folder and the folders in it, by their paths; hidden ones are left out.
 
     An error where there are none, and for a link out of the folder: whoever gave it did not mean what is elsewhere.
+    With `decoded`, also where one is not UTF-8, before anything is written of the others.
     """
     found, whole = [], folder.resolve()
     for where, folders, names in os.walk(folder):
@@ -133,7 +134,7 @@ def texts_in(folder: Path) -> list[Path]:
     for path in found:
         if path.suffix != ".parquet":
             check_text(path)
-            with _errors(path), path.open(encoding="utf-8") as file:  # before anything is written of the others
-                while file.read(2**20):
+            with _errors(path), path.open(encoding="utf-8") as file:
+                while decoded and file.read(2**20):
                     pass
     return found

@@ -1,5 +1,6 @@
 """Count the women and men of a corpus: gendered words, first names, the professions and words in their sentences."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,21 +9,72 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
+from evenhand import __version__
 from evenhand.analysis.corpus import Counted, Tally, counted
+from evenhand.core.files import prepare, slug
 from evenhand.core.progress import bar
 from evenhand.datasets.corpora.texts import RELEASED, documents, located, read_file, split
 from evenhand.datasets.files.language import check_language, function_words, not_english_files
 from evenhand.datasets.files.plain_text import TEXT
 from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import check_engine, connected
-from evenhand.errors import BadInput
-from evenhand.studies.corpus.progress import Progress
+from evenhand.errors import BadInput, RunError
 from evenhand.studies.corpus.vocabulary import Vocabulary
 
+
+class Progress:
+    """Counts of a corpus, kept in the folder `out` until all of it is counted; nothing is kept without a folder.
+
+    The first line says of what they are, `about`; counts of something else are dropped.
+    """
+
+    def __init__(self, out: Path | None, name: str, about: object) -> None:
+        self.path = out / f".counting-{slug(name)}.jsonl" if out else None
+        self._about = json.dumps([__version__, repr(about)])
+
+    def __enter__(self) -> Self:
+        self.kept = Tally()
+        for counts in self._read():
+            self.kept.add(counts)
+        if self.path is None:
+            return self
+        prepare(self.path.parent)
+        self._write("w", self._about)
+        self.keep(self.kept)
+        return self
+
+    def keep(self, counts: Tally) -> None:
+        """Keep the counts of the next documents."""
+        if self.path is not None:
+            self._write("a", counts.as_json())
+
+    def _write(self, mode: str, line: str) -> None:
+        assert self.path is not None
+        try:
+            with self.path.open(mode, encoding="utf-8") as file:
+                file.write(f"{line}\n")
+        except OSError as error:
+            why = f"'{self.path}', where counts are kept, cannot be written: {error.strerror or error}."
+            raise RunError(f"{why} Free some space, and run the same command again.") from error
+
+    def _read(self) -> Iterator[Tally]:
+        if self.path is None or not self.path.is_file():
+            return
+        about, *lines = self.path.read_text(encoding="utf-8").split("\n")
+        if about == self._about:
+            yield from (Tally.from_json(line) for line in lines[:-1])  # the last one was not finished
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        if self.path is not None and kind is None:
+            self.path.unlink()
+
+
 WORD = re.compile(r"[^\W\d_]+")
-CHUNK = 500
-"""Documents that are counted together."""
+CHUNK, CHARACTERS = 500, 1_000_000
+"""The most documents, or characters, that are counted together."""
 OURS = Vocabulary()
 
 
@@ -156,19 +208,30 @@ def _count(name: str, corpus: Corpus, vocabulary: Vocabulary, out: Path | None, 
 
 def _chunks(corpus: Corpus, vocabulary: Vocabulary, start: int, workers: int | None) -> Iterator[Tally]:
     """The counts of all documents from `start` on, some at a time; empty ones are no documents. -1: here."""
-    work = partial(tally, vocabulary=vocabulary, start=start)
-    if workers != -1:
-        from evenhand.distributed.streaming import streamed
-
-        yield from streamed(partial(_after, corpus, start), work, size=CHUNK, workers=workers)
+    work = partial(_tally, vocabulary, start)
+    if workers == -1:
+        yield from map(work, enumerate(_sections(corpus, start)))
         return
-    numbered = enumerate(_after(corpus, start))
-    while chunk := list(islice(numbered, CHUNK)):
-        yield work(chunk)
+    from evenhand.distributed.streaming import streamed
+
+    yield from streamed(partial(_sections, corpus, start), lambda items: work(items[0]), size=1, workers=workers)
 
 
-def _after(corpus: Corpus, start: int) -> Iterator[str]:
-    return islice(filter(str.strip, corpus), start, None)
+def _tally(vocabulary: Vocabulary, start: int, section: tuple[int, list[tuple[int, str]]]) -> Tally:
+    return tally(section[1], vocabulary, start)
+
+
+def _sections(corpus: Corpus, start: int) -> Iterator[list[tuple[int, str]]]:
+    """The documents from `start` on, numbered, as many together as one task should have."""
+    section, size = list[tuple[int, str]](), 0
+    for number, text in enumerate(islice(filter(str.strip, corpus), start, None)):
+        section.append((number, text))
+        size += len(text)
+        if len(section) == CHUNK or size > CHARACTERS:
+            yield section
+            section, size = [], 0
+    if section:
+        yield section
 
 
 def _counted(counts: Tally, vocabulary: Vocabulary, seed: int) -> Counted:

@@ -78,7 +78,7 @@ class Vocabulary:
     def words_beside(self, sentence: str) -> Iterator[str]:
         """The professions of a sentence, or a user's own words, each once; a plural is its singular."""
         wanted, pattern = self._wanted
-        return (word if word in wanted else word[:-1] for word in set(pattern.findall(sentence.lower())))
+        return iter({word if word in wanted else word[:-1] for word in pattern.findall(sentence.lower())})
 
 
 @cache
