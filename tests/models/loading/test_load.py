@@ -181,6 +181,15 @@ def test_a_foreign_tokenizer_is_refused(folder: Path) -> None:
         evenhand.load(str(folder))
 
 
+def test_a_token_that_the_model_has_no_row_for_is_refused(folder: Path) -> None:
+    config = json.loads((folder / "tokenizer.json").read_text())
+    vocabulary = config["model"]["vocab"]
+    vocabulary[next(reversed(vocabulary))] = 5 + max(vocabulary.values())  # as many tokens as before
+    (folder / "tokenizer.json").write_text(json.dumps(config))
+    with pytest.raises(UnfitModel, match="do not belong together"):
+        evenhand.load(str(folder))
+
+
 def break_missing_config(folder: Path) -> None:
     (folder / "config.json").unlink()
 

@@ -186,10 +186,11 @@ def _check_tokenizer(found: Found, tokenizer: Any, network: Any) -> None:
             check="tokenizer",
         )
     rows = network.get_input_embeddings().weight.shape[0]
-    if not LEAST * rows <= len(tokenizer) <= rows:
+    most = max(len(tokenizer), 1 + max(tokenizer.get_vocab().values(), default=0))  # tokens may be numbered with gaps
+    if not LEAST * rows <= len(tokenizer) <= most <= rows:
         raise UnfitModel(
-            f"The tokenizer of '{found.name}' has {len(tokenizer)} tokens, its model {rows}: files are missing, or do "
-            "not belong together. A model folder holds the complete files of both.",
+            f"The tokenizer of '{found.name}' has {most} tokens, its model {rows}: files are missing, or do not belong "
+            "together. A model folder holds the complete files of both.",
             check="tokenizer",
         )
 
