@@ -122,6 +122,7 @@ def test_a_damaged_record_is_an_error_that_names_the_field(tmp_path: Path, damag
         (set_to({"gender": 3}, 1, "groups"), r"\[1\].groups.gender should be a valid string"),
         (set_to(float("nan"), 0, "low"), r"\[0\].low"),
         (set_to("x", 0, "estimand"), r"\[0\].estimand should be '', 'stereotype' or 'default', got 'x'"),
+        (set_to(1.5e308, 0, "high"), r"\[0\].high should be less than or equal to 10+, got '1.5e.308'"),
         (set_to("nobody", 0, "dataset"), "has a value of association on nobody, which is not a task of this run"),
         (lambda data: data[0].pop("unscored"), r"\[0\].unscored is missing"),
     ],
