@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 
 from evenhand.analysis.corpus import FEWEST, Counted
-from evenhand.report.page.corpus import around, cautions, lean, percent, shares, size, tested
+from evenhand.report.page.corpus import around, cautions, lean, number_tested, percent, shares, size
 from evenhand.report.tables import framed, line, table
 
 
@@ -35,7 +35,7 @@ def _parts(name: str, found: Counted) -> Iterator[RenderableType]:
         few = ", ".join(f"{row.profession} {row.female}/{row.male}" for row in found.rare.itertuples())
         yield line(f"In fewer than {FEWEST} sentences, so without a verdict (women/men): {few}", "dim")
     if found.contexts.empty:
-        yield line(f"No word stands out next to women or men: {tested(found)}.", "")
+        yield line(f"No word stands out next to women or men: {number_tested(found)}.", "")
         return
     yield line(
         f"Words that occur more often than chance explains, of {found.tested:,} that were tested: sentences (expected)",

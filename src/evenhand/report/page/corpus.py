@@ -58,7 +58,7 @@ def shares(found: Counted) -> dict[str, Ratio]:
     return {"gendered words": found.words, "first names": found.names}
 
 
-def tested(found: Counted) -> str:
+def number_tested(found: Counted) -> str:
     """How many words were tested."""
     return f"{found.tested:,} were tested" if found.tested else f"none is in {FEWEST} sentences about one of them alone"
 
@@ -174,7 +174,7 @@ def corpus_page(
         listed=listed,
         size=size,
         cautions=cautions,
-        tested=tested,
+        number_tested=number_tested,
         fewest=FEWEST,
         policy=policy(),
     )  # fmt: skip

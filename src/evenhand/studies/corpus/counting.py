@@ -130,7 +130,7 @@ def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS, start
         called = {name for name, _ in named}
         for sentence in split(text, language=vocabulary.language):
             tokens = [token.lower() for token in WORD.findall(sentence)]
-            side, found = vocabulary.sided(tokens)
+            side, found = vocabulary.side_of(tokens)
             counts.sentences[side] += 1
             total.update(found)
             counts.words.update(token for token in tokens if gender(token))
@@ -250,7 +250,7 @@ def examples(
         for sentence in split(text, language=vocabulary.language):
             tokens = [token.lower() for token in WORD.findall(sentence)]
             here = {word for word in wanted if word in tokens or (" " in word and word in sentence.lower())}
-            side = vocabulary.sided(tokens)[0] if here else ""
+            side = vocabulary.side_of(tokens)[0] if here else ""
             for word in here:
                 if words[word] in (side, "") and side in ("female", "male") and len(sentence) <= LONGEST_EXAMPLE:
                     found[word].append(" ".join(sentence.split()))

@@ -42,7 +42,7 @@ class Vocabulary:
         """The gender a word has by itself, if any."""
         return gendered.gender(word) if self.pairs is None else self._genders.get(word)
 
-    def sided(self, tokens: Iterable[str]) -> tuple[str, Counter[Gender]]:
+    def side_of(self, tokens: Iterable[str]) -> tuple[str, Counter[Gender]]:
         """Whom a sentence speaks of: female, male, both or neither; and how many gendered words it has of each."""
         found = Counter(g for token in tokens if (g := self.gender(token)))
         return next(iter(found)) if len(found) == 1 else "both" if found else "neither", found
