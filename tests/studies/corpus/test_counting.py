@@ -234,5 +234,6 @@ def test_a_word_and_its_plural_are_one_sentence() -> None:
 
 
 def test_five_sentences_show_no_word() -> None:
-    found = count(["She baked."] * 5 + ["He slept. She slept."] * 3 + ["He left."] * 5, lang="en")
-    assert "baked" not in set(found.contexts["word"])
+    others = [f"He {verb}." for verb in ("slept", "danced", "waited", "shouted", "cooked")]
+    found = count(["She baked."] * 5 + others, lang="en")  # z is 2.24, the binomial p .0625
+    assert (found.tested, len(found.contexts)) == (1, 0)
