@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -100,11 +100,7 @@ def on_cluster(source: Path, job: Job, address: str | None, workers: int | None,
         from evenhand.distributed.streaming import streamed
 
         work = partial(_rewritten, job=job, done=done, whole=is_paragraphs(source, job.lines))
-        yield from streamed(partial(chunks, source, job, done), partial(_first, work), size=1, workers=workers)
-
-
-def _first(work: Callable[[Chunk], Edits], items: list[tuple[int, Chunk]]) -> Edits:
-    return [edits for _, chunk in items for edits in work(chunk)]
+        yield from streamed(chunks(source, job, done), work, workers)
 
 
 def _begin() -> None:

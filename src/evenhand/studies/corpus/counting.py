@@ -208,17 +208,13 @@ def _count(name: str, corpus: Corpus, vocabulary: Vocabulary, out: Path | None, 
 
 def _chunks(corpus: Corpus, vocabulary: Vocabulary, start: int, workers: int | None) -> Iterator[Tally]:
     """The counts of all documents from `start` on, some at a time; empty ones are no documents. -1: here."""
-    work = partial(_tally, vocabulary, start)
+    work = partial(tally, vocabulary=vocabulary, start=start)
     if workers == -1:
-        yield from map(work, enumerate(_sections(corpus, start)))
+        yield from map(work, _sections(corpus, start))
         return
     from evenhand.distributed.streaming import streamed
 
-    yield from streamed(partial(_sections, corpus, start), lambda items: work(items[0]), size=1, workers=workers)
-
-
-def _tally(vocabulary: Vocabulary, start: int, section: tuple[int, list[tuple[int, str]]]) -> Tally:
-    return tally(section[1], vocabulary, start)
+    yield from streamed(_sections(corpus, start), work, workers)
 
 
 def _sections(corpus: Corpus, start: int) -> Iterator[list[tuple[int, str]]]:
