@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand import Choose, Remembering
-from evenhand.models.served.address import Address
+from evenhand.models.served.connection import Address
 from evenhand.models.served.model import ServedModel
 
 TOP = {" A": -0.5, " B": -1.5, " C": -3.0, " the": -4.0, " I": -5.0}

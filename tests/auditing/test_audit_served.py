@@ -16,7 +16,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.errors import BadInput, ModelError, RunError, UnfitModel
 from evenhand.models.networks.causal import CausalLM
-from evenhand.models.served.address import Address
+from evenhand.models.served.connection import Address
 from evenhand.models.served.model import ServedModel
 from helpers import made_bbq, tiny
 from helpers.openai_server import FakeServer, serving

@@ -9,7 +9,7 @@ import torch
 
 import evenhand
 from evenhand import Answer, Likelihood, Pair, models
-from evenhand.auditing.precision import deviations, warning
+from evenhand.auditing.sampling import deviations, warning
 from evenhand.core.loop import measure_all
 from evenhand.core.questions import Question
 from evenhand.core.scores import Result, Value

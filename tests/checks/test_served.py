@@ -10,7 +10,7 @@ from tokenizers import decoders
 import evenhand
 from evenhand import Choose, Gate, Likelihood
 from evenhand.checks import plain_texts
-from evenhand.checks.served import server as findings
+from evenhand.checks.doctor import server as findings
 from evenhand.errors import ModelError
 from evenhand.gate.policy import Rule
 from evenhand.models.networks.causal import CausalLM

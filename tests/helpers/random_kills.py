@@ -22,7 +22,7 @@ import evenhand.auditing.importing
 import evenhand.auditing.track
 import evenhand.models.loading.load
 import evenhand.report.page
-import evenhand.studies.corpus.folder
+import evenhand.studies.corpus.counting
 import evenhand.studies.debias  # noqa: F401
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run

@@ -4,7 +4,7 @@ import sys
 import pytest
 from scipy import stats
 
-from evenhand.stats.student import quantile, tail
+from evenhand.stats.intervals import quantile, tail
 
 
 @pytest.mark.parametrize("freedom", [1, 2.5, 19, 1e6])

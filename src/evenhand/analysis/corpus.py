@@ -13,9 +13,8 @@ from scipy.special import bdtr, bdtrc
 
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import Floats, percentiles, proportion_interval
+from evenhand.stats.intervals import Floats, percentiles, proportion_interval, quantile
 from evenhand.stats.significance import holm, interval_test
-from evenhand.stats.student import quantile
 from evenhand.stats.verdict import ALPHA, adjust, decide
 
 SMOOTHED = 0.5

@@ -1,12 +1,11 @@
 """What papers say that well-known models score, and how that was measured differently, if it was."""
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 
 from evenhand.core.dataset import base_name
+from evenhand.datasets.files.bundled import read_tsv
 from evenhand.runs.record import RunRecord, TaskRecord
 
 
@@ -79,5 +78,4 @@ def _differs(row: dict[str, str], task: TaskRecord) -> Iterator[str]:
 
 @cache
 def _table() -> list[dict[str, str]]:
-    text = (files("evenhand.analysis") / "data" / "reference.tsv").read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines(), delimiter="\t"))
+    return read_tsv("reference.tsv", "evenhand.analysis")

@@ -1,11 +1,10 @@
 """Whether a measure orders models by their bias, where that was tried with models of known bias."""
 
-import csv
 import math
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
+from evenhand.datasets.files.bundled import read_tsv
 from evenhand.runs.record import RunRecord, TaskRecord
 
 ORDERS, PARTLY = 0.9, 0.5
@@ -42,11 +41,9 @@ def followed(run: RunRecord, task: TaskRecord, estimand: str = "") -> Followed |
 
 @cache
 def _all() -> dict[tuple[str, str, str], Followed]:
-    text = (files("evenhand.analysis") / "data" / "followed.tsv").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
     return {
         (row["dataset"], row["measure"], row["estimand"]): Followed(
             row["reading"], row["model"], int(row["models"]), int(row["rises"]) * float(row["spearman"] or "nan")
         )
-        for row in csv.DictReader(lines, delimiter="\t")
+        for row in read_tsv("followed.tsv", "evenhand.analysis")
     }

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from evenhand.analysis.tracking import Track, tracked
 from evenhand.auditing.audit import run_folder
 from evenhand.auditing.checkpoints import RECORD, check_alike, checkpoints
 from evenhand.auditing.sweep import run_names, sweep
-from evenhand.auditing.wanted import Given, Measures, Named, Wanted
+from evenhand.auditing.wanted import Wanted
 from evenhand.core.files import prepare, write_whole
 from evenhand.errors import BadInput, OtherModel, RunError
 from evenhand.models.loading.names import find, kind
@@ -31,15 +32,6 @@ PAGE, NUMBERS, FIGURE = "track.html", "track.json", "track"
 def track(
     models: str | Path | Sequence[str | Path],
     *,
-    suite: Named = "all",
-    lang: Named = None,
-    dataset: Given = None,
-    measure: Measures = None,
-    templates: Named = None,
-    pairs: Named = None,
-    options: Mapping[str, Any] | None = None,
-    limit: int | None = None,
-    seed: int = 0,
     out: str | Path = "runs/track",
     revision: str | Sequence[str] | None = None,
     form: str = "svg",
@@ -49,7 +41,7 @@ def track(
 
     `models` are folders, Hub ids (`ID@REVISION`, or one id and a list of `revision`), the output folder of a training
     (its checkpoint-* in the order of their numbers, then the final model in it) and run folders, which are taken as
-    they are. What is measured is said as for `evenhand.audit`; `how` goes to `evenhand.sweep`. The same call goes on
+    they are. `how` is what `evenhand.audit` and `evenhand.sweep` take: what is measured, and how. The same call goes on
     where it was stopped: a finished run is measured again only if its checkpoint is newer, or if it lacks something.
 
     `out` gets track.html, track.json and a figure in the form svg, pdf, png or html.
@@ -60,11 +52,12 @@ def track(
     for name in ("name", "fresh", "gate", "baseline"):
         if name in how:
             raise BadInput(f"`{name}` is not for track: it names, deletes and judges no runs. Audit the checkpoint.")
-    wanted = Wanted.of(suite, lang, dataset, measure, templates, pairs, options, limit, seed)
+    what = {name: value for name, value in how.items() if name in signature(Wanted.of).parameters}
+    wanted = Wanted.of(**what)
     found = checkpoints(models, revision)
-    chosen: dict[str, Any] = {"suite": suite if suite not in ("all", ["all"]) else None, "dataset": dataset}
-    chosen |= {"measure": measure, "templates": templates, "pairs": pairs, "options": options, "limit": limit}
-    useless = [name for name, value in chosen.items() if value]
+    useless = [
+        name for name, value in what.items() if value and value not in ("all", ["all"]) and name not in ("lang", "seed")
+    ]
     if useless and all(isinstance(one, Path) for one in found):
         raise BadInput(
             f"Finished runs are taken as they are, with all that they measured. `{useless[0]}` is for models that are "
@@ -79,13 +72,11 @@ def track(
     asked = cache(lambda kind: [one.record for one in wanted.asked(kind)])
     _check_same(list(given.values()), asked, next((kind(find(str(named[name]))) for name in folders), None))
     prepare(out)
-    what: dict[str, Any] = {"suite": suite, "lang": lang, "dataset": dataset, "measure": measure, "options": options}
-    what |= {"templates": templates, "pairs": pairs, "limit": limit, "seed": seed, "out": out, **how}
     runs = []
     for name, one in named.items():
         run = given.get(name) or _finished(folders[name], str(one), asked, how)
         try:
-            runs.append(run or next(iter(sweep([str(one)], name=name, **what))))
+            runs.append(run or next(iter(sweep([str(one)], name=name, out=out, **how))))
         except OtherModel as error:
             raise RunError(
                 f"'{one}' has changed since it was measured: its run in '{folders[name]}' is of other weights. Delete "

@@ -12,13 +12,13 @@ from evenhand.cli import datasets, nli, terminal
 from evenhand.cli.audit import audit
 from evenhand.cli.compare import compare
 from evenhand.cli.corpus import corpus
+from evenhand.cli.datasets import measures
 from evenhand.cli.debias import debias
 from evenhand.cli.doctor import doctor
 from evenhand.cli.export import export
 from evenhand.cli.flags import as_flags
 from evenhand.cli.gate import gate
 from evenhand.cli.import_scores import import_scores
-from evenhand.cli.measures import measures
 from evenhand.cli.metaeval import metaeval
 from evenhand.cli.reproduce import reproduce
 from evenhand.cli.runs import runs

@@ -1,6 +1,7 @@
-"""`evenhand datasets`: list, show, export, fetch and lint datasets."""
+"""`evenhand datasets`: list, show, export, fetch and lint datasets; `evenhand measures`: list the measures."""
 
 import csv
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -138,3 +139,16 @@ def datasets_lint(
         terminal.show(linted(found.pairs, found.clean, found.failing, found.frame, shown))
     if found.faults:
         raise typer.Exit(1)
+
+
+def measures(plugin: Plugins = None) -> None:
+    """List the measures and how to read them."""
+    from evenhand.core.measure import Traits
+    from evenhand.measures import MEASURES
+
+    for name, measure in sorted(MEASURES.items()):
+        neutral = "no neutral value" if math.isnan(measure.neutral) else f"neutral at {measure.neutral:g}"
+        terminal.show(f"{name} (version {measure.version}, {neutral})")
+        terminal.show(f"    {(measure.__doc__ or '').splitlines()[0]}\n    {measure.reading}")
+        if answers := Traits.of(measure).answers:
+            terminal.show(f"    made of {', '.join(answers)}")

@@ -96,7 +96,7 @@ def report(
 
     The page is one file with scorecard, charts and sentences. It needs no network.
     """
-    from evenhand.report.saving import save
+    from evenhand.report.page import save
     from evenhand.runs.folder import Run
 
     terminal.show(str(save([Run.load(run) for run in runs], out, force=force)))

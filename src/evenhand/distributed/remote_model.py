@@ -16,7 +16,7 @@ from importlib.metadata import version
 from operator import methodcaller
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import ray
 from ray.exceptions import RayError
@@ -135,13 +135,11 @@ class RemoteModel:
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         """The batches that answer these questions, as a worker plans them."""
-        plan: Plan = self.ask(methodcaller("plan", tuple(questions)))
-        return plan
+        return cast("Plan", self.ask(methodcaller("plan", tuple(questions))))
 
     def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
         """For each text and span, the number of tokens."""
-        counts: list[int] = self.ask(methodcaller("count_tokens", tuple(places)))
-        return counts
+        return cast("list[int]", self.ask(methodcaller("count_tokens", tuple(places))))
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer for each question, in order."""
@@ -222,11 +220,9 @@ class RemoteModel:
 
     def _check_version(self, said: Mapping[str, Any]) -> str:
         """The address of a worker that has started; an error if it has another version."""
-        here, there = version("evenhand"), said["evenhand"]
-        if there != here:
-            has = f"evenhand {there}" if there else "no evenhand"
-            same = "Install the same on every machine."
-            raise ClusterError(f"The worker on {said['where']} has {has}, this machine evenhand {here}. {same}")
+        if said["evenhand"] != (here := f"evenhand {version('evenhand')}"):
+            has = f"The worker on {said['where']} has {said['evenhand']}"
+            raise ClusterError(f"{has}, this machine {here}. Install the same on every machine.")
         return str(said["where"])
 
     def _check_same(self, said: Mapping[str, Any], where: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import ray
 from ray import exceptions
@@ -28,9 +28,9 @@ def worker_class() -> Any:
             from importlib import metadata
 
             try:
-                version = metadata.version("evenhand")
+                version = f"evenhand {metadata.version('evenhand')}"
             except metadata.PackageNotFoundError:
-                version = None
+                version = "no evenhand"
             return {"where": ray.util.get_node_ip_address(), "evenhand": version}
 
         def call(self, load: Any, function: Any, *arguments: Any) -> Any:
@@ -88,5 +88,4 @@ def load_model(source: str, n_threads: int, loading: Mapping[str, Any]) -> Plann
     import torch
 
     torch.set_num_threads(n_threads)
-    model: Planned = models.load(source, **loading)
-    return model
+    return cast("Planned", models.load(source, **loading))

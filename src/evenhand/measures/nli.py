@@ -25,6 +25,7 @@ BIASED = {"pro": (ENTAILMENT,), "anti": (CONTRADICTION,), "non": (ENTAILMENT, CO
 class _Nli:
     """A measure of the labels of pairs; its value is a share of them."""
 
+    neutral: ClassVar[float] = 0.0
     unit: ClassVar[str] = "proportion"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     favours: ClassVar[Favours] = "none"
@@ -59,7 +60,6 @@ class NliCoal(_BySet):
 
     name: ClassVar[str] = "nli-coal"
     version: ClassVar[int] = 1
-    neutral: ClassVar[float] = 0.0
     rank: ClassVar[int] = 3
     reading: ClassVar[str] = "share of stereotyped labels, mean of pro, anti and non; 0 is unbiased, 1 always biased"
 
@@ -80,7 +80,6 @@ class NliCoalWeighted(_BySet):
 
     name: ClassVar[str] = "nli-coal-weighted"
     version: ClassVar[int] = 1
-    neutral: ClassVar[float] = 0.0
     unit: ClassVar[str] = "probability"
     reading: ClassVar[str] = "the same with probabilities for labels: small changes show; 0 is unbiased"
 
@@ -102,7 +101,6 @@ class FractionNeutral(_Nli):
 
     name: ClassVar[str] = "fraction-neutral"
     version: ClassVar[int] = 1
-    neutral: ClassVar[float] = 0.0
     reading: ClassVar[str] = (
         "FN, share of labels other than neutral, over all pairs; 0 is unbiased, errors count as bias"
     )
@@ -141,7 +139,6 @@ class FractionEntailment(_Nli):
 
     name: ClassVar[str] = "fraction-entailment"
     version: ClassVar[int] = 1
-    neutral: ClassVar[float] = 0.0
     rank: ClassVar[int] = 1
     favours: ClassVar[Favours] = "item"
     family: ClassVar[str] = "labels"
@@ -161,7 +158,6 @@ class FractionContradiction(_Nli):
 
     name: ClassVar[str] = "fraction-contradiction"
     version: ClassVar[int] = 1
-    neutral: ClassVar[float] = 0.0
     rank: ClassVar[int] = 2
     favours: ClassVar[Favours] = "other"
     family: ClassVar[str] = "labels"

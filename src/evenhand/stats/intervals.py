@@ -7,13 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from evenhand.stats.student import quantile
-
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 DRAWS = 10_000
 FEW, MANY = 8, 2_000
 """With 8 to 2,000 clusters a bootstrap is worth its time."""
+
+
+def quantile(q: float, freedom: float) -> float:
+    """The value below which a share q of the t distribution lies, without scipy.stats, whose import takes a second."""
+    return float(special.stdtrit(freedom, q))
+
+
+def tail(t: float, freedom: float) -> float:
+    """The probability of a value above t."""
+    return float(special.stdtr(freedom, -t))
 
 
 def clustered_interval(

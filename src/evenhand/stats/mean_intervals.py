@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered_interval, constant, numbered
+from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered_interval, constant, numbered, quantile
 from evenhand.stats.significance import interval_test, sign_flip_test
-from evenhand.stats.student import quantile
 
 
 class IntervalAndTest(NamedTuple):

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.stats.intervals import DRAWS, FEW, MANY, Floats, Indices, numbered, percentiles
-from evenhand.stats.student import quantile
+from evenhand.stats.intervals import DRAWS, FEW, MANY, Floats, Indices, numbered, percentiles, quantile
 
 CALLS = 1_000
 """Draws for a summary that must be called for each of them."""

@@ -8,8 +8,7 @@ from functools import cache
 import numpy as np
 from scipy import special
 
-from evenhand.stats.intervals import Floats, numbered
-from evenhand.stats.student import quantile, tail
+from evenhand.stats.intervals import Floats, numbered, quantile, tail
 
 MOST_COINS = 2**28
 """Coins to toss for one test: with very many clusters fewer draws do."""

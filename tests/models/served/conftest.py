@@ -6,7 +6,7 @@ import pytest
 from tokenizers import decoders
 
 from evenhand.models.networks.causal import CausalLM
-from evenhand.models.served.address import Address
+from evenhand.models.served.connection import Address
 from evenhand.models.served.model import ServedModel
 from helpers import tiny
 from helpers.openai_server import FakeServer, serving

@@ -11,9 +11,8 @@ import pytest
 import evenhand
 from evenhand.errors import BadInput, ModelError, ModelNotFound
 from evenhand.models.served import replies
-from evenhand.models.served.address import Address
 from evenhand.models.served.client import Client, Request
-from evenhand.models.served.connection import Response
+from evenhand.models.served.connection import Address, Response
 from evenhand.models.served.model import ServedModel
 
 from .conftest import Connect

@@ -14,9 +14,8 @@ from evenhand.core.questions import Question
 from evenhand.errors import EvenhandError, ModelError
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.served import connection
-from evenhand.models.served.address import Address
 from evenhand.models.served.client import Client, Request
-from evenhand.models.served.connection import Connection, Response
+from evenhand.models.served.connection import Address, Connection, Response
 from evenhand.models.served.model import ServedModel
 from helpers import tiny
 from helpers.openai_server import HUGE, MALFORMED, FakeServer

@@ -17,8 +17,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.stats.significance import signed_rank_z
 from evenhand.studies.reproduce import reproduce
-from evenhand.studies.reproduce.bartl2020 import GROUPS
-from evenhand.studies.reproduce.bartl2020_inputs import AsReleased, masked_text
+from evenhand.studies.reproduce.bartl2020 import GROUPS, AsReleased, masked_text
 from helpers import tiny
 from helpers.typed import all_of
 

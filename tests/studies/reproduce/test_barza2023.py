@@ -15,7 +15,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.errors import ModelNotFound
 from evenhand.studies.reproduce import Reproduction, reproduce
 from evenhand.studies.reproduce.barza2023 import tables
-from evenhand.studies.reproduce.barza2023.cells import TABLE_5
+from evenhand.studies.reproduce.barza2023.tables import TABLE_5
 from helpers import tiny
 
 pytestmark = pytest.mark.usefixtures("without_pages")

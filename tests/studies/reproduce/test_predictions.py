@@ -9,7 +9,7 @@ from evenhand import BadInput
 from evenhand.analysis.two_runs import Means
 from evenhand.errors import DataNotFound
 from evenhand.studies.reproduce import reproduce
-from evenhand.studies.reproduce.predictions import every_pair, neighbours, orderings
+from evenhand.studies.reproduce.base import every_pair, neighbours, orderings
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 

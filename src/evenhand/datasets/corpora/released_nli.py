@@ -2,7 +2,7 @@
 
 from pathlib import PurePosixPath
 
-from evenhand.datasets.corpora.biased_nli import Labels, whole
+from evenhand.datasets.corpora.biased import Labels, whole
 from evenhand.datasets.corpora.nli_examples import Example, examples
 from evenhand.datasets.files.releases import RELEASES, locate
 from evenhand.datasets.nli import words_and_captions

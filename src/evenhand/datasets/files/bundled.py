@@ -17,5 +17,6 @@ def read_toml(name: str, package: str = "evenhand.datasets") -> dict[str, Any]:
 
 
 def read_tsv(name: str, package: str = "evenhand.datasets") -> list[dict[str, str]]:
-    """The rows of a tsv file; quotation marks are part of the text."""
-    return list(csv.DictReader(read_text(name, package).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    """The rows of a tsv file; quotation marks are part of the text, lines that begin with # are remarks."""
+    lines = [line for line in read_text(name, package).splitlines() if not line.startswith("#")]
+    return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))

@@ -17,8 +17,7 @@ import httpcore
 
 from evenhand.core.files import from_json, parsed
 from evenhand.errors import BadInput, ModelError, ModelNotFound
-from evenhand.models.served.address import Address
-from evenhand.models.served.connection import Connection, Response
+from evenhand.models.served.connection import Address, Connection, Response
 
 AGAIN = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
 """Statuses after which a request is sent again."""

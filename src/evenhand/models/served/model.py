@@ -14,9 +14,9 @@ from evenhand.models.planning.plan import normalised
 from evenhand.models.planning.sequences import as_choice, label_words
 from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served import asking, replies
-from evenhand.models.served.address import Address
 from evenhand.models.served.asking import KINDS, UNCLEAR
 from evenhand.models.served.client import Client, Reply, Request
+from evenhand.models.served.connection import Address
 from evenhand.models.served.probe import CLOSE, asked, probe
 
 log = logging.getLogger(__name__)

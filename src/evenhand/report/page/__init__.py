@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from evenhand.core.files import public_path, write_whole
+from evenhand.core.files import check_new, prepare, public_path, write_whole
 from evenhand.errors import BadInput
 from evenhand.report.page import provenance, readings
 from evenhand.report.page.changes import Changed
@@ -122,3 +122,18 @@ def environment() -> Environment:
         "script": Markup(_look("page.js")),
     }
     return made
+
+
+def save(runs: Sequence[Run], out: str | Path | None = None, *, force: bool = False) -> Path:
+    """Write the page, by default to report.html in the folder of one run, or here for several; give its path.
+
+    A file that exists is replaced only with `force`; the page in a run's folder is ours, and always is.
+    """
+    path = Path(out).expanduser() if out is not None else runs[0].path / FILE if len(runs) == 1 else Path(FILE)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise BadInput(f"A page is an HTML file: `out` must end in .html. Got '{path}'.")
+    check_new(path, force or path.resolve() in [(run.path / FILE).resolve() for run in runs])
+    html = page(runs).encode()
+    prepare(path.parent)
+    write_whole(path, lambda file: file.write(html))
+    return path

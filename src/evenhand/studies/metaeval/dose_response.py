@@ -11,7 +11,7 @@ import pandas as pd
 
 from evenhand.core.files import write_whole
 from evenhand.core.scores import generator
-from evenhand.datasets.corpora.biased_nli import whole
+from evenhand.datasets.corpora.biased import whole
 from evenhand.errors import BadInput
 from evenhand.stats.correlation import correlation, fitted
 from evenhand.stats.intervals import FEW

@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand.core.files import prepare, slug, write_whole
 from evenhand.datasets.checking import check_choice
-from evenhand.datasets.corpora.biased_nli import CORRECT, Order, controlled, labelled
+from evenhand.datasets.corpora.biased import CORRECT, Order, controlled, labelled
 from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.datasets.corpora.released_nli import SETS, released_dev, released_labels, released_train
 from evenhand.errors import BadInput, UnknownName

@@ -11,7 +11,7 @@ import pandas as pd
 from evenhand.analysis.paired import pairs
 from evenhand.core.files import slug
 from evenhand.core.scores import generator
-from evenhand.datasets.corpora.biased_texts import stereotyped
+from evenhand.datasets.corpora.biased import stereotyped
 from evenhand.datasets.kinds import professions
 from evenhand.errors import UnknownName
 from evenhand.models.loading.names import DEFAULT, find

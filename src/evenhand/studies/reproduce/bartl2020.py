@@ -1,6 +1,7 @@
 """Bartl, Nissim and Gatt 2020, Unmasking Contextual Stereotypes: Tables 4 and 5."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,13 +12,79 @@ from evenhand.analysis.paired import changes, pairs, signed_ranks
 from evenhand.auditing.audit import audit
 from evenhand.auditing.importing import from_scores
 from evenhand.core.files import slug
+from evenhand.core.questions import Answer, Fill, Question
 from evenhand.datasets.corpora.texts import Splitter, sentences
 from evenhand.datasets.files.rows import rows
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.loading.names import DEFAULT, find
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.models.planning.plan import Batch, Ids, Plan, Read, Reading, Values
+from evenhand.models.planning.running import work_through
+from evenhand.models.planning.tokens import TOO_LONG, UNKNOWN
 from evenhand.runs.folder import Run
 from evenhand.studies.reproduce.base import Reproduction, published, versus
 from evenhand.studies.train_and_measure import check, recipe_of, trained
+
+LENGTH = 16  # the next power of two of the longest sentence in words, not in tokens
+
+
+class AsReleased:
+    """Wraps a model: turns a `Fill` into the input that the code of Bartl et al. (2020) makes of it.
+
+    Words to mask are searched for in the sentence, so other matches are masked too ("lodging [MASK]ager"). There is one
+    mask per word. Every input is cut or padded to 16 tokens, padded with [MASK], and the padding is attended to. The
+    first mask is taken for the target, and the token there in the unmasked sentence for its word.
+    """
+
+    def __init__(self, model: MaskedLM) -> None:
+        self.model = model
+        self.name = f"{model.name}--as-released"
+        self.fingerprint = f"{model.fingerprint}-as-released"
+        self.about = {**model.about, "inputs": "as released by Bartl et al. 2020"}
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        """One answer for each question, in order."""
+        return work_through(self.plan(questions), self.stream)
+
+    def plan(self, questions: Sequence[Question]) -> Plan:
+        """The batches that answer these questions."""
+        pairs = []
+        for question in questions:
+            if not isinstance(question, Fill):
+                raise UnfitModel("The released code of Bartl et al. 2020 answers only questions about blanks.")
+            pairs.append((question.text, masked_text(question, self.model.tokenizer.mask_token)))
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        ids = dict(zip(texts, self._ids(texts), strict=True))
+        return Plan([self._reading(ids[plain], ids[masked]) for plain, masked in pairs], self.model.limit)
+
+    def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterable[tuple[int, Values]]:
+        """The values of each batch; inputs all have one length, so nothing else is padded."""
+        return self.model.stream(batches)
+
+    def _reading(self, plain: Ids, masked: Ids) -> Reading:
+        tokenizer = self.model.tokenizer
+        if tokenizer.unk_token_id in plain:
+            return Reading(note=UNKNOWN)
+        if tokenizer.mask_token_id not in masked:  # the target was cut off
+            return Reading(note=TOO_LONG)
+        first = masked.index(tokenizer.mask_token_id)
+        return Reading((Read(masked, ((first, plain[first]),)),))
+
+    def _ids(self, texts: Sequence[str]) -> Iterator[Ids]:
+        tokenizer = self.model.tokenizer
+        for ids in tokenizer(list(texts))["input_ids"] if texts else ():
+            yield (*ids[:LENGTH], *[tokenizer.mask_token_id] * (LENGTH - len(ids)))
+
+
+def masked_text(question: Fill, mask: str = "[MASK]") -> str:
+    """The sentence as in the released columns Sent_TM (nothing hidden) and Sent_TAM."""
+    # A target is found at the start of words too; inside words ("mason") the author corrected it by hand.
+    text = re.sub(rf"\b{re.escape(question.answer)}", mask, question.text)
+    for span in question.hidden:
+        for word in span.of(question.text).split():
+            text = re.sub(rf"\b{re.escape(word)}(?!\w)", mask, text)
+    return text
+
 
 GROUPS = ("balanced", "female", "male")
 Mode = Literal["paper", "released"]
@@ -103,7 +170,7 @@ def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[st
     if mode == "paper":
         return audit(model, suite="becpro", lang=language, out=out, options=forms, **loading)
     from evenhand.models import load_masked
-    from evenhand.studies.reproduce.bartl2020_inputs import AsReleased
+    from evenhand.studies.reproduce.bartl2020 import AsReleased
 
     wrapped = AsReleased(load_masked(model, **loading))
     return audit(wrapped, suite="becpro", lang=language, out=out, options={"masks": "words", **forms})

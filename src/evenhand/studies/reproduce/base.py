@@ -1,16 +1,22 @@
-"""The result of a reproduction, and the numbers that papers print."""
+"""The result of a reproduction, and what papers publish: numbers, tables, predictions of models."""
 
-import tomllib
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from evenhand.analysis.hypotheses import Claim
+from evenhand.analysis.two_runs import Values
+from evenhand.core.scores import generator
+from evenhand.datasets.files.bundled import read_toml
+from evenhand.errors import DataNotFound
 from evenhand.runs.folder import Run
+from evenhand.stats.significance import holm
+from evenhand.stats.verdict import ALPHA
 
 
 @dataclass(frozen=True)
@@ -40,4 +46,45 @@ def versus(number: float | None, found: float | Mapping[Any, Any] | None) -> dic
 
 def published(paper: str) -> dict[str, Any]:
     """The paper's numbers."""
-    return tomllib.loads((files("evenhand.studies.reproduce") / "data" / f"{paper}.toml").read_text("utf-8"))
+    return read_toml(f"{paper}.toml", "evenhand.studies.reproduce")
+
+
+Pair = tuple[str, str]
+
+
+def folder(name: str, source: str) -> Path:
+    """The folder of a paper's published predictions, under EVENHAND_DATA."""
+    found = Path(os.environ.get("EVENHAND_DATA", "")) / "published" / name
+    if not found.is_dir():
+        raise DataNotFound(
+            f"The published predictions are not on this machine. Put them under EVENHAND_DATA/published/{name}/: they "
+            f"are in {source}."
+        )
+    return found
+
+
+def every_pair(order: Mapping[str, float]) -> list[Pair]:
+    """All pairs of models, the higher one first."""
+    return list(combinations(sorted(order, key=lambda model: -order[model]), 2))
+
+
+def neighbours(order: Mapping[str, float]) -> list[Pair]:
+    """Each model with the next lower one."""
+    return list(pairwise(sorted(order, key=lambda model: -order[model])))
+
+
+def orderings(of: str, compared: Iterable[tuple[Pair, Values]], seed: int = 0) -> str:
+    """Which orderings are shown: a sentence. `compared` has, for each pair, the values of the lower and higher model.
+
+    An ordering is shown where the interval of the difference leaves out 0 and its p, adjusted by Holm over all pairs,
+    is below .05.
+    """
+    pairs, rows = [], []
+    for pair, values in compared:
+        pairs.append(pair)
+        rows.append(values.row(generator(seed, {"models": " ".join(pair)}), same=False))
+    adjusted = holm([row["p"] for row in rows])
+    shown = [row["low"] > 0 and p < ALPHA for row, p in zip(rows, adjusted, strict=True)]
+    told = f"{of}: {sum(shown)} of {len(pairs)} published orderings of two models are shown (p adjusted by Holm)."
+    open_ = [f"{one} above {other}" for (one, other), is_shown in zip(pairs, shown, strict=True) if not is_shown]
+    return f"{told} Not shown: {'; '.join(open_)}." if open_ else told

@@ -12,8 +12,7 @@ from evenhand.auditing.importing import from_scores
 from evenhand.core.files import read_given
 from evenhand.errors import BadInput, UnknownName
 from evenhand.runs.folder import Run
-from evenhand.studies.reproduce.base import Reproduction, versus
-from evenhand.studies.reproduce.predictions import every_pair, folder, orderings
+from evenhand.studies.reproduce.base import Reproduction, every_pair, folder, orderings, versus
 
 TASKS = {"intrasentence": "stereoset-intrasentence", "intersentence": "stereoset-intersentence", "overall": "stereoset"}
 MEASURES = {"LM": "stereoset-lm", "SS": "stereoset-ss", "ICAT": "icat"}

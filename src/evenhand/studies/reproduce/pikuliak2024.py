@@ -16,8 +16,7 @@ from evenhand.datasets.files.bundled import read_tsv
 from evenhand.errors import BadInput, UnknownName
 from evenhand.measures.gest import MEN, WOMEN, StereotypeRate
 from evenhand.stats.intervals import Floats
-from evenhand.studies.reproduce.base import Reproduction, versus
-from evenhand.studies.reproduce.predictions import folder, neighbours, orderings
+from evenhand.studies.reproduce.base import Reproduction, folder, neighbours, orderings, versus
 
 SHOWN = ("bert-base-uncased", "gpt2")
 SHARED = "3"

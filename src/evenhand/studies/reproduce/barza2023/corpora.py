@@ -9,7 +9,7 @@ import pandas as pd
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import DEFAULT
 from evenhand.studies.corpus.learning import BASE, DEBIASED, learned
-from evenhand.studies.reproduce.barza2023.cells import ACROSS, cell, stands_in
+from evenhand.studies.reproduce.barza2023.tables import ACROSS, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
 
 TOXIC = ("jigsaw-toxic", "jigsaw-severe-toxic")

@@ -14,7 +14,7 @@ from evenhand.errors import BadInput
 from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.report import plots
-from evenhand.studies.reproduce.barza2023.cells import ACROSS, cell, stands_in
+from evenhand.studies.reproduce.barza2023.tables import ACROSS, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction
 from evenhand.studies.train_and_measure import Study
 

@@ -15,7 +15,7 @@ from evenhand.models.loading.names import DEFAULT
 from evenhand.report.figures import draw
 from evenhand.runs.folder import Run
 from evenhand.stats.intervals import clustered_interval
-from evenhand.studies.reproduce.barza2023.cells import ACROSS, cell, stands_in
+from evenhand.studies.reproduce.barza2023.tables import ACROSS, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction
 from evenhand.studies.train_and_measure import check, recipe_of, trained
 

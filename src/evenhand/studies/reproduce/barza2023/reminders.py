@@ -12,7 +12,7 @@ from evenhand.datasets.corpora.texts import reminders as sentences_with
 from evenhand.datasets.corpora.texts import sampled
 from evenhand.mitigation.substitute import substituted
 from evenhand.models.loading.names import DEFAULT
-from evenhand.studies.reproduce.barza2023.cells import ACROSS, TABLE_5, cell, stands_in
+from evenhand.studies.reproduce.barza2023.tables import ACROSS, TABLE_5, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction, published
 from evenhand.studies.train_and_measure import Study
 
