@@ -47,6 +47,7 @@ from evenhand.mitigation.swap_file import swap_text as swap_text
 from evenhand.models import load as load
 from evenhand.models.cache import Remembering as Remembering
 from evenhand.models.table import Table as Table
+from evenhand.report.paper_table import table as table
 from evenhand.runs.folder import Run as Run
 from evenhand.studies.debias import debias as debias
 

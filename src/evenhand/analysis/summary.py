@@ -35,11 +35,13 @@ def lean(run: Run, row: ValueRecord) -> str:
 def main_rows(run: Run, task: TaskRecord) -> list[ValueRecord]:
     """What a task is judged by: stereotype and default of all items, the headline first.
 
-    Where there is no stereotype to tell from a default: women minus men by group, or else the value of all items.
+    Where there is no stereotype to tell from a default: women minus men by group, or else the value of all items,
+    or of those about gender.
     """
     rows = run.rows_of(*task.name)
     both = [row for row in rows if row.estimand and not row.groups]
-    whole = [value for value in run.values_of(*task.name) if not value.groups]
+    values = run.values_of(*task.name)
+    whole = [value for value in values if value.groups == task.judged_by] or [v for v in values if not v.groups]
     return both or [row for row in rows if row.contrast] or whole
 
 

@@ -25,6 +25,7 @@ from evenhand.cli.runs import runs
 from evenhand.cli.serve import serve
 from evenhand.cli.show import figures, report, rescore, show
 from evenhand.cli.swap import swap
+from evenhand.cli.table import table
 from evenhand.cli.track import track
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
@@ -109,6 +110,7 @@ COMMANDS: list[tuple[str, Callable[..., None], str]] = [  # group, command, exam
     (UNDERSTAND, report, "evenhand report runs/mini-en --out page.html"),
     (UNDERSTAND, figures, "evenhand figures runs/mini-en --format png"),
     (UNDERSTAND, compare, "evenhand compare runs/before runs/after --as markdown"),
+    (UNDERSTAND, table, "evenhand table runs/one runs/other --as latex"),
     (UNDERSTAND, export, "evenhand export runs/mini-en --as csv --out values.csv"),
     (UNDERSTAND, serve, "evenhand serve runs"),
     (DECIDE, gate, "evenhand gate runs/mini-en --policy policy.toml"),

@@ -57,12 +57,12 @@ def bibtex(runs: Sequence[Run], *, cite: Sequence[str] = ()) -> str:
     that the model was trained on, such as gap, which a run does not know of.
     """
     why: dict[str, list[str]] = {OWN: ["the measurements"]}
-    own_data: list[str] = []
+    own: list[str] = []
     for run in runs:
         for task in run.record.tasks:
             for reason, keys in reasons(task):
-                if not keys and reason.startswith("dataset "):
-                    own_data.append(reason)
+                if not keys and reason.startswith(("dataset ", "measure ")):
+                    own.append(reason)
                 for key in keys:
                     why.setdefault(key, []).append(reason)
     known = {name: keys for (kind, name), keys in cited().items() if kind in ("corpus", "dataset") and keys}
@@ -73,7 +73,7 @@ def bibtex(runs: Sequence[Run], *, cite: Sequence[str] = ()) -> str:
             why.setdefault(key, []).append(f"corpus {corpus}")
     versions = dict.fromkeys(str(run.record.evenhand) for run in runs)
     lines = [_comment(f"{run.record.model} ({run.record.fingerprint}). {run.record.sample}".rstrip()) for run in runs]
-    lines += [f"{_comment(name)}: no citation known, cite its source" for name in dict.fromkeys(own_data)]
+    lines += [f"{_comment(name)}: not evenhand's; cite it as its author asks" for name in dict.fromkeys(own)]
     for key, behind in why.items():
         fields = dict(works()[key]) | ({"note": f"Version {', '.join(versions)}"} if key == OWN else {})
         lines += ["", _comment(f"For {'; '.join(dict.fromkeys(behind))}"), *_entry(key, fields)]

@@ -11,7 +11,7 @@ from evenhand.runs.record import TaskRecord
 VALUES = (
     *("model", "fingerprint", "dataset", "dataset_version", "measure", "measure_version"),
     *("value", "low", "high", "n", "unscored", "neutral", "note"),
-    *("p", "p_holm", "clusters", "needed", "detectable", "lean", "contrast", "estimand", "kind", "doctor"),
+    *("p", "p_holm", "clusters", "needed", "detectable", "lean", "size", "contrast", "estimand", "kind", "doctor"),
 )
 COLUMNS = ("dataset", "id", "measure", "score")
 """Columns of the scores that are not groups."""

@@ -8,6 +8,7 @@ from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
+from evenhand.stats.size import size
 from evenhand.stats.verdict import decide
 
 
@@ -27,6 +28,8 @@ class Fact(Estimate):
     """Whether it is the value of a part within a group, such as one profession."""
     lean: str = ""
     """Which side of neutral it leans to, or why there is no verdict: stats.verdict."""
+    size: str = ""
+    """How large the lean is: stats.size."""
     contrast: str = ""
     """For a mean difference between partners, which: "female - male"."""
     estimand: str = ""
@@ -94,4 +97,5 @@ def _fact(row: ValueRecord, task: TaskRecord, audit: AuditRecord) -> Fact:
     more = {"measure_version": row.version, "neutral": row.at, "limit": task.limit, "kind": audit.kind}
     more |= {"part": bool(task.within) and task.within in row.groups, "doctor": audit.diagnosis}
     lean = decide(row.estimate, row.at, unfit=audit.unfit_for(task)).word
-    return Fact(**same | asdict(found) | more, lean=lean)
+    sized = size(row.estimate, row.at, task.unit) if lean in ("above", "below") else ""
+    return Fact(**same | asdict(found) | more, lean=lean, size=sized)

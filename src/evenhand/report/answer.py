@@ -13,16 +13,18 @@ from evenhand.report.page.section import Line, Measured
 from evenhand.report.page.short import lead, main_leans, summary
 from evenhand.report.tables import VERDICTS, line
 from evenhand.runs.folder import Run
+from evenhand.stats.size import MARKS
+from evenhand.stats.size import RULE as SIZES
 from evenhand.stats.verdict import RULE
 
 NARROWEST, WIDEST = 80, 110
 ROWS = 11
 """Rows of the table; more are left to `--full`."""
-SENTENCES = 3
-"""Leans that are told in a sentence each."""
+SENTENCES = 4
+"""Leans that are told in a sentence each; the others are marked in the table."""
 CONCERNS = 4
-WIDTHS = (7, 17, 25, 10)
-"""Of value, interval, verdict and trust."""
+WIDTHS = (7, 17, 28, 10)
+"""Of value, interval, verdict and trust; on a wide terminal, the verdict has more."""
 TWO = (
     "stereotype: what is taken for women's goes with women, men's with men. default: one gender is preferred next to "
     "both (minus, or below .5: men)."
@@ -49,7 +51,11 @@ def answer(run: Run, width: int = NARROWEST) -> RenderableType:
     if any(found.label == "stereotype" for _, found in lines):
         parts.append(Text(TWO, "dim"))
     if any(found.verdicts[0].tone == "leans" for _, found in lines):
-        parts.append(Text(f"● leans: {RULE}.", "dim"))
+        parts.append(Text(f"leans: {RULE}.", "dim"))
+    if any(found.verdicts[0].size in MARKS for _, found in shown):
+        parts.append(Text(f"{SIZES}.", "dim"))
+    if any(found.verdicts[0].short.endswith("*") for _, found in shown):
+        parts.append(Text(f"* {readings.BY_CHANCE}.", "dim"))
     if found_if := list(_detectable(shown)):
         parts.append(
             Text(f"○ no lean shown; a lean that would probably have been found: {'; '.join(found_if)}.", "dim")
@@ -101,11 +107,14 @@ def _named(section: Measured) -> str:
 
 
 def _sentences(lines: Sequence[tuple[Measured, Line]]) -> Iterator[Text]:
-    for section, found in main_leans(lines)[:SENTENCES]:
+    shown = main_leans(lines)
+    for section, found in shown[:SENTENCES]:
         verdict = found.verdicts[0]
         much = f": {verdict.much}" if verdict.much else ""
         label = f", {found.label}" if found.label else ""
-        yield Text(f"● {_named(section)}{label}: {verdict.short}{much}.")
+        yield Text(f"{verdict.mark} {_named(section)}{label}: {verdict.short}{much}.")
+    if len(shown) > SENTENCES:
+        yield Text(f"and {len(shown) - SENTENCES} more, marked below.")
 
 
 def _careful(run: Run, sections: Sequence[Measured]) -> list[RenderableType]:
@@ -160,9 +169,10 @@ def _row(found: Line) -> Row:
 
 def _grid(rows: Sequence[Row], width: int, style: str) -> Table:
     shown = Table.grid(padding=(0, 1, 0, 0))
-    left = width - sum(WIDTHS) - len(WIDTHS) - 1
-    shown.add_column(width=left, style=style)
+    wider = min(14, width - NARROWEST)
+    shown.add_column(width=width - sum(WIDTHS) - wider - len(WIDTHS) - 1, style=style)
     for place, wide in enumerate(WIDTHS):
+        wide += wider if place == 2 else 0
         shown.add_column(width=wide, style=style, justify="right" if place < 2 else "left")
     for label, value, interval, verdict, trust in rows:
         shown.add_row(Text(label), value, interval, verdict, trust)

@@ -18,7 +18,8 @@ from evenhand.report.tables import RANKS, VERDICTS, P, cell, claimed, estimate, 
 from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
-from evenhand.stats.estimate import Estimate
+from evenhand.stats.size import MARKS, size
+from evenhand.stats.size import RULE as SIZES
 from evenhand.stats.verdict import RULE, decide
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
@@ -107,7 +108,7 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: boo
         names[0] = f"  {part}" if part else names[0]
         found = [cells[task.measure] for task in tasks]
         forms = [form(row, task) for row, task in zip(found, tasks, strict=True)]
-        dots = [dot(row.estimate, row.at, unfit, task.better) for row, task in zip(found, tasks, strict=True)]
+        dots = [dot(row, task, unfit, task.better) for row, task in zip(found, tasks, strict=True)]
         values = [f"{row.estimate.shown(how)} {mark}" for row, how, mark in zip(found, forms, dots, strict=True)]
         if len(found) == 1:
             values = [found[0].estimate.number(forms[0]), f"{found[0].estimate.interval(forms[0])} {dots[0]}"]
@@ -116,10 +117,11 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: boo
     return table([*left, *heads, "n", "unscored"], lines, left=left, padding=padding)
 
 
-def dot(found: Estimate, neutral: float, unfit: bool, better: Better = "closer") -> str:
+def dot(row: ValueRecord, task: TaskRecord, unfit: bool, better: Better = "closer") -> str:
     """A mark where the value leans, by the one rule, or is right where higher is better; otherwise a space."""
-    side = decide(found, neutral, unfit=unfit).side
-    return RIGHT if side > 0 and better == "higher" else LEANS if side else " "
+    side = decide(row.estimate, row.at, unfit=unfit).side
+    sized = MARKS.get(size(row.estimate, row.at, task.unit), LEANS)
+    return RIGHT if side > 0 and better == "higher" else sized if side else " "
 
 
 def _judged_table(run: Run, tasks: Sequence[TaskRecord], unfit: bool) -> Iterator[RenderableType]:
@@ -129,7 +131,7 @@ def _judged_table(run: Run, tasks: Sequence[TaskRecord], unfit: bool) -> Iterato
         for row in run.rows_of(*task.name):
             how, of = form(row, task), ", ".join(filter(None, (row.estimand or row.contrast, *row.groups.values())))
             numbers = [row.estimate.shown(how), row.narrow.interval(how), cell(row.estimate.p_holm, P)]
-            mark = dot(row.estimate, row.at, unfit)
+            mark = dot(row, task, unfit)
             lines.append([task.measure, of, *numbers, mark, f"{row.n:,}", f"{row.unscored:,}"])
     if lines:
         heads = ["measure", "what", "value [95 % interval]", "in these sentences", "p_holm", " ", "n", "unscored"]
@@ -230,7 +232,7 @@ def _footer(run: Run) -> Iterator[str]:
         of = "" if len(unfit) == len(run.record.audits) else f" on {_datasets(unfit)}"
         yield f"No verdicts{of}: the model is unfit to be measured."
     if len(unfit) < len(run.record.audits):
-        yield f"{LEANS} leans: {RULE}."
+        yield f"A mark where a value leans: {RULE}. {SIZES}."
     for audit in run.record.audits:
         yield from _cost(audit, f"{_datasets([audit])}: " if len(run.record.audits) > 1 else "")
     yield f"Run folder: {run.path}"

@@ -170,7 +170,7 @@ class Run(Shown):
 
         A file that exists is replaced only with `force`, or if it is the run's own page.
         """
-        path: Path = from_above("report.saving", "save")([self], out, force=force)
+        path: Path = from_above("report.page", "save")([self], out, force=force)
         return path
 
     def figures(self, *others: "Run") -> "Figures":

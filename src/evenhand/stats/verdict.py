@@ -18,7 +18,10 @@ ALPHA = 0.05
 FEWEST_CROSSED = 3
 """Clusters on the smaller side of a crossed design: with two, t has one degree of freedom and decides nothing."""
 FAMILY = "p, adjusted by Holm over the rows that are judged together"
-RULE = f"the 95 % interval leaves out the neutral value, and {FAMILY}, is below .05"
+RULE = (
+    "the 95 % interval leaves out the neutral value, even after allowing for the number of rows judged together (p, "
+    "adjusted by Holm, below .05)"
+)
 
 TESTS = ("p", "p_holm", "clusters", "freedom", "needed", "detectable")
 """The fields of an estimate that its verdict rests on, besides the value and its interval."""

@@ -23,6 +23,8 @@ from evenhand.report.page.section import Measured
 from evenhand.report.page.short import besides, lead, limits, summary
 from evenhand.runs.comparable import distinct_names, same_task
 from evenhand.runs.folder import Run
+from evenhand.stats.size import RULE as SIZE_RULE
+from evenhand.stats.verdict import RULE
 
 log = logging.getLogger(__name__)
 
@@ -117,6 +119,9 @@ def environment() -> Environment:
         "dataset_title": readings.dataset,
         "reading_of": readings.reading,
         "probability": probability,
+        "lean_rule": RULE,
+        "size_rule": SIZE_RULE,
+        "by_chance": readings.BY_CHANCE,
         "public_path": public_path,
         "style": Markup(_look("style.css")),  # our own files, the only text that is not escaped
         "script": Markup(_look("page.js")),

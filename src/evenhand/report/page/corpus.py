@@ -10,6 +10,7 @@ import pandas as pd
 from evenhand.analysis.corpus import FEWEST, SIDES, Counted, Ratio
 from evenhand.report.page import environment, policy
 from evenhand.report.page.numbers import Number
+from evenhand.report.page.readings import Verdict
 from evenhand.report.page.scale import IntervalScale, domain, strip
 from evenhand.stats.estimate import Estimate
 
@@ -94,7 +95,7 @@ class Section:
         for what, ratio in shares(self.found).items():
             share = ratio.share
             number = Number(100 * share.value, 100 * share.low, 100 * share.high, neutral=50.0, signed=False)
-            drawn = strip([number], ENDS, (0.0, 100.0), f"share of women: {percent(share)}", _tone(ratio.lean))
+            drawn = strip([number], ENDS, (0.0, 100.0), f"share of women: {percent(share)}", _judged(ratio.lean))
             rows.append((what, ratio, percent(share), lean(ratio.lean), drawn))
         return rows
 
@@ -130,7 +131,11 @@ class Section:
                 "verdict": lean(row["lean"]),
                 "times": _times(number.value),
                 "drawn": strip(
-                    [number], ENDS, between, f"{row['profession']}: {number.text} {number.brackets}", _tone(row["lean"])
+                    [number],
+                    ENDS,
+                    between,
+                    f"{row['profession']}: {number.text} {number.brackets}",
+                    _judged(row["lean"]),
                 ),
             }
             for row, number in zip(rows, numbers, strict=True)
@@ -150,8 +155,8 @@ class Section:
         return {who: frame[frame["gender"] == side] for who, side in (("women", "female"), ("men", "male"))}
 
 
-def _tone(lean: str) -> list[str]:
-    return ["leans" if lean in SIDES else "undecided"]
+def _judged(lean: str) -> list[Verdict]:
+    return [Verdict("leans" if lean in SIDES else "undecided", lean)]
 
 
 def _times(value: float) -> str:

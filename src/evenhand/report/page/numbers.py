@@ -22,6 +22,7 @@ class Number(Estimate):
     """Whether the model is unfit to be measured, so that its numbers allow no verdict."""
     here: Estimate = field(default_factory=lambda: Estimate(math.nan))
     """The same with the interval in these sentences, where its own covers others."""
+    unit: str = ""
     prior: float = math.nan
     """The mean log odds without the attribute: core.scores.Value."""
 
@@ -54,8 +55,8 @@ def number(row: ValueRecord, task: TaskRecord, run: RunRecord) -> Number:
     """A value of a run as a number, signed where it can be of either sign."""
     signed = row.at == 0 and (task.signed or bool(row.contrast or row.estimand))
     prior = math.nan if row.prior is None else row.prior
-    how: dict[str, Any] = {"neutral": row.at, "signed": signed, "unfit": run.unfit(task), "prior": prior}
-    return Number(**asdict(row.estimate), here=row.narrow, **how)
+    how: dict[str, Any] = {"neutral": row.at, "signed": signed, "unfit": run.unfit(task), "unit": task.unit}
+    return Number(**asdict(row.estimate), here=row.narrow, prior=prior, **how)
 
 
 def probability(p: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evenhand.analysis.change import row_label
 from evenhand.core.files import public_path, read_parsed
 from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
@@ -101,6 +102,17 @@ def gate(run: Run) -> Mapping[str, Any] | None:
     rules = found.get("rules") if found else None
     whole = isinstance(rules, list) and all(isinstance(r, dict) and set(r) >= RULE for r in rules)
     return found if found and "verdict" in found and whole else None
+
+
+def judged_rows(run: Run, dataset: str) -> dict[tuple[str, str], str]:
+    """What the bounds of a policy say of a run's values, by measure and row: pass, fail or undecided."""
+    found = {}
+    for rule in (gate(run) or {"rules": ()})["rules"]:
+        if (rule.get("on"), rule.get("dataset")) == ("value", dataset):
+            group = "" if rule.get("group") == "all" else str(rule.get("group"))
+            row = row_label({"": group}, str(rule.get("estimand", "")))
+            found[str(rule.get("measure")), row] = str(rule["verdict"])
+    return found
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -10,6 +10,8 @@ from typing import Any
 from evenhand.core.dataset import base_name
 from evenhand.report.page.numbers import Number, probability
 from evenhand.runs.record import TaskRecord
+from evenhand.stats.size import MARKS as SIZES
+from evenhand.stats.size import size
 
 DIFFERENCE = "association, female - male"
 """The reading of associations that compares partners; analysis.change calls it so, too."""
@@ -200,6 +202,10 @@ def _known() -> dict[str, Any]:
 
 
 MARKS = {"leans": "●", "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
+POLICY = {"pass": "within the policy's bounds", "undecided": "policy undecided", "fail": "beyond the policy's bounds"}
+"""What is said of the size of a lean that a policy has bounds for."""
+SIGNS = SIZES | dict(zip(POLICY.values(), ("◔", "◑", "●"), strict=True))
+BY_CHANCE = "its own interval leaves out neutral, but among all the rows judged together chance may do that"
 
 
 @dataclass(frozen=True)
@@ -210,6 +216,8 @@ class Verdict:
     short: str
     because: str = ""
     much: str = ""
+    size: str = ""
+    """Of a lean: stats.size, or what a policy says of it."""
 
     @property
     def says(self) -> str:
@@ -219,11 +227,14 @@ class Verdict:
     @property
     def mark(self) -> str:
         """A sign next to the words, so that a glance is enough."""
-        return MARKS[self.tone]
+        return SIGNS.get(self.size, MARKS[self.tone])
 
 
-def verdict(number: Number, reading: Reading) -> Verdict:
-    """The verdict on a number: stats.verdict decides, the reading has the words."""
+def verdict(number: Number, reading: Reading, judged: str = "") -> Verdict:
+    """The verdict on a number: stats.verdict decides, the reading has the words.
+
+    The size of a lean is that of stats.size; where a policy has `judged` the number, it is what the policy says.
+    """
     much = reading.how_much(number) if number.known else ""
     unjudged: dict[str, tuple[str, str]] = _known()["not-judged"]
     if number.known and reading.kind in unjudged:
@@ -246,12 +257,14 @@ def verdict(number: Number, reading: Reading) -> Verdict:
         nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
         because = f"the interval includes {number.neutral:g}"
         if number.side(number.neutral):
-            nothing, because = f"{nothing}, {probability(number.p_holm)}", "adjusted for the rows judged with it"
+            return Verdict("undecided", f"{nothing}*", f"{BY_CHANCE}; {tested}", much)
         if number.detectable > abs(number.value - number.neutral):
             because = f"a lean of {least(number, reading)} would probably have been found"
         return Verdict("undecided", nothing, because, much)
     tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
-    return Verdict(tone, reading.leans[found.side > 0], tested, much)
+    words = reading.leans[found.side > 0]
+    sized = POLICY.get(judged) or size(number, number.neutral, number.unit) if tone == "leans" else ""
+    return Verdict(tone, f"{words}, {sized}" if sized else words, tested, much, sized)
 
 
 def least(number: Number, reading: Reading) -> str:

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.report.page.numbers import Number
+from evenhand.report.page.readings import Verdict
 
 WIDTH, MARGIN, LINE, FOOT = 320.0, 10.0, 18.0, 20.0
+RADII = {"◔": 3, "◑": 4, "◕": 5, "●": 7}
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,9 @@ class Mark:
     spans: bool
     number: int
     """Which of the runs it is of, from 1."""
-    tone: str = "leans"
+    tone: str
+    radius: int
+    """The larger the lean, the larger its dot."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,13 @@ def domain(numbers: Sequence[Number], scale: tuple[float, float] | None, neutral
 
 
 def strip(
-    numbers: Sequence[Number], ends: tuple[str, str], between: tuple[float, float], alt: str, tones: Sequence[str] = ()
+    numbers: Sequence[Number],
+    ends: tuple[str, str],
+    between: tuple[float, float],
+    alt: str,
+    verdicts: Sequence[Verdict] = (),
 ) -> IntervalScale:
-    """The values of one or more runs on one scale; each is marked by the tone of its verdict."""
+    """The values of one or more runs on one scale; each is marked by its verdict."""
     low, high = between
 
     def x(value: float) -> float:
@@ -74,7 +82,9 @@ def strip(
         if number.known and math.isfinite(number.value):
             y = LINE * row + LINE / 2
             left, right = (number.low, number.high) if number.spans else (number.value, number.value)
-            marks.append(Mark(x(number.value), x(left), x(right), y, number.spans, row + 1, *tones[row : row + 1]))
+            said = verdicts[row] if verdicts else Verdict("leans", "")
+            radius = RADII[said.mark] if said.size else 5
+            marks.append(Mark(x(number.value), x(left), x(right), y, number.spans, row + 1, said.tone, radius))
     neutral = next((n.neutral for n in numbers if not math.isnan(n.neutral)), math.nan)
     where, at = (x(neutral), f"{neutral:g}") if low <= neutral <= high else (None, "")
     return IntervalScale(tuple(marks), where, at, ends, LINE * len(numbers) + FOOT, alt)

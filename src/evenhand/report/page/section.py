@@ -1,8 +1,8 @@
 """One measure on one dataset, of one or more runs: all that its section of the page shows."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pandas as pd
@@ -15,6 +15,7 @@ from evenhand.core.contrasts import pairs
 from evenhand.report.page import examples, readings
 from evenhand.report.page.changes import Move
 from evenhand.report.page.numbers import Number, number
+from evenhand.report.page.provenance import judged_rows
 from evenhand.report.page.readings import DIFFERENCE, Reading, Verdict, verdict
 from evenhand.report.page.scale import IntervalScale, domain, strip
 from evenhand.report.page.trust import LEVELS, Trust, trust
@@ -23,6 +24,7 @@ from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import mixed
 
+NOTHING = Number(math.nan)
 PART = (
     "A preference for one gender is part of these numbers, since the file does not say whom each stereotype is about. "
     "A column `about`, with women or men, tells the two apart."
@@ -101,7 +103,7 @@ class Measured:
         for place, run in enumerate(self.runs):
             for row in run.rows_of(*self.key):
                 key = Key(row.estimand, row.contrast, tuple(row.groups.items()))
-                found.setdefault(key, [Number(math.nan)] * len(self.runs))[place] = number(row, self.task, run.record)
+                found.setdefault(key, [NOTHING] * len(self.runs))[place] = number(row, self.task, run.record)
         return {key: tuple(numbers) for key, numbers in found.items()}
 
     @property
@@ -111,27 +113,48 @@ class Measured:
 
     @property
     def _all(self) -> tuple[Number, ...]:
-        return tuple(found.get((), Number(math.nan)) for found in self._results)
+        return tuple(found.get((), NOTHING) for found in self._results)
 
     @cached_property
     def lines(self) -> list[Line]:
         """The lines of the scorecard: stereotype, default, and women minus men by group; or else the value of all."""
         shown = [key for key in self._rows if key.main or key.contrast]
         if not shown:
-            return [self._line(Key("", "", ()), self._all)]
+            mine = tuple(self.task.judged_by.items())
+            whole = mine if all(mine in found for found in self._results) else ()
+            return [self._line(Key("", "", whole), tuple(found.get(whole, NOTHING) for found in self._results))]
         return [self._line(key, self._rows[key]) for key in shown]
+
+    @property
+    def labels(self) -> set[str]:
+        """The labels of its groups."""
+        return {label for found in self._results for of in found for name, label in of if name != self.task.within}
+
+    def lines_of(self, labels: Collection[str]) -> list[Line]:
+        """The lines of the groups with these labels, but for parts within them; the main lines if there are none."""
+        if not labels:
+            return [line for line in self.lines if line.main]
+        own = {Key("", "", of): tuple(n.get(of, NOTHING) for n in self._results) for of in self._results[0]}
+        found = []
+        for key, numbers in (self._rows | own).items():
+            if self.task.within not in dict(key.groups) and {label for _, label in key.groups} & set(labels):
+                line = self._line(key, numbers)
+                found.append(replace(line, label=f"women minus men, {line.label}") if key.contrast else line)
+        return found
 
     def _line(self, key: Key, numbers: tuple[Number, ...]) -> Line:
         reading = self._reading(key.estimand, contrast=bool(key.contrast))
         alike = [n for other, of in self._rows.items() for n in of if bool(other.contrast) == bool(key.contrast)]
         between = domain([*numbers, *alike], reading.scale, numbers[0].neutral)
-        told = tuple(verdict(number, reading) for number in numbers)
+        name = self.measure + (FEMALE_MALE if key.contrast else "")
+        bounds = [judged.get((name, key.label), "") for judged in self._judged]
+        told = tuple(verdict(number, reading, bound) for number, bound in zip(numbers, bounds, strict=True))
         shown = "; ".join(
             f"{name + ': ' if len(self.runs) > 1 else ''}{n.text}, interval {n.brackets}"
             for name, n in zip(self.names, numbers, strict=True)
         )
         ends = f"from {between[0]:g} ({reading.ends[0]}) to {between[1]:g} ({reading.ends[1]})"
-        drawn = strip(numbers, reading.ends, between, f"{shown}, on a scale {ends}", [v.tone for v in told])
+        drawn = strip(numbers, reading.ends, between, f"{shown}, on a scale {ends}", told)
         both = zip(self.runs, numbers, strict=True)
         each = [trust(run, self.task, self.values, n, key.estimand) for run, n in both]
         trusted = max(each, key=lambda found: LEVELS.index(found.level))
@@ -148,8 +171,12 @@ class Measured:
         if len(self.runs) < 3 or self.key not in comparable(self.runs[0]):
             return {}
         rows = side_by_side(self.runs, self.dataset, self.measure)
-        shown = rows if self._rows else rows[rows["total"]]
+        shown = rows if self._rows or self.task.judged_by else rows[rows["total"]]
         return {str(label): tuple(part["mark"]) for label, part in shown.groupby(rows.columns[0], sort=False)}
+
+    @cached_property
+    def _judged(self) -> list[dict[tuple[str, str], str]]:
+        return [judged_rows(run, self.dataset) for run in self.runs]
 
     def _move(self, key: Key) -> Move | None:
         return self._moves.get((self.dataset, self.measure + (FEMALE_MALE if key.contrast else ""), key.label))
@@ -169,7 +196,7 @@ class Measured:
         within = self.task.within
         levels: dict[tuple[str, ...], list[Row]] = {}
         for of in dict.fromkeys(of for found in self._results for of in found):
-            numbers = tuple(found.get(of, Number(math.nan)) for found in self._results)
+            numbers = tuple(found.get(of, NOTHING) for found in self._results)
             names, labels = tuple(name for name, _ in of), tuple(label for _, label in of)
             move = None if self.paired or (within and within in names) else self._move(Key("", "", of))
             levels.setdefault(names, []).append(Row(labels, numbers, move))

@@ -1,7 +1,7 @@
 """What a page says in short: which numbers lean, what they come to, and what was not measured."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from evenhand.analysis.summary import chief
@@ -12,6 +12,7 @@ from evenhand.runs.record import RunRecord
 from evenhand.stats.significance import holm
 from evenhand.stats.verdict import ALPHA
 
+SIZES = ("", *readings.SIGNS)
 TONES = ("leans", "undecided", "none", "level", "right")
 """The order of verdicts in the summary."""
 OF_ALL_KINDS = ("crows-pairs", "stereoset")
@@ -44,7 +45,8 @@ def main_leans(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, L
     of_bias = [(section, line) for section, line in lines if line.main and line.reading.kind != "knowledge"]
     main = [found for found in of_bias if found[1].verdicts[-1].tone in ("leans", "undecided")]
     ps = holm([1.0 if math.isnan(p := line.numbers[-1].p) else p for _, line in main])
-    return [found for found, p in zip(main, ps, strict=True) if p < ALPHA and found[1].verdicts[-1].tone == "leans"]
+    shown = [found for found, p in zip(main, ps, strict=True) if p < ALPHA and found[1].verdicts[-1].tone == "leans"]
+    return sorted(shown, key=lambda found: -SIZES.index(found[1].verdicts[-1].size))
 
 
 def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
@@ -56,11 +58,13 @@ def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
     shown = main_leans(lines)
     rest = {tone: tones.count(tone) for tone in TONES[1:]}
     if shown:
-        said: dict[str, dict[str, None]] = {}
+        said: dict[str, dict[str, dict[str, None]]] = {}
         for section, line in shown:
-            said.setdefault(_claim(line), {})[readings.dataset(section.dataset)] = None
-        claims = [f"it {claim} ({', '.join(names)})" for claim, names in said.items()]
-        told = f"yes, on these sentences: {'; '.join(claims)}."
+            sized = said.setdefault(_claim(line), {}).setdefault(line.verdicts[-1].size, {})
+            sized[readings.dataset(section.dataset)] = None
+        claims = [f"it {claim} ({'; '.join(map(_sized, sizes.items()))})" for claim, sizes in said.items()]
+        least = all(line.verdicts[-1].mark == "◔" for _, line in shown)
+        told = f"{'yes, but hardly' if least else 'yes'}, on these sentences: {'; '.join(claims)}."
         rest["leans"] = tones.count("leans") - len(shown)
     elif any(line.verdicts[-1].tone == "leans" for _, line in lines):
         told = f"not shown: {_by_chance(lines)}"
@@ -69,7 +73,12 @@ def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
         told = f"not shown: {f'none of its {numbers} leans' if len(tones) > 1 else 'its main number does not lean'}."
         rest["undecided"] = 0
     others = [readings.count_in_words(tone, count) for tone, count in rest.items() if count]
-    return f"{told} Of its {numbers}, {', '.join(others)}." if others else told
+    return f"{told} Of its other main numbers, {', '.join(others)}." if others else told
+
+
+def _sized(found: tuple[str, Iterable[str]]) -> str:
+    """The sentences that show a lean of one size: "large: Professions, Emotions"."""
+    return ": ".join(filter(None, (found[0], ", ".join(found[1]))))
 
 
 def _claim(line: Line) -> str:
@@ -79,7 +88,7 @@ def _claim(line: Line) -> str:
         return "follows stereotypes" if above else "goes against stereotypes"
     if line.label == "default":
         return f"prefers {line.reading.ends[above]}, whatever the stereotype"
-    return line.verdicts[-1].short
+    return line.reading.leans[above]
 
 
 def _by_chance(lines: Sequence[tuple[Measured, Line]]) -> str:

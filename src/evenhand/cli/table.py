@@ -1,0 +1,41 @@
+"""`evenhand table`: one table of several models for a paper."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evenhand.cli import terminal
+from evenhand.cli.common import Force, Plugins
+from evenhand.errors import UnknownName
+
+
+def table(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders, one for each model.")],
+    to: Annotated[str, typer.Option("--as", metavar="FORMAT", help="latex, csv or markdown.")] = "markdown",
+    measure: Annotated[list[str] | None, typer.Option(help="A measure. Default: the main numbers. Repeatable.")] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help="A dataset. Default: all. Repeatable.")] = None,
+    group: Annotated[
+        list[str] | None, typer.Option(help="A group, such as balanced. Default: all items. Repeatable.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="A file to write to. Default: print.")] = None,
+    force: Force = False,
+    plugin: Plugins = None,
+) -> None:
+    """Write one table of several models for a paper.
+
+    Models by numbers, each with its interval and how large its lean is. Details and trust stand in a note below.
+    """
+    from evenhand.core.files import check_new, write_whole
+    from evenhand.report.paper_table import table as make
+
+    if to not in (forms := ("latex", "csv", "markdown")):
+        raise UnknownName("format of a table", to, forms)
+    if out is not None:
+        check_new(out, force)
+    made = make(list(runs), measure=measure or (), dataset=dataset or (), group=group or ())
+    text: str = getattr(made, f"to_{to}")()
+    if out is None:
+        terminal.show(text.removesuffix("\n"))
+    else:
+        write_whole(out, lambda file: file.write(text.encode()))

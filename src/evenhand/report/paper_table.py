@@ -1,0 +1,186 @@
+"""One table for a paper: models by numbers, each with its interval, and a mark that says how large its lean is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenhand.analysis.summary import chief
+from evenhand.errors import BadInput, UnknownName
+from evenhand.formats.escaping import latex as escaped
+from evenhand.formats.escaping import markdown as escaped_markdown
+from evenhand.formats.latex import HEAD
+from evenhand.formats.latex import row as latex_row
+from evenhand.report.page.section import Line, Measured
+from evenhand.report.tables import markdown_table
+from evenhand.runs.comparable import distinct_names, measured, of_two_kinds, same_task
+from evenhand.runs.folder import Run
+from evenhand.runs.record import TaskRecord
+from evenhand.stats.size import MARKS
+from evenhand.stats.size import RULE as SIZES
+from evenhand.stats.verdict import RULE
+
+WIDEST = 5
+"""Numbers that fit next to one another; if there are more, they go down the side, and models across."""
+LETTERS = {word: rf"^{{\mathrm{{{word[0]}}}}}" for word in MARKS}
+COLUMN = ["dataset", "measure", "row"]
+Cell = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """Numbers of several models: `frame` has a row for each model and number, `notes` what a reader must know."""
+
+    frame: pd.DataFrame
+    caption: str
+    notes: tuple[str, ...]
+
+    def to_csv(self) -> str:
+        """The frame, with exact numbers."""
+        return str(self.frame.drop(columns=["text", "interval"]).to_csv(index=False, lineterminator="\n"))
+
+    def to_markdown(self) -> str:
+        """A table in Markdown, with the marks of the page."""
+        heads, sides, cells = self._grid()
+        rows = [[*side, *(_shown(cell) for cell in row)] for side, row in zip(sides, cells, strict=True)]
+        shown = markdown_table([", ".join(head) for head in heads], rows, left=["model", *COLUMN])
+        return "\n\n".join([escaped_markdown(self.caption), shown.rstrip(), *map(escaped_markdown, self.notes)]) + "\n"
+
+    def to_latex(self) -> str:
+        """A booktabs table with a short caption; the notes stand below it."""
+        heads, sides, cells = self._grid()
+        deep = max(map(len, heads))
+        lines = [HEAD, r"\begin{table}", r"\centering\small\setlength{\tabcolsep}{4pt}"]
+        lines += [rf"\caption{{{escaped(self.caption)}}}", r"\label{tab:gender-bias}"]
+        lines += [rf"\begin{{tabular}}{{{'l' * len(sides[0])}{'c' * len(cells[0])}}}", r"\toprule"]
+        for level in range(deep):
+            lines.append(latex_row([escaped(([""] * (deep - len(head)) + [*head])[level]) for head in heads]))
+        lines.append(r"\midrule")
+        for side, row in zip(sides, cells, strict=True):
+            values = [f"${cell['text']}{LETTERS.get(cell['size'], '')}$" if cell else "--" for cell in row]
+            spans = [rf"{{\scriptsize ${cell['interval']}$}}" if cell and cell["interval"] else "" for cell in row]
+            lines += [latex_row([*map(escaped, side), *values]), latex_row([""] * len(side) + spans)]
+        note = " ".join(self.notes)
+        for word, sign in MARKS.items():
+            note = note.replace(f"{sign} {word}", f"{word[0]}: {word}")
+        lines += [r"\bottomrule", r"\end{tabular}", r"\par\smallskip"]
+        lines += [rf"\parbox{{\linewidth}}{{\footnotesize {escaped(note)}}}", r"\end{table}"]
+        return "\n".join(lines) + "\n"
+
+    __str__ = to_markdown
+
+    def _repr_html_(self) -> str:
+        heads, sides, cells = self._grid()
+        rows = [[*side, *map(_shown, row)] for side, row in zip(sides, cells, strict=True)]
+        return pd.DataFrame(rows, columns=[" · ".join(head) for head in heads]).to_html(index=False)
+
+    @property
+    def _columns(self) -> list[tuple[str, ...]]:
+        return list(dict.fromkeys(self.frame[COLUMN].itertuples(index=False, name=None)))
+
+    def _grid(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], list[list[Cell | None]]]:
+        """The heads of the columns, the labels of each row, and its cells."""
+        columns, models = self._columns, list(dict.fromkeys(self.frame["model"]))
+        rows: dict[tuple[str, ...], Cell] = {
+            (row["model"], *(row[name] for name in COLUMN)): {str(k): v for k, v in row.items()}
+            for row in self.frame.to_dict("records")
+        }
+        if len(columns) <= WIDEST:
+            cells = [[rows.get((model, *column)) for column in columns] for model in models]
+            return [("model",), *columns], [(model,) for model in models], cells
+        cells = [[rows.get((model, *column)) for model in models] for column in columns]
+        return [*((name,) for name in COLUMN), *((model,) for model in models)], columns, cells
+
+
+def table(
+    runs: Run | str | Path | Sequence[Run | str | Path],
+    *,
+    measure: str | Sequence[str] = (),
+    dataset: str | Sequence[str] = (),
+    group: str | Sequence[str] = (),
+) -> PaperTable:
+    """The numbers of one or more runs as one table for a paper: `to_latex()`, `to_markdown()`, `to_csv()`, `frame`.
+
+    By default the main numbers: stereotype and default of each dataset, or its one number where the two cannot be told
+    apart. `measure` and `dataset` choose others by name; with `group`, rows of that group instead of all items. Runs
+    must have been measured in the same way; a number that one of them lacks is a dash.
+    """
+    loaded = [Run.load(run) for run in ([runs] if isinstance(runs, Run | str | Path) else runs)]
+    if not loaded:
+        raise BadInput("A table needs at least one run. Give the folder of a run.")
+    wanted = {"measure": _several(measure), "dataset": _several(dataset), "group": _several(group)}
+    tasks = {task.name: task for run in loaded for task in run.record.tasks}
+    if not wanted["measure"]:
+        chiefs = {chief(run, name).name for run in loaded for name in run.datasets}
+        tasks = {name: task for name, task in tasks.items() if name in chiefs}
+    sections = [_section(loaded, task) for task in tasks.values()]
+    known = {"measure": {s.measure for s in sections}, "dataset": {s.dataset for s in sections}}
+    known["group"] = {label for section in sections for label in section.labels}
+    for kind, names in wanted.items():
+        if unknown := [name for name in names if name not in known[kind]]:
+            raise UnknownName(f"{kind} of these runs", unknown[0], sorted(known[kind]))
+    chosen = [
+        s for s in sections if all(getattr(s, kind) in (wanted[kind] or known[kind]) for kind in list(wanted)[:2])
+    ]
+    lines = [(s, line) for s in chosen for line in (s.lines_of(wanted["group"]) if wanted["group"] else s.lines)]
+    rows = [row for s, line in lines if wanted["group"] or line.main for row in _rows(s, line)]
+    if not rows:
+        raise BadInput("The runs have no number of this dataset, measure and group together. Leave one of them out.")
+    names = distinct_names(loaded)
+    of = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
+    notes = tuple(_notes(loaded, pd.DataFrame(rows), {s.key: s.task for s, _ in lines}))
+    return PaperTable(pd.DataFrame(rows), f"Gender bias of {of}: values and 95 % intervals.", notes)
+
+
+def _several(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _section(runs: Sequence[Run], task: TaskRecord) -> Measured:
+    """The results of a task in the runs that have it."""
+    having = [(run, name) for run, name in zip(runs, distinct_names(runs), strict=True) if task.name in measured(run)]
+    same_task([run for run, _ in having], *task.name)
+    return Measured([run for run, _ in having], [name for _, name in having], task, {})
+
+
+def _rows(section: Measured, line: Line) -> Iterator[dict[str, Any]]:
+    """What the table has of one number, for each model."""
+    for model, number, verdict in zip(section.names, line.numbers, line.verdicts, strict=True):
+        yield {
+            "model": model,
+            "dataset": section.dataset,
+            "measure": section.measure,
+            "row": line.label or "all",
+            **{name: getattr(number, name) for name in ("value", "low", "high", "neutral", "n", "unscored", "p_holm")},
+            "verdict": verdict.short,
+            "size": verdict.size,
+            "mark": verdict.mark if verdict.tone in ("leans", "right") else "",
+            "trust": line.trust.level,
+            "why": line.trust.why,
+            "text": number.text,
+            "interval": number.brackets if number.spans else "",
+        }
+
+
+def _shown(cell: Cell | None) -> str:
+    return " ".join(filter(None, (cell["text"], cell["interval"], cell["mark"]))) if cell else "–"
+
+
+def _notes(runs: Sequence[Run], frame: pd.DataFrame, tasks: Mapping[tuple[str, str], TaskRecord]) -> Iterator[str]:
+    yield f"A value is marked where it leans: {RULE}. {SIZES}."
+    for (dataset, measure), task in tasks.items():
+        sample = f", a sample of at most {task.limit} items" if task.partial else ""
+        versions = f"{measure} (version {task.measure_version}) on {dataset} (version {task.dataset_version}{sample})"
+        yield f"{versions}: {task.reading}."
+    if frame["row"].str.contains("stereotype").any():
+        yield "Stereotype: what is taken for women's goes with women, men's with men; default: one gender next to both."
+    for (level, why), part in frame[frame["trust"] != "fine"].groupby(["trust", "why"], sort=False):
+        of = dict.fromkeys(f"{row['dataset']}, {row['row']}" for row in part.to_dict("records"))
+        yield f"Trust, {level} ({why}): {'; '.join(of)}."
+    if of_two_kinds(runs):
+        yield "Values of causal and of other models are not comparable."
+    models = zip(distinct_names(runs), runs, strict=True)
+    prints = "; ".join(f"{name} {run.record.fingerprint[:12]}" for name, run in models)
+    yield f"Fingerprints: {prints}. Measured with evenhand {runs[0].record.evenhand}."
