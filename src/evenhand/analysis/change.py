@@ -15,7 +15,7 @@ from evenhand.core.measure import Traits, summary_of
 from evenhand.core.scores import FAST, MacroMean, generator, inside, share
 from evenhand.errors import BadInput
 from evenhand.measures import MEASURES, load
-from evenhand.runs.comparable import in_common, of_two_kinds, same_task
+from evenhand.runs.comparable import in_common, item_ids, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.significance import detectable, holm
@@ -42,7 +42,7 @@ def changed(before: Run, after: Run) -> pd.DataFrame:
     verdict. `change` = after - before, item by item (of GEST in logarithms), with an interval clustered as the values'
     own. `p_holm` is adjusted over the family: stereotype and default of all items, the rows below them, or else all
     rows of the dataset and measure. `detectable` is the smallest change that such data would show four times in five.
-    Items that one run could not score are `left_out`.
+    Items that one run could not score are `left_out`. Of two samples, the items that both have are compared.
 
     `worse` is the change of the distance from `neutral`, below 0 if it shrank, with its interval and p; for words that
     call for one gender, from what they call for. `moved` says so in words where the rule of stats.verdict holds: the
@@ -96,14 +96,16 @@ def way(row: Mapping[Any, Any]) -> str:
 
 def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator[dict[str, Any]]:
     """The rows of `changed` for one dataset and measure; `adjust_families` adds `p_holm`."""
-    task = same_task([before, after], dataset, measure)
+    task = same_task([before, after], dataset, measure, shared=True)
     if measure not in MEASURES:
         raise BadInput(
             f"'{measure}' is not a measure of evenhand's, so it is not known how its scores are summarised. If it is "
             "your own, load its `plugin`, or call evenhand.measures.add with its class."
         )
     same = before.record.fingerprint == after.record.fingerprint
-    one, other = (run.scores_of(dataset, measure) for run in (before, after))
+    shared = item_ids(before, dataset, measure) & item_ids(after, dataset, measure)
+    scores = [run.scores_of(dataset, measure) for run in (before, after)]
+    one, other = (frame[frame["id"].astype(str).isin(shared)] for frame in scores)
     unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
     for found in two_values(one, other, task):
         named = {"dataset": dataset, "measure": measure + (FEMALE_MALE if found.contrast else "")}

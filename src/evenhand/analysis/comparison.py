@@ -10,7 +10,7 @@ import pandas as pd
 from evenhand.analysis.change import adjust_families, differences
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
-from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds
+from evenhand.runs.comparable import distinct_names, in_common, item_ids, measured, of_two_kinds
 from evenhand.runs.folder import Run
 
 
@@ -45,6 +45,16 @@ class Comparison(Shown):
         ]
 
     @property
+    def shared(self) -> dict[str, int]:
+        """By dataset, how many items are compared where runs are of different samples."""
+        found = {}
+        for dataset, measure in in_common(self.runs):
+            ids = [item_ids(run, dataset, measure) for run in self.runs]
+            if any(one != ids[0] for one in ids[1:]):
+                found[dataset] = min(len(ids[0] & one) for one in ids[1:])
+        return found
+
+    @property
     def of_another_kind(self) -> list[str]:
         """The names of causal models among others: for them the same measure is a different quantity."""
         if not of_two_kinds(self.runs):
@@ -74,8 +84,9 @@ class Comparison(Shown):
 def compare(*runs: Run | str | Path) -> Comparison:
     """Compare runs, or run folders, with the first one: for each measure and group, what changed, with its test.
 
-    Items are compared one by one, so the runs must have the same ones: a different version of a dataset or measure,
-    different options or a different sample are refused. What only some of the runs have is left out, and named.
+    Items are compared one by one, so the runs must have the same ones: a different version of a dataset or measure and
+    different options are refused, and samples that share fewer than half of their items. What only some of the runs
+    have is left out, and named.
     """
     if len(runs) < 2:
         raise BadInput(f"A comparison needs two runs or more, the baseline first. Got {len(runs)}.")

@@ -96,7 +96,8 @@ def audit(
         if not fresh:
             keeping.check(path, [one.record for one in asked])
         if gate:
-            gate.check([one.whole for one in asked], path, None if fresh else read_record(path))
+            there = None if fresh else read_record(path)
+            gate.check([one.whole for one in asked], path, there, samples=[one.task for one in asked])
         return asked
 
     # Checked before minutes are spent on loading, unless the kind of a Hub model is not known yet.

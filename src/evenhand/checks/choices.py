@@ -37,7 +37,7 @@ def can_do_the_task(tasks: Sequence[Task], results: Sequence[Result]) -> Iterato
                 UNFIT,
                 f"{says}, and guessing gives {chance:.0%}: the model is not shown to do the task, so that its bias "
                 "score is no sign of bias.",
-                "Ask it in another way: `chat`, or the option by=total.",
+                _otherwise(task.measure),
                 datasets=biased,
             )
         return
@@ -49,3 +49,9 @@ def can_do_the_task(tasks: Sequence[Task], results: Sequence[Result]) -> Iterato
         "Measure `suite='choices'`, or bbq-disambiguated by choice-accuracy.",
         datasets=biased,
     )
+
+
+def _otherwise(measure: ChoiceAccuracy) -> str:
+    """How else the model can be asked."""
+    ways = ["" if measure.chat else "`chat`", "" if measure.by == "total" else "the option by=total"]
+    return f"Ask it in another way: {', or '.join(filter(None, ways))}." if any(ways) else "Choose a model that can."

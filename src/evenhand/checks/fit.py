@@ -6,7 +6,7 @@ from itertools import dropwhile
 from statistics import fmean
 from typing import TypeVar
 
-from evenhand.core.dataset import Dataset
+from evenhand.core.dataset import Dataset, base_name
 from evenhand.core.items import Blank, Choice, Item, NliPair, Pair, Sentence, Triple, texts
 from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Fill, Span
@@ -124,8 +124,16 @@ def flawed(dataset: Dataset) -> Iterator[str]:
     if pairs and (found := {fault.id for fault in faults(pairs)}):
         yield (
             f"{len(found):,} of {len(pairs):,} pairs of {dataset.name} differ in more than gendered words, or are "
-            "otherwise flawed. Look at them with: evenhand datasets lint"
+            f"otherwise flawed. Look at them with: {_lint(dataset)}"
         )
+
+
+def _lint(dataset: Dataset) -> str:
+    """The command that lists the faults of a dataset, or of a user's file."""
+    file = dataset.options.get("file")
+    named = {name: dataset.options.get(name, name) for name in ("stereotype", "counterpart")}
+    columns = "".join(f" --{name} '{column}'" for name, column in named.items() if name != column)
+    return f"evenhand datasets lint {file or base_name(dataset.name)}{columns}"
 
 
 def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:

@@ -18,7 +18,7 @@ from evenhand.gate import evidence
 from evenhand.gate.evidence import ALL, EACH, Known
 from evenhand.gate.policy import MAX_UNSCORED, Rule, read
 from evenhand.gate.verdict import Judged, Verdict, decided
-from evenhand.runs.comparable import measured
+from evenhand.runs.comparable import enough_shared, item_ids, measured
 from evenhand.runs.folder import Run
 from evenhand.runs.origin import UNCHECKED
 from evenhand.runs.record import RunRecord
@@ -71,14 +71,35 @@ class Gate:
         return replace(given, baseline=Run.load(baseline)) if given and baseline is not None else given
 
     def check(
-        self, tasks: Sequence[Task], path: Path, earlier: RunRecord | None = None, *, baseline_later: bool = False
+        self,
+        tasks: Sequence[Task],
+        path: Path,
+        earlier: RunRecord | None = None,
+        *,
+        samples: Sequence[Task] = (),
+        baseline_later: bool = False,
     ) -> None:
         """Raise an error if a run of these tasks in that folder could not be judged, with what it has `earlier`.
 
-        With `baseline_later` a missing baseline is no error: it will be a run of the same tasks.
+        `samples` are the tasks on the items that will be measured: the baseline must share enough of them. With
+        `baseline_later` a missing baseline is no error: it will be a run of the same tasks.
         """
         known = evidence.known_of_run(Run(path, earlier)) if earlier else {}
-        self._check(known | evidence.known_of_tasks(tasks), path, self.baseline, baseline_later=baseline_later)
+        known |= evidence.known_of_tasks(tasks)
+        self._check(known, path, self.baseline, baseline_later=baseline_later)
+        for number, name in self._compared(known):
+            mine = [task.dataset for task in samples if (task.dataset.name, task.measure.name) == name]
+            ids = {str(item.id) for dataset in mine for item in dataset.items}
+            there = item_ids(self.baseline, *name) if self.baseline else ids
+            if not enough_shared(ids, there):
+                shared = f"it has {len(there & ids):,} of the {len(ids):,} items of {name[0]} to be measured"
+                self._fail(number, f"the baseline is of another sample: {shared}. Choose its `limit` and `seed`.")
+
+    def _compared(self, known: Known) -> Iterator[tuple[int, tuple[str, str]]]:
+        """The rules that compare with a baseline, and the dataset and measure of each."""
+        for number, rule in enumerate(self.rules):
+            if rule.worse_by_at_most is not None:
+                yield number, (self._dataset(number, known), rule.base)
 
     def judge(self, run: Run | str | Path, baseline: Run | str | Path | None = None) -> Verdict:
         """Pass, fail or undecided for each rule; `baseline` replaces the policy's own.
@@ -96,6 +117,11 @@ class Gate:
         notes = [run.record.sample] if run.record.partial else []
         if baseline and all(rule.worse_by_at_most is None for rule in self.rules):
             notes.append("Nothing is compared with the baseline: no rule has worse_by_at_most.")
+        for name in dict.fromkeys(name for _, name in self._compared(known)):
+            here, there = (item_ids(one or run, *name) for one in (run, baseline))
+            if here != there:
+                both = f"the {len(here & there):,} items that both have"
+                notes.append(f"{name[0]}: compared with the baseline by {both}.")
         notes += [
             f"Careful: the doctor calls the model unfit. {found.check.capitalize()}: {found.says}"
             for found in dict.fromkeys(found for audit in audits for found in audit.doctor)

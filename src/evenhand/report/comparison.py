@@ -181,6 +181,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     if comparison.of_another_kind:
         which = ", ".join(comparison.of_another_kind)
         yield f"Careful: {which} is causal, the others are not. Values of causal and masked models are not comparable."
+    for dataset, n in comparison.shared.items():
+        yield f"{dataset}: the runs are of different samples, and compared by the {n:,} items that both have."
     if comparison.frame["left_out"].any():
         yield "Left out: items that one of the two runs could not score."
     for missing in comparison.left_out:

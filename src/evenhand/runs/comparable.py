@@ -1,6 +1,6 @@
 """Whether runs were measured in the same way, so that they can be compared item by item; and names for them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from evenhand.errors import BadInput
@@ -10,11 +10,14 @@ from evenhand.runs.record import TaskRecord
 NAMES = {"dataset_version": "version of the dataset", "measure_version": "version of the measure"}
 
 
-def same_task(runs: Sequence[Run], dataset: str, measure: str) -> TaskRecord:
-    """The task, if it is the same in all runs; otherwise an error that says what differs."""
+def same_task(runs: Sequence[Run], dataset: str, measure: str, *, shared: bool = False) -> TaskRecord:
+    """The task, if it is the same in all runs; otherwise an error that says what differs.
+
+    With `shared`, samples may differ if they share enough items: `enough_shared`.
+    """
     tasks = [run.task(dataset, measure) for run in runs]
     for run, task in zip(runs[1:], tasks[1:], strict=True):
-        differences = [*_differences(tasks[0].what, task.what), *_samples((runs[0], tasks[0]), (run, task))]
+        differences = [*_differences(tasks[0].what, task.what), *_samples((runs[0], tasks[0]), (run, task), shared)]
         if differences:
             two_kinds = of_two_kinds([runs[0], run])
             why = "One is a causal model, the other is not." if two_kinds else "Audit them with the same command."
@@ -66,10 +69,20 @@ def _known_by_content(options: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in options.items() if k != "file" or "sha256" not in options}
 
 
-def _samples(*both: tuple[Run, TaskRecord]) -> Iterator[str]:
-    ids = [set(run.scores_of(*task.name)["id"].astype(str)) for run, task in both]
-    if ids[0] != ids[1]:
-        told = [f"{len(found):,} items{_sampled(task)}" for (_, task), found in zip(both, ids, strict=True)]
+def item_ids(run: Run, dataset: str, measure: str) -> set[str]:
+    """The ids of the items of a task."""
+    return set(run.scores_of(dataset, measure)["id"].astype(str))
+
+
+def enough_shared(one: Collection[str], other: Collection[str]) -> bool:
+    """Whether two samples can be compared by the items that they share: at least half of the smaller one."""
+    return 2 * len(set(one) & set(other)) >= min(len(one), len(other))
+
+
+def _samples(one: tuple[Run, TaskRecord], other: tuple[Run, TaskRecord], shared: bool) -> Iterator[str]:
+    ids = [item_ids(run, *task.name) for run, task in (one, other)]
+    if ids[0] != ids[1] and not (shared and enough_shared(*ids)):
+        told = [f"{len(found):,} items{_sampled(task)}" for (_, task), found in zip((one, other), ids, strict=True)]
         yield f"samples of {' and '.join(told)}, {len(ids[0] & ids[1]):,} in common"
 
 

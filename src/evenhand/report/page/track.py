@@ -63,11 +63,13 @@ def lead(track: Track) -> str:
     if track.shown.empty:
         whole = _grouped(track, track.overall)
         overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in whole)
-        return f"No change between neighbouring checkpoints is shown, in {_values(len(track.curves))}.{overall}"
+        none = f"No change between neighbouring checkpoints is shown in {_values(len(track.curves))}"
+        return f"{none}; other measures are not compared here.{overall}"
     groups = list(_grouped(track, track.shown))
     parts = [f"{told} between {start} and {end}{of}" for told, start, end, of in groups[:TOLD]]
     text = ", ".join(parts) + (f", and {len(groups) - TOLD} more" if len(groups) > TOLD else "")
-    return f"{text[:1].upper()}{text[1:]}. No other change between neighbours is shown."
+    none = f"No other change between neighbours is shown in {_values(len(track.curves))}"
+    return f"{text[:1].upper()}{text[1:]}. {none}; other measures are not compared here."
 
 
 def _grouped(track: Track, rows: pd.DataFrame) -> Iterator[tuple[str, str, str, str]]:

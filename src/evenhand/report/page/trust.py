@@ -40,7 +40,7 @@ class Trust:
     @property
     def why(self) -> str:
         """The first of the worst reasons; empty where all is fine."""
-        return "" if self.level == "fine" else next(r.says for r in self.reasons if r.level == self.level)
+        return "" if self.level == "fine" else next(r.says for r in self.reasons if r.level == self.level).rstrip(".")
 
 
 UNTRIED = Reason("not tested", "nobody has tried this number on models whose bias is known")
@@ -63,7 +63,8 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number, estim
         yield Reason("unfit", "there is no interval")
     elif number.clusters < max(FEW_BY_T if estimand or task.genders else FEW, number.needed):
         ways = [task.cluster or "item", *([task.crossed] if task.crossed else []), *(task.kinds or Kinds("")).samples]
-        yield Reason("careful", f"the interval rests on only {number.clusters} of one of: {', '.join(ways)}")
+        of = f"{ways[0]}s" if len(ways) == 1 else f"different values of {' or '.join(ways)}"
+        yield Reason("careful", f"the interval rests on only {number.clusters} {of}")
     if reading.kind in ("lean", "errors"):
         known = followed(run.record, task, estimand)
         yield Reason("fine" if known.orders else "careful", str(known)) if known else UNTRIED
