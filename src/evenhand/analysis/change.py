@@ -15,7 +15,7 @@ from evenhand.core.measure import Traits, summary_of
 from evenhand.core.scores import FAST, MacroMean, generator, inside, share
 from evenhand.errors import BadInput
 from evenhand.measures import MEASURES, load
-from evenhand.runs.comparable import in_common, item_ids, of_two_kinds, same_task
+from evenhand.runs.comparable import in_common, of_two_kinds, same_task, shared_ids
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.significance import detectable, holm
@@ -94,8 +94,10 @@ def way(row: Mapping[Any, Any]) -> str:
     return "changed" if moved(row["low"], row["high"], row["p_holm"], row["clusters"], row["needed"]) else "same"
 
 
-def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator[dict[str, Any]]:
-    """The rows of `changed` for one dataset and measure; `adjust_families` adds `p_holm`."""
+def differences(
+    before: Run, after: Run, dataset: str, measure: str, *, judged: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The rows of `changed` for one dataset and measure; `adjust_families` adds `p_holm`. `judged`: see `compare`."""
     task = same_task([before, after], dataset, measure, shared=True)
     if measure not in MEASURES:
         raise BadInput(
@@ -103,11 +105,11 @@ def differences(before: Run, after: Run, dataset: str, measure: str) -> Iterator
             "your own, load its `plugin`, or call evenhand.measures.add with its class."
         )
     same = before.record.fingerprint == after.record.fingerprint
-    shared = item_ids(before, dataset, measure) & item_ids(after, dataset, measure)
-    scores = [run.scores_of(dataset, measure) for run in (before, after)]
-    one, other = (frame[frame["id"].astype(str).isin(shared)] for frame in scores)
+    one, other = (run.scores_of(dataset, measure) for run in (before, after))
+    if (shared := shared_ids(before, after, dataset, measure)) is not None:
+        one, other = (frame[frame["id"].astype(str).isin(shared)] for frame in (one, other))
     unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
-    for found in two_values(one, other, task):
+    for found in two_values(one, other, task, judged=judged):
         named = {"dataset": dataset, "measure": measure + (FEMALE_MALE if found.contrast else "")}
         told = {"group": found.label, "estimand": found.estimand, "unfit": unfit, "family": found.family}
         row = found.values.row(found.rng, same)
@@ -137,22 +139,25 @@ def row_label(groups: Mapping[str, str], estimand: str = "") -> str:
     return ", ".join(filter(None, (*groups.values(), estimand))) or "all"
 
 
-def two_values(one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord) -> Iterator[TwoValues]:
+def two_values(
+    one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord, *, judged: bool = False
+) -> Iterator[TwoValues]:
     """What a task is compared by in two runs: stereotype, default and the rows below them; then the measure's values.
 
-    Where women and men have values of their own, their difference stands for these.
+    Where women and men have values of their own, their difference stands for these. With `judged`, without values that
+    get no verdict.
     """
     how = load(task.measure, **task.measure_options)
     name = task.family or task.measure
-    judged = task.partners is None or not task.partners.agreeing
+    agreeing = task.partners is not None and task.partners.agreeing
     found = list(rows(one, Design.of(task), how, after=other))
     for row in found:
         seeded = generator(task.seed, {**row.groups, "estimand": row.estimand, "gender": row.contrast})
-        family = f"{name}, {'all items' if row.main else 'rows'}" if judged else ""
+        family = "" if agreeing else f"{name}, {'all items' if row.main else 'rows'}"
         label = row_label(row.groups, row.estimand)
         yield TwoValues(label, _of_row(row), seeded, family, row.estimand, row.contrast)
-    if not task.by_gender:
-        mixes = any(row.main for row in found)
+    mixes = any(row.main for row in found)
+    if not task.by_gender and not (mixes and judged):
         for label, values, rng in _items(one, other, task):
             yield TwoValues(label, values, rng, "" if mixes else name)
 

@@ -10,7 +10,7 @@ import pandas as pd
 from evenhand.analysis.change import adjust_families, differences
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
-from evenhand.runs.comparable import distinct_names, in_common, item_ids, measured, of_two_kinds
+from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds, shared_ids
 from evenhand.runs.folder import Run
 
 
@@ -47,12 +47,8 @@ class Comparison(Shown):
     @property
     def shared(self) -> dict[str, int]:
         """By dataset, how many items are compared where runs are of different samples."""
-        found = {}
-        for dataset, measure in in_common(self.runs):
-            ids = [item_ids(run, dataset, measure) for run in self.runs]
-            if any(one != ids[0] for one in ids[1:]):
-                found[dataset] = min(len(ids[0] & one) for one in ids[1:])
-        return found
+        found = {task: [shared_ids(self.runs[0], run, *task) for run in self.runs[1:]] for task in in_common(self.runs)}
+        return {name: min(len(ids) for ids in each if ids) for (name, _), each in found.items() if any(each)}
 
     @property
     def of_another_kind(self) -> list[str]:
@@ -81,12 +77,12 @@ class Comparison(Shown):
         return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
-def compare(*runs: Run | str | Path) -> Comparison:
+def compare(*runs: Run | str | Path, judged: bool = False) -> Comparison:
     """Compare runs, or run folders, with the first one: for each measure and group, what changed, with its test.
 
     Items are compared one by one, so the runs must have the same ones: a different version of a dataset or measure and
     different options are refused, and samples that share fewer than half of their items. What only some of the runs
-    have is left out, and named.
+    have is left out, and named. With `judged`, values that get no verdict are left out, too, which is faster.
     """
     if len(runs) < 2:
         raise BadInput(f"A comparison needs two runs or more, the baseline first. Got {len(runs)}.")
@@ -96,6 +92,6 @@ def compare(*runs: Run | str | Path) -> Comparison:
         {"run": name, **row}
         for name, run in zip(names[1:], loaded[1:], strict=True)
         for task in in_common([baseline, run])
-        for row in differences(baseline, run, *task)
+        for row in differences(baseline, run, *task, judged=judged)
     ]
     return Comparison(loaded, adjust_families(rows))

@@ -70,7 +70,7 @@ class Findings:
     claims: list[hypotheses.Claim] = field(default_factory=list)
     """None where each German form agrees with its person, so that grammar would decide, or the model is unfit."""
     workforce: dict[str, pd.DataFrame] = field(default_factory=dict)
-    """Correlation with the share of women, by country: analysis.workforce.against."""
+    """Correlation of female - male with the share of women, by country: analysis.workforce.against."""
     confounds: dict[str, pd.DataFrame] = field(default_factory=dict)
     """The same, with the number of tokens, and with frequency where it is given."""
     agreeing: bool = False
@@ -98,9 +98,9 @@ def findings(run: Run, *, frequency: Mapping[str, float] | None = None) -> list[
 def _of(
     scores: pd.DataFrame, by: str, task: TaskRecord, numbers: Mapping[str, Mapping[str, float]], unfit: bool
 ) -> Findings:
-    how: dict[str, Any] = {"by": by, "cluster": task.cluster, "seed": task.seed}
+    how: dict[str, Any] = {"by": by, "cluster": task.cluster, "seed": task.seed, "what": ["difference"]}
     ranks = paired.signed_ranks(paired.pairs(scores), by)
-    confounds = {k: workforce.against(scores, v, **how) for k, v in numbers.items() if task.cluster}
+    confounds = {k: workforce.against(scores, v, within=False, **how) for k, v in numbers.items() if task.cluster}
     if by != "prof_gender":
         return Findings(task.dataset, by, ranks, confounds=confounds)
     agreeing = paired.agreeing(scores)
@@ -111,7 +111,7 @@ def _of(
         by,
         ranks,
         claims=[] if agreeing or unfit else hypotheses.evaluate(scores, seed=task.seed),
-        workforce={country: workforce.against(scores, share, seed=task.seed) for country, share in shares.items()},
+        workforce={country: workforce.against(scores, share, **how) for country, share in shares.items()},
         confounds=confounds,
         agreeing=agreeing,
         agreement=summary(decompose(scores), seed=task.seed) if crossed else pd.DataFrame(),

@@ -59,7 +59,7 @@ class Values(ABC):
     def row(self, rng: np.random.Generator, same: bool) -> dict[str, Any]:
         """Both values, their difference and what follows; `same`: of the same model, so that 0 is exact."""
         scored = ~np.isnan(self.before - self.after)
-        both = self.part(scored)
+        both = self if scored.all() else self.part(scored)
         counts: dict[str, Any] = {"n": int(scored.sum()), "left_out": int((~scored).sum()), "neutral": self.neutral}
         counts |= {"clusters": both.fewest, "goal": "what is right" if self.better else "neutral"}
         before, after = both.ends() if counts["n"] else (math.nan, math.nan)

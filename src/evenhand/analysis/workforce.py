@@ -1,7 +1,7 @@
 """Correlations of scores with the share of women in a profession, and with what else might explain them."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -69,23 +69,25 @@ def against(
     by: str = "prof_gender",
     cluster: str = "profession",
     seed: int = 0,
+    what: Sequence[str] = WHAT,
+    within: bool = True,
 ) -> pd.DataFrame:
-    """Correlation over professions of female, male and difference scores with `numbers`, overall and within groups.
+    """Correlation over professions of female, male and difference scores with `numbers`, overall and `within` groups.
 
     Pearson and Spearman with 95 % intervals (bootstrap over professions) and two-sided p. The groups were chosen by the
     share of women, so the overall correlation is mostly one of three groups; those within say what is left.
     """
     means = by_profession(scores, by=by, cluster=cluster)
     means["number"] = means[cluster].map(numbers)
-    parts = {"all": means} | {str(label): part for label, part in means.groupby(by)}
+    parts = {"all": means} | ({str(label): part for label, part in means.groupby(by)} if within else {})
     rows = []
     for group, part in parts.items():
-        for what in WHAT:
-            known = part.dropna(subset=[what, "number"])
-            row: dict[str, object] = {"group": group, "score": what, "n": len(known)}
+        for score in what:
+            known = part.dropna(subset=[score, "number"])
+            row: dict[str, object] = {"group": group, "score": score, "n": len(known)}
             for kind in ("pearson", "spearman"):
-                rng = generator(seed, {"group": group, "score": what, "kind": kind})
-                found = correlation(known[what].to_numpy(), known["number"].to_numpy(dtype=float), rng, kind=kind)
+                rng = generator(seed, {"group": group, "score": score, "kind": kind})
+                found = correlation(known[score].to_numpy(), known["number"].to_numpy(dtype=float), rng, kind=kind)
                 row |= {kind: found.value, f"{kind}_low": found.low, f"{kind}_high": found.high, f"{kind}_p": found.p}
             rows.append(row)
     return pd.DataFrame(rows)

@@ -33,17 +33,21 @@ def compare(
     from evenhand.analysis.comparison import compare as compare_runs
     from evenhand.core.files import check_new, write_whole
     from evenhand.report import comparison as show
-    from evenhand.report.plots import save, suited
 
     chosen = _form(form, as_json, as_markdown, out)
     if chart is not None:
+        from evenhand.report.plots import suited  # drawing libraries take time to load
+
         suited(chart)
         check_new(chart, force, "chart")
     if out is not None:
         check_new(out, force)
-    compared = compare_runs(*runs)
+    compared = compare_runs(*runs, judged=chosen not in ("csv", "json"))
     if chart is not None:
-        save(show.chart(compared), chart)
+        from evenhand.report.figures import changes
+        from evenhand.report.plots import save
+
+        save(changes(compared), chart)
     if chosen == "table":
         terminal.show(show.terminal(compared), *([f"Chart: {chart}"] if chart is not None else []))
         return

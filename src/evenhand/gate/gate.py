@@ -18,7 +18,7 @@ from evenhand.gate import evidence
 from evenhand.gate.evidence import ALL, EACH, Known
 from evenhand.gate.policy import MAX_UNSCORED, Rule, read
 from evenhand.gate.verdict import Judged, Verdict, decided
-from evenhand.runs.comparable import enough_shared, item_ids, measured
+from evenhand.runs.comparable import enough_shared, item_ids, measured, shared_ids
 from evenhand.runs.folder import Run
 from evenhand.runs.origin import UNCHECKED
 from evenhand.runs.record import RunRecord
@@ -118,10 +118,8 @@ class Gate:
         if baseline and all(rule.worse_by_at_most is None for rule in self.rules):
             notes.append("Nothing is compared with the baseline: no rule has worse_by_at_most.")
         for name in dict.fromkeys(name for _, name in self._compared(known)):
-            here, there = (item_ids(one or run, *name) for one in (run, baseline))
-            if here != there:
-                both = f"the {len(here & there):,} items that both have"
-                notes.append(f"{name[0]}: compared with the baseline by {both}.")
+            if (both := shared_ids(run, baseline or run, *name)) is not None:
+                notes.append(f"{name[0]}: compared with the baseline by the {len(both):,} items that both have.")
         notes += [
             f"Careful: the doctor calls the model unfit. {found.check.capitalize()}: {found.says}"
             for found in dict.fromkeys(found for audit in audits for found in audit.doctor)

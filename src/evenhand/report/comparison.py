@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import altair as alt
 import pandas as pd
 from rich.console import Group, RenderableType
 
@@ -14,7 +13,6 @@ from evenhand.formats.escaping import markdown as escaped_markdown
 from evenhand.formats.escaping import slug
 from evenhand.formats.latex import HEAD
 from evenhand.formats.latex import row as latex_row
-from evenhand.report.plots import GREY, PALETTE, intervals, numbers, rule_at
 from evenhand.report.tables import P, cell, estimate, line, markdown_table, table
 from evenhand.runs.folder import Run
 from evenhand.stats.verdict import FAMILY
@@ -30,9 +28,9 @@ MOVED = (
 
 def terminal(comparison: Comparison) -> RenderableType:
     """A table for each dataset and measure, and how to read it."""
-    parts: list[RenderableType] = [line(_title(comparison), "bold")]
+    parts: list[RenderableType] = [line(title(comparison), "bold")]
     heads = _heads(comparison)
-    for (dataset, measure), rows in _judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
+    for (dataset, measure), rows in judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
         parts += [
             line(f"\n{dataset} · {measure}", "bold"),
             line(_reading(comparison, str(dataset), str(measure)), "dim"),
@@ -44,9 +42,9 @@ def terminal(comparison: Comparison) -> RenderableType:
 def markdown(comparison: Comparison) -> str:
     """One table of all rows, for a pull request or a paper's appendix."""
     heads = ["dataset", "measure", *_heads(comparison)]
-    shown = markdown_table(heads, _rows(comparison, _judged_rows(comparison), heads), left=WORDS)
+    shown = markdown_table(heads, _rows(comparison, judged_rows(comparison), heads), left=WORDS)
     notes = "".join(f"\n{escaped_markdown(note)}\n" for note in _notes(comparison))
-    return f"{escaped_markdown(_title(comparison))}\n\n{shown}{notes}"
+    return f"{escaped_markdown(title(comparison))}\n\n{shown}{notes}"
 
 
 def latex(comparison: Comparison) -> str:
@@ -56,7 +54,7 @@ def latex(comparison: Comparison) -> str:
     if len(comparison.runs) == 2:
         named |= {"before": escaped(comparison.names[0]), "after": escaped(comparison.names[1])}
     lines = [HEAD]
-    for (dataset, measure), rows in _judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
+    for (dataset, measure), rows in judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
         about = _reading(comparison, str(dataset), str(measure))
         said = [note for note in _notes(comparison) if not note.startswith(("Detectable", "Moved"))]
         notes = " ".join([f"{measure} on {dataset}: {about}.", *said, MOVED])
@@ -87,36 +85,14 @@ def _latex_cell(head: str, text: str) -> str:
     return escaped(text) if head in WORDS else f"${text}$"
 
 
-def chart(comparison: Comparison) -> alt.TopLevelMixin:
-    """The change of each value with its interval, a panel for each dataset and measure; the baseline is at 0."""
-    runs = comparison.names[1:]
-    panels = []
-    for (dataset, measure), rows in _judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
-        colour = alt.Color("run:N", sort=runs, legend=None if len(runs) == 1 else alt.Legend(title=None)).scale(
-            domain=runs, range=[PALETTE[n % len(PALETTE)] for n in range(len(runs))]
-        )
-        base = alt.Chart(rows[["run", "group", "before", "after", "change", "low", "high", "moved"]]).encode(
-            y=alt.Y("group:N", sort=list(dict.fromkeys(rows["group"])), title=None, axis=alt.Axis(labelLimit=240)),
-            color=colour,
-        )
-        if len(runs) > 1:
-            base = base.encode(yOffset=alt.YOffset("run:N", sort=runs))
-        tooltip = ["run", "group", *numbers("before", "after", "change", "low", "high"), "moved"]
-        changes = intervals(base, "change", tooltip, size=60, title=f"change of {measure}")
-        layers = alt.layer(rule_at(0.0, color=GREY, strokeDash=[4, 3]), *changes)
-        panels.append(layers.properties(width=300, height=alt.Step(18), title=str(dataset)))
-    title = alt.TitleParams(_title(comparison), subtitle="The baseline is at 0; lines are 95 % intervals.")
-    whole: alt.TopLevelMixin = alt.concat(*panels, columns=2).resolve_scale(y="independent").properties(title=title)
-    return whole
-
-
-def _judged_rows(comparison: Comparison) -> pd.DataFrame:
+def judged_rows(comparison: Comparison) -> pd.DataFrame:
     """The rows that can have a verdict; all of them where none can."""
     judged = comparison.frame[comparison.frame["needed"] > 0]
     return judged if len(judged) else comparison.frame
 
 
-def _title(comparison: Comparison) -> str:
+def title(comparison: Comparison) -> str:
+    """Which runs are compared with which."""
     first, *others = comparison.names
     return f"{', '.join(others)} against {first}"
 
@@ -173,7 +149,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     if comparison.frame["estimand"].any():
         yield "Stereotype: half of how far women minus men differs between the kinds; default: its mean over both."
     yield ONE_TRAINING
-    if len(_judged_rows(comparison)) < len(comparison.frame):
+    if comparison.frame["estimand"].any():
         yield "Values that mix stereotype and default get no verdict, and are left to --as csv or json."
     unfit = [name for name, run in zip(comparison.names, comparison.runs, strict=True) if _unfit(comparison, run)]
     if unfit:

@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
+from evenhand.analysis.change import FEMALE_MALE
+from evenhand.analysis.comparison import Comparison
 from evenhand.analysis.equalising import Equalising, appd, before_after, equalising
 from evenhand.analysis.nli_labels import distribution
 from evenhand.analysis.ranking import side_by_side
@@ -16,6 +19,7 @@ from evenhand.core.dataset import base_name
 from evenhand.core.files import check_new, prepare
 from evenhand.errors import BadInput
 from evenhand.report import plots
+from evenhand.report.comparison import judged_rows, title
 from evenhand.report.page import named
 from evenhand.runs.comparable import measured, same_task
 from evenhand.runs.folder import Run
@@ -41,6 +45,32 @@ def charts(*runs: Run, seen: set[str] | None = None) -> Charts:
     if not found:
         raise BadInput(f"'{runs[0].path}' has nothing to draw. Audit with the suite becpro, gbef or nli.")
     return found
+
+
+def changes(comparison: Comparison) -> alt.TopLevelMixin:
+    """The change of each value with its interval, a panel for each dataset and measure; the baseline is at 0."""
+    runs = comparison.names[1:]
+    panels: dict[str, list[Any]] = {}
+    for (dataset, measure), rows in judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
+        colour = alt.Color("run:N", sort=runs, legend=None if len(runs) == 1 else alt.Legend(title=None)).scale(
+            domain=runs, range=[plots.PALETTE[n % len(plots.PALETTE)] for n in range(len(runs))]
+        )
+        base = alt.Chart(rows[["run", "group", "before", "after", "change", "low", "high", "moved"]]).encode(
+            y=alt.Y("group:N", sort=list(dict.fromkeys(rows["group"])), title=None, axis=alt.Axis(labelLimit=240)),
+            color=colour,
+        )
+        if len(runs) > 1:
+            base = base.encode(yOffset=alt.YOffset("run:N", sort=runs))
+        tooltip = ["run", "group", *plots.numbers("before", "after", "change", "low", "high"), "moved"]
+        shown = plots.intervals(base, "change", tooltip, size=60, title=f"change of {measure}")
+        layers = alt.layer(plots.rule_at(0.0, color=plots.GREY, strokeDash=[4, 3]), *shown)
+        unit = comparison.runs[0].task(str(dataset), str(measure).removesuffix(FEMALE_MALE)).unit
+        panels.setdefault(unit, []).append(layers.properties(width=300, height=alt.Step(18), title=str(dataset)))
+    # Panels in the same unit share one scale; those of another unit have their own.
+    columns = [alt.concat(*of, columns=2).resolve_scale(y="independent", x="shared") for of in panels.values()]
+    told = alt.TitleParams(title(comparison), subtitle="The baseline is at 0; lines are 95 % intervals.")
+    whole: alt.TopLevelMixin = alt.vconcat(*columns).properties(title=told)
+    return whole
 
 
 def draw(

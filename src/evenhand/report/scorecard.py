@@ -190,9 +190,7 @@ def _findings(found: Findings) -> Iterator[RenderableType]:
 def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:
     lines = []
     for name, frame in frames.items():
-        shown = frame[frame["score"] == "difference"]
-        shown = shown[shown["group"] == "all"] if name.startswith("confound") else shown
-        for row in shown.to_dict("records"):
+        for row in frame.to_dict("records"):
             both = (estimate(row, kind, f"{kind}_") for kind in ("pearson", "spearman"))
             cells = [text for found in both for text in (found.number("+.2f"), found.interval("+.2f"))]
             lines.append([name, row["group"], str(row["n"]), *cells])

@@ -69,6 +69,13 @@ def _known_by_content(options: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in options.items() if k != "file" or "sha256" not in options}
 
 
+def shared_ids(one: Run, other: Run, dataset: str, measure: str) -> set[str] | None:
+    """The ids that two runs of different samples share; None where they have the same items."""
+    here, there = (run.scores_of(dataset, measure)["id"] for run in (one, other))
+    both = set() if here.equals(there) else {*map(str, here)} ^ {*map(str, there)}
+    return item_ids(one, dataset, measure) & item_ids(other, dataset, measure) if both else None
+
+
 def item_ids(run: Run, dataset: str, measure: str) -> set[str]:
     """The ids of the items of a task."""
     return set(run.scores_of(dataset, measure)["id"].astype(str))
@@ -80,10 +87,12 @@ def enough_shared(one: Collection[str], other: Collection[str]) -> bool:
 
 
 def _samples(one: tuple[Run, TaskRecord], other: tuple[Run, TaskRecord], shared: bool) -> Iterator[str]:
-    ids = [item_ids(run, *task.name) for run, task in (one, other)]
-    if ids[0] != ids[1] and not (shared and enough_shared(*ids)):
+    both = shared_ids(one[0], other[0], *one[1].name)
+    if both is not None:
+        ids = [item_ids(run, *task.name) for run, task in (one, other)]
         told = [f"{len(found):,} items{_sampled(task)}" for (_, task), found in zip((one, other), ids, strict=True)]
-        yield f"samples of {' and '.join(told)}, {len(ids[0] & ids[1]):,} in common"
+        if not (shared and enough_shared(*ids)):
+            yield f"samples of {' and '.join(told)}, {len(both):,} in common"
 
 
 def _sampled(task: TaskRecord) -> str:

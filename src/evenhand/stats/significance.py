@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 from scipy import special
 
+from evenhand.stats.correlation import ranks
 from evenhand.stats.intervals import Floats, numbered, quantile, tail
 
 MOST_COINS = 2**28
@@ -16,6 +17,8 @@ AT_ONCE = 2**22
 """Coins in memory: a hundred thousand clusters would take gigabytes for all draws together."""
 HUGE = 1_000
 """A t beyond which only its denominator matters; SciPy's search for the noncentrality does not end beyond 1e6."""
+EXACT = 50
+"""Differences up to which SciPy gives the signed-rank test its exact p."""
 FEW_PATTERNS = 12
 """Sign patterns that p may count at most: with fewer, flipping signs shows less than t."""
 
@@ -51,14 +54,16 @@ def signed_rank(differences: Floats) -> SignedRank:
     n = len(differences)
     if n == 0:
         return SignedRank(0.0, math.nan, 1.0, 0)
-    from scipy import stats  # a second
-
-    ranks = stats.rankdata(np.abs(differences))
-    w = float(ranks[differences > 0].sum())
-    _, ties = np.unique(ranks, return_counts=True)
+    ranked = ranks(np.abs(differences))
+    w = float(ranked[differences > 0].sum())
+    _, ties = np.unique(ranked, return_counts=True)
     variance = n * (n + 1) * (2 * n + 1) / 24 - (ties**3 - ties).sum() / 48
-    p = float(stats.wilcoxon(differences).pvalue)
-    return SignedRank(w, signed_rank_z(w, n, variance), p, n)
+    z = signed_rank_z(w, n, variance)
+    if n > EXACT:
+        return SignedRank(w, z, float(2 * special.ndtr(-abs(z))), n)
+    from scipy.stats import wilcoxon  # a second
+
+    return SignedRank(w, z, float(wilcoxon(differences).pvalue), n)
 
 
 def signed_rank_z(w: float, n: int, variance: float | None = None) -> float:

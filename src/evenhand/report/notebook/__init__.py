@@ -25,7 +25,7 @@ from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
 from evenhand.gate.verdict import Verdict
 from evenhand.report import figures, plots
-from evenhand.report.comparison import chart
+from evenhand.report.figures import changes
 from evenhand.report.page import FILE, readings
 from evenhand.report.page.section import Measured
 from evenhand.report.page.short import lead, summary
@@ -99,7 +99,7 @@ def _(comparison: Comparison) -> str:
     whole = judged["group"].isin(["all", *ESTIMANDS]) | judged["measure"].str.endswith(FEMALE_MALE)
     main = judged[whole].head(2 * ROWS)
     told = "Changes with their 95 % intervals"
-    drawn = picture(chart(Comparison(comparison.runs, main)), told) if len(main) else None
+    drawn = picture(changes(Comparison(comparison.runs, main)), told) if len(main) else None
     return _filled("comparison", comparison=comparison, moved=_rows(moved), every=_rows(judged), drawn=drawn)
 
 
