@@ -34,6 +34,7 @@ from evenhand.report.page.track import notes, sentence
 from evenhand.report.track import chart as curves
 from evenhand.runs.folder import Run
 from evenhand.runs.record import Findings
+from evenhand.stats.size import RULE as SIZES
 
 ROWS = 20
 """Rows of a table; data frames have the others."""
@@ -142,6 +143,8 @@ def _environment() -> Environment:
     made.globals |= {
         "title_of": readings.dataset,
         "rows": ROWS,
+        "sizes": SIZES,
+        "by_chance": readings.BY_CHANCE,
         "style": Markup(looks[0].get_source(Environment(), "notebook.css")[0]),
     }
     return made

@@ -20,7 +20,7 @@ from evenhand.report.page.charts import pictures
 from evenhand.report.page.items import items_of
 from evenhand.report.page.numbers import probability
 from evenhand.report.page.section import Measured
-from evenhand.report.page.short import besides, lead, limits, summary
+from evenhand.report.page.short import besides, lead, limits, main_leans, summary
 from evenhand.runs.comparable import distinct_names, same_task
 from evenhand.runs.folder import Run
 from evenhand.stats.size import RULE as SIZE_RULE
@@ -113,6 +113,7 @@ def environment() -> Environment:
     made.globals |= {
         "lead": lead,
         "besides": besides,
+        "main_leans": main_leans,
         "pictures": pictures,
         "facts": provenance.facts,
         "sources": provenance.sources,

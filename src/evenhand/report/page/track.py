@@ -148,9 +148,10 @@ def drawn(track: Track, found: Sequence[Number], before: Mapping[str, Mapping[An
     shown = Canvas((0.0, float(len(found) - 1)), WIDTH, HEIGHT, left=LEFT)
     shown.side_axis(up)
     labels, both = track.short_labels, list(zip(track.labels, found, strict=True))
-    every = math.ceil(len(labels) * (LETTER * max(map(len, labels)) + 10) / (WIDTH - LEFT))
+    # The first and the last label begin and end at their points: half a label nearer to their neighbours than others.
+    every = math.ceil((len(labels) - 1) * (1.5 * LETTER * max(map(len, labels)) + 10) / (WIDTH - LEFT))
     for place, label in enumerate(labels):
-        if place % every == 0:
+        if place % max(1, every) == 0:
             anchor = "middle" if 0 < place < len(labels) - 1 else "start" if not place else "end"
             shown.text(shown.x(place), shown.height - FOOT + 16, label, anchor)
     if not math.isnan(neutral):

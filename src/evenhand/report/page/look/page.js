@@ -157,11 +157,26 @@ for (const place of document.querySelectorAll(".explore")) sight.observe(place);
 // The contents: folded on a phone, and what is read is marked.
 const contents = document.querySelector("nav.contents details");
 const wide = matchMedia("(min-width: 72rem)");
-const fold = () => (contents.open = wide.matches);
+const phone = matchMedia("(max-width: 40rem)");
+const fold = () => {
+  if (contents) contents.open = wide.matches;
+  for (const part of document.querySelectorAll("details.fold")) part.open = !phone.matches;
+};
 fold();
 wide.addEventListener("change", fold);
-const links = new Map([...contents.querySelectorAll("a")].map((link) => [link.hash.slice(1), link]));
-contents.addEventListener("click", (event) => {
+phone.addEventListener("change", fold);
+// What a link leads to is unfolded first.
+const unfold = () => {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  const folded = target && target.closest("details:not([open])");
+  const inside = target && target.querySelector(":scope > details.fold:not([open])");
+  for (const part of [folded, inside]) if (part) part.open = true;
+  if (folded || inside) target.scrollIntoView();
+};
+addEventListener("hashchange", unfold);
+unfold();
+const links = new Map([...(contents ? contents.querySelectorAll("a") : [])].map((link) => [link.hash.slice(1), link]));
+contents?.addEventListener("click", (event) => {
   if (event.target.closest("a") && !wide.matches) contents.open = false;
 });
 let current = null;
@@ -181,7 +196,7 @@ for (const id of links.keys()) reading.observe(document.getElementById(id));
 // Paper cannot be unfolded.
 const closed = [];
 addEventListener("beforeprint", () => {
-  for (const folded of document.querySelectorAll("#short details:not([open]), #provenance details:not([open])")) {
+  for (const folded of document.querySelectorAll("details.fold:not([open]), #provenance details:not([open])")) {
     folded.open = true;
     closed.push(folded);
   }
@@ -189,3 +204,6 @@ addEventListener("beforeprint", () => {
 addEventListener("afterprint", () => {
   for (const folded of closed.splice(0)) folded.open = false;
 });
+const printed = document.querySelector(".print-it");
+if (printed) printed.hidden = false;
+printed?.addEventListener("click", () => print());
