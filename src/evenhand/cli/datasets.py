@@ -21,8 +21,9 @@ app = typer.Typer(help="List, show, export, fetch and lint datasets.", no_args_i
 def datasets_list(plugin: Plugins = None) -> None:
     """List the datasets."""
     from evenhand import datasets
+    from evenhand.report.page import readings
 
-    for name in sorted(datasets.BUILDERS):
+    for name, builder in sorted(datasets.BUILDERS.items()):
         if needed := datasets.needed_by(name):
             terminal.show(f"{name}  from your own file: --option {needed[0]}=FILE")
             continue
@@ -30,7 +31,8 @@ def datasets_list(plugin: Plugins = None) -> None:
             dataset = datasets.load(name)
             terminal.show(f"{name}  {len(dataset.items):,} items, {dataset.language}. {dataset.about}")
         except BadInput as error:  # a released corpus that was not fetched
-            terminal.show(f"{name}  {error}")
+            about = (builder.__doc__ or "").partition("\n")[0]
+            terminal.show(f"{name}  {readings.dataset(name).rstrip('?')}. {about} Not here: {error}")
 
 
 @app.command("show", epilog="Example: evenhand datasets show tgb --rows 20")

@@ -29,6 +29,8 @@ def run(
 ) -> int:
     """Run the application, and give its exit code: 0 fine, 2 bad input, 70 a bug, 130 interrupted, 141 closed pipe."""
     _show_log(worded)
+    if not sys.stderr.isatty():  # a log has no room for the progress bars of libraries
+        os.environ |= {"TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"} | os.environ
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a character still gets the rest

@@ -129,7 +129,8 @@ def _careful(run: Run, sections: Sequence[Measured]) -> list[RenderableType]:
     told += [Text(f"Careful: {text}", "yellow") for text in run.record.warnings]
     told += [Text(text, "yellow") for text in _unscored(run)]
     told += [Text(text, "dim") for text in run.record.caveats[:1]]
-    more = [Text(f"{len(told) - CONCERNS} more remarks: --full", "yellow")] if len(told) > CONCERNS else []
+    left = len(told) - CONCERNS
+    more = [Text(f"{left} more remark{'s' if left > 1 else ''}: --full", "yellow")] if left > 0 else []
     return [*map(_short, told[:CONCERNS]), *more]
 
 
