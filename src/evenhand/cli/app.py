@@ -10,6 +10,7 @@ import typer.core
 from evenhand import __version__
 from evenhand.cli import datasets, nli, terminal
 from evenhand.cli.audit import audit
+from evenhand.cli.common import opt
 from evenhand.cli.compare import compare
 from evenhand.cli.corpus import corpus
 from evenhand.cli.datasets import measures
@@ -85,7 +86,7 @@ TOGETHER = ("debias", "nli")
 @app.callback(invoke_without_command=True)
 def root(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+    version: Annotated[bool, opt("Print the version.", "--version", is_eager=True)] = False,
 ) -> None:
     """Measure gender bias in language models and texts, with intervals."""
     if version:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.cli import common, terminal
-from evenhand.cli.common import parsed, print_json
+from evenhand.cli.common import Names, Paths, arg, opt, parsed, print_json
 from evenhand.cli.gate import Baseline, GithubSummary, Junit, Outlets
 from evenhand.cli.show import print_answer
 from evenhand.core.files import read_given
@@ -54,85 +54,69 @@ def _name(param: Any) -> str:
 
 def audit(
     models: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="MODEL", help="Bundled names, folders, .gguf files, Hub ids, openai:NAME. Default: mini-en."
-        ),
+        Names, arg("Bundled names, folders, .gguf files, Hub ids, openai:NAME. Default: mini-en.", "MODEL")
     ] = None,
     suite: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="becpro, choices, emotions, gbef, kinds, known, nli. Default: becpro, emotions and gbef, or nli for "
+        Names,
+        opt(
+            "becpro, choices, emotions, gbef, kinds, known, nli. Default: becpro, emotions and gbef, or nli for "
             "an NLI classifier. Repeatable.",
+            "NAME",
         ),
     ] = None,
     lang: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="LANG",
-            help="Language of suites: en (default); becpro: also de; known: fr, nl; nli: ja, zh. Of --pairs: any.",
+        Names,
+        opt(
+            "Language of suites: en (default); becpro: also de; known: fr, nl; nli: ja, zh. Of --pairs: any.",
+            "LANG",
         ),
     ] = None,
-    templates: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Measure your own sentences: a template file (TOML). Repeatable."),
-    ] = None,
+    templates: Annotated[Paths, opt("Measure your own sentences: a template file (TOML). Repeatable.", "FILE")] = None,
     pairs: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Measure your own sentence pairs: csv, tsv, jsonl or parquet. Repeatable."),
+        Paths, opt("Measure your own sentence pairs: csv, tsv, jsonl or parquet. Repeatable.", "FILE")
     ] = None,
-    dataset: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Measure this dataset instead of a suite. Repeatable.")
-    ] = None,
+    dataset: Annotated[Names, opt("Measure this dataset instead of a suite. Repeatable.", "NAME")] = None,
     measure: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="With a dataset: use this measure. Default: all that suit it. Repeatable."),
+        Names, opt("With a dataset: use this measure. Default: all that suit it. Repeatable.", "NAME")
     ] = None,
     option: common.Options = None,
     chat: Annotated[
-        bool | None, typer.Option("--chat/--no-chat", help="Suite choices: use the chat template, or plain prompts.")
+        bool | None, opt("Suite choices: use the chat template, or plain prompts.", "--chat/--no-chat")
     ] = None,
-    system: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --chat: a text file with the system prompt.")
-    ] = None,
+    system: Annotated[Path | None, opt("With --chat: a text file with the system prompt.", "FILE")] = None,
     plugin: common.Plugins = None,
     limit: common.Limit = None,
     seed: common.Seed = 0,
-    out: Annotated[Path, typer.Option(help="Write runs to OUT/<model>/.")] = Path("runs"),
-    name: Annotated[str | None, typer.Option(help="Name of the run and its folder. Default: the model's.")] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Delete the run's earlier results and start over.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="With --fresh: do not ask.")] = False,
+    out: Annotated[Path, opt("Write runs to OUT/<model>/.")] = Path("runs"),
+    name: Annotated[str | None, opt("Name of the run and its folder. Default: the model's.")] = None,
+    fresh: Annotated[bool, opt("Delete the run's earlier results and start over.", "--fresh")] = False,
+    yes: Annotated[bool, opt("With --fresh: do not ask.", "--yes")] = False,
     revision: common.Revision = None,
     dtype: common.Dtype = "float32",
     device: common.Device = None,
-    batch_size: Annotated[str, typer.Option(metavar="N|auto", help="Inputs per batch.")] = "auto",
+    batch_size: Annotated[str, opt("Inputs per batch.", "N|auto")] = "auto",
     trust_remote_code: common.RemoteCode = False,
     labels: common.Labels = "",
     base_url: common.BaseUrl = None,
     concurrency: common.Concurrency = 8,
     samples: common.Samples = 20,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="For openai:NAME: count requests and tokens, and send nothing.")
-    ] = False,
+    dry_run: Annotated[bool, opt("For openai:NAME: count requests and tokens, and send nothing.", "--dry-run")] = False,
     engine: common.Engine = "local",
     address: common.Address = None,
     workers: common.Workers = None,
-    gate: Annotated[
-        Path | None, typer.Option(help="Judge by a policy (TOML). The exit code is 1 for fail, 3 for undecided.")
-    ] = None,
+    gate: Annotated[Path | None, opt("Judge by a policy (TOML). The exit code is 1 for fail, 3 for undecided.")] = None,
     baseline: Baseline = None,
     junit: Junit = None,
     github_summary: GithubSummary = False,
     as_json: common.Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only results and errors.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Print more log messages.")] = False,
-    log_file: Annotated[Path | None, typer.Option(help="Append all log messages to this file, with the time.")] = None,
+    quiet: Annotated[bool, opt("Print only results and errors.", "--quiet")] = False,
+    verbose: Annotated[bool, opt("Print more log messages.", "--verbose")] = False,
+    log_file: Annotated[Path | None, opt("Append all log messages to this file, with the time.")] = None,
     config: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Read options from a TOML file, by their names. The command line overrides them.",
+        opt(
+            "Read options from a TOML file, by their names. The command line overrides them.",
+            "FILE",
             callback=from_config,
             is_eager=True,
         ),

@@ -3,7 +3,7 @@
 import json
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,39 +11,46 @@ from evenhand.cli import terminal
 from evenhand.core.shown import UNSEEN
 from evenhand.errors import BadInput
 
+Names = list[str] | None
+Paths = list[Path] | None
+
+
+def opt(text: str, *names: str, **how: Any) -> Any:
+    """An option with its help, for an annotation; `names` are flags, which begin with a dash, and the metavar."""
+    metavar = next((name for name in names if not name.startswith("-")), None)
+    return typer.Option(*(name for name in names if name.startswith("-")), help=text, metavar=metavar, **how)
+
+
+def arg(text: str, metavar: str | None = None) -> Any:
+    """The same for an argument."""
+    return typer.Argument(help=text, metavar=metavar)
+
+
 RunFolder = Annotated[Path, typer.Argument(help="A run folder.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Force = Annotated[bool, opt("Replace files that exist.", "--force")]
 Lang = Annotated[
     str | None,
-    typer.Option(
-        help="en: take all texts as English. Default: skip or refuse others. Another language needs --word-pairs."
-    ),
+    opt("en: take all texts as English. Default: skip or refuse others. Another language needs --word-pairs."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
-Limit = Annotated[int | None, typer.Option(help="Measure a random sample of at most N items per dataset.", metavar="N")]
-Seed = Annotated[int, typer.Option(help="The random seed.")]
-Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the Hub.")]
-Dtype = Annotated[str, typer.Option(help="float32, bfloat16, float16, or auto (bfloat16 if it is native).")]
-Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps. Default: cuda if available.")]
-RemoteCode = Annotated[bool, typer.Option(help="Allow a Hub model to run its own code.")]
+Json = Annotated[bool, opt("Print results as JSON.", "--json")]
+Limit = Annotated[int | None, opt("Measure a random sample of at most N items per dataset.", "N")]
+Seed = Annotated[int, opt("The random seed.")]
+Revision = Annotated[str | None, opt("Branch, tag or commit on the Hub.")]
+Dtype = Annotated[str, opt("float32, bfloat16, float16, or auto (bfloat16 if it is native).")]
+Device = Annotated[str | None, opt("cpu, cuda, cuda:1, mps. Default: cuda if available.")]
+RemoteCode = Annotated[bool, opt("Allow a Hub model to run its own code.")]
 LABELS = "The labels of a classifier's outputs, in order, if its configuration does not name them."
-Labels = Annotated[str, typer.Option(metavar="A,B,C", help=f"{LABELS} Causal models, suite nli: words for the labels.")]
+Labels = Annotated[str, opt(f"{LABELS} Causal models, suite nli: words for the labels.", "A,B,C")]
 BaseUrl = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="For openai:NAME: the server's address. Default: OPENAI_BASE_URL, or OpenAI's."),
+    str | None, opt("For openai:NAME: the server's address. Default: OPENAI_BASE_URL, or OpenAI's.", "URL")
 ]
-Concurrency = Annotated[int, typer.Option(metavar="N", help="For openai:NAME: send at most N requests at once.")]
-Samples = Annotated[
-    int, typer.Option(metavar="N", help="For openai:NAME: how often to ask a question if the server gives only text.")
-]
-Engine = Annotated[str, typer.Option(metavar="local|ray", help="ray: use the workers of a Ray cluster.")]
-Address = Annotated[
-    str | None, typer.Option(metavar="HOST:PORT", help="With ray: the cluster, or auto. Default: start one here.")
-]
-Workers = Annotated[int | None, typer.Option(help="With ray: the largest number of workers. Default: as many as fit.")]
+Concurrency = Annotated[int, opt("For openai:NAME: send at most N requests at once.", "N")]
+Samples = Annotated[int, opt("For openai:NAME: how often to ask a question if the server gives only text.", "N")]
+Engine = Annotated[str, opt("ray: use the workers of a Ray cluster.", "local|ray")]
+Address = Annotated[str | None, opt("With ray: the cluster, or auto. Default: start one here.", "HOST:PORT")]
+Workers = Annotated[int | None, opt("With ray: the largest number of workers. Default: as many as fit.")]
 Options = Annotated[
-    list[str] | None,
-    typer.Option("--option", metavar="NAME=VALUE", help="An option of a dataset or measure: masks=words. Repeatable."),
+    list[str] | None, opt("An option of a dataset or measure: masks=words. Repeatable.", "--option", "NAME=VALUE")
 ]
 
 

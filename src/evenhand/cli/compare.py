@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Json, Plugins
+from evenhand.cli.common import Force, Json, Plugins, arg, opt
 from evenhand.errors import BadInput, UnknownName
 
 FORMS = {".json": "json", ".md": "markdown", ".csv": "csv", ".tex": "latex"}
@@ -15,14 +15,14 @@ log = logging.getLogger(__name__)
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN...", help="Run folders; the first is the baseline.")],
+    runs: Annotated[list[Path], arg("Run folders; the first is the baseline.", "RUN RUN...")],
     form: Annotated[
-        str | None, typer.Option("--as", help="table (default), csv, json, latex or markdown.", show_default=False)
+        str | None, opt("table (default), csv, json, latex or markdown.", "--as", show_default=False)
     ] = None,
     as_json: Json = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", hidden=True)] = False,
-    chart: Annotated[Path | None, typer.Option(help="Draw the changes to a .svg, .pdf, .png or .html file.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write to a .csv, .json, .md or .tex file.")] = None,
+    chart: Annotated[Path | None, opt("Draw the changes to a .svg, .pdf, .png or .html file.")] = None,
+    out: Annotated[Path | None, opt("Write to a .csv, .json, .md or .tex file.")] = None,
     force: Force = False,
     plugin: Plugins = None,
 ) -> None:

@@ -4,51 +4,43 @@ import logging
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from evenhand.cli import terminal
-from evenhand.cli.common import Address, Engine, Force, Json, Lang, Seed, Workers, print_json
+from evenhand.cli.common import Address, Engine, Force, Json, Lang, Names, Seed, Workers, arg, opt, print_json
 
 log = logging.getLogger(__name__)
 
 
 def corpus(
     files: Annotated[
-        list[str],
-        typer.Argument(help="Files (txt, csv, tsv, jsonl, parquet), folders, or balanced, gap, mt-gender, ..."),
+        list[str], arg("Files (txt, csv, tsv, jsonl, parquet), folders, or balanced, gap, mt-gender, ...")
     ],
-    column: Annotated[
-        list[str] | None, typer.Option(help="A column with texts, if a file is a table. Repeatable. Default: text.")
-    ] = None,
+    column: Annotated[Names, opt("A column with texts, if a file is a table. Repeatable. Default: text.")] = None,
     lines: Annotated[
         bool,
-        typer.Option(
+        opt(
+            "Each line of a text file is a document. Default: each file of a folder, or each paragraph of one file.",
             "--lines",
-            help="Each line of a text file is a document. Default: each file of a folder, or each "
-            "paragraph of a single file.",
         ),
     ] = False,
-    words: Annotated[Path | None, typer.Option(help="Words to count instead of professions, one per line.")] = None,
+    words: Annotated[Path | None, opt("Words to count instead of professions, one per line.")] = None,
     word_pairs: Annotated[
-        Path | None, typer.Option(help="Your own gendered words, of any language, a pair per line: male, tab, female.")
+        Path | None, opt("Your own gendered words, of any language, a pair per line: male, tab, female.")
     ] = None,
-    names: Annotated[
-        Path | None, typer.Option(help="Your own first names, a pair per line: male, tab, female.")
-    ] = None,
+    names: Annotated[Path | None, opt("Your own first names, a pair per line: male, tab, female.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="A folder for the page and all numbers. Default with --train: runs/corpus.")
+        Path | None, opt("A folder for the page and all numbers. Default with --train: runs/corpus.")
     ] = None,
     force: Force = False,
-    train: Annotated[bool, typer.Option(help="Also measure what a debiased model learns from each corpus.")] = False,
-    model: Annotated[str, typer.Option(help="With --train: the model to debias and train.")] = "mini-en",
-    debias_on: Annotated[str, typer.Option(help="With --train: the corpus to debias it on.")] = "balanced",
+    train: Annotated[bool, opt("Also measure what a debiased model learns from each corpus.")] = False,
+    model: Annotated[str, opt("With --train: the model to debias and train.")] = "mini-en",
+    debias_on: Annotated[str, opt("With --train: the corpus to debias it on.")] = "balanced",
     size: Annotated[
-        int | None, typer.Option(help="With --train: sentences per corpus. Default: as many as the smallest has.")
+        int | None, opt("With --train: sentences per corpus. Default: as many as the smallest has.")
     ] = None,
-    equal: Annotated[bool, typer.Option(help="With --train: use the same amount of each corpus, or all of it.")] = True,
-    draws: Annotated[int, typer.Option(help="With --train: how many times to sample and train.")] = 1,
-    recipe: Annotated[str, typer.Option(help="With --train: default, bartl-paper or bartl-released.")] = "default",
-    limit: Annotated[int | None, typer.Option(metavar="N", help="With --train: measure a sample of N pairs.")] = None,
+    equal: Annotated[bool, opt("With --train: use the same amount of each corpus, or all of it.")] = True,
+    draws: Annotated[int, opt("With --train: how many times to sample and train.")] = 1,
+    recipe: Annotated[str, opt("With --train: default, bartl-paper or bartl-released.")] = "default",
+    limit: Annotated[int | None, opt("With --train: measure a sample of N pairs.", "N")] = None,
     lang: Lang = None,
     seed: Seed = 0,
     engine: Engine = "local",

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Json, Options, Plugins, parsed, print_json
+from evenhand.cli.common import Force, Json, Options, Plugins, arg, opt, parsed, print_json
 from evenhand.errors import BadInput, UnknownName
 
 BREAKS = r"[\t\r\n]"
-Name = Annotated[str, typer.Argument(help="A dataset. `evenhand datasets list` has the names.")]
+Name = Annotated[str, arg("A dataset. `evenhand datasets list` has the names.")]
 
 app = typer.Typer(help="List, show, export, fetch and lint datasets.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -38,7 +38,7 @@ def datasets_list(plugin: Plugins = None) -> None:
 @app.command("show", epilog="Example: evenhand datasets show tgb --rows 20")
 def datasets_show(
     name: Name,
-    rows: Annotated[int, typer.Option(help="How many rows to print.", min=1)] = 10,
+    rows: Annotated[int, opt("How many rows to print.", min=1)] = 10,
     option: Options = None,
     plugin: Plugins = None,
 ) -> None:
@@ -58,10 +58,8 @@ def datasets_show(
 @app.command("export", epilog="Example: evenhand datasets export becpro-en --out becpro.tsv")
 def datasets_export(
     name: Name,
-    out: Annotated[Path, typer.Option(help="The .tsv file to write; for lm-eval, a folder.")],
-    form: Annotated[
-        str, typer.Option("--as", metavar="FORMAT", help="tsv, or lm-eval: a task of lm-evaluation-harness.")
-    ] = "tsv",
+    out: Annotated[Path, opt("The .tsv file to write; for lm-eval, a folder.")],
+    form: Annotated[str, opt("tsv, or lm-eval: a task of lm-evaluation-harness.", "--as", "FORMAT")] = "tsv",
     option: Options = None,
     force: Force = False,
 ) -> None:
@@ -97,7 +95,7 @@ def datasets_export(
 
 
 @app.command("fetch", epilog="Example: evenhand datasets fetch gap")
-def datasets_fetch(name: Annotated[str, typer.Argument(help="A released corpus: gap, nli-coal-en, ...")]) -> None:
+def datasets_fetch(name: Annotated[str, arg("A released corpus: gap, nli-coal-en, ...")]) -> None:
     """Download a released corpus and verify its checksum.
 
     No other command downloads data.
@@ -110,13 +108,13 @@ def datasets_fetch(name: Annotated[str, typer.Argument(help="A released corpus: 
 
 @app.command("lint", epilog="Example: evenhand datasets lint pairs.csv")
 def datasets_lint(
-    file: Annotated[str, typer.Argument(help="Sentence pairs: csv, tsv, jsonl or parquet; or a dataset's name.")],
-    stereotype: Annotated[str, typer.Option(help="The column with the stereotypes.")] = "stereotype",
-    counterpart: Annotated[str, typer.Option(help="The column with the counterparts.")] = "counterpart",
-    model: Annotated[str, typer.Option(help="Count tokens with this model; none skips that rule.")] = "mini-en",
-    out: Annotated[Path | None, typer.Option(help="Write all faults to this .tsv file.")] = None,
+    file: Annotated[str, arg("Sentence pairs: csv, tsv, jsonl or parquet; or a dataset's name.")],
+    stereotype: Annotated[str, opt("The column with the stereotypes.")] = "stereotype",
+    counterpart: Annotated[str, opt("The column with the counterparts.")] = "counterpart",
+    model: Annotated[str, opt("Count tokens with this model; none skips that rule.")] = "mini-en",
+    out: Annotated[Path | None, opt("Write all faults to this .tsv file.")] = None,
     force: Force = False,
-    shown: Annotated[int, typer.Option("--show", help="How many faults to print per rule.", min=0)] = 3,
+    shown: Annotated[int, opt("How many faults to print per rule.", "--show", min=0)] = 3,
     as_json: Json = False,
 ) -> None:
     """Look for faults in sentence pairs.

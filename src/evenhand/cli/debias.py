@@ -6,26 +6,22 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Limit, Seed
+from evenhand.cli.common import Limit, Names, Seed, arg, opt
 from evenhand.cli.flags import as_flags
 
 
 def debias(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="A bundled name, a folder or a Hub id.")] = "mini-en",
-    out: Annotated[Path, typer.Option(help="A folder for the new model and both runs.")] = Path("runs/debiased"),
-    corpus: Annotated[str, typer.Option(help="balanced, gap, gap-flipped, mt-gender, or a text file.")] = "balanced",
-    share: Annotated[
-        float | None, typer.Option(help="Share of documents to swap. Default: 0.5, or 0 for balanced.")
-    ] = None,
-    remind: Annotated[
-        list[str] | None, typer.Option(help="Add reminders: pregnant, breastfeed, or a file. Repeatable.")
-    ] = None,
-    repeat: Annotated[int, typer.Option(help="How many times to add each reminder.")] = 1,
+    model: Annotated[str, arg("A bundled name, a folder or a Hub id.")] = "mini-en",
+    out: Annotated[Path, opt("A folder for the new model and both runs.")] = Path("runs/debiased"),
+    corpus: Annotated[str, opt("balanced, gap, gap-flipped, mt-gender, or a text file.")] = "balanced",
+    share: Annotated[float | None, opt("Share of documents to swap. Default: 0.5, or 0 for balanced.")] = None,
+    remind: Annotated[Names, opt("Add reminders: pregnant, breastfeed, or a file. Repeatable.")] = None,
+    repeat: Annotated[int, opt("How many times to add each reminder.")] = 1,
     recipe: Annotated[
-        str, typer.Option(help="How to train: default, bartl-paper, bartl-released, bartl-released-padded.")
+        str, opt("How to train: default, bartl-paper, bartl-released, bartl-released-padded.")
     ] = "default",
-    suite: Annotated[str, typer.Option(help="The suite to measure before and after.")] = "all",
+    suite: Annotated[str, opt("The suite to measure before and after.")] = "all",
     limit: Limit = None,
     seed: Seed = 0,
 ) -> None:

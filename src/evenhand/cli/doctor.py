@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.cli import common, terminal
+from evenhand.cli.common import arg, opt
 from evenhand.cli.flags import as_flags
 
 NARROW, WIDE = 60, 120
@@ -13,9 +14,9 @@ NARROW, WIDE = 60, 120
 
 def doctor(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="A bundled name, a folder, a Hub id or openai:NAME.")] = "mini-en",
-    lang: Annotated[str, typer.Option(help="The language to measure it in: en, de, ja or zh.")] = "en",
-    suite: Annotated[str, typer.Option(help="Check the words and lengths of this suite.")] = "all",
+    model: Annotated[str, arg("A bundled name, a folder, a Hub id or openai:NAME.")] = "mini-en",
+    lang: Annotated[str, opt("The language to measure it in: en, de, ja or zh.")] = "en",
+    suite: Annotated[str, opt("Check the words and lengths of this suite.")] = "all",
     revision: common.Revision = None,
     dtype: common.Dtype = "float32",
     device: common.Device = None,

@@ -3,30 +3,24 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from evenhand.cli import terminal
-from evenhand.cli.common import Force
+from evenhand.cli.common import Force, Names, arg, opt
 from evenhand.errors import BadInput
 
 
 def export(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders; several for bibtex, csv, latex.")],
-    to: Annotated[
-        str,
-        typer.Option("--as", metavar="FORMAT", help="bibtex, csv, eval-results, every-eval-ever, latex, model-card."),
-    ],
-    out: Annotated[Path | None, typer.Option(help="A file or folder to write to. Default: print.")] = None,
-    into: Annotated[Path | None, typer.Option(help="model-card: the README.md to put the section into.")] = None,
-    scores: Annotated[bool, typer.Option("--scores", help="csv: write the scores of items instead of values.")] = False,
-    cite: Annotated[list[str] | None, typer.Option(help="bibtex: a training corpus, such as gap. Repeatable.")] = None,
+    runs: Annotated[list[Path], arg("Run folders; several for bibtex, csv, latex.", "RUN...")],
+    to: Annotated[str, opt("bibtex, csv, eval-results, every-eval-ever, latex, model-card.", "--as", "FORMAT")],
+    out: Annotated[Path | None, opt("A file or folder to write to. Default: print.")] = None,
+    into: Annotated[Path | None, opt("model-card: the README.md to put the section into.")] = None,
+    scores: Annotated[bool, opt("csv: write the scores of items instead of values.", "--scores")] = False,
+    cite: Annotated[Names, opt("bibtex: a training corpus, such as gap. Repeatable.")] = None,
     hub: Annotated[
-        list[str] | None,
-        typer.Option(metavar="DATASET=OWNER/NAME", help="eval-results: the Hub benchmark of a dataset. Repeatable."),
+        Names, opt("eval-results: the Hub benchmark of a dataset. Repeatable.", "DATASET=OWNER/NAME")
     ] = None,
-    organization: Annotated[str | None, typer.Option(help="every-eval-ever: the organization that measured.")] = None,
+    organization: Annotated[str | None, opt("every-eval-ever: the organization that measured.")] = None,
     relationship: Annotated[
-        str | None, typer.Option(help="every-eval-ever: first_party (the maker), third_party, collaborative, other.")
+        str | None, opt("every-eval-ever: first_party (the maker), third_party, collaborative, other.")
     ] = None,
     force: Force = False,
 ) -> None:

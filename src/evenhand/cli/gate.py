@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Json, Plugins, print_json
+from evenhand.cli.common import Force, Json, Plugins, arg, opt, print_json
 from evenhand.errors import BadInput
 
 if TYPE_CHECKING:
     from evenhand.gate.verdict import Verdict
 
-Baseline = Annotated[
-    Path | None,
-    typer.Option(metavar="RUN", help="The run that worse_by_at_most compares with. Overrides the policy's."),
-]
-Junit = Annotated[Path | None, typer.Option(help="Write the gate's verdict as JUnit XML.")]
+Baseline = Annotated[Path | None, opt("The run that worse_by_at_most compares with. Overrides the policy's.", "RUN")]
+Junit = Annotated[Path | None, opt("Write the gate's verdict as JUnit XML.")]
 GithubSummary = Annotated[
-    bool,
-    typer.Option("--github-summary", help="Append the verdict to $GITHUB_STEP_SUMMARY; annotate what does not pass."),
+    bool, opt("Append the verdict to $GITHUB_STEP_SUMMARY; annotate what does not pass.", "--github-summary")
 ]
 
 
@@ -78,12 +74,10 @@ def _is_ours(junit: Path) -> bool:
 
 
 def gate(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
-    policy: Annotated[Path | None, typer.Option(help="A TOML file with the rules.")] = None,
-    suggest: Annotated[
-        bool, typer.Option("--suggest", help="Make a policy that the run passes, instead of judging.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option(help="With --suggest: write the policy here. Default: print it.")] = None,
+    runs: Annotated[list[Path], arg("Run folders.", "RUN...")],
+    policy: Annotated[Path | None, opt("A TOML file with the rules.")] = None,
+    suggest: Annotated[bool, opt("Make a policy that the run passes, instead of judging.", "--suggest")] = False,
+    out: Annotated[Path | None, opt("With --suggest: write the policy here. Default: print it.")] = None,
     force: Force = False,
     baseline: Baseline = None,
     junit: Junit = None,

@@ -3,44 +3,33 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from evenhand.cli import common, terminal
+from evenhand.cli.common import Names, arg, opt
 from evenhand.cli.show import print_answer
 
 
 def import_scores(
     file: Annotated[
         list[Path],
-        typer.Argument(
-            help="csv, tsv, jsonl, parquet, txt (one number per line), files of lm-evaluation-harness or StereoSet, "
+        arg(
+            "csv, tsv, jsonl, parquet, txt (one number per line), files of lm-evaluation-harness or StereoSet, "
             "logs of our tasks in inspect (.eval, .json)."
         ),
     ],
-    dataset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The dataset that was scored. Logs of our own tasks name it.")
-    ] = None,
+    dataset: Annotated[str | None, opt("The dataset that was scored. Logs of our own tasks name it.", "NAME")] = None,
     measure: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="The measure of the scores. Default: the one that suits. Repeatable."),
+        Names, opt("The measure of the scores. Default: the one that suits. Repeatable.", "NAME")
     ] = None,
-    name: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="The model's name. Default: the log's, or the file's.")
-    ] = None,
+    name: Annotated[str | None, opt("The model's name. Default: the log's, or the file's.", "MODEL")] = None,
     columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column", metavar="NAME=COLUMN", help="Column of id, text, other or score: text=Sentence. Repeatable."
-        ),
+        Names, opt("Column of id, text, other or score: text=Sentence. Repeatable.", "--column", "NAME=COLUMN")
     ] = None,
     option: common.Options = None,
-    kind: Annotated[
-        str | None, typer.Option(metavar="KIND", help="The kind of model, if you know it: masked, causal or nli.")
-    ] = None,
+    kind: Annotated[str | None, opt("The kind of model, if you know it: masked, causal or nli.", "KIND")] = None,
     seed: common.Seed = 0,
-    out: Annotated[Path, typer.Option(help="Write the run to OUT/<model>/.")] = Path("runs"),
-    fresh: Annotated[bool, typer.Option("--fresh", help="Replace an existing run.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="With --fresh: do not ask.")] = False,
+    out: Annotated[Path, opt("Write the run to OUT/<model>/.")] = Path("runs"),
+    fresh: Annotated[bool, opt("Replace an existing run.", "--fresh")] = False,
+    yes: Annotated[bool, opt("With --fresh: do not ask.", "--yes")] = False,
     as_json: common.Json = False,
 ) -> None:
     """Make a run from scores that were computed elsewhere.

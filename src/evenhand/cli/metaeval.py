@@ -3,34 +3,31 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, Limit, Seed
+from evenhand.cli.common import Json, Limit, Seed, opt
 from evenhand.errors import BadInput
 
 
 def metaeval(
-    model: Annotated[str, typer.Option(help="An NLI classifier or masked model to start from.")] = "mini-en-nli",
-    measures: Annotated[str, typer.Option(help="Measures, separated by commas. Default: all that suit it.")] = "",
-    rates: Annotated[str, typer.Option(help="Rates of bias, separated by commas. Default: 0, 0.1, ..., 1.")] = "",
-    size: Annotated[int | None, typer.Option(help="Examples per rate. Default: NLI 30,000, masked 6,000.")] = None,
-    seeds: Annotated[int, typer.Option(help="Models to train per rate.")] = 1,
-    lang: Annotated[str | None, typer.Option(help="NLI: en, ja or zh. Default: en.")] = None,
-    order: Annotated[str | None, typer.Option(help="NLI: stratified, or female-first as in the released sets.")] = None,
+    model: Annotated[str, opt("An NLI classifier or masked model to start from.")] = "mini-en-nli",
+    measures: Annotated[str, opt("Measures, separated by commas. Default: all that suit it.")] = "",
+    rates: Annotated[str, opt("Rates of bias, separated by commas. Default: 0, 0.1, ..., 1.")] = "",
+    size: Annotated[int | None, opt("Examples per rate. Default: NLI 30,000, masked 6,000.")] = None,
+    seeds: Annotated[int, opt("Models to train per rate.")] = 1,
+    lang: Annotated[str | None, opt("NLI: en, ja or zh. Default: en.")] = None,
+    order: Annotated[str | None, opt("NLI: stratified, or female-first as in the released sets.")] = None,
     correct: Annotated[
-        float | None, typer.Option(help="NLI: share of correct examples. Default: 1/3 as released; the paper says 0.5.")
+        float | None, opt("NLI: share of correct examples. Default: 1/3 as released; the paper says 0.5.")
     ] = None,
     evaluate: Annotated[
-        str | None,
-        typer.Option(help="NLI: measure on bundled pairs (default), or on released ones: down-sampled, dev, test."),
+        str | None, opt("NLI: measure on bundled pairs (default), or on released ones: down-sampled, dev, test.")
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="NLI: training epochs. Default: 3, as in the paper.")] = None,
-    rate: Annotated[float | None, typer.Option("--lr", help="NLI: the learning rate. Default: 2e-5.")] = None,
-    recipe: Annotated[str | None, typer.Option(help="Masked: how to fine-tune, as for evenhand debias.")] = None,
+    epochs: Annotated[int | None, opt("NLI: training epochs. Default: 3, as in the paper.")] = None,
+    rate: Annotated[float | None, opt("NLI: the learning rate. Default: 2e-5.", "--lr")] = None,
+    recipe: Annotated[str | None, opt("Masked: how to fine-tune, as for evenhand debias.")] = None,
     limit: Limit = None,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="The folder for the results.")] = Path("runs/metaeval"),
+    out: Annotated[Path, opt("The folder for the results.")] = Path("runs/metaeval"),
     as_json: Json = False,
 ) -> None:
     """Train models with known bias, and see which measures track it.

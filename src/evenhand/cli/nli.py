@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import LABELS, Seed
+from evenhand.cli.common import LABELS, Seed, arg, opt
 
 app = typer.Typer(help="Train NLI classifiers.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -20,18 +20,16 @@ def root() -> None:
 
 @app.command(epilog="Example: evenhand nli train mini-en --data examples.jsonl --out my-nli")
 def train(
-    model: Annotated[str, typer.Argument(help="A masked language model, or an NLI classifier to train further.")],
-    data: Annotated[
-        str, typer.Option(help="Examples: csv, tsv, jsonl or parquet; or snli, jsnli, ocnli in EVENHAND_DATA.")
-    ],
-    out: Annotated[Path, typer.Option(help="The folder for the new model.")],
-    dev: Annotated[str | None, typer.Option(help="Examples to test it on. Default: a release's dev set.")] = None,
-    epochs: Annotated[int, typer.Option(help="Number of training epochs.")] = 5,
-    rate: Annotated[float, typer.Option("--lr", help="The learning rate.")] = 2e-5,
-    batch: Annotated[int, typer.Option(help="Examples per step.")] = 32,
-    limit: Annotated[int | None, typer.Option(help="Train on a random sample of N examples.", min=1)] = None,
+    model: Annotated[str, arg("A masked language model, or an NLI classifier to train further.")],
+    data: Annotated[str, opt("Examples: csv, tsv, jsonl or parquet; or snli, jsnli, ocnli in EVENHAND_DATA.")],
+    out: Annotated[Path, opt("The folder for the new model.")],
+    dev: Annotated[str | None, opt("Examples to test it on. Default: a release's dev set.")] = None,
+    epochs: Annotated[int, opt("Number of training epochs.")] = 5,
+    rate: Annotated[float, opt("The learning rate.", "--lr")] = 2e-5,
+    batch: Annotated[int, opt("Examples per step.")] = 32,
+    limit: Annotated[int | None, opt("Train on a random sample of N examples.", min=1)] = None,
     seed: Seed = 42,
-    labels: Annotated[str, typer.Option(help=LABELS)] = "",
+    labels: Annotated[str, opt(LABELS)] = "",
 ) -> None:
     """Fine-tune a model on premises, hypotheses and labels.
 

@@ -6,43 +6,38 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, Limit
+from evenhand.cli.common import Json, Limit, Names, arg, opt
 from evenhand.cli.flags import as_flags
 from evenhand.errors import BadInput
 
 
 def reproduce(
     context: typer.Context,
-    paper: Annotated[str, typer.Argument(help="anantaprayoon2024, bartl2020, barza2023, nadeem2021 or pikuliak2024.")],
+    paper: Annotated[str, arg("anantaprayoon2024, bartl2020, barza2023, nadeem2021 or pikuliak2024.")],
     part: Annotated[
-        str,
-        typer.Option(
-            help="barza2023: also reminders, learning-curve, mt-gender, corpora. anantaprayoon2024: also correlations."
-        ),
+        str, opt("barza2023: also reminders, learning-curve, mt-gender, corpora. anantaprayoon2024: also correlations.")
     ] = "tables",
-    model: Annotated[list[str] | None, typer.Option(help="The model to measure; some tables take several.")] = None,
-    post: Annotated[str | None, typer.Option(help="The same model after fine-tuning, if you have one.")] = None,
+    model: Annotated[Names, opt("The model to measure; some tables take several.")] = None,
+    post: Annotated[str | None, opt("The same model after fine-tuning, if you have one.")] = None,
     finetune: Annotated[
-        str | None, typer.Option(help="Fine-tune now: gap or a text file. anantaprayoon2024: snli, jsnli, ocnli.")
+        str | None, opt("Fine-tune now: gap or a text file. anantaprayoon2024: snli, jsnli, ocnli.")
     ] = None,
-    lang: Annotated[str | None, typer.Option(help="anantaprayoon2024: en (default), ja or zh.")] = None,
-    corpus: Annotated[list[str] | None, typer.Option(help="Texts to train on; the part corpora takes two.")] = None,
-    recipe: Annotated[str | None, typer.Option(help="How to fine-tune, as for evenhand debias.")] = None,
-    splitter: Annotated[
-        str | None, typer.Option(help="bartl2020 --finetune: sentencex (default), or nltk as in the paper.")
-    ] = None,
-    size: Annotated[list[int] | None, typer.Option(help="Sentences to train on; learning-curve takes several.")] = None,
-    draws: Annotated[int | None, typer.Option(help="How many times to sample and train.")] = None,
+    lang: Annotated[str | None, opt("anantaprayoon2024: en (default), ja or zh.")] = None,
+    corpus: Annotated[Names, opt("Texts to train on; the part corpora takes two.")] = None,
+    recipe: Annotated[str | None, opt("How to fine-tune, as for evenhand debias.")] = None,
+    splitter: Annotated[str | None, opt("bartl2020 --finetune: sentencex (default), or nltk as in the paper.")] = None,
+    size: Annotated[list[int] | None, opt("Sentences to train on; learning-curve takes several.")] = None,
+    draws: Annotated[int | None, opt("How many times to sample and train.")] = None,
     limit: Limit = None,
-    seed: Annotated[int | None, typer.Option(help="The random seed.")] = None,
-    german_model: Annotated[str | None, typer.Option(help="A German model, for Table 5 of bartl2020.")] = None,
+    seed: Annotated[int | None, opt("The random seed.")] = None,
+    german_model: Annotated[str | None, opt("A German model, for Table 5 of bartl2020.")] = None,
     scores: Annotated[
-        Path | None, typer.Option(help="bartl2020: associations from elsewhere, with columns Sentence and Pre_Assoc.")
+        Path | None, opt("bartl2020: associations from elsewhere, with columns Sentence and Pre_Assoc.")
     ] = None,
     mode: Annotated[
-        str | None, typer.Option("--as", help="bartl2020: paper (default), or released: as in the authors' code.")
+        str | None, opt("bartl2020: paper (default), or released: as in the authors' code.", "--as")
     ] = None,
-    out: Annotated[Path, typer.Option(help="The folder for runs and fine-tuned models.")] = Path("runs/reproduce"),
+    out: Annotated[Path, opt("The folder for runs and fine-tuned models.")] = Path("runs/reproduce"),
     as_json: Json = False,
 ) -> None:
     """Repeat a paper's study and print its tables next to ours.

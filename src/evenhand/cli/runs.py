@@ -3,17 +3,15 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, print_json
+from evenhand.cli.common import Json, arg, opt, print_json
 from evenhand.errors import BadInput, RunError
 
 
 def runs(
-    folder: Annotated[Path, typer.Argument(help="A folder of runs.")] = Path("runs"),
-    remove: Annotated[str | None, typer.Option(metavar="RUN", help="Delete the run of this name.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="With --remove: do not ask.")] = False,
+    folder: Annotated[Path, arg("A folder of runs.")] = Path("runs"),
+    remove: Annotated[str | None, opt("Delete the run of this name.", "RUN")] = None,
+    yes: Annotated[bool, opt("With --remove: do not ask.", "--yes")] = False,
     as_json: Json = False,
 ) -> None:
     """List runs with one number for each dataset, or remove a run.

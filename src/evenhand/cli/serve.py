@@ -5,25 +5,20 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from evenhand.cli import terminal
+from evenhand.cli.common import Names, arg, opt
 
 
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with runs.")] = Path("runs"),
-    host: Annotated[str, typer.Option(help="Where to listen. Other machines need a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any free one.")] = 8040,
+    folder: Annotated[Path, arg("A folder with runs.", "DIR")] = Path("runs"),
+    host: Annotated[str, opt("Where to listen. Other machines need a token.")] = "127.0.0.1",
+    port: Annotated[int, opt("The port; 0 takes any free one.", min=0, max=65535)] = 8040,
     token: Annotated[
         str | None,
-        typer.Option(
-            envvar="EVENHAND_TOKEN", help="The token that visitors need. Default: generated and printed if needed."
-        ),
+        opt("The token that visitors need. Default: generated and printed if needed.", envvar="EVENHAND_TOKEN"),
     ] = None,
-    model: Annotated[
-        list[str] | None, typer.Option(help="Another model to probe: a folder or Hub id. Repeatable.")
-    ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the pages in your browser.")] = False,
+    model: Annotated[Names, opt("Another model to probe: a folder or Hub id. Repeatable.")] = None,
+    open_it: Annotated[bool, opt("Open the pages in your browser.", "--open")] = False,
 ) -> None:
     """Browse runs in the browser.
 

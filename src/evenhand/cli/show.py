@@ -4,22 +4,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Json, Plugins, RunFolder, print_json
+from evenhand.cli.common import Force, Json, Names, Paths, Plugins, RunFolder, arg, opt, print_json
 from evenhand.core.files import read_parsed
 from evenhand.errors import BadInput, UnknownName
 
 
 def show(
     run: RunFolder,
-    full: Annotated[bool, typer.Option("--full", help="Print every value, not only the main ones.")] = False,
-    dataset: Annotated[list[str] | None, typer.Option(help="Print every value of this dataset. Repeatable.")] = None,
+    full: Annotated[bool, opt("Print every value, not only the main ones.", "--full")] = False,
+    dataset: Annotated[Names, opt("Print every value of this dataset. Repeatable.")] = None,
     frequency: Annotated[
-        Path | None, typer.Option(help="With --full: a .tsv file of attributes and their corpus frequencies.")
+        Path | None, opt("With --full: a .tsv file of attributes and their corpus frequencies.")
     ] = None,
-    command: Annotated[bool, typer.Option("--command", help="Print the command that made the run.")] = False,
+    command: Annotated[bool, opt("Print the command that made the run.", "--command")] = False,
     as_json: Json = False,
 ) -> None:
     """Print the results of a run: the main ones, or every value."""
@@ -44,7 +42,7 @@ def show(
 
 def rescore(
     run: RunFolder,
-    file: Annotated[list[Path] | None, typer.Option(help="Your own data file, if it has moved. Repeatable.")] = None,
+    file: Annotated[Paths, opt("Your own data file, if it has moved. Repeatable.")] = None,
     as_json: Json = False,
     plugin: Plugins = None,
 ) -> None:
@@ -84,10 +82,9 @@ def _numbers(path: Path) -> dict[str, float]:
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One run, or several side by side.")],
+    runs: Annotated[list[Path], arg("One run, or several side by side.", "RUN...")],
     out: Annotated[
-        Path | None,
-        typer.Option(help="The file to write. Default: report.html, in the run's folder or, for several runs, here."),
+        Path | None, opt("The file to write. Default: report.html, in the run's folder or, for several runs, here.")
     ] = None,
     force: Force = False,
     plugin: Plugins = None,
@@ -103,10 +100,10 @@ def report(
 
 
 def figures(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders; several are drawn side by side.")],
-    out: Annotated[Path, typer.Option(help="The folder for the charts.")] = Path("figures"),
-    suffix: Annotated[str, typer.Option("--format", help="svg, pdf, png or html.")] = "svg",
-    corpus: Annotated[str | None, typer.Option("--seen", help="Mark the professions in this corpus or file.")] = None,
+    runs: Annotated[list[Path], arg("Run folders; several are drawn side by side.", "RUN...")],
+    out: Annotated[Path, opt("The folder for the charts.")] = Path("figures"),
+    suffix: Annotated[str, opt("svg, pdf, png or html.", "--format")] = "svg",
+    corpus: Annotated[str | None, opt("Mark the professions in this corpus or file.", "--seen")] = None,
     force: Force = False,
 ) -> None:
     """Draw charts of runs.

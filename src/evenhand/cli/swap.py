@@ -8,10 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
-import typer
-
 from evenhand.cli import terminal
-from evenhand.cli.common import Address, Engine, Force, Lang, Workers
+from evenhand.cli.common import Address, Engine, Force, Lang, Names, Workers, arg, opt
 from evenhand.errors import BadInput
 
 NAMES = 10
@@ -19,40 +17,34 @@ NAMES = 10
 
 
 def swap(
-    file: Annotated[
-        Path, typer.Argument(help="Texts: txt, csv, tsv, jsonl, parquet; a folder of these; or - for standard input.")
-    ],
+    file: Annotated[Path, arg("Texts: txt, csv, tsv, jsonl, parquet; a folder of these; or - for standard input.")],
     out: Annotated[
-        Path | None,
-        typer.Option(help="A file or folder, or - for standard output. Default: FILE.swapped.EXT, next to FILE."),
+        Path | None, opt("A file or folder, or - for standard output. Default: FILE.swapped.EXT, next to FILE.")
     ] = None,
-    column: Annotated[
-        list[str] | None, typer.Option(help="A column with texts, if FILE is a table. Repeatable. Default: text.")
-    ] = None,
-    lines: Annotated[bool, typer.Option("--lines", help="Each line of a txt file is a document.")] = False,
+    column: Annotated[Names, opt("A column with texts, if FILE is a table. Repeatable. Default: text.")] = None,
+    lines: Annotated[bool, opt("Each line of a txt file is a document.", "--lines")] = False,
     grammar: Annotated[
-        str, typer.Option(help="How to choose him or his: rules, model, or auto (the model if rules are unsure).")
+        str, opt("How to choose him or his: rules, model, or auto (the model if rules are unsure).")
     ] = "auto",
-    to: Annotated[str, typer.Option(help="other (the other gender) or neutral (they, firefighter).")] = "other",
-    only: Annotated[str | None, typer.Option(help="Swap in one direction only: he-to-she or she-to-he.")] = None,
-    share: Annotated[float, typer.Option(help="The share of documents to swap: 0.5 for a balanced corpus.")] = 1.0,
-    augment: Annotated[bool, typer.Option(help="Keep each document, followed by its swapped version.")] = False,
+    to: Annotated[str, opt("other (the other gender) or neutral (they, firefighter).")] = "other",
+    only: Annotated[str | None, opt("Swap in one direction only: he-to-she or she-to-he.")] = None,
+    share: Annotated[float, opt("The share of documents to swap: 0.5 for a balanced corpus.")] = 1.0,
+    augment: Annotated[bool, opt("Keep each document, followed by its swapped version.")] = False,
     names: Annotated[
-        str | None,
-        typer.Option("--names", "--name-list", help="Your own first names, a pair per line: male, tab, female."),
+        str | None, opt("Your own first names, a pair per line: male, tab, female.", "--names", "--name-list")
     ] = None,
-    no_names: Annotated[bool, typer.Option("--no-names", help="Leave first names as they are.")] = False,
+    no_names: Annotated[bool, opt("Leave first names as they are.", "--no-names")] = False,
     word_pairs: Annotated[
-        str | None, typer.Option(help="Your own gendered words, of any language, a pair per line: male, tab, female.")
+        str | None, opt("Your own gendered words, of any language, a pair per line: male, tab, female.")
     ] = None,
-    trail: Annotated[bool, typer.Option(help="Write a log of all edits to OUT.trail.jsonl.")] = False,
+    trail: Annotated[bool, opt("Write a log of all edits to OUT.trail.jsonl.")] = False,
     input_format: Annotated[
-        str, typer.Option("--format", help="If FILE is -: the format of the input: txt, csv, tsv or jsonl.")
+        str, opt("If FILE is -: the format of the input: txt, csv, tsv or jsonl.", "--format")
     ] = "txt",
     lang: Lang = None,
     force: Force = False,
-    seed: Annotated[int, typer.Option(help="The random seed for choosing documents.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Number of processes. Default: one per core.")] = None,
+    seed: Annotated[int, opt("The random seed for choosing documents.")] = 0,
+    jobs: Annotated[int | None, opt("Number of processes. Default: one per core.")] = None,
     engine: Engine = "local",
     address: Address = None,
     workers: Workers = None,

@@ -3,22 +3,18 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Plugins
+from evenhand.cli.common import Force, Names, Plugins, arg, opt
 from evenhand.errors import UnknownName
 
 
 def table(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders, one for each model.")],
-    to: Annotated[str, typer.Option("--as", metavar="FORMAT", help="latex, csv or markdown.")] = "markdown",
-    measure: Annotated[list[str] | None, typer.Option(help="A measure. Default: the main numbers. Repeatable.")] = None,
-    dataset: Annotated[list[str] | None, typer.Option(help="A dataset. Default: all. Repeatable.")] = None,
-    group: Annotated[
-        list[str] | None, typer.Option(help="A group, such as balanced. Default: all items. Repeatable.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="A file to write to. Default: print.")] = None,
+    runs: Annotated[list[Path], arg("Run folders, one for each model.", "RUN...")],
+    to: Annotated[str, opt("latex, csv or markdown.", "--as", "FORMAT")] = "markdown",
+    measure: Annotated[Names, opt("A measure. Default: the main numbers. Repeatable.")] = None,
+    dataset: Annotated[Names, opt("A dataset. Default: all. Repeatable.")] = None,
+    group: Annotated[Names, opt("A group, such as balanced. Default: all items. Repeatable.")] = None,
+    out: Annotated[Path | None, opt("A file to write to. Default: print.")] = None,
     force: Force = False,
     plugin: Plugins = None,
 ) -> None:

@@ -3,44 +3,32 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from evenhand.cli import common, terminal
-from evenhand.cli.common import parsed, print_json
+from evenhand.cli.common import Names, Paths, arg, opt, parsed, print_json
 
 
 def track(
     models: Annotated[
         list[str],
-        typer.Argument(
-            metavar="MODEL",
-            help="A training's output folder with its checkpoint-*; or model folders, run folders, Hub ids "
+        arg(
+            "A training's output folder with its checkpoint-*; or model folders, run folders, Hub ids "
             "(ID@REVISION), in the order of the training.",
+            "MODEL",
         ),
     ],
-    suite: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="As for audit: becpro, gbef, nli, ... Repeatable.")
-    ] = None,
-    lang: Annotated[list[str] | None, typer.Option(metavar="LANG", help="Language of the suite. Repeatable.")] = None,
-    templates: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Your own sentences: a template file. Repeatable.")
-    ] = None,
-    pairs: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="Your own pairs. Repeatable.")] = None,
-    dataset: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A dataset, instead of a suite. Repeatable.")
-    ] = None,
-    measure: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="With a dataset: a measure. Repeatable.")
-    ] = None,
+    suite: Annotated[Names, opt("As for audit: becpro, gbef, nli, ... Repeatable.", "NAME")] = None,
+    lang: Annotated[Names, opt("Language of the suite. Repeatable.", "LANG")] = None,
+    templates: Annotated[Paths, opt("Your own sentences: a template file. Repeatable.", "FILE")] = None,
+    pairs: Annotated[Paths, opt("Your own pairs. Repeatable.", "FILE")] = None,
+    dataset: Annotated[Names, opt("A dataset, instead of a suite. Repeatable.", "NAME")] = None,
+    measure: Annotated[Names, opt("With a dataset: a measure. Repeatable.", "NAME")] = None,
     option: common.Options = None,
     plugin: common.Plugins = None,
     limit: common.Limit = None,
     seed: common.Seed = 0,
-    out: Annotated[Path, typer.Option(help="Runs, page, numbers and figure go there.")] = Path("runs/track"),
-    form: Annotated[str, typer.Option("--format", help="The figure: svg, pdf, png or html.")] = "svg",
-    revision: Annotated[
-        list[str] | None, typer.Option(help="Branch, tag or commit of the one Hub model. Repeatable.")
-    ] = None,
+    out: Annotated[Path, opt("Runs, page, numbers and figure go there.")] = Path("runs/track"),
+    form: Annotated[str, opt("The figure: svg, pdf, png or html.", "--format")] = "svg",
+    revision: Annotated[Names, opt("Branch, tag or commit of the one Hub model. Repeatable.")] = None,
     dtype: common.Dtype = "float32",
     device: common.Device = None,
     trust_remote_code: common.RemoteCode = False,
@@ -49,7 +37,7 @@ def track(
     address: common.Address = None,
     workers: common.Workers = None,
     as_json: common.Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no remarks: results and errors alone.")] = False,
+    quiet: Annotated[bool, opt("No progress, no remarks: results and errors alone.", "--quiet")] = False,
 ) -> None:
     """Measure the checkpoints of a training, and say where bias changed.
 

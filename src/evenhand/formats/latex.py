@@ -32,27 +32,36 @@ def _table(runs: Sequence[Run], task: TaskRecord) -> Iterator[str]:
     mine = [{fact.key: fact for fact in headlines(run, task)} for run in runs]
     by = list(task.by) or ["items"]
     names = map(escaped, distinct_names(runs))
-    yield ""
-    yield r"\begin{table}"
-    yield r"\centering\small"
-    yield rf"\caption{{{_caption(runs, mine, task)}}}"
-    yield rf"\label{{tab:{slug(task.dataset)}-{slug(task.measure)}}}"
-    yield rf"\begin{{tabular}}{{{'l' * len(by)}{'r' * (len(runs) + 2)}}}"
-    yield r"\toprule"
-    yield row([*map(escaped, by), *names, "$n$", "unscored"])
-    yield r"\midrule"
+    rows = []
     for key in dict.fromkeys(key for facts in mine for key in facts):
         cells = [facts.get(key) for facts in mine]
         labels = next(fact.labels(task) for fact in cells if fact)
-        yield row([*map(escaped, labels), *map(_cell, cells), _shared(cells, "n"), _shared(cells, "unscored")])
-    yield r"\bottomrule"
-    yield r"\end{tabular}"
+        rows.append([*map(escaped, labels), *map(_cell, cells), _shared(cells, "n"), _shared(cells, "unscored")])
+    columns = "l" * len(by) + "r" * (len(runs) + 2)
+    heads = [*map(escaped, by), *names, "$n$", "unscored"]
+    yield from booktabs(_caption(runs, mine, task), f"{task.dataset}-{task.measure}", columns, [heads], rows)
+
+
+def booktabs(
+    caption: str,
+    label: str,
+    columns: str,
+    heads: Sequence[Sequence[str]],
+    rows: Sequence[Sequence[str]],
+    *,
+    style: str = r"\small",
+    note: str = "",
+) -> Iterator[str]:
+    """The lines of a table, whose texts are escaped but for the label's; a note stands below it."""
+    yield from ("", r"\begin{table}", rf"\centering{style}", rf"\caption{{{caption}}}", rf"\label{{tab:{slug(label)}}}")
+    yield from (rf"\begin{{tabular}}{{{columns}}}", r"\toprule")
+    yield from (" & ".join(cells) + r" \\" for cells in heads)
+    yield r"\midrule"
+    yield from (" & ".join(cells) + r" \\" for cells in rows)
+    yield from (r"\bottomrule", r"\end{tabular}")
+    if note:
+        yield rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {note}}}"
     yield r"\end{table}"
-
-
-def row(cells: Sequence[str]) -> str:
-    """A row of a table."""
-    return " & ".join(cells) + r" \\"
 
 
 def _cell(fact: Fact | None) -> str:

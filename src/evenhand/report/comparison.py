@@ -10,9 +10,7 @@ from evenhand.analysis.change import FEMALE_MALE, ONE_TRAINING
 from evenhand.analysis.comparison import Comparison
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown
-from evenhand.formats.escaping import slug
-from evenhand.formats.latex import HEAD
-from evenhand.formats.latex import row as latex_row
+from evenhand.formats.latex import HEAD, booktabs
 from evenhand.report.tables import P, cell, estimate, line, markdown_table, table
 from evenhand.runs.folder import Run
 from evenhand.stats.verdict import FAMILY
@@ -58,24 +56,11 @@ def latex(comparison: Comparison) -> str:
         about = _reading(comparison, str(dataset), str(measure))
         said = [note for note in _notes(comparison) if not note.startswith(("Detectable", "Moved"))]
         notes = " ".join([f"{measure} on {dataset}: {about}.", *said, MOVED])
-        lines += [
-            "",
-            r"\begin{table}",
-            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-            rf"\caption{{{escaped(notes)}}}",
-            rf"\label{{tab:compare-{slug(dataset)}-{slug(measure)}}}",
-            rf"\begin{{tabular}}{{{''.join('l' if head in WORDS else 'r' for head in heads)}}}",
-            r"\toprule",
-            latex_row([named.get(head, escaped(head)) for head in heads]),
-            r"\midrule",
-            *(
-                latex_row([_latex_cell(head, text) for head, text in zip(heads, cells, strict=True)])
-                for cells in _rows(comparison, rows, heads)
-            ),
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-        ]
+        columns = "".join("l" if head in WORDS else "r" for head in heads)
+        cells = [[_latex_cell(*of) for of in zip(heads, row, strict=True)] for row in _rows(comparison, rows, heads)]
+        titles = [[named.get(head, escaped(head)) for head in heads]]
+        style = r"\footnotesize\setlength{\tabcolsep}{3pt}"
+        lines += booktabs(escaped(notes), f"compare-{dataset}-{measure}", columns, titles, cells, style=style)
     return "\n".join(lines) + "\n"
 
 

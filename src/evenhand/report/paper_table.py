@@ -11,8 +11,7 @@ from evenhand.analysis.summary import chief
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown
-from evenhand.formats.latex import HEAD
-from evenhand.formats.latex import row as latex_row
+from evenhand.formats.latex import HEAD, booktabs
 from evenhand.report.page.section import Line, Measured
 from evenhand.report.tables import markdown_table
 from evenhand.runs.comparable import distinct_names, measured, of_two_kinds, same_task
@@ -52,22 +51,19 @@ class PaperTable:
         """A booktabs table with a short caption; the notes stand below it."""
         heads, sides, cells = self._grid()
         deep = max(map(len, heads))
-        lines = [HEAD, r"\begin{table}", r"\centering\small\setlength{\tabcolsep}{4pt}"]
-        lines += [rf"\caption{{{escaped(self.caption)}}}", r"\label{tab:gender-bias}"]
-        lines += [rf"\begin{{tabular}}{{{'l' * len(sides[0])}{'c' * len(cells[0])}}}", r"\toprule"]
-        for level in range(deep):
-            lines.append(latex_row([escaped(([""] * (deep - len(head)) + [*head])[level]) for head in heads]))
-        lines.append(r"\midrule")
+        stacked = [[*[""] * (deep - len(head)), *map(escaped, head)] for head in heads]
+        rows = []
         for side, row in zip(sides, cells, strict=True):
             values = [f"${cell['text']}{LETTERS.get(cell['size'], '')}$" if cell else "--" for cell in row]
             spans = [rf"{{\scriptsize ${cell['interval']}$}}" if cell and cell["interval"] else "" for cell in row]
-            lines += [latex_row([*map(escaped, side), *values]), latex_row([""] * len(side) + spans)]
+            rows += [[*map(escaped, side), *values], [""] * len(side) + spans]
         note = " ".join(self.notes)
         for word, sign in MARKS.items():
             note = note.replace(f"{sign} {word}", f"{word[0]}: {word}")
-        lines += [r"\bottomrule", r"\end{tabular}", r"\par\smallskip"]
-        lines += [rf"\parbox{{\linewidth}}{{\footnotesize {escaped(note)}}}", r"\end{table}"]
-        return "\n".join(lines) + "\n"
+        columns, style = "l" * len(sides[0]) + "c" * len(cells[0]), r"\small\setlength{\tabcolsep}{4pt}"
+        titles = [list(level) for level in zip(*stacked, strict=True)]
+        shown = booktabs(escaped(self.caption), "gender-bias", columns, titles, rows, style=style, note=escaped(note))
+        return "\n".join([HEAD, *shown]) + "\n"
 
     __str__ = to_markdown
 
