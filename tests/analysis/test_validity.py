@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.analysis.validity import Followed, followed
+from evenhand.analysis.reference import Followed, followed
 from evenhand.measures import MEASURES
 from evenhand.models.loading.names import BUNDLED
 from helpers.written_runs import record, task

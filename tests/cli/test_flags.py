@@ -4,7 +4,7 @@ import pytest
 import typer
 
 from evenhand.cli.app import app, main
-from evenhand.cli.flags import as_flags
+from evenhand.cli.terminal import as_flags
 
 
 @pytest.mark.parametrize(

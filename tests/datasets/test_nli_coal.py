@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evenhand import BadInput, NliPair, datasets
-from evenhand.datasets.nli_faults import clean
+from evenhand.datasets.faults import clean
 from helpers.typed import all_of
 
 ROWS = {"en": (1000, 1000, 3420), "ja": (1000, 1000, 3420), "zh": (1000, 1000, 3320)}

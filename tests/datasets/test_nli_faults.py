@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand import BadInput, NliPair
-from evenhand.datasets.nli_faults import clean, leaks
+from evenhand.datasets.faults import clean, leaks
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import evenhand
 from evenhand import BadInput, Fill, Gate, Likelihood, Run
 from evenhand.cli.app import app
-from evenhand.cli.flags import as_flags
 from evenhand.cli.gate import Outlets
+from evenhand.cli.terminal import as_flags
 from evenhand.cli.terminal import run as run_command
 from evenhand.gate.policy import Rule
 from evenhand.gate.verdict import CODES, Judged, Verdict, decided

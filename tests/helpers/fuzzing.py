@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from evenhand.cli import terminal
 from evenhand.cli.app import app
-from evenhand.cli.flags import as_flags
+from evenhand.cli.terminal import as_flags
 from evenhand.errors import EvenhandError
 
 fuzzed = settings(

@@ -19,7 +19,7 @@ from evenhand.core.files import public_path
 from evenhand.core.questions import Answer, Fill, Question, Span
 from evenhand.report.page.section import Line, Measured
 from evenhand.report.page.short import lead, summary
-from evenhand.web import headlines, listing, probing, showing
+from evenhand.web import listing, probing, showing
 from evenhand.web.app import application
 from evenhand.web.guarding import COOKIE, LARGEST_BODY, Hosts
 from evenhand.web.listing import Runs
@@ -135,9 +135,9 @@ def test_the_list_has_the_headlines_and_verdicts_of_each_run(app: ASGIApp, root:
 
 
 def test_numbers_that_take_long_do_not_hold_up_the_list(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits, read = threading.Event(), headlines.read
-    monkeypatch.setattr(headlines, "PATIENCE", 0.01)
-    monkeypatch.setattr(headlines, "read", lambda folder: waits.wait(60) and read(folder))
+    waits, read = threading.Event(), listing.read
+    monkeypatch.setattr(listing, "PATIENCE", 0.01)
+    monkeypatch.setattr(listing, "read", lambda folder: waits.wait(60) and read(folder))
     app = application(root)
     assert "still being read" in send(app, "/").text
     waits.set()

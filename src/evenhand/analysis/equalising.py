@@ -1,7 +1,7 @@
-"""Tests whether pronouns merely become equal: the APPD of each word before and after a change of the model."""
+"""Studies of Barza 2023: whether pronouns merely become equal after a change, and how many pairs are enough."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,7 @@ import pandas as pd
 
 from evenhand.analysis.paired import changes
 from evenhand.core.scores import generator
+from evenhand.errors import BadInput
 from evenhand.stats.correlation import Line, fitted, ratio_of_spreads
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.mean_intervals import mean_estimate
@@ -86,3 +87,30 @@ def seen(professions: Iterable[str], texts: Iterable[str]) -> set[str]:
     pattern = re.compile(rf"\b(?:{'|'.join(longest_first)})\b", re.I)
     found = {match.lower() for text in texts for match in pattern.findall(text)}
     return {word for word in wanted if any(re.search(rf"\b{re.escape(word.lower())}\b", f) for f in found)}
+
+
+SIZES = (20, 40, 60, 80, 100)
+DRAWS = 5
+
+
+def by_size(
+    scores: pd.DataFrame, *, by: str = "category", sizes: Sequence[int] = SIZES, draws: int = DRAWS, seed: int = 0
+) -> pd.DataFrame:
+    """Mean |score| of `draws` samples of each size in each group: columns `by`, size, draw, value.
+
+    The study of Barza 2023, section 4.1.3 and Figure 6. Pairs are drawn without replacement; sizes larger than a group
+    are left out, and the one of its own size gives the same value in every draw.
+    """
+    if draws < 1 or any(size < 1 for size in sizes):
+        raise BadInput(f"Sizes and draws must be at least 1. Got sizes {tuple(sizes)} and {draws} draws.")
+    rng = np.random.default_rng(seed)
+    rows = []
+    for label, part in scores.dropna(subset="score").groupby(by):
+        values = part["score"].abs().to_numpy()
+        for size in sizes:
+            if size > len(values):
+                continue
+            for draw in range(1, draws + 1):
+                sample = rng.choice(values, size=size, replace=False)
+                rows.append({by: label, "size": size, "draw": draw, "value": float(sample.mean())})
+    return pd.DataFrame(rows, columns=[by, "size", "draw", "value"])

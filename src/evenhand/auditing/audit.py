@@ -14,10 +14,9 @@ from typing import Any
 
 from evenhand import models
 from evenhand.auditing import keeping
-from evenhand.auditing.caveats import caveats
 from evenhand.auditing.rescoring import finish, restored, scored
 from evenhand.auditing.sampling import deviations, warning
-from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted
+from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted, caveats
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
 from evenhand.core.files import prepare, slug

@@ -14,13 +14,12 @@ import pandas as pd
 
 from evenhand.auditing import keeping
 from evenhand.auditing.audit import run_folder
-from evenhand.auditing.caveats import caveats
 from evenhand.auditing.logged import of_log
 from evenhand.auditing.matching import match
 from evenhand.auditing.reading import read, told
 from evenhand.auditing.rescoring import finish, scored
 from evenhand.auditing.row_scores import SCORE, Scored, scores_of
-from evenhand.auditing.wanted import Asked, Given, Measures, Wanted
+from evenhand.auditing.wanted import Asked, Given, Measures, Wanted, caveats
 from evenhand.checks.fit import flawed
 from evenhand.core.files import prepare
 from evenhand.core.loop import questions_of, result
@@ -76,11 +75,8 @@ def from_scores(
     logged = None if isinstance(source, pd.DataFrame) else inspect_log.read(source)
     name = name or (logged.model if logged else Path(str(source)).stem)
     path = run_folder(name, out, name)
-    found = (
-        of_log(logged, dataset, measure, columns, options, kind, seed)
-        if logged
-        else _of_rows(source, dataset, measure, columns, options, kind, seed)
-    )
+    given = (dataset, measure, columns, options, kind, seed)
+    found = of_log(logged, *given) if logged else _of_rows(source, *given)
     tasks, records = [one.task for one in found.asked], [one.record for one in found.asked]
     model = Table({}, name, hashlib.sha256(f"{name}\n{found.identity}".encode()).hexdigest())  # never asked
     results = [result(model, *each, seed=seed) for each in zip(tasks, found.scores, strict=True)]

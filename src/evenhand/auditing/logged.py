@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evenhand.auditing.caveats import caveats
 from evenhand.auditing.matching import match
 from evenhand.auditing.row_scores import Scored, scores_of
-from evenhand.auditing.wanted import Asked, Given, Measures, Wanted
+from evenhand.auditing.wanted import Asked, Given, Measures, Wanted, caveats
 from evenhand.checks.fit import flawed
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Item

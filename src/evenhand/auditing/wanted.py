@@ -1,4 +1,4 @@
-"""What an audit is asked to measure, and the tasks that it comes to for a kind of model."""
+"""What an audit is asked to measure, the tasks that it comes to for a kind of model, and how to read these."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 from evenhand import suites
 from evenhand.auditing.sampling import sampled_tasks
 from evenhand.core.dataset import Dataset
-from evenhand.core.items import Item
+from evenhand.core.items import Choice, Item, NliPair
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure
 from evenhand.errors import BadInput
@@ -144,3 +144,27 @@ def _several(given: Named, what: str) -> list[str]:
     if not isinstance(names, list | tuple) or not all(isinstance(name, str | Path) for name in names):
         raise BadInput(f"`{what}` is a name or a list of names. Got {given!r}.")
     return list(dict.fromkeys(map(str, names)))
+
+
+CAUSAL = [
+    "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "
+    "each word after those before it. Its values are not comparable with a masked model's.",
+    "Not measured: log-probability-bias where the attribute precedes the blank, as in tbd; inference, unless words for "
+    "its labels are given: `suite='nli'` with `labels='True,Neither,False'`",
+]
+CHOICES = [
+    "A causal model: an answer is the likeliest of a question's options, by their letters unless an option says so."
+]
+CAUSAL_INFERENCE = [
+    "A causal model: a label is the likeliest of three words after a question. Its values are not comparable with an "
+    "NLI classifier's."
+]
+
+
+def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
+    """How the values of these tasks must be read if the model is causal; empty for other models."""
+    if kind != "causal":
+        return []
+    kinds = {type(task.dataset.items[0]) for task in measured}
+    told = {NliPair: CAUSAL_INFERENCE, Choice: CHOICES}
+    return [line for kind in told if kind in kinds for line in told[kind]] + (CAUSAL if kinds - set(told) else [])

@@ -12,10 +12,8 @@ from evenhand.core.items import NliPair, Pair
 from evenhand.core.model import TokenCounter
 from evenhand.core.progress import bar
 from evenhand.core.questions import Span
-from evenhand.datasets.faults import RULES, Count, Fault, Sentences, faults, tally
+from evenhand.datasets.faults import LEAKS, RULES, Count, Fault, Sentences, faults, leaks, tally
 from evenhand.datasets.files.language import not_english
-from evenhand.datasets.nli_faults import RULES as LEAKS
-from evenhand.datasets.nli_faults import leaks
 from evenhand.datasets.pairs import sentences
 from evenhand.errors import BadInput
 

@@ -17,7 +17,6 @@ from evenhand.cli.datasets import measures
 from evenhand.cli.debias import debias
 from evenhand.cli.doctor import doctor
 from evenhand.cli.export import export
-from evenhand.cli.flags import as_flags
 from evenhand.cli.gate import gate
 from evenhand.cli.import_scores import import_scores
 from evenhand.cli.metaeval import metaeval
@@ -27,6 +26,7 @@ from evenhand.cli.serve import serve
 from evenhand.cli.show import figures, report, rescore, show
 from evenhand.cli.swap import swap
 from evenhand.cli.table import table
+from evenhand.cli.terminal import as_flags
 from evenhand.cli.track import track
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes

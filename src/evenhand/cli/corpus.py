@@ -54,8 +54,7 @@ def corpus(
     Texts are English, or in any language with --word-pairs.
     With --train, also measures what a debiased model learns from each corpus.
     """
-    from evenhand.report.corpus import counted
-    from evenhand.report.tables import learned_table
+    from evenhand.report.tables import counted, learned_table
     from evenhand.studies.corpus import folder
     from evenhand.studies.corpus.counting import Corpus, count_all
     from evenhand.studies.corpus.learning import learned, named

@@ -7,7 +7,7 @@ import typer
 
 from evenhand.cli import common, terminal
 from evenhand.cli.common import arg, opt
-from evenhand.cli.flags import as_flags
+from evenhand.cli.terminal import as_flags
 
 NARROW, WIDE = 60, 120
 

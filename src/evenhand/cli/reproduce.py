@@ -7,7 +7,7 @@ import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.common import Json, Limit, Names, arg, opt
-from evenhand.cli.flags import as_flags
+from evenhand.cli.terminal import as_flags
 from evenhand.errors import BadInput
 
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
 from evenhand.datasets.checking import check_choice
+from evenhand.datasets.faults import clean
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.nli import DESIGN, Segmented, cut, set_of, words_and_captions
-from evenhand.datasets.nli_faults import clean
 from evenhand.datasets.pairs import indexed
 from evenhand.errors import BadInput
 

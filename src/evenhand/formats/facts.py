@@ -8,8 +8,7 @@ from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.size import size
-from evenhand.stats.verdict import decide
+from evenhand.stats.verdict import decide, size
 
 
 @dataclass(frozen=True, slots=True)

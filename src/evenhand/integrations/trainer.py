@@ -4,7 +4,7 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,15 +16,15 @@ from transformers import Trainer, TrainerCallback
 from transformers.integrations import is_deepspeed_zero3_enabled
 
 from evenhand.auditing.audit import carry_out
-from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted
+from evenhand.auditing.wanted import Asked, Wanted
 from evenhand.core.files import prepare
 from evenhand.core.loop import questions_of
 from evenhand.core.progress import showing
 from evenhand.errors import BadInput, RunError, UnfitModel
 from evenhand.gate.gate import Gate
 from evenhand.gate.policy import Rule
-from evenhand.models.loading.in_memory import wrap
 from evenhand.models.loading.labels import Labels
+from evenhand.models.loading.load import wrap
 from evenhand.runs import folder
 from evenhand.runs.folder import Run
 from evenhand.runs.record import RunRecord, TaskRecord, read_record
@@ -42,7 +42,8 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
     them as "bias/DATASET/MEASURE"; where women and men are partners, it is their difference, in each group. The run of
     step 500 is in `out/step-000500`, with intervals, items and page.
 
-    `suite`, `lang`, `dataset`, `measure`, `options`, `limit` and `seed` say what is measured, as for `evenhand.audit`.
+    `what` is measured is said as for `evenhand.audit`: `suite`, `lang`, `dataset`, `measure`, `templates`, `pairs`,
+    `options`, `limit` and `seed`.
     A `gate`, which is also a policy file or a list of rules, stops the training where a rule fails; one that is
     undecided does not. Its `worse_by_at_most` compares with `baseline`, or else with the first run in `out`.
     `first` is the step of the first measurement, for a head that is not trained at step 0. `tokenizer` is needed where
@@ -56,13 +57,6 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         self,
         *,
         every: int,
-        suite: Named = "all",
-        lang: Named = None,
-        dataset: Given = None,
-        measure: Measures = None,
-        options: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-        seed: int = 0,
         out: str | Path = "runs",
         gate: Gate | Sequence[Rule] | str | Path | None = None,
         baseline: Run | str | Path | None = None,
@@ -70,11 +64,12 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         tokenizer: Any = None,
         batch_size: int | str = "auto",
         labels: Labels = (),
+        **what: Any,
     ) -> None:
         for name, number, least in (("every", every, 1), ("first", first, 0)):
             if type(number) is not int or number < least:
                 raise BadInput(f"`{name}` must be a whole number of steps, at least {least}. Got {number!r}.")
-        self._wanted = Wanted.of(suite, lang, dataset, measure, None, None, options, limit, seed)
+        self._wanted = Wanted.of(**what)
         self._asked: list[Asked] = []
         if not self._wanted.needs_kind:
             with suppress(UnfitModel):  # the kind of model is known when training begins; a wrong name is an error now

@@ -13,9 +13,7 @@ from evenhand.report.page.section import Line, Measured
 from evenhand.report.page.short import lead, main_leans, summary
 from evenhand.report.tables import VERDICTS, line
 from evenhand.runs.folder import Run
-from evenhand.stats.size import MARKS
-from evenhand.stats.size import RULE as SIZES
-from evenhand.stats.verdict import RULE
+from evenhand.stats.verdict import MARKS, RULE, SIZES
 
 NARROWEST, WIDEST = 80, 110
 ROWS = 11

@@ -10,10 +10,9 @@ import pandas as pd
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.comparison import Comparison
-from evenhand.analysis.equalising import Equalising, appd, before_after, equalising
+from evenhand.analysis.equalising import Equalising, appd, before_after, by_size, equalising
 from evenhand.analysis.nli_labels import distribution
 from evenhand.analysis.ranking import side_by_side
-from evenhand.analysis.sample_size import by_size
 from evenhand.analysis.workforce import by_profession, profession_means, shares
 from evenhand.core.dataset import base_name
 from evenhand.core.files import check_new, prepare

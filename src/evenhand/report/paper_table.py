@@ -17,15 +17,13 @@ from evenhand.report.tables import markdown_table
 from evenhand.runs.comparable import distinct_names, measured, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
-from evenhand.stats.size import MARKS
-from evenhand.stats.size import RULE as SIZES
-from evenhand.stats.verdict import RULE
+from evenhand.stats.verdict import MARKS, RULE, SIZES
 
 WIDEST = 5
 """Numbers that fit next to one another; if there are more, they go down the side, and models across."""
 LETTERS = {word: rf"^{{\mathrm{{{word[0]}}}}}" for word in MARKS}
 COLUMN = ["dataset", "measure", "row"]
-Cell = Mapping[str, Any]
+Cell = Mapping[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -42,10 +40,9 @@ class PaperTable:
 
     def to_markdown(self) -> str:
         """A table in Markdown, with the marks of the page."""
-        heads, sides, cells = self._grid()
-        rows = [[*side, *(_shown(cell) for cell in row)] for side, row in zip(sides, cells, strict=True)]
-        shown = markdown_table([", ".join(head) for head in heads], rows, left=["model", *COLUMN])
-        return "\n\n".join([escaped_markdown(self.caption), shown.rstrip(), *map(escaped_markdown, self.notes)]) + "\n"
+        heads, rows = self._texts()
+        shown = markdown_table(heads, rows, left=["model", *COLUMN]).rstrip()
+        return "\n\n".join([escaped_markdown(self.caption), shown, *map(escaped_markdown, self.notes)]) + "\n"
 
     def to_latex(self) -> str:
         """A booktabs table with a short caption; the notes stand below it."""
@@ -54,7 +51,7 @@ class PaperTable:
         stacked = [[*[""] * (deep - len(head)), *map(escaped, head)] for head in heads]
         rows = []
         for side, row in zip(sides, cells, strict=True):
-            values = [f"${cell['text']}{LETTERS.get(cell['size'], '')}$" if cell else "--" for cell in row]
+            values = [f"${cell['text']}{_letter(cell)}$" if cell else "--" for cell in row]
             spans = [rf"{{\scriptsize ${cell['interval']}$}}" if cell and cell["interval"] else "" for cell in row]
             rows += [[*map(escaped, side), *values], [""] * len(side) + spans]
         note = " ".join(self.notes)
@@ -68,26 +65,24 @@ class PaperTable:
     __str__ = to_markdown
 
     def _repr_html_(self) -> str:
+        heads, rows = self._texts()
+        return pd.DataFrame(rows, columns=heads).to_html(index=False)
+
+    def _texts(self) -> tuple[list[str], list[list[str]]]:
         heads, sides, cells = self._grid()
         rows = [[*side, *map(_shown, row)] for side, row in zip(sides, cells, strict=True)]
-        return pd.DataFrame(rows, columns=[" · ".join(head) for head in heads]).to_html(index=False)
-
-    @property
-    def _columns(self) -> list[tuple[str, ...]]:
-        return list(dict.fromkeys(self.frame[COLUMN].itertuples(index=False, name=None)))
+        return [", ".join(head) for head in heads], rows
 
     def _grid(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], list[list[Cell | None]]]:
         """The heads of the columns, the labels of each row, and its cells."""
-        columns, models = self._columns, list(dict.fromkeys(self.frame["model"]))
-        rows: dict[tuple[str, ...], Cell] = {
-            (row["model"], *(row[name] for name in COLUMN)): {str(k): v for k, v in row.items()}
-            for row in self.frame.to_dict("records")
+        found: dict[tuple[str, ...], Cell] = {
+            (row["model"], *(row[name] for name in COLUMN)): row for row in self.frame.to_dict("records")
         }
+        models, columns = (list(dict.fromkeys(key[part] for key in found)) for part in (slice(1), slice(1, None)))
         if len(columns) <= WIDEST:
-            cells = [[rows.get((model, *column)) for column in columns] for model in models]
-            return [("model",), *columns], [(model,) for model in models], cells
-        cells = [[rows.get((model, *column)) for model in models] for column in columns]
-        return [*((name,) for name in COLUMN), *((model,) for model in models)], columns, cells
+            return [("model",), *columns], models, [[found.get((*m, *c)) for c in columns] for m in models]
+        cells = [[found.get((*model, *column)) for model in models] for column in columns]
+        return [*((name,) for name in COLUMN), *models], columns, cells
 
 
 def table(
@@ -158,6 +153,10 @@ def _rows(section: Measured, line: Line) -> Iterator[dict[str, Any]]:
             "text": number.text,
             "interval": number.brackets if number.spans else "",
         }
+
+
+def _letter(cell: Cell) -> str:
+    return LETTERS.get(cell["size"], "^{*}" if cell["mark"] and cell["mark"] != "✓" else "")
 
 
 def _shown(cell: Cell | None) -> str:

@@ -10,17 +10,14 @@ from rich.text import Text
 from evenhand.analysis.findings import Findings
 from evenhand.analysis.nli_labels import distribution
 from evenhand.analysis.paired import AGREEING
-from evenhand.analysis.reference import by_source
-from evenhand.analysis.validity import followed
+from evenhand.analysis.reference import by_source, followed
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.measure import Better
 from evenhand.report.tables import RANKS, VERDICTS, P, cell, claimed, estimate, form, framed, line, table
 from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
-from evenhand.stats.size import MARKS, size
-from evenhand.stats.size import RULE as SIZES
-from evenhand.stats.verdict import RULE, decide
+from evenhand.stats.verdict import MARKS, RULE, SIZES, decide, size
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
 """Measures that only the table of labels shows."""

@@ -29,8 +29,7 @@ from evenhand.runs.folder import Run
 from evenhand.web import showing
 from evenhand.web.corpora import Corpora
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
-from evenhand.web.headlines import HeadlinesOf
-from evenhand.web.listing import Runs, two_latest
+from evenhand.web.listing import HeadlinesOf, Runs, two_latest
 from evenhand.web.probing import Probe, listed
 from evenhand.web.rendering import html, refusal, rendered, shipped
 

@@ -14,7 +14,7 @@ from transformers import AutoTokenizer
 import evenhand
 from evenhand.core.questions import Entail, Likelihood
 from evenhand.errors import BadInput, UnfitModel
-from evenhand.models.loading.in_memory import wrap
+from evenhand.models.loading.load import wrap
 from helpers import tiny
 
 TEXTS = [Likelihood(text) for text in tiny.TEXTS[:4]]

@@ -34,7 +34,7 @@ from evenhand.report.page.track import notes, sentence
 from evenhand.report.track import chart as curves
 from evenhand.runs.folder import Run
 from evenhand.runs.record import Findings
-from evenhand.stats.size import RULE as SIZES
+from evenhand.stats.verdict import SIZES
 
 ROWS = 20
 """Rows of a table; data frames have the others."""

@@ -23,8 +23,7 @@ from evenhand.report.page.section import Measured
 from evenhand.report.page.short import besides, lead, limits, main_leans, summary
 from evenhand.runs.comparable import distinct_names, same_task
 from evenhand.runs.folder import Run
-from evenhand.stats.size import RULE as SIZE_RULE
-from evenhand.stats.verdict import RULE
+from evenhand.stats.verdict import RULE, SIZES
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +120,7 @@ def environment() -> Environment:
         "reading_of": readings.reading,
         "probability": probability,
         "lean_rule": RULE,
-        "size_rule": SIZE_RULE,
+        "size_rule": SIZES,
         "by_chance": readings.BY_CHANCE,
         "public_path": public_path,
         "style": Markup(_look("style.css")),  # our own files, the only text that is not escaped

@@ -10,8 +10,8 @@ from typing import Any
 from evenhand.core.dataset import base_name
 from evenhand.report.page.numbers import Number, probability
 from evenhand.runs.record import TaskRecord
-from evenhand.stats.size import MARKS as SIZES
-from evenhand.stats.size import size
+from evenhand.stats.verdict import MARKS as SIZE_MARKS
+from evenhand.stats.verdict import size
 
 DIFFERENCE = "association, female - male"
 """The reading of associations that compares partners; analysis.change calls it so, too."""
@@ -204,7 +204,7 @@ def _known() -> dict[str, Any]:
 MARKS = {"leans": "●", "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
 POLICY = {"pass": "within the policy's bounds", "undecided": "policy undecided", "fail": "beyond the policy's bounds"}
 """What is said of the size of a lean that a policy has bounds for."""
-SIGNS = SIZES | dict(zip(POLICY.values(), ("◔", "◑", "●"), strict=True))
+SIGNS = SIZE_MARKS | dict(zip(POLICY.values(), ("◔", "◑", "●"), strict=True))
 BY_CHANCE = "its own interval leaves out neutral, but among all the rows judged together chance may do that"
 
 

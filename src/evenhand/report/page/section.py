@@ -147,7 +147,7 @@ class Measured:
         alike = [n for other, of in self._rows.items() for n in of if bool(other.contrast) == bool(key.contrast)]
         between = domain([*numbers, *alike], reading.scale, numbers[0].neutral)
         name = self.measure + (FEMALE_MALE if key.contrast else "")
-        bounds = [judged.get((name, key.label), "") for judged in self._judged]
+        bounds = [judged_rows(run, self.dataset).get((name, key.label), "") for run in self.runs]
         told = tuple(verdict(number, reading, bound) for number, bound in zip(numbers, bounds, strict=True))
         shown = "; ".join(
             f"{name + ': ' if len(self.runs) > 1 else ''}{n.text}, interval {n.brackets}"
@@ -173,10 +173,6 @@ class Measured:
         rows = side_by_side(self.runs, self.dataset, self.measure)
         shown = rows if self._rows or self.task.judged_by else rows[rows["total"]]
         return {str(label): tuple(part["mark"]) for label, part in shown.groupby(rows.columns[0], sort=False)}
-
-    @cached_property
-    def _judged(self) -> list[dict[tuple[str, str], str]]:
-        return [judged_rows(run, self.dataset) for run in self.runs]
 
     def _move(self, key: Key) -> Move | None:
         return self._moves.get((self.dataset, self.measure + (FEMALE_MALE if key.contrast else ""), key.label))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evenhand.analysis.validity import followed
+from evenhand.analysis.reference import followed
 from evenhand.core.design import Kinds
 from evenhand.report.page.numbers import Number
 from evenhand.report.page.readings import Reading

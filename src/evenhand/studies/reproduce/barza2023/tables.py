@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.sample_size import by_size
+from evenhand.analysis.equalising import by_size
 from evenhand.auditing.audit import audit
 from evenhand.core.items import Blank, Pair
 from evenhand.core.loop import measure
