@@ -241,7 +241,9 @@ def test_a_measure_that_is_not_there_is_refused() -> None:
 
 def test_runs_of_other_items_are_refused() -> None:
     (one, _), (other, _) = two(*SIX), two(SIX[0][:5], SIX[1][:5])
-    with pytest.raises(BadInput, match="on d: samples of 6 items and 5 items, 5 in common"):
+    ids = [f"x{n}" if n else old for n, old in enumerate(other.scores["id"])]
+    other.__dict__["scores"] = other.scores.assign(id=ids)
+    with pytest.raises(BadInput, match="on d: samples of 6 items and 5 items, 1 in common"):
         changed(one, other)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import evenhand
@@ -92,14 +93,35 @@ def test_items_that_one_could_not_score_count_for_neither(tmp_path: Path, runs: 
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"limit": 20}, r"samples of 60 items and 20 items \(limit 20, seed 0\), 20 in common"),
+        ({"limit": 20}, r"samples of 20 items \(limit 20, seed 0\) and 20 items \(limit 20, seed 1\), \d in common"),
     ],
 )
 def test_runs_that_were_not_measured_alike_are_refused_with_what_differs(
-    tmp_path: Path, runs: list[Run], asked: dict[str, Any], says: str
+    tmp_path: Path, asked: dict[str, Any], says: str
 ) -> None:
+    one, other = (audited(tmp_path, f"{seed}", 1.0, seed=seed, **asked) for seed in (0, 1))
     with pytest.raises(BadInput, match=says):
-        evenhand.compare(runs[0], audited(tmp_path, "other", 1.0, **asked))
+        evenhand.compare(one, other)
+
+
+def test_runs_of_different_samples_are_compared_by_the_items_that_both_have(tmp_path: Path, runs: list[Run]) -> None:
+    part = audited(tmp_path, "part", 1.0, limit=20)
+    found = evenhand.compare(runs[0], part)
+    assert found.shared == {"pairs": 20}
+    assert set(found.frame[found.frame["group"] == "all"]["n"]) == {20}
+    assert "compared by the 20 items that both have" in shown.markdown(found)
+    assert evenhand.compare(runs[0], runs[0]).shared == {}
+
+
+def test_without_values_that_get_no_verdict_the_others_are_the_same(tmp_path: Path) -> None:
+    def rule(more: float) -> Any:
+        return lambda asked: Answer((noise(f"{more} {asked.text}") - 20 - more * ("she" in asked.text.lower()),))
+
+    models = [Table(rule(more), name=f"{more}") for more in (0.0, 1.0)]
+    one, other = (evenhand.audit(model, dataset="tgb", limit=40, out=tmp_path) for model in models)
+    whole, part = evenhand.compare(one, other).frame, evenhand.compare(one, other, judged=True).frame
+    assert 0 < len(part) < len(whole)
+    pd.testing.assert_frame_equal(whole[whole["needed"] > 0].reset_index(drop=True), part[part["needed"] > 0])
 
 
 def test_other_options_are_another_dataset(tmp_path: Path, runs: list[Run]) -> None:
@@ -115,7 +137,7 @@ def test_other_versions_and_contents_are_refused_but_not_another_place(tmp_path:
     with pytest.raises(BadInput, match="version of the dataset 1 and 7"):
         evenhand.compare(runs[0], Run(elsewhere.path, with_fields(elsewhere.record, tasks=newer)))
     other = audited(tmp_path, "other", 1.0, pairs(tmp_path, 62))
-    with pytest.raises(BadInput, match=r"sha256 \w+ and \w+; samples of 60 items and 62 items"):
+    with pytest.raises(BadInput, match=r"sha256 \w+ and \w+"):
         evenhand.compare(runs[0], other)
 
 

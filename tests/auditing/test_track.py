@@ -57,7 +57,7 @@ def test_a_planted_change_is_found_where_it_is_and_nowhere_else(tracked_training
     assert set(shown["moved"]) <= {"away from neutral", ""}
     assert set(shown["group"]) == {"stereotype"}  # which was planted; no default was
     assert lead(found).startswith("Became more biased between checkpoint-300 and checkpoint-400")
-    assert lead(found).endswith("No other change between neighbours is shown.")
+    assert "No other change between neighbours is shown in" in lead(found)
 
 
 def test_the_final_model_is_known_as_the_last_checkpoint(tracked_training: Track) -> None:

@@ -5,6 +5,7 @@ import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand import BadInput, Fill, Gate, Likelihood, Run
+from evenhand import Answer, BadInput, Fill, Gate, Likelihood, Run
 from evenhand.cli.app import app
 from evenhand.cli.gate import Outlets
 from evenhand.cli.terminal import as_flags
@@ -23,7 +24,7 @@ from evenhand.gate.verdict import CODES, Judged, Verdict, decided
 from evenhand.report.gate import annotations, junit, summary
 from evenhand.runs.record import Finding
 from evenhand.testing import Undecided, assert_fair
-from helpers.audited_runs import audited, noise, pairs
+from helpers.audited_runs import audited, leaning, noise, pairs
 from helpers.made_scores import PAPER, scores
 from helpers.made_scores import run as made_run
 from helpers.typed import only
@@ -297,6 +298,33 @@ def test_a_baseline_of_the_command_line_replaces_the_policys(
     assert "Nothing is compared with the baseline: no rule has worse_by_at_most." in capsys.readouterr().out
     with pytest.raises(BadInput, match="`baseline` is the run that a gate compares with"):
         evenhand.audit(evenhand.Table(lambda q: [0.0]), pairs=file, baseline=first)
+
+
+def test_a_baseline_of_another_sample_is_compared_by_what_both_have_or_refused_first(
+    tmp_path: Path,
+) -> None:
+    gate = Gate([Rule(measure="likelihood-lean", worse_by_at_most=9)])
+    asked: list[object] = []
+
+    def answer(question: Any) -> Answer:
+        asked.append(question)
+        return leaning(0.0)(question)
+
+    def audit(name: str, baseline: Run | None = None, **how: Any) -> Run:
+        model = evenhand.Table(answer, name=name)
+        given: dict[str, Any] = {"gate": gate, "baseline": baseline} if baseline else {}
+        how |= {"measure": "likelihood-lean", "out": tmp_path}
+        return evenhand.audit(model, pairs=pairs(tmp_path), **how, **given)
+
+    whole = audit("whole")
+    part = audit("part", whole, limit=20)
+    verdict = Verdict.load(part.path)
+    assert verdict.rules[0].n == 20
+    assert "pairs: compared with the baseline by the 20 items that both have." in verdict.notes
+    asked.clear()
+    with pytest.raises(BadInput, match=r"another sample: it has \d+ of the 20 items of pairs to be measured"):
+        audit("other", part, limit=20, seed=3)
+    assert asked == []
 
 
 def worded(capsys: pytest.CaptureFixture[str]) -> str:

@@ -98,12 +98,22 @@ def lines(*found: str, dataset: str = "tgb", main: bool = True) -> list[tuple[Me
         (0, 3, "not shown: none of its 3 main numbers leans."),
         (1, 0, "yes, on these sentences: it leans to the stereotypes (PAIRS)."),
         (0, 1, "not shown: its main number does not lean."),
-        (2, 1, "yes, on these sentences: it leans to the stereotypes (PAIRS). Of its 3 main numbers, 1 shows no lean."),
-        (1, 4, "yes, on these sentences: it leans to the stereotypes (PAIRS). Of its 5 main numbers, 4 show no lean."),
+        (
+            2,
+            1,
+            "yes, on these sentences: it leans to the stereotypes (PAIRS). Of its other main numbers, 1 shows no lean.",
+        ),
+        (
+            1,
+            4,
+            "yes, on these sentences: it leans to the stereotypes (PAIRS). Of its other main numbers, 4 show no lean.",
+        ),
     ],
 )
 def test_the_first_sentence_counts(leaning: int, others: int, says: str) -> None:
-    assert lead(lines(*["leans"] * leaning, *["undecided"] * others)) == says.replace("PAIRS", PAIRS)
+    assert lead(lines(*["leans"] * leaning, *["undecided"] * others)) == says.replace("PAIRS", PAIRS).replace(
+        "OTHERS", "other main numbers"
+    )
 
 
 def test_what_has_no_verdict_is_not_said_to_show_no_lean() -> None:
@@ -113,7 +123,7 @@ def test_what_has_no_verdict_is_not_said_to_show_no_lean() -> None:
         "not shown: none of its 3 main numbers leans. Of its 3 main numbers, 1 has no verdict."
     )
     assert lead(lines("leans", "none", "none", "undecided")).endswith(
-        " Of its 4 main numbers, 1 shows no lean, 2 have no verdict."
+        " Of its other main numbers, 1 shows no lean, 2 have no verdict."
     )
 
 
@@ -133,7 +143,7 @@ def test_what_has_no_verdict_is_not_said_to_show_no_lean() -> None:
 def test_the_first_line_says_which_of_stereotype_and_default_it_is(found: list[str], says: str) -> None:
     told = lead(lines(*found))
     assert told.startswith(f"yes, on these sentences: {says.replace('PAIRS', PAIRS)}")
-    assert ("Of its 2 main numbers, 1 shows no lean." in told) == any("undecided" in name for name in found)
+    assert ("Of its other main numbers, 1 shows no lean." in told) == any("undecided" in name for name in found)
 
 
 def test_the_first_line_names_the_sentences_of_each_claim_once() -> None:
@@ -162,7 +172,7 @@ def test_a_main_number_that_leans_in_its_family_must_lean_among_all_main_numbers
     strong = lines("leans: stereotype", "undecided: default", dataset="becpro-en")
     assert [line.numbers[0] for _, line in main_leans([*family, *strong])] == [LEANS]
     assert lead([*family, *strong]).endswith(
-        " Of its 4 main numbers, 2 show no lean, 1 leans only if it is judged apart from the others."
+        " Of its other main numbers, 2 show no lean, 1 leans only if it is judged apart from the others."
     )
 
 

@@ -38,9 +38,9 @@ def test_a_run_shows_what_leans_on_a_scale_with_a_link_to_its_page(
     assert not shown(two[0]).all("a")  # a path through the root is not told, and its name leads nowhere
     monkeypatch.chdir(two[0].path.parents[1])
     page = shown(two[0])
-    assert "strong: yes, on these sentences: it prefers the stereotypes (pairs)." in page.text
+    assert "strong: yes, on these sentences: it prefers the stereotypes (large: pairs)." in page.text
     (row,) = page.one("tbody").all("tr")
-    assert "●" in row.text
+    assert "● prefers the stereotypes, large" in row.text
     assert row.one("svg").all("circle")
     assert page.one("a").attributes["href"].endswith("strong/report.html")
     (two[0].path / "report.html").unlink()

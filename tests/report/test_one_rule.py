@@ -16,8 +16,9 @@ from evenhand.analysis.comparison import compare
 from evenhand.analysis.findings import findings
 from evenhand.report.page.changes import Changed
 from evenhand.report.page.section import Measured
-from evenhand.report.scorecard import LEANS, scorecard
+from evenhand.report.scorecard import scorecard
 from evenhand.runs.record import Finding
+from evenhand.stats.verdict import MARKS
 from helpers.simulated import WORLDS, false_claims, fewer_draws, simulate
 from helpers.written_runs import with_fields
 
@@ -59,7 +60,8 @@ def test_every_export_has_the_leans_of_the_run(runs: tuple[Run, Run]) -> None:
 
 def test_the_terminal_marks_the_values_that_lean(runs: tuple[Run, Run]) -> None:
     run = runs[0]
-    dots = sum(line.count(LEANS) for line in printed(run) if not line.startswith(LEANS))
+    lines = [line for line in printed(run) if not line.startswith("A mark")]
+    dots = sum(line.count(mark) for line in lines for mark in MARKS.values())
     hidden = {
         "fraction-entailment",
         "fraction-contradiction",
@@ -115,7 +117,7 @@ def test_an_unfit_model_has_numbers_and_no_verdict(runs: tuple[Run, Run]) -> Non
     assert not {row["lean"] for row in unfit[0].results} & {*LEANING, "not shown", "too few"}
     text = "\n".join(printed(unfit[0]))
     assert "No verdicts: the model is unfit" in text
-    assert LEANS not in text
+    assert not set(MARKS.values()) & set(text)
     assert "supported" not in text
     assert set(compare(*unfit).frame["moved"]) == {""}
     assert not Changed(unfit, ["one", "other"], None).gained

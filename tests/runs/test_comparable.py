@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput, Run
-from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds, same_task
+from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds, same_task, shared_ids
 from helpers.made_scores import run
 from helpers.written_runs import make, task
 
@@ -166,3 +167,12 @@ def test_names_are_distinct_by_fingerprint_then_by_position() -> None:
     assert distinct_names([a, other]) == ["bert", "gpt"]
     assert distinct_names([a, b, other]) == ["bert (aaaaaaaa)", "bert (bbbbbbbb)", "gpt"]
     assert distinct_names([a, b, a]) == ["bert (aaaaaaaa) (1)", "bert (bbbbbbbb)", "bert (aaaaaaaa) (3)"]
+
+
+@pytest.mark.parametrize(("ids", "enough"), [("abc", True), ("abcdefxyz", True), ("axyz", False), ("abxy", True)])
+def test_samples_that_share_half_of_the_smaller_one_can_be_compared(ids: str, enough: bool) -> None:
+    one, other = made(ids="abcdef"), made("runs/other", ids)
+    with nullcontext() if enough else pytest.raises(BadInput, match="in common"):
+        same_task([one, other], "tgb", "likelihood-lean", shared=True)
+    assert shared_ids(one, other, "tgb", "likelihood-lean") == set("abcdef") & set(ids)
+    assert shared_ids(one, made(ids="fedcba"), "tgb", "likelihood-lean") is None

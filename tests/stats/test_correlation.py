@@ -1,13 +1,14 @@
 """Correlations, lines and spreads are R's, their intervals cover, and what does not vary has none."""
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evenhand.stats import correlation as module
-from evenhand.stats.correlation import correlation, fitted, ratio_of_spreads
+from evenhand.stats.correlation import correlation, fitted, ranks, ratio_of_spreads
 
 
 def rng() -> np.random.Generator:
@@ -19,6 +20,22 @@ def test_correlations_are_rs() -> None:
     x, y = np.arange(1.0, 6), np.array([2.0, 1, 4, 3, 7])
     assert correlation(x, y, rng(), kind="pearson").value == pytest.approx(0.8242, abs=5e-5)
     assert correlation(x, y, rng(), kind="spearman").value == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_ranks_values_and_p_are_those_of_scipy_stats(ties: bool) -> None:
+    draw = np.random.default_rng(3)
+    for n in (3, 9, 60):
+        x, y = (draw.integers(4, size=n).astype(float) if ties else draw.normal(size=n) for _ in range(2))
+        assert ranks(x).tolist() == stats.rankdata(x).tolist()
+        kinds: Any = (("pearson", stats.pearsonr(x, y)), ("spearman", stats.spearmanr(x, y)))
+        for kind, theirs in kinds:
+            found = correlation(x, y, draw, kind=kind)
+            assert (found.value, found.p) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
+        line, theirs = fitted(x, y, draw), stats.linregress(x, y)
+        assert (line.slope, line.intercept, line.r) == pytest.approx((theirs.slope, theirs.intercept, theirs.rvalue))
+    rows = draw.integers(5, size=(50, 9)).astype(float)
+    assert ranks(rows).tolist() == stats.rankdata(rows, axis=1).tolist()
 
 
 @pytest.mark.parametrize(("n", "known"), [(7, False), (8, True)])

@@ -32,6 +32,11 @@ def lean(run: Run, row: ValueRecord) -> str:
     return decide(row.estimate, row.at, unfit=run.record.unfit(run.task(row.dataset, row.measure))).word
 
 
+def judged_by(task: TaskRecord) -> dict[str, str]:
+    """The group that a task is judged by: of a dataset about several kinds of bias, the part about gender."""
+    return {"bias_type": "gender"} if task.by == ("bias_type",) else {}
+
+
 def main_rows(run: Run, task: TaskRecord) -> list[ValueRecord]:
     """What a task is judged by: stereotype and default of all items, the headline first.
 
@@ -41,7 +46,7 @@ def main_rows(run: Run, task: TaskRecord) -> list[ValueRecord]:
     rows = run.rows_of(*task.name)
     both = [row for row in rows if row.estimand and not row.groups]
     values = run.values_of(*task.name)
-    whole = [value for value in values if value.groups == task.judged_by] or [v for v in values if not v.groups]
+    whole = [value for value in values if value.groups == judged_by(task)] or [v for v in values if not v.groups]
     return both or [row for row in rows if row.contrast] or whole
 
 

@@ -18,9 +18,9 @@ from evenhand.stats.verdict import MARKS, RULE, SIZES
 NARROWEST, WIDEST = 80, 110
 ROWS = 11
 """Rows of the table; more are left to `--full`."""
-SENTENCES = 4
+SENTENCES = 3
 """Leans that are told in a sentence each; the others are marked in the table."""
-CONCERNS = 4
+CONCERNS = DETECTABLE = 4
 WIDTHS = (7, 17, 28, 10)
 """Of value, interval, verdict and trust; on a wide terminal, the verdict has more."""
 TWO = (
@@ -43,24 +43,28 @@ def answer(run: Run, width: int = NARROWEST) -> RenderableType:
     parts = list(_lead(run, lines))
     parts += _careful(run, sections)
     shown = _fitting(lines)
-    parts += [Text(" "), *_table(shown, width), Text(" ")]
-    if len(lines) > len(shown):
-        parts.append(Text(f"{len(lines) - len(shown)} more rows: --full"))
-    if any(found.label == "stereotype" for _, found in lines):
-        parts.append(Text(TWO, "dim"))
-    if any(found.verdicts[0].tone == "leans" for _, found in lines):
-        parts.append(Text(f"leans: {RULE}.", "dim"))
-    if any(found.verdicts[0].size in MARKS for _, found in shown):
-        parts.append(Text(f"{SIZES}.", "dim"))
-    if any(found.verdicts[0].short.endswith("*") for _, found in shown):
-        parts.append(Text(f"* {readings.BY_CHANCE}.", "dim"))
+    parts += [Text(" "), *_table(shown, width)]
+    if told := list(_legend(shown)):
+        parts.append(Text(" ".join(told), "dim"))
     if found_if := list(_detectable(shown)):
-        parts.append(
-            Text(f"○ no lean shown; a lean that would probably have been found: {'; '.join(found_if)}.", "dim")
-        )
+        listed = [*found_if[:DETECTABLE], *(["more: --full"] if len(found_if) > DETECTABLE else ())]
+        parts.append(Text(f"○ no lean shown; a lean that would probably have been found: {'; '.join(listed)}.", "dim"))
     parts += [_short(Text(f"{why}.", "dim")) for why in _reasons(lines)]
-    parts += [line(text, "") for text in _where(run)]
+    parts += [line(text, "") for text in _where(run, len(lines) - len(shown))]
     return Group(*parts)
+
+
+def _legend(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
+    """What the words and marks of the table mean."""
+    verdicts = [found.verdicts[0] for _, found in lines]
+    if any(found.label == "stereotype" for _, found in lines):
+        yield TWO
+    if any(verdict.tone == "leans" for verdict in verdicts):
+        yield f"leans: {RULE.partition(' (')[0]}."
+    if any(verdict.size in MARKS for verdict in verdicts):
+        yield f"{SIZES}."
+    if any(verdict.short.endswith("*") for verdict in verdicts):
+        yield f"* {readings.BY_CHANCE}."
 
 
 def brief(run: Run) -> RenderableType:
@@ -84,10 +88,10 @@ def _fitting(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Lin
 
 
 def _reasons(lines: Sequence[tuple[Measured, Line]]) -> list[str]:
-    """Why numbers are to be trusted with care: the most frequent reasons, but none that the remarks above have."""
+    """Why numbers are to be trusted with care: the most frequent reason, but none that the remarks above have."""
     kinds = ("careful", "not tested")
     found = Counter(f"trust {line.trust.level}: {line.trust.why}" for _, line in lines if line.trust.level in kinds)
-    return [why for why, _ in found.most_common(2)]
+    return [why for why, _ in found.most_common(1)]
 
 
 def _detectable(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
@@ -178,7 +182,7 @@ def _grid(rows: Sequence[Row], width: int, style: str) -> Table:
     return shown
 
 
-def _where(run: Run) -> Iterator[str]:
+def _where(run: Run, more: int = 0) -> Iterator[str]:
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"
-    yield f"All numbers: evenhand show {run.path} --full"
+    yield f"All numbers{f' ({more} more rows)' if more else ''}: evenhand show {run.path} --full"

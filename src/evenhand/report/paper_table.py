@@ -108,15 +108,15 @@ def table(
         tasks = {name: task for name, task in tasks.items() if name in chiefs}
     sections = [_section(loaded, task) for task in tasks.values()]
     known = {"measure": {s.measure for s in sections}, "dataset": {s.dataset for s in sections}}
-    known["group"] = {label for section in sections for label in section.labels}
+    values = [(task, row) for run in loaded for task in run.record.tasks for row in run.values_of(*task.name)]
+    known["group"] = {of for task, row in values if task.within not in row.groups for of in row.groups.values()}
     for kind, names in wanted.items():
         if unknown := [name for name in names if name not in known[kind]]:
             raise UnknownName(f"{kind} of these runs", unknown[0], sorted(known[kind]))
-    chosen = [
-        s for s in sections if all(getattr(s, kind) in (wanted[kind] or known[kind]) for kind in list(wanted)[:2])
-    ]
-    lines = [(s, line) for s in chosen for line in (s.lines_of(wanted["group"]) if wanted["group"] else s.lines)]
-    rows = [row for s, line in lines if wanted["group"] or line.main for row in _rows(s, line)]
+    measures, datasets = (wanted[kind] or known[kind] for kind in ("measure", "dataset"))
+    chosen = [s for s in sections if s.measure in measures and s.dataset in datasets]
+    lines = [(s, line) for s in chosen for line in s.lines_of(wanted["group"])]
+    rows = [row for s, line in lines for row in _rows(s, line)]
     if not rows:
         raise BadInput("The runs have no number of this dataset, measure and group together. Leave one of them out.")
     names = distinct_names(loaded)

@@ -122,11 +122,6 @@ class TaskRecord:
         return self.genders and not set(self.partners.differ if self.partners else ()) & set(self.by)
 
     @property
-    def judged_by(self) -> dict[str, str]:
-        """The group that it is judged by: of a dataset about several kinds of bias, the part about gender."""
-        return {"bias_type": "gender"} if self.by == ("bias_type",) else {}
-
-    @property
     def name(self) -> tuple[str, str]:
         """Dataset and measure."""
         return self.dataset, self.measure

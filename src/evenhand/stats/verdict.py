@@ -20,8 +20,8 @@ FEWEST_CROSSED = 3
 """Clusters on the smaller side of a crossed design: with two, t has one degree of freedom and decides nothing."""
 FAMILY = "p, adjusted by Holm over the rows that are judged together"
 RULE = (
-    "the 95 % interval leaves out the neutral value, even after allowing for the number of rows judged together (p, "
-    "adjusted by Holm, below .05)"
+    "the 95 % interval leaves out the neutral value, even allowing for the number of rows judged together (p, adjusted "
+    "by Holm, below .05)"
 )
 
 TESTS = ("p", "p_holm", "clusters", "freedom", "needed", "detectable")
@@ -94,9 +94,9 @@ SHARES, ODDS = (0.02, 0.05, 0.15), (1.05, 1.2, 2.0)
 OF_SHARES = ("proportion", "probability", "difference of shares", "difference of probabilities")
 """Units of values that lie between 0 and 1, and of their differences."""
 SIZES = (
-    f"{', '.join(f'{sign} {word}' for word, sign in MARKS.items())}: how large a lean is at least, by the end of its "
-    f"interval nearer to neutral. The limits are evenhand's own: {', '.join(f'{limit:g}'[1:] for limit in SHARES)} for "
-    f"shares and probabilities, odds times {', '.join(f'{limit:g}' for limit in ODDS)}"
+    f"{', '.join(f'{sign} {word}' for word, sign in MARKS.items())}: how large at least, by the interval's end nearer "
+    f"to neutral. The limits are evenhand's own: {', '.join(f'{limit:g}'[1:] for limit in SHARES)} for shares, odds "
+    f"times {', '.join(f'{limit:g}' for limit in ODDS)}"
 )
 
 

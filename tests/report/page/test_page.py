@@ -589,7 +589,7 @@ TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed":
             "no lean shown: a lean of 0.22 would probably have been found",
         ),
         (Number(0.4, -0.1, 0.9, **TESTED), "undecided", "no lean shown: the interval includes 0"),
-        (Number(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown, p = .060: adjusted"),
+        (Number(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown*: its own interval"),
         (
             Number(0.4, 0.3, 0.5, **TESTED | {"clusters": 5}),
             "none",

@@ -11,6 +11,7 @@ from evenhand.analysis import paired
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.analysis.reference import compared
+from evenhand.analysis.summary import judged_by
 from evenhand.core.contrasts import pairs
 from evenhand.report.page import examples, readings
 from evenhand.report.page.changes import Move
@@ -120,15 +121,10 @@ class Measured:
         """The lines of the scorecard: stereotype, default, and women minus men by group; or else the value of all."""
         shown = [key for key in self._rows if key.main or key.contrast]
         if not shown:
-            mine = tuple(self.task.judged_by.items())
+            mine = tuple(judged_by(self.task).items())
             whole = mine if all(mine in found for found in self._results) else ()
             return [self._line(Key("", "", whole), tuple(found.get(whole, NOTHING) for found in self._results))]
         return [self._line(key, self._rows[key]) for key in shown]
-
-    @property
-    def labels(self) -> set[str]:
-        """The labels of its groups."""
-        return {label for found in self._results for of in found for name, label in of if name != self.task.within}
 
     def lines_of(self, labels: Collection[str]) -> list[Line]:
         """The lines of the groups with these labels, but for parts within them; the main lines if there are none."""
@@ -171,7 +167,7 @@ class Measured:
         if len(self.runs) < 3 or self.key not in comparable(self.runs[0]):
             return {}
         rows = side_by_side(self.runs, self.dataset, self.measure)
-        shown = rows if self._rows or self.task.judged_by else rows[rows["total"]]
+        shown = rows if self._rows or judged_by(self.task) else rows[rows["total"]]
         return {str(label): tuple(part["mark"]) for label, part in shown.groupby(rows.columns[0], sort=False)}
 
     def _move(self, key: Key) -> Move | None:

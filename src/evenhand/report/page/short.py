@@ -1,7 +1,7 @@
 """What a page says in short: which numbers lean, what they come to, and what was not measured."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evenhand.analysis.summary import chief
@@ -58,11 +58,13 @@ def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
     shown = main_leans(lines)
     rest = {tone: tones.count(tone) for tone in TONES[1:]}
     if shown:
-        said: dict[str, dict[str, dict[str, None]]] = {}
+        said, claims = dict[str, dict[str, dict[str, None]]](), list[str]()
         for section, line in shown:
             sized = said.setdefault(_claim(line), {}).setdefault(line.verdicts[-1].size, {})
             sized[readings.dataset(section.dataset)] = None
-        claims = [f"it {claim} ({'; '.join(map(_sized, sizes.items()))})" for claim, sizes in said.items()]
+        for claim, sizes in said.items():
+            each = (": ".join(filter(None, (size, ", ".join(names)))) for size, names in sizes.items())
+            claims.append(f"it {claim} ({'; '.join(each)})")
         least = all(line.verdicts[-1].mark == "◔" for _, line in shown)
         told = f"{'yes, but hardly' if least else 'yes'}, on these sentences: {'; '.join(claims)}."
         rest["leans"] = tones.count("leans") - len(shown)
@@ -73,12 +75,8 @@ def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
         told = f"not shown: {f'none of its {numbers} leans' if len(tones) > 1 else 'its main number does not lean'}."
         rest["undecided"] = 0
     others = [readings.count_in_words(tone, count) for tone, count in rest.items() if count]
-    return f"{told} Of its other main numbers, {', '.join(others)}." if others else told
-
-
-def _sized(found: tuple[str, Iterable[str]]) -> str:
-    """The sentences that show a lean of one size: "large: Professions, Emotions"."""
-    return ": ".join(filter(None, (found[0], ", ".join(found[1]))))
+    which = "its other main numbers" if shown else f"its {numbers}"
+    return f"{told} Of {which}, {', '.join(others)}." if others else told
 
 
 def _claim(line: Line) -> str:
