@@ -172,7 +172,7 @@ def _row(found: Line) -> Row:
 
 def _grid(rows: Sequence[Row], width: int, style: str) -> Table:
     shown = Table.grid(padding=(0, 1, 0, 0))
-    wider = min(14, width - NARROWEST)
+    wider = min(14, (width - NARROWEST) * 2 // 5)
     shown.add_column(width=width - sum(WIDTHS) - wider - len(WIDTHS) - 1, style=style)
     for place, wide in enumerate(WIDTHS):
         wide += wider if place == 2 else 0
