@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import evenhand
+from evenhand import Answer, Table
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.report.page import page
 from helpers.opened import Opened
@@ -20,6 +21,18 @@ def file(mini_en: MaskedLM, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (out / "emotions.html").write_text(page([emotions]), encoding="utf-8")
     (out / "two.html").write_text(page([emotions, emotions]), encoding="utf-8")
     return out / "page.html"
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of all suites, by a model that costs nothing."""
+
+    def rule(question: object) -> Answer:
+        text = str(getattr(question, "answer", "") or getattr(question, "text", ""))
+        return Answer((-1.0 - (text.lower() in ("she", "her")) - len(text) % 7 / 10,))
+
+    run = evenhand.audit(Table(rule, name="made"), out=tmp_path_factory.mktemp("whole"))
+    return run.path / "report.html"
 
 
 def test_it_opens_from_disk_and_asks_nobody(opened: Opened, file: Path) -> None:
@@ -78,6 +91,27 @@ def test_a_phone_scrolls_down_only(opened: Opened, file: Path, name: str) -> Non
     opened.page.goto((file.parent / name).as_uri())
     opened.page.evaluate("document.querySelectorAll('details').forEach(folded => folded.open = true)")
     assert opened.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_the_default_audit_prints_on_two_sheets(opened: Opened, whole: Path) -> None:
+    opened.page.goto(whole.as_uri())
+    assert opened.page.get_by_role("button", name="Print the summary").is_visible()
+    printed = opened.page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 2
+
+
+def test_a_phone_shows_the_answer_and_folds_the_rest(opened: Opened, file: Path) -> None:
+    opened.page.set_viewport_size({"width": 390, "height": 844})
+    opened.page.goto(file.as_uri())
+    assert opened.page.locator("#short .lead").is_visible()
+    card = opened.page.locator("#scorecard .card").first
+    assert not card.is_visible()
+    opened.page.locator("#short .short a").first.click()  # into a part that is folded
+    assert opened.page.locator("#measures article").first.is_visible()
+    opened.page.locator("#scorecard summary").first.click()
+    assert card.is_visible()
+    opened.page.set_viewport_size({"width": 1300, "height": 900})
+    assert opened.page.locator("#provenance dl").first.is_visible()
 
 
 def test_it_prints_as_a_few_pages_without_a_sentence_that_offends(opened: Opened, file: Path) -> None:

@@ -2,13 +2,15 @@
 
 import json
 import random
+import shlex
 import tracemalloc
 from pathlib import Path
 
 import pytest
 
 import evenhand
-from evenhand import BadInput
+from evenhand import BadInput, datasets
+from evenhand.checks.fit import flawed
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 
@@ -114,3 +116,15 @@ def test_a_pair_takes_little_memory(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert (found.pairs, found.clean) == (n, n)
     assert peak / n < 2_000  # bytes
+
+
+def test_the_advice_of_an_audit_is_a_command_that_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "own pairs.csv"
+    file.write_text("bad,good\nHe left home early.,She left the office late.\nHe sang.,She sang.\n")
+    pairs = datasets.load("pairs", file=str(file), stereotype="bad", counterpart="good")
+    (said,) = flawed(pairs)
+    command = said.partition("Look at them with: evenhand ")[2]
+    given = [str(file) if part.endswith(".csv") else part for part in shlex.split(command)]
+    assert given[-4:] == ["--stereotype", "bad", "--counterpart", "good"]
+    assert run_command(app, [*given, "--model", "none"]) == 1
+    assert "office" in capsys.readouterr().out

@@ -10,6 +10,7 @@ from rich.console import Console
 
 import evenhand
 from evenhand import Answer, Run, Table
+from evenhand.analysis.summary import main_rows
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.report.answer import NARROWEST, answer, fitted
@@ -18,6 +19,8 @@ from evenhand.report.page.readings import dataset as dataset_name
 from evenhand.report.page.readings import reading, verdict
 from evenhand.report.page.section import Line, Measured
 from evenhand.report.page.short import lead, main_leans, summary
+from helpers import made_stereoset
+from helpers.audited_runs import audited
 from helpers.written_runs import with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -208,3 +211,52 @@ def test_the_command_has_what_was_not_the_default(tmp_path: Path) -> None:
     on_hub = with_fields(run.record, loaded=loaded)
     assert commands(on_hub)[0].startswith("evenhand audit us/made --revision abc --dataset")
     assert commands(on_hub)[0].endswith("--dtype bfloat16 --batch-size 4")
+
+
+def test_leans_are_told_by_size_the_large_ones_first() -> None:
+    sized = {"large": (0.8, 0.9), "small": (0.06, 0.4), "negligible": (0.01, 0.4)}
+    made = []
+    for dataset, (low, high) in zip(("tgb", "becpro-en", "emotions-en"), reversed(sized.values()), strict=True):
+        number = replace(LEANS, value=high - 0.01, low=low, high=high, unit="nats")
+        words = reading("likelihood-lean", estimand="stereotype")
+        section: Any = SimpleNamespace(dataset=dataset, key=(dataset, "likelihood-lean"))
+        told: Any = ("stereotype", words, (number,), (verdict(number, words),), None, None, True)
+        made.append((section, Line(*told)))
+    names = [dataset_name(name) for name in ("emotions-en", "becpro-en", "tgb")]
+    shown = "; ".join(f"{size}: {name}" for size, name in zip(sized, names, strict=True))
+    assert lead(made) == f"yes, on these sentences: it follows stereotypes ({shown})."
+    assert [line.verdicts[0].mark for _, line in main_leans(made)] == ["●", "◑", "◔"]
+    assert lead(made[:1]) == f"yes, but hardly, on these sentences: it follows stereotypes (negligible: {names[2]})."
+
+
+@pytest.mark.parametrize(
+    ("bound", "says", "mark"),
+    [(9.0, "within the policy's bounds", "◔"), (0.0001, "beyond the policy's bounds", "●")],
+)
+def test_a_policy_replaces_our_words_for_a_size(tmp_path: Path, bound: float, says: str, mark: str) -> None:
+    gate = evenhand.Gate([evenhand.Rule(measure="likelihood-lean", within=bound)])
+    run = audited(tmp_path, "leaning", 1.5, measure="likelihood-lean", gate=gate)
+    text = " ".join(" ".join(printed(run, 110)).split())
+    assert f"{mark} pairs: leans to the stereotypes, {says}" in text
+    assert "hardly" not in text
+    assert "evenhand's own" not in text
+
+
+def test_a_dataset_of_several_kinds_of_bias_is_judged_by_its_part_about_gender(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    made_stereoset.write(tmp_path)
+    rule: Any = lambda asked: Answer((-1.0 - len(asked.answer) / 9,))  # noqa: E731
+    model = Table(rule, name="made")
+    run = evenhand.audit(model, dataset="stereoset-intrasentence", out=tmp_path / "runs")
+    (row,) = main_rows(run, run.task("stereoset-intrasentence", "stereoset-ss"))
+    assert row.groups == {"bias_type": "gender"}
+    section = Measured([run], ["made"], run.task("stereoset-intrasentence", "stereoset-ss"), {})
+    (line,) = section.lines
+    assert (line.label, line.numbers[0].value) == ("gender", row.value)
+    assert {label for found in section.tables for one in found.rows for label in one.labels} >= {
+        "all",
+        "gender",
+        "race",
+    }

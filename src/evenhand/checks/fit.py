@@ -1,5 +1,6 @@
 """Whether a model and a dataset suit each other, judged by the tokens of the dataset's words."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import dropwhile
@@ -130,10 +131,9 @@ def flawed(dataset: Dataset) -> Iterator[str]:
 
 def _lint(dataset: Dataset) -> str:
     """The command that lists the faults of a dataset, or of a user's file."""
-    file = dataset.options.get("file")
-    named = {name: dataset.options.get(name, name) for name in ("stereotype", "counterpart")}
-    columns = "".join(f" --{name} '{column}'" for name, column in named.items() if name != column)
-    return f"evenhand datasets lint {file or base_name(dataset.name)}{columns}"
+    named = {name: str(dataset.options.get(name, name)) for name in ("stereotype", "counterpart")}
+    columns = [part for name, column in named.items() if name != column for part in (f"--{name}", column)]
+    return shlex.join(["evenhand", "datasets", "lint", dataset.options.get("file", base_name(dataset.name)), *columns])
 
 
 def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:

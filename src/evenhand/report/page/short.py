@@ -65,7 +65,7 @@ def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
         for claim, sizes in said.items():
             each = (": ".join(filter(None, (size, ", ".join(names)))) for size, names in sizes.items())
             claims.append(f"it {claim} ({'; '.join(each)})")
-        least = all(line.verdicts[-1].mark == "◔" for _, line in shown)
+        least = all(line.verdicts[-1].size == "negligible" for _, line in shown)
         told = f"{'yes, but hardly' if least else 'yes'}, on these sentences: {'; '.join(claims)}."
         rest["leans"] = tones.count("leans") - len(shown)
     elif any(line.verdicts[-1].tone == "leans" for _, line in lines):
