@@ -255,8 +255,4 @@ def test_a_dataset_of_several_kinds_of_bias_is_judged_by_its_part_about_gender(
     section = Measured([run], ["made"], run.task("stereoset-intrasentence", "stereoset-ss"), {})
     (line,) = section.lines
     assert (line.label, line.numbers[0].value) == ("gender", row.value)
-    assert {label for found in section.tables for one in found.rows for label in one.labels} >= {
-        "all",
-        "gender",
-        "race",
-    }
+    assert {label for found in section.tables for one in found.rows for label in one.labels} > {"all", "gender"}
