@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.errors import UnknownName
 from helpers import audited_runs
+from helpers.written_runs import with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -61,7 +63,7 @@ def test_latex_is_a_whole_table_with_a_short_caption_and_a_note(runs: list[Run],
     assert r"le\_an\%ing" in text
     assert len(re.findall(r"\\caption\{.*\}", text)[0]) < 120
     assert "^{\\mathrm{l}}" in text
-    assert "l: large" in text.partition(r"\bottomrule")[2]
+    assert "l large: how large at least" in text.partition(r"\bottomrule")[2]
     assert ("model &" in text) is not many  # many numbers go down the side
 
 
@@ -128,5 +130,36 @@ def test_the_command_prints_and_writes(runs: list[Run], tmp_path: Path, capsys: 
     assert run_command(app, ["table", *folders, "--as", "latex", "--out", str(out)]) == 0
     assert out.read_text() == evenhand.table(runs).to_latex()
     assert run_command(app, ["table", *folders, "--as", "latex", "--out", str(out)]) == 2
+    assert run_command(app, ["table", *folders, "--out", str(tmp_path / "table.csv")]) == 0
+    assert (tmp_path / "table.csv").read_text() == evenhand.table(runs).to_csv()
     assert run_command(app, ["table", *folders, "--as", "latx"]) == 2
     assert "Did you mean 'latex'" in capsys.readouterr().err
+
+
+def test_a_lean_is_told_in_words_and_a_unit_without_sizes_has_a_mark_of_its_own(runs: list[Run]) -> None:
+    tasks = [replace(task, unit="bananas") for task in runs[1].record.tasks]
+    other = Run(runs[1].path, with_fields(runs[1].record, tasks=tuple(tasks)))
+    notes = evenhand.table(runs, measure="likelihood-lean").notes
+    assert "pairs, all: leans to the stereotypes, large (le_an%ing)." in notes
+    made = evenhand.table(other, measure="likelihood-lean")
+    assert made.frame["mark"].tolist() == ["■"]
+    assert r"^{\bullet}" in made.to_latex()
+
+
+def test_names_cannot_break_a_table(tmp_path: Path) -> None:
+    evil = "ev|il <img src=x> [a](b)"
+    run = audited_runs.audited(tmp_path, evil.replace("/", ""), 1.0)
+    text = evenhand.table([run] * 2, measure=[task.measure for task in run.record.tasks], group=audited_runs.KINDS)
+    heads = next(line for line in text.to_markdown().splitlines() if line.startswith("| dataset"))
+    assert "<img" not in heads.replace(r"\<", "")
+    assert len(re.split(r"(?<!\\)\|", heads)) == 3 + 2 + 2
+
+
+def test_a_model_without_any_of_the_numbers_is_a_row_of_dashes_and_other_tasks_do_not_matter(
+    runs: list[Run], tmp_path: Path
+) -> None:
+    less = audited_runs.audited(tmp_path, "less", 0.5, measure="stereotype-share", limit=20)
+    made = evenhand.table([runs[0], less], measure="likelihood-lean")
+    assert re.search(r"^\| less \| – \|$", made.to_markdown(), re.M)
+    with pytest.raises(BadInput, match="not measured in the same way"):
+        evenhand.table([runs[0], less], measure="stereotype-share")

@@ -92,3 +92,12 @@ def test_where_x_does_not_vary_there_is_no_line_and_no_ratio() -> None:
     line = fitted(flat, y, rng())
     assert np.isnan([line.slope, line.slope_low, line.slope_high, line.intercept, line.r]).all()
     assert np.isnan(ratio_of_spreads(flat, y, rng())).all()
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman"])
+def test_what_is_not_a_number_has_no_correlation(kind: Literal["pearson", "spearman"]) -> None:
+    x, y = np.arange(20.0), rng().normal(size=20)
+    x[3] = math.nan
+    found = correlation(x, y, rng(), kind=kind)
+    assert math.isnan(found.value)
+    assert math.isnan(found.p)

@@ -176,3 +176,8 @@ def test_holm_is_rs_and_statsmodels(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = multipletests(many, method="holm")[1].tolist()
     monkeypatch.setattr(gc, "collect", lambda: pytest.fail("garbage is collected at every adjustment"))
     assert holm(many) == expected
+
+
+def test_a_difference_that_is_not_a_number_has_no_p() -> None:
+    differences = np.append(np.random.default_rng(1).normal(size=80), math.nan)
+    assert math.isnan(signed_rank(differences).p)

@@ -52,5 +52,9 @@ def test_without_a_lean_or_a_known_unit_there_is_no_word(one: Estimate, unit: st
     assert size(one, 0.0, unit) == ""
 
 
+def test_a_ratio_whose_interval_reaches_0_is_large() -> None:
+    assert size(Estimate(0.0, -0.2, 0.0, 20), 1.0, "ratio") == "large"
+
+
 def test_every_size_has_a_mark_of_its_own() -> None:
     assert len(set(MARKS.values())) == len(MARKS) == 4

@@ -47,8 +47,12 @@ class Comparison(Shown):
     @property
     def shared(self) -> dict[str, int]:
         """By dataset, how many items are compared where runs are of different samples."""
-        found = {task: [shared_ids(self.runs[0], run, *task) for run in self.runs[1:]] for task in in_common(self.runs)}
-        return {name: min(len(ids) for ids in each if ids) for (name, _), each in found.items() if any(each)}
+        found: dict[str, int] = {}
+        for run in self.runs[1:]:
+            for task in in_common([self.runs[0], run]):
+                if (ids := shared_ids(self.runs[0], run, *task)) is not None:
+                    found[task[0]] = min(len(ids), found.get(task[0], len(ids)))
+        return found
 
     @property
     def of_another_kind(self) -> list[str]:
@@ -66,7 +70,7 @@ class Comparison(Shown):
         ]
         rows = self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
         whole = {"baseline": runs[0], "runs": runs[1:], "left_out": self.left_out}
-        whole |= {"of_another_kind": self.of_another_kind, "rows": rows}
+        whole |= {"of_another_kind": self.of_another_kind, "shared": self.shared, "rows": rows}
         return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
 
     def to_csv(self) -> str:

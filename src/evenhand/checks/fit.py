@@ -12,6 +12,7 @@ from evenhand.core.items import Blank, Choice, Item, NliPair, Pair, Sentence, Tr
 from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Fill, Span
 from evenhand.core.words import changes, words
+from evenhand.datasets import BUILDERS
 from evenhand.datasets.faults import faults
 from evenhand.datasets.gendered import gender as gender_of
 
@@ -125,15 +126,17 @@ def flawed(dataset: Dataset) -> Iterator[str]:
     if pairs and (found := {fault.id for fault in faults(pairs)}):
         yield (
             f"{len(found):,} of {len(pairs):,} pairs of {dataset.name} differ in more than gendered words, or are "
-            f"otherwise flawed. Look at them with: {_lint(dataset)}"
+            f"otherwise flawed.{_lint(dataset)}"
         )
 
 
 def _lint(dataset: Dataset) -> str:
-    """The command that lists the faults of a dataset, or of a user's file."""
+    """The command that lists the faults of a user's file, or of a dataset that has a name."""
     named = {name: str(dataset.options.get(name, name)) for name in ("stereotype", "counterpart")}
     columns = [part for name, column in named.items() if name != column for part in (f"--{name}", column)]
-    return shlex.join(["evenhand", "datasets", "lint", dataset.options.get("file", base_name(dataset.name)), *columns])
+    name = str(dataset.options.get("file", base_name(dataset.name)))
+    command = shlex.join(["evenhand", "datasets", "lint", name, *columns])
+    return f" Look at them with: {command}" if "file" in dataset.options or name in BUILDERS else ""
 
 
 def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:

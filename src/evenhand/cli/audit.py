@@ -72,17 +72,13 @@ def audit(
         ),
     ] = None,
     templates: Annotated[Paths, opt("Measure your own sentences: a template file (TOML). Repeatable.", "FILE")] = None,
-    pairs: Annotated[
-        Paths, opt("Measure your own sentence pairs: csv, tsv, jsonl or parquet. Repeatable.", "FILE")
-    ] = None,
+    pairs: Annotated[Paths, opt("Your own sentence pairs: csv, tsv, jsonl or parquet. Repeatable.", "FILE")] = None,
     dataset: Annotated[Names, opt("Measure this dataset instead of a suite. Repeatable.", "NAME")] = None,
     measure: Annotated[
         Names, opt("With a dataset: use this measure. Default: all that suit it. Repeatable.", "NAME")
     ] = None,
     option: common.Options = None,
-    chat: Annotated[
-        bool | None, opt("Suite choices: use the chat template, or plain prompts.", "--chat/--no-chat")
-    ] = None,
+    chat: Annotated[bool | None, opt("Suite choices: the chat template, or plain prompts.", "--chat/--no-chat")] = None,
     system: Annotated[Path | None, opt("With --chat: a text file with the system prompt.", "FILE")] = None,
     plugin: common.Plugins = None,
     limit: common.Limit = None,

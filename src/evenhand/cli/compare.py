@@ -16,9 +16,7 @@ log = logging.getLogger(__name__)
 
 def compare(
     runs: Annotated[list[Path], arg("Run folders; the first is the baseline.", "RUN RUN...")],
-    form: Annotated[
-        str | None, opt("table (default), csv, json, latex or markdown.", "--as", show_default=False)
-    ] = None,
+    form: Annotated[str | None, opt("table (default), csv, json, latex, markdown.", "--as", show_default=False)] = None,
     as_json: Json = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", hidden=True)] = False,
     chart: Annotated[Path | None, opt("Draw the changes to a .svg, .pdf, .png or .html file.")] = None,

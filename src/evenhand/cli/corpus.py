@@ -11,9 +11,7 @@ log = logging.getLogger(__name__)
 
 
 def corpus(
-    files: Annotated[
-        list[str], arg("Files (txt, csv, tsv, jsonl, parquet), folders, or balanced, gap, mt-gender, ...")
-    ],
+    files: Annotated[list[str], arg("Files (txt, csv, tsv, jsonl, parquet), folders, or balanced, gap, mt-gender.")],
     column: Annotated[Names, opt("A column with texts, if a file is a table. Repeatable. Default: text.")] = None,
     lines: Annotated[
         bool,
@@ -27,16 +25,12 @@ def corpus(
         Path | None, opt("Your own gendered words, of any language, a pair per line: male, tab, female.")
     ] = None,
     names: Annotated[Path | None, opt("Your own first names, a pair per line: male, tab, female.")] = None,
-    out: Annotated[
-        Path | None, opt("A folder for the page and all numbers. Default with --train: runs/corpus.")
-    ] = None,
+    out: Annotated[Path | None, opt("A folder for the page and all numbers. With --train: runs/corpus.")] = None,
     force: Force = False,
     train: Annotated[bool, opt("Also measure what a debiased model learns from each corpus.")] = False,
     model: Annotated[str, opt("With --train: the model to debias and train.")] = "mini-en",
     debias_on: Annotated[str, opt("With --train: the corpus to debias it on.")] = "balanced",
-    size: Annotated[
-        int | None, opt("With --train: sentences per corpus. Default: as many as the smallest has.")
-    ] = None,
+    size: Annotated[int | None, opt("With --train: sentences per corpus. Default: as in the smallest.")] = None,
     equal: Annotated[bool, opt("With --train: use the same amount of each corpus, or all of it.")] = True,
     draws: Annotated[int, opt("With --train: how many times to sample and train.")] = 1,
     recipe: Annotated[str, opt("With --train: default, bartl-paper or bartl-released.")] = "default",

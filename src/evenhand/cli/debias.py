@@ -18,9 +18,7 @@ def debias(
     share: Annotated[float | None, opt("Share of documents to swap. Default: 0.5, or 0 for balanced.")] = None,
     remind: Annotated[Names, opt("Add reminders: pregnant, breastfeed, or a file. Repeatable.")] = None,
     repeat: Annotated[int, opt("How many times to add each reminder.")] = 1,
-    recipe: Annotated[
-        str, opt("How to train: default, bartl-paper, bartl-released, bartl-released-padded.")
-    ] = "default",
+    recipe: Annotated[str, opt("Training: default, bartl-paper, bartl-released, bartl-released-padded.")] = "default",
     suite: Annotated[str, opt("The suite to measure before and after.")] = "all",
     limit: Limit = None,
     seed: Seed = 0,

@@ -15,9 +15,7 @@ def export(
     into: Annotated[Path | None, opt("model-card: the README.md to put the section into.")] = None,
     scores: Annotated[bool, opt("csv: write the scores of items instead of values.", "--scores")] = False,
     cite: Annotated[Names, opt("bibtex: a training corpus, such as gap. Repeatable.")] = None,
-    hub: Annotated[
-        Names, opt("eval-results: the Hub benchmark of a dataset. Repeatable.", "DATASET=OWNER/NAME")
-    ] = None,
+    hub: Annotated[Names, opt("eval-results: a dataset's Hub benchmark. Repeatable.", "DATASET=OWNER/NAME")] = None,
     organization: Annotated[str | None, opt("every-eval-ever: the organization that measured.")] = None,
     relationship: Annotated[
         str | None, opt("every-eval-ever: first_party (the maker), third_party, collaborative, other.")

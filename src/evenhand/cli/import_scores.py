@@ -17,9 +17,7 @@ def import_scores(
         ),
     ],
     dataset: Annotated[str | None, opt("The dataset that was scored. Logs of our own tasks name it.", "NAME")] = None,
-    measure: Annotated[
-        Names, opt("The measure of the scores. Default: the one that suits. Repeatable.", "NAME")
-    ] = None,
+    measure: Annotated[Names, opt("The measure of the scores. Default: what suits. Repeatable.", "NAME")] = None,
     name: Annotated[str | None, opt("The model's name. Default: the log's, or the file's.", "MODEL")] = None,
     columns: Annotated[
         Names, opt("Column of id, text, other or score: text=Sentence. Repeatable.", "--column", "NAME=COLUMN")

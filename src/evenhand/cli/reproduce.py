@@ -34,9 +34,7 @@ def reproduce(
     scores: Annotated[
         Path | None, opt("bartl2020: associations from elsewhere, with columns Sentence and Pre_Assoc.")
     ] = None,
-    mode: Annotated[
-        str | None, opt("bartl2020: paper (default), or released: as in the authors' code.", "--as")
-    ] = None,
+    mode: Annotated[str | None, opt("bartl2020: paper (default), or released, as the authors' code.", "--as")] = None,
     out: Annotated[Path, opt("The folder for runs and fine-tuned models.")] = Path("runs/reproduce"),
     as_json: Json = False,
 ) -> None:

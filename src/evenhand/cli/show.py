@@ -14,9 +14,7 @@ def show(
     run: RunFolder,
     full: Annotated[bool, opt("Print every value, not only the main ones.", "--full")] = False,
     dataset: Annotated[Names, opt("Print every value of this dataset. Repeatable.")] = None,
-    frequency: Annotated[
-        Path | None, opt("With --full: a .tsv file of attributes and their corpus frequencies.")
-    ] = None,
+    frequency: Annotated[Path | None, opt("With --full: a .tsv file of attributes and corpus frequencies.")] = None,
     command: Annotated[bool, opt("Print the command that made the run.", "--command")] = False,
     as_json: Json = False,
 ) -> None:

@@ -7,10 +7,12 @@ from evenhand.cli import terminal
 from evenhand.cli.common import Force, Names, Plugins, arg, opt
 from evenhand.errors import UnknownName
 
+FORMS = {".tex": "latex", ".csv": "csv", ".md": "markdown"}
+
 
 def table(
     runs: Annotated[list[Path], arg("Run folders, one for each model.", "RUN...")],
-    to: Annotated[str, opt("latex, csv or markdown.", "--as", "FORMAT")] = "markdown",
+    to: Annotated[str | None, opt("latex, csv or markdown. Default: by the ending of --out.", "--as", "FORMAT")] = None,
     measure: Annotated[Names, opt("A measure. Default: the main numbers. Repeatable.")] = None,
     dataset: Annotated[Names, opt("A dataset. Default: all. Repeatable.")] = None,
     group: Annotated[Names, opt("A group, such as balanced. Default: all items. Repeatable.")] = None,
@@ -25,8 +27,9 @@ def table(
     from evenhand.core.files import check_new, write_whole
     from evenhand.report.paper_table import table as make
 
-    if to not in (forms := ("latex", "csv", "markdown")):
-        raise UnknownName("format of a table", to, forms)
+    to = to or FORMS.get(out.suffix if out else ".md", "")
+    if to not in FORMS.values():
+        raise UnknownName("format of a table", to, FORMS.values())
     if out is not None:
         check_new(out, force)
     made = make(list(runs), measure=measure or (), dataset=dataset or (), group=group or ())

@@ -18,6 +18,7 @@ ENGINES = ("local", "ray")
 KNOCKING, ANSWERING = 5.0, 20.0  # seconds to wait for a connection, and for an answer of the cluster
 STORE = 256 * 2**20  # bytes of shared memory of a cluster that we start: workers exchange little
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": ".*"}
+QUIET["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"
 """No usage statistics, no warnings about later versions of Ray, no logs of lost machines among our results."""
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from evenhand.datasets.files.bundled import read_toml, read_tsv
-from evenhand.datasets.files.pair_list import read_pairs
+from evenhand.datasets.files.rows import read_pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.errors import BadInput
 

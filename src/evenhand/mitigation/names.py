@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from evenhand.datasets.files.pair_list import Pairs
+from evenhand.datasets.files.rows import Pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.mitigation import name_patterns as patterns
 from evenhand.mitigation.asking import AGREED, DENIED, Grammar, Place, check_grammar, place

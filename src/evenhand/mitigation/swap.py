@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Literal, Protocol
 
-from evenhand.datasets.files.pair_list import Pairs
+from evenhand.datasets.files.rows import Pairs
 from evenhand.datasets.gendered import Gender, gender, lexicon
 from evenhand.errors import BadInput
 from evenhand.mitigation import neutral, titles

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from evenhand.core.files import check_new, prepare
 from evenhand.datasets.files.language import check_language, not_english_files
-from evenhand.datasets.files.pair_list import read_word_pairs
 from evenhand.datasets.files.plain_text import TEXT, texts_in
-from evenhand.datasets.files.rows import SUFFIXES, check_text
+from evenhand.datasets.files.rows import SUFFIXES, check_text, read_word_pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import check_engine
 from evenhand.errors import BadInput

@@ -134,7 +134,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     if comparison.frame["estimand"].any():
         yield "Stereotype: half of how far women minus men differs between the kinds; default: its mean over both."
     yield ONE_TRAINING
-    if comparison.frame["estimand"].any():
+    both = comparison.frame[comparison.frame["estimand"] != ""][["dataset", "measure"]].drop_duplicates()
+    if not all(comparison.runs[0].task(*name).by_gender for name in both.itertuples(index=False, name=None)):
         yield "Values that mix stereotype and default get no verdict, and are left to --as csv or json."
     unfit = [name for name, run in zip(comparison.names, comparison.runs, strict=True) if _unfit(comparison, run)]
     if unfit:

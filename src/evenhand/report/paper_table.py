@@ -12,16 +12,19 @@ from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown
 from evenhand.formats.latex import HEAD, booktabs
+from evenhand.report.page import readings
 from evenhand.report.page.section import Line, Measured
 from evenhand.report.tables import markdown_table
 from evenhand.runs.comparable import distinct_names, measured, of_two_kinds, same_task
 from evenhand.runs.folder import Run
 from evenhand.runs.record import TaskRecord
-from evenhand.stats.verdict import MARKS, RULE, SIZES
+from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
 
 WIDEST = 5
 """Numbers that fit next to one another; if there are more, they go down the side, and models across."""
 LETTERS = {word: rf"^{{\mathrm{{{word[0]}}}}}" for word in MARKS}
+LETTERS |= {NO_SIZE: r"^{\bullet}", "◇": r"^{\diamond}", "✓": "^{+}", "*": "^{*}"}
+OTHERS = {"◇": "not judged by itself", "✓": "as it should be", "*": readings.BY_CHANCE}
 COLUMN = ["dataset", "measure", "row"]
 Cell = Mapping[Any, Any]
 
@@ -31,6 +34,7 @@ class PaperTable:
     """Numbers of several models: `frame` has a row for each model and number, `notes` what a reader must know."""
 
     frame: pd.DataFrame
+    models: tuple[str, ...]
     caption: str
     notes: tuple[str, ...]
 
@@ -41,7 +45,7 @@ class PaperTable:
     def to_markdown(self) -> str:
         """A table in Markdown, with the marks of the page."""
         heads, rows = self._texts()
-        shown = markdown_table(heads, rows, left=["model", *COLUMN]).rstrip()
+        shown = markdown_table([*map(escaped_markdown, heads)], rows, left=["model", *COLUMN]).rstrip()
         return "\n\n".join([escaped_markdown(self.caption), shown, *map(escaped_markdown, self.notes)]) + "\n"
 
     def to_latex(self) -> str:
@@ -51,15 +55,19 @@ class PaperTable:
         stacked = [[*[""] * (deep - len(head)), *map(escaped, head)] for head in heads]
         rows = []
         for side, row in zip(sides, cells, strict=True):
-            values = [f"${cell['text']}{_letter(cell)}$" if cell else "--" for cell in row]
+            known = [cell if cell and cell["text"] != "–" else None for cell in row]
+            values = [f"${c['text']}{LETTERS.get(c['size'] or c['mark'], '')}$" if c else "--" for c in known]
             spans = [rf"{{\scriptsize ${cell['interval']}$}}" if cell and cell["interval"] else "" for cell in row]
             rows += [[*map(escaped, side), *values], [""] * len(side) + spans]
         note = " ".join(self.notes)
         for word, sign in MARKS.items():
-            note = note.replace(f"{sign} {word}", f"{word[0]}: {word}")
+            note = note.replace(f"{sign} {word}", f"{word[0]} {word}")
+        note = escaped(note)
+        for sign in (NO_SIZE, "◇", "✓"):
+            note = note.replace(sign, f"${LETTERS[sign][2:-1]}$")
         columns, style = "l" * len(sides[0]) + "c" * len(cells[0]), r"\small\setlength{\tabcolsep}{4pt}"
         titles = [list(level) for level in zip(*stacked, strict=True)]
-        shown = booktabs(escaped(self.caption), "gender-bias", columns, titles, rows, style=style, note=escaped(note))
+        shown = booktabs(escaped(self.caption), "gender-bias", columns, titles, rows, style=style, note=note)
         return "\n".join([HEAD, *shown]) + "\n"
 
     __str__ = to_markdown
@@ -78,7 +86,8 @@ class PaperTable:
         found: dict[tuple[str, ...], Cell] = {
             (row["model"], *(row[name] for name in COLUMN)): row for row in self.frame.to_dict("records")
         }
-        models, columns = (list(dict.fromkeys(key[part] for key in found)) for part in (slice(1), slice(1, None)))
+        models: list[tuple[str, ...]] = [(name,) for name in self.models]
+        columns = list(dict.fromkeys(key[1:] for key in found))
         if len(columns) <= WIDEST:
             return [("model",), *columns], models, [[found.get((*m, *c)) for c in columns] for m in models]
         cells = [[found.get((*model, *column)) for model in models] for column in columns]
@@ -101,20 +110,20 @@ def table(
     loaded = [Run.load(run) for run in ([runs] if isinstance(runs, Run | str | Path) else runs)]
     if not loaded:
         raise BadInput("A table needs at least one run. Give the folder of a run.")
-    wanted = {"measure": _several(measure), "dataset": _several(dataset), "group": _several(group)}
+    given = {"measure": measure, "dataset": dataset, "group": group}
+    wanted = {kind: [of] if isinstance(of, str) else list(of) for kind, of in given.items()}
     tasks = {task.name: task for run in loaded for task in run.record.tasks}
     if not wanted["measure"]:
         chiefs = {chief(run, name).name for run in loaded for name in run.datasets}
         tasks = {name: task for name, task in tasks.items() if name in chiefs}
-    sections = [_section(loaded, task) for task in tasks.values()]
-    known = {"measure": {s.measure for s in sections}, "dataset": {s.dataset for s in sections}}
+    known = {"measure": {measure for _, measure in tasks}, "dataset": {dataset for dataset, _ in tasks}}
     values = [(task, row) for run in loaded for task in run.record.tasks for row in run.values_of(*task.name)]
     known["group"] = {of for task, row in values if task.within not in row.groups for of in row.groups.values()}
     for kind, names in wanted.items():
         if unknown := [name for name in names if name not in known[kind]]:
             raise UnknownName(f"{kind} of these runs", unknown[0], sorted(known[kind]))
     measures, datasets = (wanted[kind] or known[kind] for kind in ("measure", "dataset"))
-    chosen = [s for s in sections if s.measure in measures and s.dataset in datasets]
+    chosen = [_section(loaded, task) for (d, m), task in tasks.items() if m in measures and d in datasets]
     lines = [(s, line) for s in chosen for line in s.lines_of(wanted["group"])]
     rows = [row for s, line in lines for row in _rows(s, line)]
     if not rows:
@@ -122,11 +131,7 @@ def table(
     names = distinct_names(loaded)
     of = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
     notes = tuple(_notes(loaded, pd.DataFrame(rows), {s.key: s.task for s, _ in lines}))
-    return PaperTable(pd.DataFrame(rows), f"Gender bias of {of}: values and 95 % intervals.", notes)
-
-
-def _several(given: str | Sequence[str]) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)
+    return PaperTable(pd.DataFrame(rows), tuple(names), f"Gender bias of {of}: values and 95 % intervals.", notes)
 
 
 def _section(runs: Sequence[Run], task: TaskRecord) -> Measured:
@@ -146,17 +151,14 @@ def _rows(section: Measured, line: Line) -> Iterator[dict[str, Any]]:
             "row": line.label or "all",
             **{name: getattr(number, name) for name in ("value", "low", "high", "neutral", "n", "unscored", "p_holm")},
             "verdict": verdict.short,
+            "lean": verdict.tone == "leans",
             "size": verdict.size,
-            "mark": verdict.mark if verdict.tone in ("leans", "right") else "",
+            "mark": "*" * verdict.short.endswith("*") if verdict.tone in ("undecided", "none") else verdict.mark,
             "trust": line.trust.level,
             "why": line.trust.why,
             "text": number.text,
             "interval": number.brackets if number.spans else "",
         }
-
-
-def _letter(cell: Cell) -> str:
-    return LETTERS.get(cell["size"], "^{*}" if cell["mark"] and cell["mark"] != "✓" else "")
 
 
 def _shown(cell: Cell | None) -> str:
@@ -169,6 +171,10 @@ def _notes(runs: Sequence[Run], frame: pd.DataFrame, tasks: Mapping[tuple[str, s
         sample = f", a sample of at most {task.limit} items" if task.partial else ""
         versions = f"{measure} (version {task.measure_version}) on {dataset} (version {task.dataset_version}{sample})"
         yield f"{versions}: {task.reading}."
+    if others := [f"{sign} {says}" for sign, says in OTHERS.items() if (frame["mark"] == sign).any()]:
+        yield f"{'; '.join(others)}."
+    for key, part in frame[frame["lean"]].groupby(["dataset", "row", "verdict"], sort=False):
+        yield "{}, {}: {} ({}).".format(*key, ", ".join(part["model"]))
     if frame["row"].str.contains("stereotype").any():
         yield "Stereotype: what is taken for women's goes with women, men's with men; default: one gender next to both."
     for (level, why), part in frame[frame["trust"] != "fine"].groupby(["trust", "why"], sort=False):

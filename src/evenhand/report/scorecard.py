@@ -17,11 +17,11 @@ from evenhand.report.tables import RANKS, VERDICTS, P, cell, claimed, estimate, 
 from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
-from evenhand.stats.verdict import MARKS, RULE, SIZES, decide, size
+from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES, decide, size
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
 """Measures that only the table of labels shows."""
-LEANS, RIGHT = "●", "✓"
+RIGHT = "✓"
 SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
 
 
@@ -117,7 +117,7 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: boo
 def dot(row: ValueRecord, task: TaskRecord, unfit: bool, better: Better = "closer") -> str:
     """A mark where the value leans, by the one rule, or is right where higher is better; otherwise a space."""
     side = decide(row.estimate, row.at, unfit=unfit).side
-    sized = MARKS.get(size(row.estimate, row.at, task.unit), LEANS)
+    sized = MARKS.get(size(row.estimate, row.at, task.unit), NO_SIZE)
     return RIGHT if side > 0 and better == "higher" else sized if side else " "
 
 

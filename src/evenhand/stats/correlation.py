@@ -15,12 +15,12 @@ def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal
 
     NaN where either side does not vary: the correlation is then undefined, not 0.
     """
-    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    if len(x) < 3 or not (np.ptp(x) > 0 and np.ptp(y) > 0):
         return Estimate(math.nan, n=len(x))
     n, low, high = len(x), math.nan, math.nan
     of = ranks if kind == "spearman" else np.asarray
     (r,) = _row_correlations(of(x)[None], of(y)[None])
-    p = 2 * tail(abs(r) * math.sqrt((n - 2) / (1 - r**2)), n - 2) if r**2 < 1 else 0.0
+    p = 2 * tail(abs(r) * math.sqrt((n - 2) / (1 - r**2)), n - 2) if r**2 < 1 else 0.0 * abs(r)
     if n >= FEW:  # of fewer points no interval would stay between -1 and 1
         drawn = rng.integers(n, size=(DRAWS, n))
         low, high = percentiles(_row_correlations(of(x[drawn]), of(y[drawn])), n, 0.95)

@@ -14,6 +14,9 @@ from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import Floats, Indices, agreed_interval, clustered_interval, constant, numbered, quantile
 from evenhand.stats.significance import interval_test, sign_flip_test
 
+FEW_VALUES = 5
+"""Different values that answers of yes, no and a tie, or their differences, can have: more are measured on a scale."""
+
 
 class IntervalAndTest(NamedTuple):
     """The ends of a 95 % interval, p, and the degrees of freedom of the t that both rest on, NaN for other tests."""
@@ -217,7 +220,7 @@ def _widened(
     value, low, high = found
     below, above = value - low, high - value
     sets = which.max() + 1
-    for s in range(sets):
+    for s in range(sets if len(np.unique(values)) <= FEW_VALUES else 0):
         part = values[which == s]
         if np.ptp(part) == 0 and part[0] in ((0.0, 1.0) if unit else (-1.0, 0.0, 1.0)):
             least, most = agreed_interval(part[0], len(np.unique(index[which == s])), signed=not unit)

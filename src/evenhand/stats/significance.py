@@ -52,8 +52,8 @@ def signed_rank(differences: Floats) -> SignedRank:
     """The signed-rank test of these differences against a median of 0."""
     differences = differences[differences != 0]
     n = len(differences)
-    if n == 0:
-        return SignedRank(0.0, math.nan, 1.0, 0)
+    if n == 0 or np.isnan(differences).any():
+        return SignedRank(0.0, math.nan, math.nan if n else 1.0, n)
     ranked = ranks(np.abs(differences))
     w = float(ranked[differences > 0].sum())
     _, ties = np.unique(ranked, return_counts=True)

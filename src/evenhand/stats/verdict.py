@@ -89,6 +89,7 @@ def adjust(family: Sequence[AnyEstimate], *, crossed: bool = False) -> list[AnyE
 
 MARKS = {"negligible": "◔", "small": "◑", "clear": "◕", "large": "●"}
 """The sizes from the smallest on, each with its sign: the fuller, the larger."""
+NO_SIZE = "■"
 SHARES, ODDS = (0.02, 0.05, 0.15), (1.05, 1.2, 2.0)
 """Where one size ends and the next begins: distances of shares and probabilities, and ratios of odds."""
 OF_SHARES = ("proportion", "probability", "difference of shares", "difference of probabilities")
@@ -96,7 +97,7 @@ OF_SHARES = ("proportion", "probability", "difference of shares", "difference of
 SIZES = (
     f"{', '.join(f'{sign} {word}' for word, sign in MARKS.items())}: how large at least, by the interval's end nearer "
     f"to neutral. The limits are evenhand's own: {', '.join(f'{limit:g}'[1:] for limit in SHARES)} for shares, odds "
-    f"times {', '.join(f'{limit:g}' for limit in ODDS)}"
+    f"times {', '.join(f'{limit:g}' for limit in ODDS)}; {NO_SIZE} in other units"
 )
 
 
@@ -113,5 +114,5 @@ def size(found: Estimate, neutral: float, unit: str) -> str:
         return list(MARKS)[bisect_right(SHARES, abs(near - neutral))]
     if unit not in ("nats", "ratio"):
         return ""
-    apart = math.log(near / neutral) if unit == "ratio" and neutral else near - neutral
-    return list(MARKS)[bisect_right([math.log(limit) for limit in ODDS], abs(apart))]
+    near = math.log(max(near, 1e-300) / neutral) + neutral if unit == "ratio" and neutral else near
+    return list(MARKS)[bisect_right([math.log(limit) for limit in ODDS], abs(near - neutral))]

@@ -8,6 +8,7 @@ from typing import Any
 
 from evenhand.analysis.change import row_label
 from evenhand.core.files import public_path, read_parsed
+from evenhand.gate.verdict import CODES, worst
 from evenhand.runs.folder import Run
 from evenhand.runs.record import AuditRecord, TaskRecord
 
@@ -106,13 +107,13 @@ def gate(run: Run) -> Mapping[str, Any] | None:
 
 def judged_rows(run: Run, dataset: str) -> dict[tuple[str, str], str]:
     """What the bounds of a policy say of a run's values, by measure and row: pass, fail or undecided."""
-    found = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for rule in (gate(run) or {"rules": ()})["rules"]:
         if (rule.get("on"), rule.get("dataset")) == ("value", dataset):
             group = "" if rule.get("group") == "all" else str(rule.get("group"))
             row = row_label({"": group}, str(rule.get("estimand", "")))
-            found[str(rule.get("measure")), row] = str(rule["verdict"])
-    return found
+            found.setdefault((str(rule.get("measure")), row), []).append(str(rule["verdict"]))
+    return {key: worst(verdicts) for key, verdicts in found.items() if set(verdicts) <= set(CODES)}
 
 
 def _read(path: Path) -> dict[str, Any] | None:

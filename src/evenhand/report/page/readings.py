@@ -11,7 +11,7 @@ from evenhand.core.dataset import base_name
 from evenhand.report.page.numbers import Number, probability
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.verdict import MARKS as SIZE_MARKS
-from evenhand.stats.verdict import size
+from evenhand.stats.verdict import NO_SIZE, size
 
 DIFFERENCE = "association, female - male"
 """The reading of associations that compares partners; analysis.change calls it so, too."""
@@ -201,10 +201,9 @@ def _known() -> dict[str, Any]:
     return tomllib.loads((files("evenhand.report.page") / "readings.toml").read_text(encoding="utf-8"))
 
 
-MARKS = {"leans": "●", "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
+MARKS = {"leans": NO_SIZE, "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
 POLICY = {"pass": "within the policy's bounds", "undecided": "policy undecided", "fail": "beyond the policy's bounds"}
 """What is said of the size of a lean that a policy has bounds for."""
-SIGNS = SIZE_MARKS | dict(zip(POLICY.values(), ("◔", "◑", "●"), strict=True))
 BY_CHANCE = "its own interval leaves out neutral, but among all the rows judged together chance may do that"
 
 
@@ -217,7 +216,9 @@ class Verdict:
     because: str = ""
     much: str = ""
     size: str = ""
-    """Of a lean: stats.size, or what a policy says of it."""
+    """Of a lean: stats.verdict.size."""
+    bounds: str = ""
+    """What the bounds of a policy say of a lean, which is said instead of its size."""
 
     @property
     def says(self) -> str:
@@ -227,13 +228,13 @@ class Verdict:
     @property
     def mark(self) -> str:
         """A sign next to the words, so that a glance is enough."""
-        return SIGNS.get(self.size, MARKS[self.tone])
+        return SIZE_MARKS.get(self.size, MARKS[self.tone])
 
 
 def verdict(number: Number, reading: Reading, judged: str = "") -> Verdict:
     """The verdict on a number: stats.verdict decides, the reading has the words.
 
-    The size of a lean is that of stats.size; where a policy has `judged` the number, it is what the policy says.
+    How large a lean is, is said by its size; where a policy has `judged` the number, by what the policy says.
     """
     much = reading.how_much(number) if number.known else ""
     unjudged: dict[str, tuple[str, str]] = _known()["not-judged"]
@@ -263,8 +264,10 @@ def verdict(number: Number, reading: Reading, judged: str = "") -> Verdict:
         return Verdict("undecided", nothing, because, much)
     tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
     words = reading.leans[found.side > 0]
-    sized = POLICY.get(judged) or size(number, number.neutral, number.unit) if tone == "leans" else ""
-    return Verdict(tone, f"{words}, {sized}" if sized else words, tested, much, sized)
+    if tone == "right":
+        return Verdict(tone, words, tested, much)
+    sized, bounds = size(number, number.neutral, number.unit), POLICY.get(judged, "")
+    return Verdict(tone, ", ".join(filter(None, (words, bounds or sized))), tested, much, sized, bounds)
 
 
 def least(number: Number, reading: Reading) -> str:

@@ -10,9 +10,9 @@ from evenhand.report.page import readings
 from evenhand.report.page.section import Line, Measured
 from evenhand.runs.record import RunRecord
 from evenhand.stats.significance import holm
-from evenhand.stats.verdict import ALPHA
+from evenhand.stats.verdict import ALPHA, MARKS
 
-SIZES = ("", *readings.SIGNS)
+SIZES = ("", *MARKS)
 TONES = ("leans", "undecided", "none", "level", "right")
 """The order of verdicts in the summary."""
 OF_ALL_KINDS = ("crows-pairs", "stereoset")
@@ -60,12 +60,12 @@ def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
     if shown:
         said, claims = dict[str, dict[str, dict[str, None]]](), list[str]()
         for section, line in shown:
-            sized = said.setdefault(_claim(line), {}).setdefault(line.verdicts[-1].size, {})
+            sized = said.setdefault(_claim(line), {}).setdefault(line.verdicts[-1].bounds or line.verdicts[-1].size, {})
             sized[readings.dataset(section.dataset)] = None
         for claim, sizes in said.items():
             each = (": ".join(filter(None, (size, ", ".join(names)))) for size, names in sizes.items())
             claims.append(f"it {claim} ({'; '.join(each)})")
-        least = all(line.verdicts[-1].size == "negligible" for _, line in shown)
+        least = all((v := line.verdicts[-1]).size == "negligible" and not v.bounds for _, line in shown)
         told = f"{'yes, but hardly' if least else 'yes'}, on these sentences: {'; '.join(claims)}."
         rest["leans"] = tones.count("leans") - len(shown)
     elif any(line.verdicts[-1].tone == "leans" for _, line in lines):

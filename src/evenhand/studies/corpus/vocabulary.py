@@ -11,7 +11,7 @@ from evenhand.core.files import read_given
 from evenhand.datasets import gendered
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.blanks import tbd
-from evenhand.datasets.files.pair_list import Pairs, read_word_pairs
+from evenhand.datasets.files.rows import Pairs, read_word_pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.errors import BadInput
 from evenhand.mitigation.name_lists import own
