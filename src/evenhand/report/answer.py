@@ -153,14 +153,17 @@ def _unscored(run: Run) -> Iterator[str]:
 
 def _table(lines: Sequence[tuple[Measured, Line]], width: int) -> Iterator[RenderableType]:
     """The main numbers under a line for each dataset, which says what it is and what is asked."""
-    yield _grid([("", "value", "95 % interval", Text("verdict"), Text("trust"))], width, "dim")
+    room = width - sum(WIDTHS) - len(WIDTHS) - 1  # labels have what they need of it, and verdicts the rest
+    label = min(room, max(len(_row(found)[0]) for _, found in lines))
+    sizes = label, room - label
+    yield _grid([("", "value", "95 % interval", Text("verdict"), Text("trust"))], sizes, "dim")
     datasets: dict[str, list[tuple[Measured, Line]]] = {}
     for section, found in lines:
         datasets.setdefault(section.dataset, []).append((section, found))
     for members in datasets.values():
         section = members[0][0]
         yield Text(f"{_named(section)} · {section.reading.title[:1].lower()}{section.reading.title[1:]}", "bold")
-        yield _grid([_row(found) for _, found in members], width, "")
+        yield _grid([_row(found) for _, found in members], sizes, "")
 
 
 def _row(found: Line) -> Row:
@@ -170,13 +173,12 @@ def _row(found: Line) -> Row:
     return label, number.text, number.brackets, told, Text(trust, VERDICTS[trust])
 
 
-def _grid(rows: Sequence[Row], width: int, style: str) -> Table:
+def _grid(rows: Sequence[Row], sizes: tuple[int, int], style: str) -> Table:
     shown = Table.grid(padding=(0, 1, 0, 0))
-    wider = min(14, (width - NARROWEST) * 2 // 5)
-    shown.add_column(width=width - sum(WIDTHS) - wider - len(WIDTHS) - 1, style=style)
+    shown.add_column(width=sizes[0], style=style)
     for place, wide in enumerate(WIDTHS):
-        wide += wider if place == 2 else 0
-        shown.add_column(width=wide, style=style, justify="right" if place < 2 else "left")
+        more = sizes[1] if place == 2 else 0
+        shown.add_column(width=wide + more, style=style, justify="right" if place < 2 else "left")
     for label, value, interval, verdict, trust in rows:
         shown.add_row(Text(label), value, interval, verdict, trust)
     return shown
@@ -186,4 +188,4 @@ def _where(run: Run, more: int = 0) -> Iterator[str]:
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"
     yield f"All numbers{f' ({more} more rows)' if more else ''}: evenhand show {run.path} --full"
-    yield f"Next: evenhand debias MODEL trains on swapped text, evenhand gate --suggest {run.path} sets bounds for CI."
+    yield f"Next: evenhand debias MODEL, evenhand gate --suggest {run.path}"
