@@ -94,7 +94,7 @@ def test_a_file_brings_measure_dataset_and_model(
         assert run_command(app, [*words, "--option", "pairs=10", "--out", str(out)]) == 0
     told = capsys.readouterr().out
     assert "keys (pairs=10) · the usual gap" in told
-    assert "● leans to men" in told
+    assert "■ leans to men" in told
     runs = [str(out / f"made {name}") for name in ("0.5", "1.5")]
     assert run_command(app, ["compare", *runs, "--plugin", str(file)]) == 0
     assert "+0.560   +1.660   +1.100" in capsys.readouterr().out

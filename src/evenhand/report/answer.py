@@ -188,4 +188,4 @@ def _where(run: Run, more: int = 0) -> Iterator[str]:
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"
     yield f"All numbers{f' ({more} more rows)' if more else ''}: evenhand show {run.path} --full"
-    yield f"Next: evenhand debias MODEL, evenhand gate --suggest {run.path}"
+    yield "Next: evenhand debias MODEL, evenhand gate --suggest RUN"
