@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from evenhand import Gate, Rule, Run, compare
 from evenhand.core.files import public_path
 from evenhand.core.questions import Answer, Fill, Question, Span
+from evenhand.errors import BadInput
 from evenhand.report.page.section import Line, Measured
 from evenhand.report.page.short import lead, summary
 from evenhand.web import listing, probing, showing
@@ -25,6 +26,7 @@ from evenhand.web.guarding import COOKIE, LARGEST_BODY, Hosts
 from evenhand.web.listing import Runs
 from evenhand.web.stored import Page
 from helpers import served
+from helpers.audited_runs import audited
 from helpers.document import Element, parsed
 from helpers.served import FORM, HERE, HOST, Response, send
 from helpers.typed import all_of
@@ -697,3 +699,9 @@ def test_a_fault_shows_no_traceback(app: ASGIApp, monkeypatch: pytest.MonkeyPatc
     assert SECRET not in answer.text
     assert "Traceback" not in answer.text
     assert "default-src 'none'" in answer.header("content-security-policy")
+
+
+def test_runs_of_different_samples_are_not_compared_here(tmp_path: Path) -> None:
+    whole, part = (audited(tmp_path, f"{limit}", 1.0, limit=limit, measure="likelihood-lean") for limit in (None, 20))
+    with pytest.raises(BadInput, match="different samples"):
+        showing.compared(whole, part)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from evenhand.analysis.comparison import compare
+from evenhand.errors import BadInput
 from evenhand.runs.folder import Run
 from evenhand.web.listing import stamp
 from evenhand.web.stored import Page, stored
@@ -89,5 +90,7 @@ def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> Page:
 
 @lru_cache(maxsize=KEPT)
 def _changed(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
-    frame = compare(Run.load(before), Run.load(after)).frame
-    return frame[frame["needed"] > 0]  # values that mix stereotype and default get no verdict
+    made = compare(Run.load(before), Run.load(after))
+    if made.shared:
+        raise BadInput("These runs are of different samples. Compare the items that both have with: evenhand compare.")
+    return made.frame[made.frame["needed"] > 0]  # values that mix stereotype and default get no verdict
