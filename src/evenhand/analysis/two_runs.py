@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
 from evenhand.core.scores import Score, Summarise, resampled
-from evenhand.stats.intervals import Floats, agreed_interval
+from evenhand.stats.intervals import Floats, agreed_interval, numbered
 from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_test
 from evenhand.stats.resampling import Paired
 from evenhand.stats.significance import interval_test, sign_flip_test
@@ -141,8 +140,8 @@ class Means(Values):
         """The weight of each item, with mean 1, so that each set counts equally."""
         if self.sets is None:
             return np.ones(len(self.before))
-        sets = pd.Series(self.sets)
-        return np.asarray(len(sets) / (sets.nunique() * sets.map(sets.value_counts())), dtype=np.float64)
+        n, which = numbered(self.sets)
+        return len(which) / (n * np.bincount(which)[which])
 
     def _interval_and_test(
         self, values: Floats, rng: np.random.Generator, neutral: float = 0.0, *, signed: bool = True

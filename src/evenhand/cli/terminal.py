@@ -20,7 +20,7 @@ from evenhand.errors import BadInput, EvenhandError, RunError
 from evenhand.training.processes import is_worker_rank
 
 OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
-WIDTH = 120
+WIDTH, WIDEST = 120, 1000
 NOT_OURS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.ENOSPC, errno.EROFS)
 """Errors of a system that are about the path that was given, or about where it is."""
 
@@ -108,14 +108,6 @@ def log_as(*, quiet: bool, verbose: bool, file: Path | None) -> None:
     log.setLevel(logging.DEBUG if file else level)
 
 
-def _width(console: Any, part: Any) -> int:
-    """The width of a table when nothing is cut; long texts may wrap."""
-    from rich.measure import Measurement
-
-    unwrapped = all(getattr(column, "no_wrap", False) for column in getattr(part, "columns", ()))
-    return Measurement.get(console, console.options.update(max_width=1000), part).maximum if unwrapped else 0
-
-
 def confirm(question: str, *, yes: bool) -> None:
     """Ask on a terminal, and end the command unless the answer is yes; without a terminal, `yes` must be given."""
     if yes:
@@ -163,7 +155,8 @@ def show(*things: Any, width: int | None = None) -> None:
                     print(harmless(part))
                     continue
                 # A narrow terminal wraps lines itself; rich would cut the numbers.
-                console.width = narrow if isinstance(part, Text) else max(narrow, _width(console, part))
+                uncut = all(getattr(column, "no_wrap", False) for column in getattr(part, "columns", ()))
+                console.width = max(narrow, WIDEST) if uncut and not isinstance(part, Text) else narrow
                 console.print(part, soft_wrap=isinstance(part, Text))
         sys.stdout.flush()
     except OSError as error:

@@ -15,10 +15,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from evenhand.core.contrasts import Partners, pairs
 from evenhand.core.design import Design, Estimand, Kinds
@@ -55,35 +57,38 @@ class Row:
 
     def values(self, column: str = "d") -> Floats:
         """What the row is the mean of: d, turned where the stereotype expects a man, on the scale of the measure."""
-        scored = self.items[[name for name in ("d", "d_after") if name in self.items]].notna().all(axis="columns")
-        d = self.items[column].where(scored)
+        d = self.items[column].where(self.scored)
         if self.scale.each:  # so that a mean over items is one over the members of that group
             kind, member = self.items["k"], [self.items["k"], self.items[self.scale.each]]
             of_member, n = d.groupby(member).transform("mean"), d.groupby(member).transform("count")
             counted = self.items.assign(m=of_member).drop_duplicates(["k", self.scale.each]).groupby("k")["m"]
             weight = d.groupby(kind).transform("count") / (n * kind.map(counted.count()))
             d = kind.map(counted.mean()) + (d - of_member) * weight
-        turned = (
-            d * self.items["k"].map(SIGN).astype(float) if self.estimand == "stereotype" and self.scale.turns else d
-        )
-        return self.scale.neutral + turned.to_numpy(dtype=np.float64)
+        turns = self.estimand == "stereotype" and self.scale.turns
+        sign = np.array([SIGN.get(kind, math.nan) for kind in self.items["k"].tolist()]) if turns else 1.0
+        return self.scale.neutral + d.to_numpy(dtype=np.float64) * sign
 
-    @property
+    @cached_property
+    def scored(self) -> NDArray[np.bool_]:
+        """Which items have d, in both runs where two are compared."""
+        return ~np.isnan(sum(self.items[name].to_numpy(np.float64) for name in ("d", "d_after") if name in self.items))
+
+    @cached_property
     def sets(self) -> list[str]:
         """What counts equally: the two kinds; nothing else where the row is of one kind, or of all items."""
-        apart = self.estimand and self.scale.turns and self.items["k"].ne("").all()
-        return self.items["k"].tolist() if apart else [""] * len(self.items)
+        kinds = self.items["k"].tolist()
+        return kinds if self.estimand and self.scale.turns and "" not in kinds else [""] * len(kinds)
 
     @property
     def complete(self) -> bool:
         """Whether there are several words of each kind: of one word, or one kind, nothing about others can be said."""
-        row = replace(self, items=self.items.dropna(subset=[name for name in ("d", "d_after") if name in self.items]))
+        row = self if self.scored.all() else replace(self, items=self.items[self.scored])
         clusters, crossed, _ = row.ways
         sizes = [Counter(kind for kind, _ in set(zip(row.sets, way, strict=True))) for way in (clusters, *crossed)]
         wanted = 1 if set(row.sets) <= {""} else 2
         return bool(sizes) and all(len(of) == wanted and (wanted == 1 or min(of.values()) > 1) for of in sizes)
 
-    @property
+    @cached_property
     def ways(self) -> tuple[list[str], list[list[str]], bool]:
         """The clusters, further ways to cluster, and whether these make the row's claim wider than its sentences."""
         scale, items = self.scale, self.items

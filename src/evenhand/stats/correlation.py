@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from evenhand.stats.estimate import Estimate
-from evenhand.stats.intervals import DRAWS, FEW, Floats, percentiles, tail
+from evenhand.stats.intervals import DRAWS, FEW, Floats, Indices, percentiles, tail
 
 
 def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal["pearson", "spearman"]) -> Estimate:
@@ -18,26 +18,25 @@ def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal
     if len(x) < 3 or not (np.ptp(x) > 0 and np.ptp(y) > 0):
         return Estimate(math.nan, n=len(x))
     n, low, high = len(x), math.nan, math.nan
-    of = ranks if kind == "spearman" else np.asarray
-    (r,) = _row_correlations(of(x)[None], of(y)[None])
+    of = ranks if kind == "spearman" else np.take
+    (r,) = _row_correlations(of(x, np.arange(n)[None]), of(y, np.arange(n)[None]))
     p = 2 * tail(abs(r) * math.sqrt((n - 2) / (1 - r**2)), n - 2) if r**2 < 1 else 0.0 * abs(r)
     if n >= FEW:  # of fewer points no interval would stay between -1 and 1
         drawn = rng.integers(n, size=(DRAWS, n))
-        low, high = percentiles(_row_correlations(of(x[drawn]), of(y[drawn])), n, 0.95)
+        low, high = percentiles(_row_correlations(of(x, drawn), of(y, drawn)), n, 0.95)
     return Estimate(float(r), low, high, n, p=float(p))
 
 
-def ranks(rows: Floats) -> Floats:
-    """Ranks along the last axis, from 1; ties share their mean. scipy.stats has them, but takes a second to import."""
-    order = np.argsort(rows, axis=-1, kind="stable")
-    ordered, n = np.take_along_axis(rows, order, axis=-1), rows.shape[-1]
-    new = np.diff(ordered, axis=-1, prepend=-np.inf) > 0
-    first = np.maximum.accumulate(np.where(new, np.arange(n), 0), axis=-1)
-    ends = np.concatenate([new[..., 1:], np.ones((*new.shape[:-1], 1), dtype=bool)], axis=-1)[..., ::-1]
-    last = n - 1 - np.maximum.accumulate(np.where(ends, np.arange(n), 0), axis=-1)[..., ::-1]
-    found = np.empty(rows.shape)
-    np.put_along_axis(found, order, (first + last) / 2 + 1, axis=-1)
-    return found
+def ranks(values: Floats, drawn: Indices) -> Floats:
+    """Ranks of values[drawn] within each row, from 1; ties share their mean.
+
+    Counts of each distinct value instead of a sort of each row: a bootstrap takes a fifth of the time.
+    """
+    distinct, which = np.unique(values, return_inverse=True)
+    chosen, n = which[drawn], len(distinct)
+    cells = chosen + n * np.arange(len(drawn))[:, np.newaxis]
+    counts = np.bincount(cells.ravel(), minlength=n * len(drawn)).reshape(-1, n)
+    return np.take_along_axis(np.cumsum(counts, axis=1) - (counts - 1) / 2, chosen, axis=1)
 
 
 def _row_correlations(a: Floats, b: Floats) -> Floats:

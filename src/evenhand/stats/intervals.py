@@ -42,7 +42,8 @@ def clustered_interval(
     sums, sizes = np.bincount(index, weights=values, minlength=g), np.bincount(index, minlength=g)
     if FEW <= g <= MANY:
         drawn = rng.integers(g, size=(DRAWS, g))
-        return percentiles(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1), g, level)
+        n = g * sizes[0] if (sizes == sizes[0]).all() else sizes[drawn].sum(axis=1)
+        return percentiles(sums[drawn].sum(axis=1) / n, g, level)
     without = (sums.sum() - sums) / (sizes.sum() - sizes)
     error = math.sqrt((g - 1) / g * float(((without - without.mean()) ** 2).sum()))
     if g < FEW and error == 0:  # a few that agree do not prove that all would

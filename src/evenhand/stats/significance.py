@@ -54,7 +54,7 @@ def signed_rank(differences: Floats) -> SignedRank:
     n = len(differences)
     if n == 0 or np.isnan(differences).any():
         return SignedRank(0.0, math.nan, math.nan if n else 1.0, n)
-    ranked = ranks(np.abs(differences))
+    (ranked,) = ranks(np.abs(differences), np.arange(n)[np.newaxis])
     w = float(ranked[differences > 0].sum())
     _, ties = np.unique(ranked, return_counts=True)
     variance = n * (n + 1) * (2 * n + 1) / 24 - (ties**3 - ties).sum() / 48
@@ -82,15 +82,15 @@ def sign_flip_test(
     draws), never 0 (Phipson and Smyth 2010). NaN with no cluster, or where a difference is not a number.
     """
     n, index = numbered(clusters)
-    sums = np.bincount(index, weights=differences)
+    sums = np.bincount(index, weights=differences).astype(np.float64)
     if not n or not np.isfinite(sums).all():
         return math.nan
     whole = sums.sum()
     draws = min(draws, max(9_999, MOST_COINS // n))
     exact = 2**n <= draws
     hits = 0
-    for coins in [_all_signs(n)] if exact else _coins(draws, n, rng):
-        hits += int(np.count_nonzero(np.abs(2 * (coins @ sums) - whole) >= abs(whole) * (1 - 1e-12)))
+    for heads in [_all_signs(n) @ sums] if exact else _tossed(draws, sums, rng):
+        hits += int(np.count_nonzero(np.abs(2 * heads - whole) >= abs(whole) * (1 - 1e-12)))
     return float(hits / 2**n if exact else (1 + hits) / (1 + draws))
 
 
@@ -98,13 +98,15 @@ def _all_signs(n: int) -> Floats:
     return (np.arange(2**n)[:, np.newaxis] >> np.arange(n) & 1).astype(np.float64)
 
 
-def _coins(draws: int, n: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Draws of n fair coins, 0 or 1, in chunks that fit into memory."""
-    at_once = max(1, AT_ONCE // n)
+def _tossed(draws: int, sums: Floats, rng: np.random.Generator) -> Iterator[Floats]:
+    """Sums over the clusters whose fair coin shows heads, in chunks that fit into memory; eight coins are one byte."""
+    wide = -(-len(sums) // 8)
+    eight = np.pad(sums, (0, 8 * wide - len(sums))).reshape(wide, 8)[:, ::-1] @ _all_signs(8).T
+    at_once = max(1, AT_ONCE // len(sums))
     for start in range(0, draws, at_once):
         rows = min(at_once, draws - start)
-        bits = np.frombuffer(rng.bytes(rows * -(-n // 8)), dtype=np.uint8).reshape(rows, -1)
-        yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
+        coins = np.frombuffer(rng.bytes(rows * wide), dtype=np.uint8).reshape(rows, wide)
+        yield sum(table[column] for table, column in zip(eight, coins.T, strict=True))
 
 
 def detectable(low: float, high: float, freedom: float, clusters: int, *, rows: int = 1) -> float:

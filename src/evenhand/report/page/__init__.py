@@ -9,7 +9,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from evenhand.core.files import check_new, prepare, public_path, write_whole
@@ -43,7 +42,8 @@ def page(runs: Sequence[Run]) -> str:
     datasets: dict[str, list[Measured]] = {}
     for section in sections:
         datasets.setdefault(section.dataset, []).append(section)
-    return environment().get_template("page.html.j2").render(
+    return render(
+        "page.html.j2",
         runs=list(zip(names, runs, strict=True)),
         title=_title(names, runs, debiased is not None),
         datasets={name: (members, items_of(members)) for name, members in datasets.items()},
@@ -98,9 +98,16 @@ def _look(name: str) -> str:
     return (files("evenhand.report.page") / "look" / name).read_text(encoding="utf-8")
 
 
+def render(template: str, /, **known: Any) -> str:
+    """A page by the template of this name."""
+    return str(_environment().get_template(template).render(**known))
+
+
 @cache
-def environment() -> Environment:
-    """The templates of pages, with our style and script."""
+def _environment() -> Any:
+    """The templates of pages, with our style and script: a jinja2.Environment."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # a tenth of a second, which terminals do not need
+
     made = Environment(
         loader=PackageLoader("evenhand.report.page", "look"),
         autoescape=True,

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis.corpus import FEWEST, SIDES, Counted, Ratio
-from evenhand.report.page import environment, policy
+from evenhand.report.page import policy, render
 from evenhand.report.page.numbers import Number
 from evenhand.report.page.readings import Verdict
 from evenhand.report.page.scale import IntervalScale, domain, strip
@@ -172,7 +172,8 @@ def corpus_page(
 ) -> str:
     """The page of these corpora; `facts` say how they were counted, `listed` what is counted next to people."""
     sections = [Section(name, found, examples.get(name, {})) for name, found in corpora.items()]
-    return environment().get_template("corpus.html.j2").render(
+    return render(
+        "corpus.html.j2",
         sections=sections,
         title=", ".join(corpora),
         facts=facts,

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis.tracking import Curve, Track
-from evenhand.report.page import environment, policy, readings
+from evenhand.report.page import policy, readings, render
 from evenhand.report.page.changes import group_words
 from evenhand.report.page.numbers import Number, number, probability
 from evenhand.report.page.svg import FOOT, LETTER, Canvas, Drawing, round_domain
@@ -171,7 +171,8 @@ def drawn(track: Track, found: Sequence[Number], before: Mapping[str, Mapping[An
 
 def track_page(track: Track) -> str:
     """The page of a training."""
-    return environment().get_template("track.html.j2").render(
+    return render(
+        "track.html.j2",
         track=track,
         title=f"{track.labels[0]} to {track.labels[-1]}",
         lead=lead(track),
