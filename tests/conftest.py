@@ -61,7 +61,7 @@ def mini_en() -> MaskedLM:
 @pytest.fixture(scope="module")
 def without_pages() -> Iterator[Any]:
     """Audits write no page: drawing one takes seconds. For test files that measure much and look at no page."""
-    from evenhand.report import page
+    from evenhand.report.page import runs as page
 
     with pytest.MonkeyPatch.context() as patch:
         write = page.write

@@ -15,7 +15,7 @@ from evenhand import BadInput, Gate, Rule, Run, RunError
 from evenhand.core.measure import Traits
 from evenhand.errors import NewerRun
 from evenhand.measures import MEASURES
-from evenhand.report.page import page
+from evenhand.report.page.runs import page
 from evenhand.runs.origin import Deviation, Precision
 from evenhand.runs.record import SCHEMA, Finding, RunRecord, as_plain, read_record, valid
 from helpers.written_runs import make, record, task

@@ -56,20 +56,22 @@ def changed(before: Run, after: Run) -> pd.DataFrame:
 def adjust_families(found: Sequence[Mapping[str, Any]], by: Sequence[str] = ("dataset", "family")) -> pd.DataFrame:
     """The rows of one or several comparisons with what depends on their families: adjusted p, detectable, moved."""
     more = [key for key in (found[0] if found else ()) if key not in (*COLUMNS, *INTERNAL)]
-    frame = pd.DataFrame(found, columns=[*more, *COLUMNS, *INTERNAL])
-    frame = frame.astype({"p_holm": float, "worse_p_holm": float, "detectable": float, "needed": object})
-    frame["needed"] = 0
-    for _, family in frame[frame["family"] != ""].groupby(list(by), sort=False):
+    unknown = dict.fromkeys(("p_holm", "worse_p_holm", "detectable"), math.nan)
+    judged = [{**unknown, "needed": 0, **row} for row in found]
+    families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in judged:
+        if row["family"]:
+            families.setdefault(tuple(row[name] for name in by), []).append(row)
+    for family in families.values():
         for p in ("p", "worse_p"):
-            known = family.index[family[p].notna()]
-            frame.loc[known, f"{p}_holm"] = holm(family.loc[known, p].tolist())
-        n = max(1, int(family["p"].notna().sum()))
-        frame.loc[family.index, "needed"] = FEWEST_CROSSED if family["crossed"].eq(True).any() else enough(n)
-        frame.loc[family.index, "detectable"] = [
-            detectable(row["low"], row["high"], row["freedom"], row["clusters"], rows=n) for _, row in family.iterrows()
-        ]
-    frame["moved"] = [_moved(row) for row in frame.to_dict("records")]
-    return frame.drop(columns=list(INTERNAL))
+            known = [row for row in family if not math.isnan(row[p])]
+            for row, adjusted in zip(known, holm([row[p] for row in known]), strict=True):
+                row[f"{p}_holm"] = adjusted
+        n = max(1, sum(not math.isnan(row["p"]) for row in family))
+        for row in family:
+            row["needed"] = FEWEST_CROSSED if any(of["crossed"] for of in family) else enough(n)
+            row["detectable"] = detectable(row["low"], row["high"], row["freedom"], row["clusters"], rows=n)
+    return pd.DataFrame([row | {"moved": _moved(row)} for row in judged], columns=[*more, *COLUMNS])
 
 
 def _moved(row: Mapping[Any, Any]) -> str:

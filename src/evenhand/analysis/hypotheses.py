@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis.paired import changes, pairs
+from evenhand.core.design import SAMPLES
 from evenhand.core.estimands import FEWEST_SAMPLED
 from evenhand.core.scores import generator
-from evenhand.datasets.kinds import SAMPLES
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.mean_intervals import mean_estimate
 from evenhand.stats.verdict import adjust, decide

@@ -94,7 +94,7 @@ def finish(
     run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, kept)
     if gate:
         gate.judge(run).save(run.path)
-    from evenhand.report import page  # here, since drawing libraries take time to load
+    from evenhand.report.page import runs as page  # here, since drawing libraries take time to load
 
     page.write([run], run.path / page.FILE)
     return run

@@ -91,7 +91,7 @@ def gate(
     make a policy from a run instead, with bounds that the run passes.
     """
     from evenhand.gate.gate import Gate
-    from evenhand.report import page
+    from evenhand.report.page import runs as page
     from evenhand.runs.folder import Run
 
     if suggest:

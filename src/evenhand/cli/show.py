@@ -91,7 +91,7 @@ def report(
 
     The page is one file with scorecard, charts and sentences. It needs no network.
     """
-    from evenhand.report.page import save
+    from evenhand.report.page.runs import save
     from evenhand.runs.folder import Run
 
     terminal.show(str(save([Run.load(run) for run in runs], out, force=force)))

@@ -11,6 +11,8 @@ from evenhand.errors import BadInput
 
 Estimand = Literal["stereotype", "default"]
 ESTIMANDS: tuple[Estimand, ...] = ("stereotype", "default")
+SAMPLES = ("template", "slot")
+"""Templates and person words stand for others of their sort."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from evenhand.core.design import Kinds
+from evenhand.core.design import SAMPLES, Kinds
 from evenhand.datasets.checking import check_known
 from evenhand.datasets.files.bundled import read_toml, read_tsv
 from evenhand.errors import BadInput, UnknownName
 
-SAMPLES = ("template", "slot")
-"""Templates and person words stand for others of their sort."""
 PROFESSIONS = Kinds("prof_gender", samples=SAMPLES)
 """Those that women hold, and men, in the US of 2019."""
 INFERENCE = Kinds("type")

@@ -13,12 +13,13 @@ import pandas as pd
 
 from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.core.dataset import Dataset
+from evenhand.core.design import SAMPLES
 from evenhand.core.files import parsed, public_path, read_given
 from evenhand.core.items import Sentence
 from evenhand.datasets import blanks, nli
 from evenhand.datasets.checking import check_required, check_unchanged
 from evenhand.datasets.files.bundled import read_text
-from evenhand.datasets.kinds import SAMPLES, own_kinds
+from evenhand.datasets.kinds import own_kinds
 from evenhand.datasets.templates import SLOT, sentence
 from evenhand.errors import BadInput, UnknownName
 

@@ -19,7 +19,7 @@ from evenhand.core.files import check_new, prepare
 from evenhand.errors import BadInput
 from evenhand.report import plots
 from evenhand.report.comparison import judged_rows, title
-from evenhand.report.page import named
+from evenhand.report.page.runs import named
 from evenhand.runs.comparable import measured, same_task
 from evenhand.runs.folder import Run
 

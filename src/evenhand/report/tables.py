@@ -14,8 +14,8 @@ from evenhand.analysis.change import ONE_TRAINING
 from evenhand.analysis.corpus import FEWEST, Counted
 from evenhand.analysis.hypotheses import Claim
 from evenhand.formats.escaping import markdown
+from evenhand.report.corpus import around, cautions, lean, number_tested, percent, shares, size
 from evenhand.report.page import readings
-from evenhand.report.page.corpus import around, cautions, lean, number_tested, percent, shares, size
 from evenhand.runs.record import Finding, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate

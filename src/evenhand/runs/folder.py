@@ -153,10 +153,8 @@ class Run(Shown):
     @cached_property
     def _by_task(self) -> dict[Any, pd.DataFrame]:
         parts = self.scores.groupby(["dataset", "measure"], sort=False)
-        return {
-            name: part.drop(columns=[c for c in part.columns if c != "score" and part[c].isna().all()])
-            for name, part in parts
-        }
+        counts: Any = parts.count().drop(columns="score")
+        return {name: part.drop(columns=counts.columns[counts.loc[name] == 0]) for name, part in parts}
 
     @cached_property
     def items(self) -> pd.DataFrame:
@@ -170,7 +168,7 @@ class Run(Shown):
 
         A file that exists is replaced only with `force`, or if it is the run's own page.
         """
-        path: Path = from_above("report.page", "save")([self], out, force=force)
+        path: Path = from_above("report.page.runs", "save")([self], out, force=force)
         return path
 
     def figures(self, *others: "Run") -> "Figures":

@@ -33,7 +33,7 @@ from evenhand.mitigation.substitute import substituted
 from evenhand.mitigation.swap import WORD
 from evenhand.models.cache import Remembering
 from evenhand.models.loading.names import DEFAULT
-from evenhand.report import page
+from evenhand.report.page import runs as page
 from evenhand.runs.comparable import distinct_names
 from evenhand.runs.folder import ANSWERS, Run, locked
 from evenhand.stats.intervals import clustered_interval

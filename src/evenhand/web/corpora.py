@@ -72,7 +72,7 @@ class Corpora:
 
 
 def _line(name: str, told: dict[str, Any]) -> Line:
-    from evenhand.report.page.corpus import lean, percent  # what makes pages takes a while to import
+    from evenhand.report.corpus import lean, percent  # what makes pages takes a while to import
 
     share, low, high = (math.nan if told[key] is None else told[key] for key in ("share", "share_low", "share_high"))
     if not isinstance(told["documents"], int):

@@ -64,7 +64,7 @@ def sandboxed(made: Page) -> tuple[str, str]:
 
 def prepare() -> None:
     """Import what makes pages, so that the first page need not wait for it."""
-    importlib.import_module("evenhand.report.page")
+    importlib.import_module("evenhand.report.page.runs")
 
 
 def compared(before: Run, after: Run) -> dict[tuple[str, str], list[Moved]]:
@@ -83,7 +83,7 @@ def _moved(part: pd.DataFrame) -> Iterator[Moved]:
 
 @lru_cache(maxsize=KEPT)
 def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> Page:
-    from evenhand.report.page import page, policy  # drawing takes seconds to import
+    from evenhand.report.page.runs import page, policy  # drawing takes seconds to import
 
     return Page(page([Run.load(path) for path in paths]), policy())
 

@@ -21,11 +21,11 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
 from evenhand.core.scores import Value
-from evenhand.report import page as pages_module
-from evenhand.report.page import page, policy
+from evenhand.report.page import runs as pages_module
 from evenhand.report.page.numbers import Number, probability
 from evenhand.report.page.provenance import debiasing
 from evenhand.report.page.readings import group, group_name, own, reading, verdict
+from evenhand.report.page.runs import page, policy
 from evenhand.report.page.scale import domain, strip
 from evenhand.runs.values import rows_from
 from helpers.document import Element, parsed

@@ -26,7 +26,8 @@ from evenhand.errors import BadInput
 from evenhand.gate.verdict import Verdict
 from evenhand.report import figures, plots
 from evenhand.report.figures import changes
-from evenhand.report.page import FILE, readings
+from evenhand.report.page import readings
+from evenhand.report.page.runs import FILE
 from evenhand.report.page.section import Measured
 from evenhand.report.page.short import lead, summary
 from evenhand.report.page.track import lead as where

@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis.tracking import Curve, Track
-from evenhand.report.page import policy, readings, render
+from evenhand.report.page import readings
 from evenhand.report.page.changes import group_words
 from evenhand.report.page.numbers import Number, number, probability
+from evenhand.report.page.runs import policy, render
 from evenhand.report.page.svg import FOOT, LETTER, Canvas, Drawing, round_domain
 from evenhand.stats.estimate import Estimate
 

@@ -10,7 +10,8 @@ from evenhand import __version__
 from evenhand.analysis.corpus import Counted
 from evenhand.core.files import check_new, prepare, public_path, write_whole
 from evenhand.errors import BadInput
-from evenhand.report.page.corpus import around, corpus_page
+from evenhand.report.corpus import around
+from evenhand.report.page.corpus import corpus_page
 from evenhand.studies.corpus.counting import Corpus, examples
 from evenhand.studies.corpus.vocabulary import Vocabulary
 
