@@ -48,12 +48,13 @@ def rows() -> Iterator[Row]:
 
 def _row() -> Row:
     from evenhand.distributed.remote_model import remote_model
+    from evenhand.models.loading.names import find
 
     pairs = [item for item in datasets.load("tgb").items if isinstance(item, Pair)]
     questions = [Likelihood(pair.stereotype) for pair in pairs[:SENTENCES]]
     with (
-        remote_model("mini-en", WorkerPool(1), batch_size=INPUTS) as one,
-        remote_model("mini-en", WorkerPool(2), batch_size=INPUTS) as two,
+        remote_model(find("mini-en"), WorkerPool(1), batch_size=INPUTS) as one,
+        remote_model(find("mini-en"), WorkerPool(2), batch_size=INPUTS) as two,
     ):
         batches = list(enumerate(one.plan(questions).batches))
         for model, n in ((one, 1), (two, 2)):

@@ -72,7 +72,7 @@ def without_pages() -> Iterator[Any]:
 @pytest.fixture
 def pages(without_pages: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a test among those: audits write their pages."""
-    monkeypatch.setattr("evenhand.report.page.write", without_pages)
+    monkeypatch.setattr("evenhand.report.page.runs.write", without_pages)
 
 
 @pytest.fixture

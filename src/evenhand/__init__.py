@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 from warnings import warn
 
-__version__ = "0.2.0.dev0"
+from evenhand._version import __version__ as __version__
+from evenhand.core.shown import Shown
 
 _LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 _HOME = {name: module for module, name in re.findall(r"^from evenhand\.(\S+) import (\w+) as", _LISTED, re.M)}
@@ -21,6 +22,23 @@ _WITHIN = ("datasets", "errors", "integrations", "measures", "mitigation", "mode
 
 _DEPRECATED = {"macro_mean": "evenhand.core.scores"}
 """Names that were public in 0.1.0, to be removed in 0.3.0."""
+
+
+class _Renderer:
+    """What draws ranks above what is drawn, and is loaded when something is first shown."""
+
+    def text(self, what: object) -> str:
+        from evenhand.report.plain import text
+
+        return text(what)
+
+    def html(self, what: object) -> str:
+        from evenhand.report.notebook import html
+
+        return html(what)
+
+
+Shown.renderer = _Renderer()
 
 
 def __getattr__(name: str) -> Any:

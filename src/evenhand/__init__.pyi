@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from evenhand.analysis.comparison import compare as compare
-from evenhand.auditing.audit import audit as audit
-from evenhand.auditing.importing import from_scores as from_scores
-from evenhand.auditing.rescoring import rescore as rescore
-from evenhand.auditing.sweep import sweep as sweep
-from evenhand.auditing.track import track as track
+from evenhand.calls import audit as audit
+from evenhand.calls import from_scores as from_scores
+from evenhand.calls import rescore as rescore
+from evenhand.calls import sweep as sweep
+from evenhand.calls import track as track
 from evenhand.checks.doctor import doctor as doctor
 from evenhand.checks.lint import lint as lint
 from evenhand.core.contrasts import Partners as Partners
@@ -48,7 +47,8 @@ from evenhand.models import load as load
 from evenhand.models.cache import Remembering as Remembering
 from evenhand.models.table import Table as Table
 from evenhand.report.paper_table import table as table
-from evenhand.runs.folder import Run as Run
+from evenhand.run import Run as Run
+from evenhand.run import compare as compare
 from evenhand.studies.debias import debias as debias
 
 __version__: str

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from evenhand.auditing.audit import audit
+from evenhand.calls import audit
 from evenhand.core.model import Model
 from evenhand.errors import BadInput
 from evenhand.gate.gate import Gate
 from evenhand.gate.verdict import Verdict
-from evenhand.runs.folder import Run
+from evenhand.run import Run
 
 
 class Undecided(AssertionError):

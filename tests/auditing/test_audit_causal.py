@@ -7,7 +7,7 @@ import pytest
 
 import evenhand
 from evenhand import Likelihood, Run, datasets, measures, suites
-from evenhand.auditing.wanted import CAUSAL
+from evenhand.auditing.spec import CAUSAL
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.items import Sentence

@@ -12,12 +12,14 @@ from tokenizers import decoders
 import evenhand
 from evenhand import Run
 from evenhand.auditing.estimate import estimate
+from evenhand.auditing.spec import AuditSpec
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.errors import BadInput, ModelError, RunError, UnfitModel
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.served.connection import Address
 from evenhand.models.served.model import ServedModel
+from evenhand.models.source import ModelSource
 from helpers import made_bbq, tiny
 from helpers.openai_server import FakeServer, serving
 from helpers.typed import load
@@ -166,7 +168,7 @@ def test_a_dry_run_sends_nothing_and_counts_what_is_sent_later(
     assert run_command(app, [*asked, "--dry-run"]) == 0
     assert not server.seen
     shown = capsys.readouterr().out
-    whole, following, text = estimate("openai:tiny", suite="choices")
+    whole, following, text = estimate(ModelSource.of("openai:tiny"), AuditSpec.of(suite="choices"))
     assert f"(b) log-probabilities of the next token: {following.requests:,} requests" in shown
     assert (whole.requests, following.requests, text.requests) == (360, 120, 2400)
     assert not whole.left_out
@@ -174,14 +176,14 @@ def test_a_dry_run_sends_nothing_and_counts_what_is_sent_later(
     chosen = [body for body in server.seen if "On day" in str(body.get("prompt"))]
     assert len(chosen) == whole.requests
     assert run.record.audits[0].work.inputs == 120
-    costs = estimate("openai:tiny", suite="gbef", limit=4)
+    costs = estimate(ModelSource.of("openai:tiny"), AuditSpec.of(suite="gbef", limit=4))
     assert costs[0].requests > 0
     assert costs[1].requests == costs[2].requests == 0
     assert "tgb by likelihood-lean" in costs[1].left_out
     assert run_command(app, [*asked, "--dry-run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["openai:tiny"][1]["requests"] == 120
     with pytest.raises(BadInput, match="`dry_run` is for a model behind a server"):
-        estimate("mini-en")
+        estimate(ModelSource.of("mini-en"), AuditSpec.of())
 
 
 def test_the_doctor_says_what_a_server_gives(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evenhand import BadInput, audit
-from evenhand.auditing.wanted import Wanted
+from evenhand.auditing.spec import AuditSpec
 from evenhand.checks.lint import lint
 
 SPANISH = """stereotype,counterpart,about
@@ -58,8 +58,8 @@ def test_a_language_that_contradicts_the_file_is_refused(
 
 
 def test_suites_are_english_where_no_language_is_named() -> None:
-    wanted = Wanted.of("gbef", None, None, None, None, None, None, 2, 0)
-    assert {one.task.dataset.language for one in wanted.asked("masked")} == {"en"}
+    spec = AuditSpec.of("gbef", limit=2)
+    assert {one.task.dataset.language for one in spec.planned("masked")} == {"en"}
 
 
 def test_the_english_linter_does_not_run_on_other_languages(pairs: Path) -> None:

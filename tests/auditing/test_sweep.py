@@ -7,7 +7,7 @@ import pytest
 
 from evenhand import BadInput, Run
 from evenhand.auditing.audit import run_folder
-from evenhand.auditing.sweep import _in_order, run_names
+from evenhand.auditing.sweep import _in_order, named_sources
 from helpers.written_runs import record
 
 
@@ -19,22 +19,22 @@ def folders(tmp_path: Path, *names: str) -> list[str]:
 
 def test_checkpoints_take_the_name_of_their_training(tmp_path: Path) -> None:
     models = folders(tmp_path, "first/checkpoint-500", "second/checkpoint-500", "second/final", "third/bert")
-    assert run_names(models) == ["first/checkpoint-500", "second/checkpoint-500", "second/final", "bert"]
-    assert run_folder(models[0], "runs") == Path("runs/first--checkpoint-500")
+    assert list(named_sources(models)) == ["first/checkpoint-500", "second/checkpoint-500", "second/final", "bert"]
+    assert run_folder("first/checkpoint-500", "runs") == Path("runs/first--checkpoint-500")
 
 
 def test_two_models_of_one_name_take_that_of_their_parents(tmp_path: Path) -> None:
     models = folders(tmp_path, "first/bert", "second/bert", "third/gpt")
-    assert run_names(models) == ["first/bert", "second/bert", "gpt"]
+    assert list(named_sources(models)) == ["first/bert", "second/bert", "gpt"]
     with pytest.raises(BadInput, match="Two models would share the run 'first/bert'"):
-        run_names([models[0], models[0]])
+        named_sources([models[0], models[0]])
 
 
 def test_a_name_is_for_one_model(tmp_path: Path) -> None:
     models = folders(tmp_path, "first", "second")
-    assert run_names(models[:1], "mine") == ["mine"]
+    assert list(named_sources(models[:1], "mine")) == ["mine"]
     with pytest.raises(BadInput, match="`name` names the run of one model. Got 2 models"):
-        run_names(models, "mine")
+        named_sources(models, "mine")
 
 
 def test_what_is_finished_is_kept_when_another_fails(tmp_path: Path) -> None:

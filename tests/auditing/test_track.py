@@ -18,6 +18,7 @@ from evenhand.analysis.tracking import Track, tracked
 from evenhand.auditing.checkpoints import check_alike, checkpoints
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as command
+from evenhand.models.source import ModelSource
 from evenhand.report.page.track import lead, notes
 from helpers import tiny
 from helpers.null_curves import false_alarms, noise_of
@@ -162,7 +163,7 @@ def test_short_labels_are_the_numbers_of_checkpoints_and_the_names_of_others(
 
 def test_curves_without_any_change_have_few_false_alarms(training: Path, tracked_training: Track) -> None:
     """At most 5 %: of 40 trainings of three curves each, more than 5 with an alarm have a chance of 1 % at 5 %."""
-    run = tracked_training.runs[0]
+    run = Run.load(tracked_training.runs[0])
     curves = tracked([run, run]).curves
     noise = noise_of(run, curves)
     with fewer_draws():
@@ -287,7 +288,7 @@ def test_different_architectures_are_refused_before_a_model_is_loaded(
 def test_a_run_of_another_architecture_is_refused(tracked_training: Track, tmp_path: Path) -> None:
     other = model(tmp_path / "b", architectures=["RobertaForMaskedLM"])
     with pytest.raises(BadInput, match="architecture BertForMaskedLM and RobertaForMaskedLM"):
-        check_alike({"a": tracked_training.runs[0], "b": str(other)})
+        check_alike({"a": tracked_training.runs[0], "b": ModelSource.of(other)})
 
 
 def test_runs_of_other_items_are_refused_before_a_model_is_loaded(tracked_training: Track, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ pytest.importorskip("ray", reason="Ray is not installed: pip install 'evenhand[r
 
 import evenhand
 from evenhand import BadInput, Likelihood, ModelError, RunError
-from evenhand.auditing.sweep import sweep
+from evenhand.calls import sweep
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.distributed import remote_model as remote

@@ -107,7 +107,7 @@ def simulate(name: str, path: Path, seed: int, shift: float = 0.0, share: float 
     audited = AuditRecord(kind=world.kind, tasks=records, work=Work(), tokens={}, warnings=(), seconds=0.0)
     record = RunRecord(model=model.name, fingerprint=model.fingerprint, audits=(audited,), sha256={})
     path.mkdir(parents=True, exist_ok=True)
-    return folder.write(path, record, found, {task.dataset.name: task.dataset.items for task in tasks(name)})
+    return Run.load(folder.write(path, record, found, {task.dataset.name: task.dataset.items for task in tasks(name)}))
 
 
 def _drawn(world: World, items: Sequence[object], rng: np.random.Generator) -> Numbers:

@@ -90,4 +90,4 @@ def make(
     scores = (Score("a", 0.1 + 0.2, groups), Score("b", NAN, groups, "unknown word"))
     result = Result(model, "f" * 32, dataset, measure, 2, neutral, scores, values)
     tasks = tasks or (task(dataset, measure, partial=more.get("partial", False)),)
-    return folder.write(path, record(*tasks, model=model, **more), [result], {dataset: []})
+    return Run.load(folder.write(path, record(*tasks, model=model, **more), [result], {dataset: []}))

@@ -12,9 +12,9 @@ from transformers import AutoTokenizer, BertForPreTraining
 
 import evenhand
 from evenhand import Answer, BadInput, Fill, Follows, Likelihood, Score, Span, Table, Triple, datasets, measures
+from evenhand.auditing.importing.rows import predictions
 from evenhand.core.scores import Summarise
 from evenhand.errors import UnfitModel
-from evenhand.formats.incoming.rows import predictions
 from evenhand.measures.stereoset import TIED, Icat, LanguageModelingScore, StereotypeScore
 from evenhand.models.loading.names import find
 from helpers import made_stereoset, tiny

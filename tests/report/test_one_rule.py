@@ -12,7 +12,6 @@ from rich.console import Console
 
 import evenhand
 from evenhand import Run
-from evenhand.analysis.comparison import compare
 from evenhand.analysis.findings import findings
 from evenhand.report.page.changes import Changed
 from evenhand.report.page.section import Measured
@@ -96,7 +95,7 @@ def test_the_page_calls_leaning_what_the_run_does(runs: tuple[Run, Run]) -> None
 
 def test_the_page_and_the_comparison_agree_on_every_change(runs: tuple[Run, Run]) -> None:
     moves = Changed(runs, ["one", "other"], None).moves
-    rows = compare(*runs).frame.to_dict("records")
+    rows = evenhand.compare(*runs).frame.to_dict("records")
     assert len(rows) == len(moves)
     for row in rows:
         way = moves[row["dataset"], row["measure"], row["group"]].way
@@ -119,7 +118,7 @@ def test_an_unfit_model_has_numbers_and_no_verdict(runs: tuple[Run, Run]) -> Non
     assert "No verdicts: the model is unfit" in text
     assert not set(MARKS.values()) & set(text)
     assert "supported" not in text
-    assert set(compare(*unfit).frame["moved"]) == {""}
+    assert set(evenhand.compare(*unfit).frame["moved"]) == {""}
     assert not Changed(unfit, ["one", "other"], None).gained
     for task in unfit[0].record.tasks:
         tones = {v.tone for line in Measured(unfit[:1], [""], task, {}).lines for v in line.verdicts}

@@ -16,7 +16,7 @@ from evenhand.core.scores import FAST, MacroMean, generator, inside, share
 from evenhand.errors import BadInput
 from evenhand.measures import MEASURES, load
 from evenhand.runs.comparable import in_common, of_two_kinds, same_task, shared_ids
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.significance import detectable, holm
 from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
@@ -35,7 +35,7 @@ SIDES = {"she": -1.0, "he": 1.0}
 """Where P(he) - P(she) should be for words that call for one gender."""
 
 
-def changed(before: Run, after: Run) -> pd.DataFrame:
+def changed(before: StoredRun, after: StoredRun) -> pd.DataFrame:
     """For each measure and group that both runs have: both values, their difference with its 95 % interval, and p.
 
     Where stereotype and default can be told apart, each is a row, `estimand`, and the measure's own values get no
@@ -97,7 +97,7 @@ def way(row: Mapping[Any, Any]) -> str:
 
 
 def differences(
-    before: Run, after: Run, dataset: str, measure: str, *, judged: bool = False
+    before: StoredRun, after: StoredRun, dataset: str, measure: str, *, judged: bool = False
 ) -> Iterator[dict[str, Any]]:
     """The rows of `changed` for one dataset and measure; `adjust_families` adds `p_holm`. `judged`: see `compare`."""
     task = same_task([before, after], dataset, measure, shared=True)

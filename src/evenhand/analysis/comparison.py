@@ -1,24 +1,23 @@
 """Compares runs with the first of them, item by item."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from evenhand.analysis.change import adjust_families, differences
 from evenhand.core.shown import Shown
-from evenhand.errors import BadInput
 from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds, shared_ids
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 
 
 @dataclass(frozen=True)
 class Comparison(Shown):
     """What differs between a baseline and other runs."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[StoredRun, ...]
     """The baseline first."""
     frame: pd.DataFrame = field(repr=False)
     """A row for each run but the first, measure and group: `run`, then the columns of analysis.change.changed.
@@ -81,21 +80,13 @@ class Comparison(Shown):
         return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
-def compare(*runs: Run | str | Path, judged: bool = False) -> Comparison:
-    """Compare runs, or run folders, with the first one: for each measure and group, what changed, with its test.
-
-    Items are compared one by one, so the runs must have the same ones: a different version of a dataset or measure and
-    different options are refused, and samples that share fewer than half of their items. What only some of the runs
-    have is left out, and named. With `judged`, values that get no verdict are left out, too, which is faster.
-    """
-    if len(runs) < 2:
-        raise BadInput(f"A comparison needs two runs or more, the baseline first. Got {len(runs)}.")
-    loaded = tuple(map(Run.load, runs))
-    baseline, names = loaded[0], distinct_names(loaded)
+def compare(runs: Sequence[StoredRun], *, judged: bool = False) -> Comparison:
+    """Compare runs with the first one: see `evenhand.compare`."""
+    baseline, names = runs[0], distinct_names(runs)
     rows = [
         {"run": name, **row}
-        for name, run in zip(names[1:], loaded[1:], strict=True)
+        for name, run in zip(names[1:], runs[1:], strict=True)
         for task in in_common([baseline, run])
         for row in differences(baseline, run, *task, judged=judged)
     ]
-    return Comparison(loaded, adjust_families(rows))
+    return Comparison(tuple(runs), adjust_families(rows))

@@ -11,7 +11,7 @@ import pandas as pd
 from evenhand.analysis import hypotheses, paired, workforce
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.mean_intervals import mean_estimate
 from evenhand.stats.verdict import adjust
@@ -79,7 +79,7 @@ class Findings:
     """Social, agreement and form effects of crossed German forms: `summary`."""
 
 
-def findings(run: Run, *, frequency: Mapping[str, float] | None = None) -> list[Findings]:
+def findings(run: StoredRun, *, frequency: Mapping[str, float] | None = None) -> list[Findings]:
     """The findings for each dataset of the run that has women and men to compare.
 
     `frequency` gives a number for each profession (or other attribute), to see whether scores merely follow it.

@@ -12,18 +12,18 @@ from evenhand.analysis.summary import chief
 from evenhand.core.scores import generator
 from evenhand.measures import MEASURES
 from evenhand.runs.comparable import distinct_names, of_two_kinds, same_task
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import rows_from, values_from
 from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
 
 
-def comparable(run: Run) -> list[tuple[str, str]]:
+def comparable(run: StoredRun) -> list[tuple[str, str]]:
     """The datasets of a run and, for each, the measure that it is judged by, and models are compared by."""
     return [task.name for dataset in run.datasets if (task := chief(run, dataset)).measure in MEASURES]
 
 
-def side_by_side(runs: Sequence[Run], dataset: str, measure: str) -> pd.DataFrame:
+def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.DataFrame:
     """A row for each group and model: labels, `model`, `value`, `low`, `high`, `n`, `mark`; `total` in rows of all.
 
     Where stereotype and default can be told apart, the group `row` says which it is of; women minus men by group

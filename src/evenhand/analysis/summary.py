@@ -4,14 +4,14 @@ import math
 
 from evenhand.core.measure import LAST
 from evenhand.errors import RunError
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.json_files import rescore
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import ValueRecord, mixed
 from evenhand.stats.verdict import decide
 
 
-def headlines(run: Run) -> list[ValueRecord]:
+def headlines(run: StoredRun) -> list[ValueRecord]:
     """One number for each dataset of the run, in order: the first of its main rows.
 
     Where these are differences between women and men by group, that of the group that leans farthest, or else is
@@ -27,7 +27,7 @@ def headlines(run: Run) -> list[ValueRecord]:
     return found
 
 
-def lean(run: Run, row: ValueRecord) -> str:
+def lean(run: StoredRun, row: ValueRecord) -> str:
     """Which side of neutral a row leans to, or why there is no verdict: stats.verdict."""
     return decide(row.estimate, row.at, unfit=run.record.unfit(run.task(row.dataset, row.measure))).word
 
@@ -37,7 +37,7 @@ def judged_by(task: TaskRecord) -> dict[str, str]:
     return {"bias_type": "gender"} if task.by == ("bias_type",) else {}
 
 
-def main_rows(run: Run, task: TaskRecord) -> list[ValueRecord]:
+def main_rows(run: StoredRun, task: TaskRecord) -> list[ValueRecord]:
     """What a task is judged by: stereotype and default of all items, the headline first.
 
     Where there is no stereotype to tell from a default: women minus men by group, or else the value of all items,
@@ -50,7 +50,7 @@ def main_rows(run: Run, task: TaskRecord) -> list[ValueRecord]:
     return both or [row for row in rows if row.contrast] or whole
 
 
-def chief(run: Run, dataset: str) -> TaskRecord:
+def chief(run: StoredRun, dataset: str) -> TaskRecord:
     """The task that a dataset is judged by: the measure of the lowest rank that has a direction."""
     mixes = {task.name: mixed(run.scores_of(*task.name), task) for task in run.tasks_on(dataset)}
     return min(run.tasks_on(dataset), key=lambda task: LAST if mixes[task.name] else task.rank)

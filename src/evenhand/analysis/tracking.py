@@ -10,12 +10,11 @@ import pandas as pd
 
 from evenhand.analysis.change import FEMALE_MALE, adjust_families, differences, row_label, way
 from evenhand.analysis.summary import chief, main_rows
-from evenhand.core.files import public_path
+from evenhand.core.files import CHECKPOINT, public_path
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
-from evenhand.models.loading.names import CHECKPOINT
 from evenhand.runs.comparable import distinct_names, in_common, same_task
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import ValueRecord
 
@@ -42,7 +41,7 @@ class Curve:
 class Track(Shown):
     """The runs of a model's checkpoints in their order, and what changed between them."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[StoredRun, ...]
     curves: tuple[Curve, ...] = field(repr=False)
     changes: pd.DataFrame = field(repr=False)
     """A row for each curve and two neighbours, then for the first and the last checkpoint: `start`, `end`, `neighbours`
@@ -124,7 +123,7 @@ class Track(Shown):
         return {"checkpoints": runs, "same_weights": self.same_weights, "left_out": list(self.left_out), **tables}
 
 
-def tracked(runs: Sequence[Run]) -> Track:
+def tracked(runs: Sequence[StoredRun]) -> Track:
     """The curves of these runs, in this order, with every neighbour compared item by item, and the first and the last.
 
     A curve is what analysis.summary judges a dataset by: stereotype and default, or else the value of all items. A
@@ -155,14 +154,14 @@ def neighbours(track: Track) -> pd.DataFrame:
     return frame.assign(way=["unfit" if found["unfit"] else way(row) for row, found in both])
 
 
-def _curves(runs: Sequence[Run], task: TaskRecord) -> Iterator[Curve]:
+def _curves(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[Curve]:
     found = [_values(run, task) for run in runs]
     for group in found[0]:
         if all(group in values for values in found):
             yield Curve(task, group, tuple(values[group] for values in found))
 
 
-def _values(run: Run, task: TaskRecord) -> dict[str, ValueRecord]:
+def _values(run: StoredRun, task: TaskRecord) -> dict[str, ValueRecord]:
     return {row_label(value.groups, value.estimand): value for value in main_rows(run, task)}
 
 

@@ -1,179 +1,118 @@
-"""Measure a model on a suite or a dataset, and write a run folder."""
+"""Measure a model, and write a run folder."""
 
-import functools
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.metadata import version
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from evenhand import models
-from evenhand.auditing import keeping
+from evenhand._version import __version__
+from evenhand.auditing import merging
 from evenhand.auditing.rescoring import finish, restored, scored
 from evenhand.auditing.sampling import deviations, warning
-from evenhand.auditing.wanted import Asked, Given, Measures, Named, Wanted, caveats
+from evenhand.auditing.spec import AuditSpec, PlannedTask, Reader, caveats
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
 from evenhand.core.files import prepare, slug
 from evenhand.core.loop import Task, measure_all, questions_of
-from evenhand.core.model import Model, TokenCounter, about, check_model, kind_of
+from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
-from evenhand.gate.gate import Gate
-from evenhand.models.base import Elsewhere, Planned, Served, overflowed
+from evenhand.models.base import Planned, Served, overflowed
 from evenhand.models.cache import Remembering, forget_batches, recognise
-from evenhand.models.loading.names import DEFAULT, find
-from evenhand.models.loading.names import kind as kind_found
+from evenhand.models.source import ModelSource
 from evenhand.runs import folder
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.origin import Precision
 from evenhand.runs.record import AuditRecord, RunRecord, read_record
 
 log = logging.getLogger(__name__)
 
-LOADING = tuple(signature(models.load).parameters)[1:]
-"""The parameters of `evenhand.load` other than the name."""
 LONGEST_NAME = 200
 """Bytes of a run folder's name; file systems allow 255."""
 
 
-def audit(
-    model: str | Path | Model = DEFAULT,
+def run_audit(
+    source: ModelSource,
+    spec: AuditSpec,
+    path: Path,
+    name: str | None,
+    reader: Reader,
     *,
-    suite: Named = "all",
-    lang: Named = None,
-    dataset: Given = None,
-    measure: Measures = None,
-    templates: Named = None,
-    pairs: Named = None,
-    options: Mapping[str, Any] | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    out: str | Path = "runs",
-    name: str | None = None,
     fresh: bool = False,
-    gate: Gate | str | Path | None = None,
-    baseline: Run | str | Path | None = None,
     progress: bool | None = None,
-    **loading: Any,
-) -> Run:
-    """Measure a model and add the results to its run in `out/<model>`, or `out/<name>`; then read the whole run.
+) -> StoredRun:
+    """Measure the model and add the results to the run in this folder; `reader` then reads it, still locked.
 
-    `model` is a bundled name, a folder, a Hub id, or any object with `name`, `fingerprint` and `answer`. What is
-    measured: a `suite` in a language (`all` are those that suit the kind of model), or a `dataset` by name, or your own
-    file of `templates` or sentence `pairs`, with the measures that suit it or the `measure` named; each can be several.
-    A dataset and a measure can also be objects of your own (docs/extend.md).
-    `options` go to the datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With
-    `limit` each dataset is a random sample of at most that many items, and its results are marked partial.
-
-    The same call again continues an interrupted one. A dataset that was measured before, with the same options and
-    measure, is replaced, though a sample never replaces the whole; other results stay, unless the run is to start
-    `fresh`. A `gate`, or policy file, judges the run: gate.json; `baseline` is the run that its
-    `worse_by_at_most` compares with, instead of the policy's.
-
-    One progress bar shows how far it is, on a terminal and in a notebook; `progress=False` hides it.
+    See `evenhand.audit`. What can be wrong is found before the model is loaded.
     """
-    if isinstance(model, list | tuple):
-        raise BadInput(f"An audit takes one model. Got {len(model)}: for several, use evenhand.sweep.")
-    wanted = Wanted.of(suite, lang, dataset, measure, templates, pairs, options, limit, seed)
-    if isinstance(model, Path):
-        model = str(model)
-    model = (isinstance(model, str) and models.own(model)) or model
-    if not isinstance(model, str):
-        check_model(model)
-    path = run_folder(model, out, name)
-    gate = Gate.of(gate, baseline)
+    there = None if fresh else read_record(path)
 
-    def chosen(kind: str) -> list[Asked]:
-        asked = wanted.asked(kind)
-        if not fresh:
-            keeping.check(path, [one.record for one in asked])
-        if gate:
-            there = None if fresh else read_record(path)
-            gate.check([one.whole for one in asked], path, there, samples=[one.task for one in asked])
-        return asked
+    def planned(kind: str) -> list[PlannedTask]:
+        tasks = spec.planned(kind)
+        merging.check_overwrite(path, there, [one.record for one in tasks])
+        reader.check(tasks, path, there)
+        return tasks
 
-    # Checked before minutes are spent on loading, unless the kind of a Hub model is not known yet.
-    kind = kind_found(find(model)) if isinstance(model, str) else kind_of(model)
-    asked = chosen(kind or "masked") if kind or not wanted.needs_kind else []
-    if unknown := set(loading) - set(LOADING if isinstance(model, str) else ()):
-        raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
+    # Before minutes are spent on loading, unless the kind of a Hub model is not known yet.
+    tasks = planned(source.kind or "masked") if source.kind or not spec.needs_kind else []
     prepare(path)
     try:
-        exact = model.exact if isinstance(model, Elsewhere) else None
-        if isinstance(model, str) and not find(model).served:
-            exact = functools.partial(models.load, model, **{**loading, "dtype": "float32"})
-        model = models.load(model, **loading) if isinstance(model, str) else model
-        asked = asked if kind == kind_of(model) else chosen(kind_of(model))
-        asked, left_out = _askable(model, asked)
+        model = source.load()
+        tasks = tasks if source.kind == kind_of(model) else planned(kind_of(model))
+        tasks, left_out = _askable(model, tasks)
         if isinstance(model, Planned):
-            for one in asked:  # a question that it cannot answer is an error at once
+            for one in tasks:  # a question that it cannot answer is an error at once
                 model.plan(questions_of(one.task.dataset.items[0], one.task.measure))
         with folder.locked(path), showing(progress), one_bar(f"Measuring {name or model.name}"):
             if fresh:
                 folder.clear(path)
-            earlier = keeping.of_model(path, model)
+            earlier = merging.existing_record(path, model)
             if isinstance(model, Served):
                 recognise(path / folder.ANSWERS, model)
-            stays = keeping.kept(earlier, [one.record for one in asked])
-            before = restored(path) if stays else None
-            if any(one.record.partial for one in asked):
-                log.warning(f"A sample of at most {limit} items of each dataset: results are partial.")
-            for one in asked:
+            stays = merging.audits_to_keep(earlier, [one.record for one in tasks])
+            before = restored(path, reader) if stays else None
+            if any(one.record.partial for one in tasks):
+                log.warning(f"A sample of at most {spec.limit} items of each dataset: results are partial.")
+            for one in tasks:
                 log.debug(f"{one.record.measure} on {one.record.dataset}: {len(one.task.dataset.items):,} items.")
-            return carry_out(
-                model,
-                asked,
-                path,
-                name or model.name,
-                suite=wanted.suite,
-                stays=stays,
-                before=before,
-                earlier=earlier,
-                exact=exact,
-                left_out=left_out,
-                gate=gate,
-            )
+            audits, results = list(stays), list[Result]()
+            for audited, found in run_tasks(model, tasks, path, name or model.name, earlier, source.exact):
+                audits.append(replace(audited, suite=spec.suite, warnings=(*left_out, *audited.warnings)))
+                results += found
+            record = RunRecord(model=name or model.name, fingerprint=model.fingerprint, audits=tuple(audits), sha256={})
+            return finish(path, record, [one.task for one in tasks], results, reader, before)
     except BaseException:
         with suppress(OSError):
             path.rmdir()  # fails unless it is empty
         raise
 
 
-def carry_out(
+def run_tasks(
     model: Model,
-    asked: Sequence[Asked],
+    tasks: Sequence[PlannedTask],
     path: Path,
     name: str,
-    *,
-    suite: str | None,
-    stays: Sequence[AuditRecord] = (),
-    before: Run | None = None,
     earlier: RunRecord | None = None,
     exact: Callable[[], Model] | None = None,
-    left_out: Sequence[str] = (),
-    gate: Gate | None = None,
-) -> Run:
-    """Measure the tasks and write the run to this folder, which must be locked; `stays` is kept of the run `before`."""
-    audits, results = list(stays), list[Result]()
-    for language in dict.fromkeys(one.task.dataset.language for one in asked):
-        # Each by itself: the doctor may find that a model does not know one of them.
-        here = [one for one in asked if one.task.dataset.language == language]
-        audited, found = _audited(model, here, path, earlier, exact, name)
-        audits.append(replace(audited, suite=suite, warnings=(*left_out, *audited.warnings)))
-        results += found
+) -> list[tuple[AuditRecord, list[Result]]]:
+    """Measure the tasks, whose answers are kept in this folder; by language, since a model may not know one of them."""
+    languages = dict.fromkeys(one.task.dataset.language for one in tasks)
+    found = [
+        _audit_language(
+            model, [one for one in tasks if one.task.dataset.language == language], path, earlier, exact, name
+        )
+        for language in languages
+    ]
     forget_batches(path / folder.ANSWERS)
-    record = RunRecord(model=name, fingerprint=model.fingerprint, audits=tuple(audits), sha256={})
-    return finish(path, record, [one.task for one in asked], results, before, gate)
+    return found
 
 
-def _askable(model: Model, asked: list[Asked]) -> tuple[list[Asked], list[str]]:
+def _askable(model: Model, asked: list[PlannedTask]) -> tuple[list[PlannedTask], list[str]]:
     """What a model behind a server can be asked, and a sentence on what it cannot; an error if that is everything."""
     if not isinstance(model, Served):
         return asked, []
@@ -193,9 +132,9 @@ def _askable(model: Model, asked: list[Asked]) -> tuple[list[Asked], list[str]]:
     return able, told
 
 
-def _audited(
+def _audit_language(
     model: Model,
-    asked: Sequence[Asked],
+    asked: Sequence[PlannedTask],
     path: Path,
     earlier: RunRecord | None,
     exact: Callable[[], Model] | None,
@@ -206,7 +145,7 @@ def _audited(
     what, seed = [record.what for record in records], records[0].seed
     audits = earlier.audits if earlier else ()
     same = next((audit for audit in audits if [task.what for task in audit.tasks] == what), None)
-    examined = _examined(model, tasks, same)
+    examined = _preflight(model, tasks, same)
     started, clock = datetime.now(UTC), time.monotonic()
     remembering = Remembering(model, path / folder.ANSWERS)
     remembering.name = name
@@ -222,7 +161,7 @@ def _audited(
             examined["warnings"] += (line,)
     kind = kind_of(model)
     audited = AuditRecord(
-        evenhand=version("evenhand"),
+        evenhand=__version__,
         kind=kind,
         loaded=loaded,
         tasks=tuple(records),
@@ -236,16 +175,15 @@ def _audited(
     return scored(audited, tasks, results), results
 
 
-def run_folder(model: str | Model, out: str | Path, name: str | None = None) -> Path:
-    """The folder of a model's run, `out/<model>` or `out/<name>`, with two dashes for the slash of a Hub id."""
-    name = name or (find(model).name if isinstance(model, str) else model.name)
+def run_folder(name: str, out: str | Path) -> Path:
+    """The folder of the run of this name, with two dashes for the slash of a Hub id."""
     folder_name = slug(name).strip()
     if not folder_name.strip(".") or not folder_name.isprintable() or len(folder_name.encode()) > LONGEST_NAME:
         raise BadInput(f"A run needs a name that can be a folder's. Got {name!r}: give `name`.")
     return Path(out).expanduser() / folder_name
 
 
-def _examined(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None) -> dict[str, Any]:
+def _preflight(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None) -> dict[str, Any]:
     """The fields of the record that are known before anything is measured; warnings are logged at once."""
     data = {task.dataset.name: task.dataset for task in tasks}
     fits = {name: fit(model, dataset) for name, dataset in data.items() if isinstance(model, TokenCounter)}

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenhand.core.files import read_parsed
+from evenhand.core.files import CHECKPOINT, read_parsed
 from evenhand.errors import BadInput
 from evenhand.models import LOADERS
-from evenhand.models.loading.names import ADAPTER, CHECKPOINT, find, kind
-from evenhand.runs.folder import ANSWERS, Run
+from evenhand.models.loading.names import ADAPTER, find
+from evenhand.models.source import ModelSource
+from evenhand.runs.folder import ANSWERS, StoredRun
 
 RECORD = "run.json"
 TOKENIZERS = ("tokenizer", "vocab", "spiece", "sentencepiece")
@@ -119,7 +120,7 @@ def _number(path: Path) -> tuple[float, str]:
     return (float(numbers[-1]) if numbers else float("inf")), path.name
 
 
-def check_alike(found: Mapping[str, str | Run]) -> None:
+def check_alike(found: Mapping[str, ModelSource | StoredRun]) -> None:
     """Raise an error if models or runs, by name, differ in kind or architecture."""
     known: dict[str, tuple[Any, str]] = {}
     for name, one in found.items():
@@ -132,16 +133,15 @@ def check_alike(found: Mapping[str, str | Run]) -> None:
                 )
 
 
-def _facts(one: str | Run) -> dict[str, Any]:
-    if isinstance(one, Run):
+def _facts(one: ModelSource | StoredRun) -> dict[str, Any]:
+    if isinstance(one, StoredRun):
         loaded = one.record.loaded
         facts = {"kind": one.record.audits[-1].kind, "architecture": loaded.get("architecture")}
         facts |= {"parameters": loaded.get("parameters")}
     else:
-        place = find(one)
-        facts = {"kind": kind(place)}
-        if not place.on_hub and not place.file:
-            facts |= _settings(Path(place.source))
+        facts = {"kind": one.kind}
+        if not one.place.on_hub and not one.place.file:
+            facts |= _settings(Path(one.place.source))
     return {what: value for what, value in facts.items() if value not in (None, "", "unknown")}
 
 

@@ -2,15 +2,14 @@
 
 import json
 from dataclasses import dataclass, replace
-from typing import Any
 
-from evenhand.auditing.wanted import Wanted
+from evenhand.auditing.spec import AuditSpec
 from evenhand.core.loop import questions_of
 from evenhand.errors import BadInput
-from evenhand.models.loading.names import find
 from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served.asking import REPLY_TOKENS, Ability, Kind, cannot, requests
 from evenhand.models.served.client import Request
+from evenhand.models.source import ModelSource
 
 CHARACTERS = 4
 """Of a token, in English, more or less."""
@@ -34,12 +33,11 @@ class Cost:
     """The tasks that it cannot be asked."""
 
 
-def estimate(model: str, *, samples: int = 20, **what: Any) -> list[Cost]:
-    """What `audit` takes for `what` it is asked to measure, by what the server turns out to give; nothing is sent."""
-    found = find(model)
-    if not found.served:
-        raise BadInput(f"`dry_run` is for a model behind a server, openai:NAME. Got '{model}': leave it out.")
-    asked = Wanted.of(**what).asked("causal")
+def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list[Cost]:
+    """What an audit takes, by what the server turns out to give; nothing is sent."""
+    if not source.place.served:
+        raise BadInput(f"`dry_run` is for a model behind a server, openai:NAME. Got '{source.name}': leave it out.")
+    asked = spec.planned("causal")
     costs = []
     for kind, ability in ABILITIES.items():
         ability, wanted, left_out = replace(ability, samples=samples), dict[Request, None](), list[str]()
@@ -50,7 +48,7 @@ def estimate(model: str, *, samples: int = 20, **what: Any) -> list[Cost]:
                 continue
             for question in {question: None for item in items for question in questions_of(item, how)}:
                 try:
-                    wanted |= dict.fromkeys(requests(question, ability, found.name))
+                    wanted |= dict.fromkeys(requests(question, ability, source.name))
                 except Unanswerable:
                     continue
         prompts = sum(_characters(request) for request in wanted) // CHARACTERS

@@ -10,46 +10,42 @@ from platform import python_version
 
 from evenhand import suites
 from evenhand.auditing.sampling import sampled_tasks
+from evenhand.auditing.spec import Reader
 from evenhand.checks.choices import TASK, can_do_the_task
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.scores import Result
 from evenhand.errors import RunError
-from evenhand.gate.gate import Gate
 from evenhand.models.cache import Kept
 from evenhand.runs import folder
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import SAMPLE, AuditRecord, RunRecord, TaskRecord
 
 log = logging.getLogger(__name__)
 
 
-def rescore(path: str | Path, *, file: str | Path | Sequence[str | Path] = ()) -> Run:
-    """Score a run again from its kept answers, without its model.
-
-    Of your own templates or pairs, the run knows the path as you gave it, or from the folder you were in. They are
-    looked for there, then from the run's folder and the two above. `file` says where they are if they have moved.
-    """
-    run = Run.load(path, checked=False)
+def rescore(path: Path, files: Sequence[Path], reader: Reader) -> StoredRun:
+    """Score a run again: see `evenhand.rescore`."""
+    run = StoredRun.load(path, checked=False)
     if imported := next((audit.imported for audit in run.record.audits if audit.imported), None):
         raise RunError(
             f"'{path}' has scores {imported.told}. There are no answers to score again: import the file again, `fresh`."
         )
     with folder.locked(run.path):
-        return _score_again(run, [file] if isinstance(file, str | Path) else file)
+        return _score_again(run, reader, files)
 
 
-def restored(path: Path) -> Run:
+def restored(path: Path, reader: Reader) -> StoredRun:
     """The run in this folder, which must be locked; scored again if an audit was killed while it wrote its results."""
     try:
-        return Run.load(path)
+        return StoredRun.load(path)
     except RunError:
-        run = Run.load(path, checked=False)  # which must be whole
+        run = StoredRun.load(path, checked=False)  # which must be whole
         log.warning(f"Writing to '{path}' was interrupted, or results changed. They are scored again.")
-        return _score_again(run)
+        return _score_again(run, reader)
 
 
-def _score_again(run: Run, moved: Sequence[str | Path] = ()) -> Run:
-    places = [*(Path(one).expanduser() for one in moved), run.path, run.path / "..", run.path / "../.."]
+def _score_again(run: StoredRun, reader: Reader, files: Sequence[Path] = ()) -> StoredRun:
+    places = [*(file.expanduser() for file in files), run.path, run.path / "..", run.path / "../.."]
     kept = Kept(run.path / folder.ANSWERS, run.record.model, run.record.fingerprint)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     audits: list[AuditRecord] = []
@@ -68,7 +64,7 @@ def _score_again(run: Run, moved: Sequence[str | Path] = ()) -> Run:
         audits.append(scored(replace(audited, tasks=records, rescored=now), mine, found))
         tasks += mine
         results += found
-    return finish(run.path, replace(run.record, audits=tuple(audits)), tasks, results)
+    return finish(run.path, replace(run.record, audits=tuple(audits)), tasks, results, reader)
 
 
 def scored(audited: AuditRecord, tasks: Sequence[Task], results: Sequence[Result]) -> AuditRecord:
@@ -87,20 +83,16 @@ def finish(
     record: RunRecord,
     tasks: Sequence[Task],
     results: Sequence[Result],
-    kept: Run | None = None,
-    gate: Gate | None = None,
-) -> Run:
-    """Write the run, then the gate's verdict, then the page."""
+    reader: Reader,
+    kept: StoredRun | None = None,
+) -> StoredRun:
+    """Write the run, and have it read."""
     run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, kept)
-    if gate:
-        gate.judge(run).save(run.path)
-    from evenhand.report.page import runs as page  # here, since drawing libraries take time to load
-
-    page.write([run], run.path / page.FILE)
+    reader.read(run)
     return run
 
 
-def _measured_items(run: Run, task: Task, record: TaskRecord) -> Task:
+def _measured_items(run: StoredRun, task: Task, record: TaskRecord) -> Task:
     if not record.partial or record.limit is None:
         return task
     try:

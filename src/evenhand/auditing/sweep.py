@@ -2,86 +2,94 @@
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from evenhand.auditing.audit import LOADING, audit
 from evenhand.core.model import Model
 from evenhand.distributed.cluster import check_engine, connected, quieten
 from evenhand.errors import BadInput
-from evenhand.models import own
-from evenhand.models.loading.names import Found, find, with_parent
-from evenhand.runs.folder import Run
+from evenhand.models import LOADERS
+from evenhand.models.loading.names import with_parent
+from evenhand.models.source import ModelSource
 
 log = logging.getLogger(__name__)
 
+Audited = TypeVar("Audited")
+"""What an audit gives: a run."""
+
 
 def sweep(
-    models: Sequence[str], *, engine: str = "local", address: str | None = None, workers: int | None = None, **how: Any
-) -> Iterator[Run]:
-    """The run of each model, in order, each measured when it is asked for: `list(sweep(...))`; `how` goes to `audit`.
-
-    With `engine="ray"` the models are measured in parallel, each on its share of the workers of the cluster at
-    `address`, or of this machine. Run folders are written here, with the same bytes as by the local engine.
-    """
-    if isinstance(models, str):
-        raise BadInput(f"A sweep takes a list of models. Got the name {models!r}: put it into a list.")
+    sources: Mapping[str, ModelSource],
+    audit: Callable[[ModelSource, str], Audited],
+    *,
+    engine: str = "local",
+    address: str | None = None,
+    workers: int | None = None,
+) -> Iterator[Audited]:
+    """What `audit` gives for each model and the name of its run, in order: see `evenhand.sweep`."""
     check_engine(engine, address, workers)
-    found = [(isinstance(model, str) and own(model)) or model for model in models]
-    names = run_names(found, how.pop("name", None))  # a wrong model is an error before anything is measured
-    if engine != "local" and (there := [model for model in models if isinstance(model, str) and find(model).served]):
-        raise BadInput(f"'{there[0]}' is behind a server: `engine='ray'` has nothing to share out. Leave it out.")
     if engine == "local":
-        # A plugin loads its model in its own way.
-        plain = {name: value for name, value in how.items() if name not in LOADING}
-        return (
-            audit(model, name=name, **how if model is given else plain)
-            for given, model, name in zip(models, found, names, strict=True)
-        )
-    return _side_by_side(models, names, address, workers, how)
+        return (audit(source, name) for name, source in sources.items())
+    if served := [source for source in sources.values() if source.place.served]:
+        raise BadInput(f"'{served[0].name}' is behind a server: `engine='ray'` has nothing to share out. Leave it out.")
+    return _side_by_side(sources, audit, address, workers)
 
 
-def run_names(models: Sequence[str | Model], name: str | None = None) -> list[str]:
-    """The name of each model's run: the one given, or the model's, with that of its parent folder if two are equal."""
+def named_sources(
+    models: Sequence[str | Path | Model | ModelSource], name: str | None = None, **loading: Any
+) -> dict[str, ModelSource]:
+    """The models by the name of their run: the one given, or the model's, with its parent folder's if two are equal.
+
+    A plugin loads its model in its own way, without `loading`.
+    """
     if name is not None and len(models) > 1:
         raise BadInput(f"`name` names the run of one model. Got {len(models)} models: audit them one by one.")
-    found = [find(model) if isinstance(model, str) else model for model in models]
+    found = [ModelSource.of(model, {} if _of_plugin(model) else loading) for model in models]
     names = [name or one.name for one in found]
     names = [
-        with_parent(Path(one.source).resolve())
-        if isinstance(one, Found) and names.count(own) > 1 and not one.on_hub
+        with_parent(Path(one.place.source).resolve())
+        if one.given is None and names.count(own) > 1 and not one.place.on_hub
         else own
         for one, own in zip(found, names, strict=True)
     ]
     if double := [own for own in names if names.count(own) > 1]:
         raise BadInput(f"Two models would share the run '{double[0]}'. Audit them one by one, each with a `name`.")
-    return names
+    return dict(zip(names, found, strict=True))
+
+
+def _of_plugin(model: object) -> bool:
+    return not isinstance(model, str | Path) or str(model).partition(":")[0] in LOADERS
 
 
 def _side_by_side(
-    models: Sequence[str], names: Sequence[str], address: str | None, workers: int | None, how: dict[str, Any]
-) -> Iterator[Run]:
+    sources: Mapping[str, ModelSource],
+    audit: Callable[[ModelSource, str], Audited],
+    address: str | None,
+    workers: int | None,
+) -> Iterator[Audited]:
     quieten()
     from evenhand.distributed.remote_model import remote_model, worker_pool
     from evenhand.distributed.worker import threads
 
-    loading = {name: how.pop(name) for name in LOADING if name in how}
     if address is None and workers and workers * threads() > (cores := os.cpu_count() or 1):
         log.warning(
             f"{workers} workers with {threads()} threads each share {cores} cores, which is slower than fewer workers. "
             "Set OMP_NUM_THREADS=1 for one thread each."
         )
+    device = next((source.loading.get("device") for source in sources.values()), None)
     with connected(address, cpus=workers and workers * threads()):
-        ours = worker_pool(workers, loading.get("device"), len(models))
+        ours = worker_pool(workers, device, len(sources))
 
-        def one(model: str, name: str) -> Run:
-            with remote_model(model, ours, **loading) as there:
-                return audit(there, name=name, **how)
+        def one(name: str, source: ModelSource) -> Audited:
+            if source.given is not None:  # of a plugin, which is here already
+                return audit(source, name)
+            with remote_model(source.place, ours, **source.loading) as there:
+                return audit(ModelSource.of(there), name)
 
-        with ThreadPoolExecutor(min(len(models), ours.size)) as pool:
-            runs = [pool.submit(one, model, name) for model, name in zip(models, names, strict=True)]
+        with ThreadPoolExecutor(min(len(sources), ours.size)) as pool:
+            runs = [pool.submit(one, name, source) for name, source in sources.items()]
             try:
                 yield from _in_order(runs)
             except BaseException:
@@ -90,7 +98,7 @@ def _side_by_side(
                 raise
 
 
-def _in_order(runs: Sequence[Future[Run]]) -> Iterator[Run]:
+def _in_order(runs: Sequence[Future[Audited]]) -> Iterator[Audited]:
     """The runs in order; where one fails, first those that are finished, then its error."""
     for number, run in enumerate(runs):
         try:

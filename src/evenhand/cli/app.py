@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from evenhand import __version__
+from evenhand._version import __version__
 from evenhand.cli import datasets, nli, terminal
 from evenhand.cli.audit import audit
 from evenhand.cli.common import opt

@@ -124,7 +124,7 @@ def audit(
     resume an audit that was stopped.
     """
     terminal.log_as(quiet=quiet, verbose=verbose, file=log_file)
-    from evenhand.auditing.sweep import sweep
+    from evenhand.calls import sweep
     from evenhand.models.loading.names import DEFAULT
 
     models = models or [DEFAULT]
@@ -165,9 +165,12 @@ def _print_costs(models: Sequence[str], samples: int, what: dict[str, Any], as_j
     from dataclasses import asdict
 
     from evenhand.auditing.estimate import estimate
+    from evenhand.auditing.spec import AuditSpec
     from evenhand.models.served.asking import KINDS
+    from evenhand.models.source import ModelSource
 
-    costs = {model: estimate(model, samples=samples, **what) for model in models}
+    spec = AuditSpec.of(**what)
+    costs = {model: estimate(ModelSource.of(model), spec, samples=samples) for model in models}
     if as_json:
         print_json({model: [asdict(cost) for cost in found] for model, found in costs.items()})
         return
@@ -202,10 +205,9 @@ def _verdicts(runs: Sequence[Any]) -> list[Any]:
 def _confirm(models: Sequence[str], name: str | None, out: Path, yes: bool) -> None:
     """Ask before earlier results are deleted; elsewhere than on a terminal that needs --yes."""
     from evenhand.auditing.audit import run_folder
-    from evenhand.auditing.sweep import run_names
+    from evenhand.auditing.sweep import named_sources
 
-    names = run_names(models, name)
-    folders = [run_folder(model, out, own) for model, own in zip(models, names, strict=True)]
+    folders = [run_folder(own, out) for own in named_sources(models, name)]
     there = [str(folder) for folder in folders if (folder / "run.json").exists()]
     if there:
         terminal.confirm(f"Delete the results in {', '.join(there)} and start over?", yes=yes)

@@ -28,9 +28,9 @@ def compare(
 
     Shows what changed, by how much, and whether it could be chance. The first run is the baseline.
     """
-    from evenhand.analysis.comparison import compare as compare_runs
     from evenhand.core.files import check_new, write_whole
     from evenhand.report import comparison as show
+    from evenhand.run import compare as compare_runs
 
     chosen = _form(form, as_json, as_markdown, out)
     if chart is not None:

@@ -92,7 +92,7 @@ def gate(
     """
     from evenhand.gate.gate import Gate
     from evenhand.report.page import runs as page
-    from evenhand.runs.folder import Run
+    from evenhand.runs.folder import StoredRun
 
     if suggest:
         given = {"policy": policy, "baseline": baseline, "junit": junit, "github-summary": github_summary}
@@ -106,7 +106,7 @@ def gate(
     outlets = Outlets.of(policy, junit, github_summary)
     rules = Gate.load(policy, baseline)
     verdicts = []
-    for run in [Run.load(path) for path in runs]:
+    for run in [StoredRun.load(path) for path in runs]:
         verdict = rules.judge(run)
         verdict.save(run.path)
         page.write([run], run.path / page.FILE)

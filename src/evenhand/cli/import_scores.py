@@ -35,9 +35,10 @@ def import_scores(
     Rows are matched with the items of the dataset by id or text. The run records where its scores come from.
     """
     from evenhand.auditing.audit import run_folder
-    from evenhand.auditing.importing import from_scores, name_of
+    from evenhand.auditing.importing.scores import name_of
+    from evenhand.calls import from_scores
 
-    folders = {one: run_folder("", out, name or name_of(one)) for one in file}
+    folders = {one: run_folder(name or name_of(one), out) for one in file}
     for there in dict.fromkeys(folders.values()) if fresh else ():
         if (there / "run.json").exists():
             terminal.confirm(f"Replace the results in {there}?", yes=yes)

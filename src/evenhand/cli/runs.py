@@ -37,7 +37,7 @@ def runs(
 def _described(folder: Path, listed: Any) -> dict[str, Any]:
     """A run as plain data, with its headline numbers if it can be read."""
     from evenhand.analysis.summary import headlines, lean
-    from evenhand.runs.folder import Run
+    from evenhand.runs.folder import StoredRun
 
     path = (
         folder if listed.folder == folder.resolve().name and (folder / "run.json").exists() else folder / listed.folder
@@ -46,7 +46,7 @@ def _described(folder: Path, listed: Any) -> dict[str, Any]:
     if listed.state != "finished":
         return row | {"why": listed.why, "results": []}
     try:
-        found = headlines(run := Run.load(path))
+        found = headlines(run := StoredRun.load(path))
     except RunError as error:
         return row | {"state": "damaged", "why": str(error), "results": []}
     keys = ("dataset", "measure", "estimand", "contrast", "groups", "value", "low", "high", "n", "partial")

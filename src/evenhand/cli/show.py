@@ -19,9 +19,9 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Print the results of a run: the main ones, or every value."""
-    from evenhand.runs.folder import Run
+    from evenhand.runs.folder import StoredRun
 
-    loaded = Run.load(run)
+    loaded = StoredRun.load(run)
     if command:
         from evenhand.auditing.command import commands
 
@@ -45,7 +45,7 @@ def rescore(
     plugin: Plugins = None,
 ) -> None:
     """Score a run again from its stored answers, without the model."""
-    from evenhand.auditing.rescoring import rescore as rescore_run
+    from evenhand.calls import rescore as rescore_run
 
     scored = rescore_run(run, file=file or ())
     if as_json:
@@ -92,9 +92,9 @@ def report(
     The page is one file with scorecard, charts and sentences. It needs no network.
     """
     from evenhand.report.page.runs import save
-    from evenhand.runs.folder import Run
+    from evenhand.runs.folder import StoredRun
 
-    terminal.show(str(save([Run.load(run) for run in runs], out, force=force)))
+    terminal.show(str(save([StoredRun.load(run) for run in runs], out, force=force)))
 
 
 def figures(
@@ -111,9 +111,9 @@ def figures(
     from evenhand.analysis.equalising import seen
     from evenhand.datasets.corpora.texts import sentences
     from evenhand.report.figures import draw
-    from evenhand.runs.folder import Run
+    from evenhand.runs.folder import StoredRun
 
-    loaded, known = [Run.load(run) for run in runs], None
+    loaded, known = [StoredRun.load(run) for run in runs], None
     if corpus is not None:
         scores = loaded[0].scores
         words: list[str] = scores["profession"].dropna().tolist() if "profession" in scores else []

@@ -45,7 +45,7 @@ def track(
     measures only what is new.
     """
     terminal.log_as(quiet=quiet, verbose=False, file=None)
-    from evenhand.auditing.track import track as track_models
+    from evenhand.calls import track as track_models
     from evenhand.report.answer import fitted
     from evenhand.report.track import terminal as shown
 

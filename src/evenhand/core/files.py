@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,6 +22,8 @@ Parsed = TypeVar("Parsed")
 
 LARGEST = 2**28
 """Bytes of a file of settings or results."""
+CHECKPOINT = re.compile(r"(checkpoint|ckpt|step|epoch)[-_]?\d+|(final|best|last)([-_](checkpoint|model))?", re.I)
+"""Names of folders that many trainings have."""
 UNFINISHED = ".unfinished"
 """The ending of files that are being written. One that a killed process left is removed by the next write there."""
 

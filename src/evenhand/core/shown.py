@@ -1,33 +1,34 @@
-"""Objects that show themselves, in a notebook and by `print`.
-
-What draws them ranks above them: it is found by name when it is used, here and nowhere else.
-"""
+"""Objects that show themselves, in a notebook and by `print`."""
 
 import re
-from importlib import import_module
-from typing import Any
+from typing import ClassVar, Protocol
 
 UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters, which could change what a terminal shows, other than line ends and tabs."""
 
 
+class Renderer(Protocol):
+    """What draws objects."""
+
+    def text(self, what: object) -> str:
+        """What `print` shows."""
+
+    def html(self, what: object) -> str:
+        """What a notebook shows."""
+
+
 class Shown:
-    """An object that a notebook shows as HTML, with `report.notebook`, and `print` as text, with `report.plain`."""
+    """An object that a notebook shows as HTML, and `print` as text."""
 
     __slots__ = ()
+    renderer: ClassVar[Renderer]
+    """Set by the package itself, since what draws ranks above what is drawn."""
 
     def __str__(self) -> str:
-        text: str = from_above("report.plain", "text")(self)
-        return text
+        return self.renderer.text(self)
 
     def _repr_html_(self) -> str:
-        html: str = from_above("report.notebook", "html")(self)
-        return html
-
-
-def from_above(module: str, name: str) -> Any:
-    """What a module of a higher rank has by this name."""
-    return getattr(import_module(f"evenhand.{module}"), name)
+        return self.renderer.html(self)
 
 
 def harmless(text: str) -> str:

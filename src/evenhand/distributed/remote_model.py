@@ -27,7 +27,7 @@ from evenhand.core.questions import Answer, Question, Span
 from evenhand.distributed import worker
 from evenhand.errors import ClusterError, EvenhandError
 from evenhand.models.base import Planned
-from evenhand.models.loading.names import BUNDLED, find, named
+from evenhand.models.loading.names import BUNDLED, Found
 from evenhand.models.loading.names import kind as kind_of
 from evenhand.models.planning.plan import Batch, Plan, Values
 from evenhand.models.planning.running import work_through
@@ -254,15 +254,14 @@ class RemoteModel:
             log.warning(f"A worker of '{self.name}' was lost{where and f' on {where}'}; others do its work.")
 
 
-def remote_model(name: str, pool: WorkerPool, **loading: Any) -> RemoteModel:
-    """The model of that name on the pool's workers; `loading` as for `evenhand.load`.
+def remote_model(found: Found, pool: WorkerPool, **loading: Any) -> RemoteModel:
+    """The model on the pool's workers; `loading` as for `evenhand.load`.
 
     Bundled models and Hub ids are found wherever evenhand is installed; a folder must be on every machine, at the same
     path.
     """
-    found = find(name)
-    path = Path(found.source if name in named() else name).expanduser().absolute()
-    source = name if found.on_hub or path.parent == BUNDLED else str(path)
+    path = Path(found.source, found.file).expanduser().absolute()
+    source = found.name if found.on_hub or path.parent == BUNDLED else str(path)
     device = loading.get("device") or ("cuda" if "num_gpus" in pool.needs else "cpu")
     load = partial(worker.load_model, source, worker.threads(), {**loading, "device": device})
     exact = partial(models.load, source, **{**loading, "dtype": "float32"})

@@ -15,7 +15,7 @@ from evenhand.formats.eval_results import PLACE, eval_results
 from evenhand.formats.every_eval_ever import every_eval_ever
 from evenhand.formats.latex import latex
 from evenhand.formats.model_card import inserted, model_card
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ FORMATS = {
     "model-card": Format(model_card, "bias.md"),
 }
 
-AnyRun = Run | str | Path
+AnyRun = StoredRun | str | Path
 
 
 def export(
@@ -68,8 +68,8 @@ def export(
     for name in options:
         if name not in how.options:
             raise UnknownName(f"option of format '{to}'", name, how.options)
-    given = [runs] if isinstance(runs, Run | str | Path) else runs
-    loaded = [Run.load(run) for run in given]
+    given = [runs] if isinstance(runs, StoredRun | str | Path) else runs
+    loaded = [StoredRun.load(run) for run in given]
     if not loaded:
         raise BadInput("There is nothing to export. Give a run folder.")
     if len(loaded) > 1 and not how.several:
@@ -88,7 +88,7 @@ def export(
     return text
 
 
-def _into(card: Path, runs: Sequence[Run]) -> str:
+def _into(card: Path, runs: Sequence[StoredRun]) -> str:
     try:
         before = card.read_bytes()
     except OSError as error:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from evenhand.errors import UnknownName
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import one_line
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 
 DATA = files("evenhand.formats") / "data"
@@ -50,7 +50,7 @@ AS_IT_IS = ("author", "doi", "pages", "url")
 """Fields that hold LaTeX, or that no style escapes."""
 
 
-def bibtex(runs: Sequence[Run], *, cite: Sequence[str] = ()) -> str:
+def bibtex(runs: Sequence[StoredRun], *, cite: Sequence[str] = ()) -> str:
     """An entry for each work that the runs rely on, below a comment that says what it is cited for.
 
     evenhand itself comes first, then measures, datasets and statistics in the order of the run. `cite` names corpora

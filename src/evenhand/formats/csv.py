@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from evenhand.formats.facts import Fact, facts
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 
 VALUES = (
@@ -17,7 +17,7 @@ COLUMNS = ("dataset", "id", "measure", "score")
 """Columns of the scores that are not groups."""
 
 
-def csv(runs: Sequence[Run], *, scores: bool = False) -> str:
+def csv(runs: Sequence[StoredRun], *, scores: bool = False) -> str:
     """A row for each value of the runs, or, with `scores`, for each item's score.
 
     Numbers have all their digits, so that reading them back gives the same numbers. Groups are columns `group_...`.
@@ -30,7 +30,7 @@ def csv(runs: Sequence[Run], *, scores: bool = False) -> str:
     return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
-def _values(run: Run) -> pd.DataFrame:
+def _values(run: StoredRun) -> pd.DataFrame:
     return pd.DataFrame(
         {key: getattr(fact, key) for key in VALUES}
         | _sample(fact)
@@ -43,7 +43,7 @@ def _sample(of: Fact | TaskRecord) -> dict[str, str]:
     return {"partial": "yes" if of.partial else "no", "limit": "" if of.limit is None else str(of.limit)}
 
 
-def _scores(run: Run) -> pd.DataFrame:
+def _scores(run: StoredRun) -> pd.DataFrame:
     tasks = {task.name: task for task in run.record.tasks}
     audits = {name: run.record.audit_of(task) for name, task in tasks.items()}
     scores = run.scores

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.escaping import one_line, slug
 from evenhand.formats.facts import Fact, headlines, short
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 
 PLACE = ".eval_results/evenhand.yaml"
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 
 
-def eval_results(runs: Sequence[Run], *, hub: Mapping[str, str] | None = None) -> str:
+def eval_results(runs: Sequence[StoredRun], *, hub: Mapping[str, str] | None = None) -> str:
     """An entry for each value over all items and by group: dataset id, task id, value, date, and the rest in the notes.
 
     The format has no place for an interval, n, unscored, versions and fingerprint, so the notes hold them. The dataset
@@ -39,7 +39,7 @@ def eval_results(runs: Sequence[Run], *, hub: Mapping[str, str] | None = None) -
     return str(yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=120))
 
 
-def _dataset_ids(run: Run, hub: Mapping[str, str]) -> dict[str, str]:
+def _dataset_ids(run: StoredRun, hub: Mapping[str, str]) -> dict[str, str]:
     names = run.datasets
     if not isinstance(hub, Mapping):
         raise BadInput(f"`hub` gives datasets their ids on the Hub, as in {{'tgb': 'me/tgb'}}. Got {hub!r}.")
@@ -55,7 +55,7 @@ def _dataset_ids(run: Run, hub: Mapping[str, str]) -> dict[str, str]:
     return ids
 
 
-def _notes(run: Run, fact: Fact) -> str:
+def _notes(run: StoredRun, fact: Fact) -> str:
     said = [
         f"partial: a sample of at most {fact.limit} items" if fact.partial else "",
         f"95 % interval [{fact.low:.6g}, {fact.high:.6g}]",

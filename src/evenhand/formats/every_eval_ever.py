@@ -7,7 +7,7 @@ from typing import Any
 
 from evenhand.errors import RunError, UnknownName
 from evenhand.formats.facts import Fact, facts, short
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.json_files import rescore
 from evenhand.runs.record import TaskRecord
 
@@ -25,7 +25,7 @@ DIRECTIONS = {
 }
 
 
-def every_eval_ever(runs: Sequence[Run], *, organization: str = "unknown", relationship: str = "other") -> str:
+def every_eval_ever(runs: Sequence[StoredRun], *, organization: str = "unknown", relationship: str = "other") -> str:
     """A record with the fields that version 0.3.0 of the schema documents (eval.schema.json of every-eval-ever 0.3.0).
 
     The schema's package is not a dependency, so nothing is validated here. There is a result for each value, including
@@ -63,7 +63,7 @@ def every_eval_ever(runs: Sequence[Run], *, organization: str = "unknown", relat
     return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _when(run: Run) -> str:
+def _when(run: StoredRun) -> str:
     text = max(audit.rescored or audit.started for audit in run.record.audits)
     try:
         return str(datetime.fromisoformat(text).timestamp()) if text else "unknown"
@@ -71,7 +71,7 @@ def _when(run: Run) -> str:
         raise RunError(f"'{run.path}' has the time '{text}', which is not a date. {rescore(run.path)}") from error
 
 
-def _model(run: Run) -> dict[str, Any]:
+def _model(run: StoredRun) -> dict[str, Any]:
     told = {key: str(value) for key, value in run.record.loaded.items() if value is not None}
     model = {"name": run.record.model, "id": run.record.model}
     owner, slash, _ = run.record.model.partition("/")
@@ -86,7 +86,7 @@ def _model(run: Run) -> dict[str, Any]:
     }
 
 
-def _result(run: Run, fact: Fact) -> dict[str, Any]:
+def _result(run: StoredRun, fact: Fact) -> dict[str, Any]:
     task = run.task(fact.dataset, fact.measure)
     samples = task.kinds.samples if task.kinds and (fact.contrast or fact.estimand) else ()
     clusters = " and ".join(name for name in (task.cluster, task.crossed, *samples) if name)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
@@ -67,7 +67,7 @@ class Fact(Estimate):
         return labels
 
 
-def facts(run: Run) -> list[Fact]:
+def facts(run: StoredRun) -> list[Fact]:
     """Every value of the run. One without an interval counts as missing, since it could be chance."""
     return [
         _fact(row, task, run.record.audit_of(task))
@@ -76,7 +76,7 @@ def facts(run: Run) -> list[Fact]:
     ]
 
 
-def headlines(run: Run, task: TaskRecord | None = None) -> list[Fact]:
+def headlines(run: StoredRun, task: TaskRecord | None = None) -> list[Fact]:
     """Stereotype, default and contrasts, then the values over all items and by group: no parts within groups."""
     found = [fact for fact in facts(run) if not fact.part]
     return found if task is None else [fact for fact in found if (fact.dataset, fact.measure) == task.name]

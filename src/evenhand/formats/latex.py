@@ -6,7 +6,7 @@ from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import slug
 from evenhand.formats.facts import Fact, headlines
 from evenhand.runs.comparable import distinct_names, measured, same_task
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.verdict import RULE
 
@@ -16,7 +16,7 @@ HEAD = (
 NONE = "--"
 
 
-def latex(runs: Sequence[Run]) -> str:
+def latex(runs: Sequence[StoredRun]) -> str:
     """A table for each dataset and measure: groups by models, each value with its interval, then n and unscored.
 
     No value is bold: whether a difference is more than chance takes a paired test (`evenhand compare`). Runs in one
@@ -28,7 +28,7 @@ def latex(runs: Sequence[Run]) -> str:
     return "\n".join([HEAD, *("\n".join(_table(runs, task)) for task in tasks.values())]) + "\n"
 
 
-def _table(runs: Sequence[Run], task: TaskRecord) -> Iterator[str]:
+def _table(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[str]:
     mine = [{fact.key: fact for fact in headlines(run, task)} for run in runs]
     by = list(task.by) or ["items"]
     names = map(escaped, distinct_names(runs))
@@ -77,7 +77,7 @@ def _shared(cells: Sequence[Fact | None], name: str) -> str:
     return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
 
 
-def _models(runs: Sequence[Run], task: TaskRecord) -> Iterator[str]:
+def _models(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[str]:
     """The kind of each model, and the doctor's verdict on it."""
     for name, run in zip(distinct_names(runs), runs, strict=True):
         if task.name in measured(run):
@@ -85,7 +85,9 @@ def _models(runs: Sequence[Run], task: TaskRecord) -> Iterator[str]:
             yield f"{name} {audit.kind}, fit to be measured: {audit.diagnosis}"
 
 
-def _caption(runs: Sequence[Run], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Fact]], task: TaskRecord) -> str:
+def _caption(
+    runs: Sequence[StoredRun], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Fact]], task: TaskRecord
+) -> str:
     prints = ", ".join(
         f"{name} {run.record.fingerprint[:12]}" for name, run in zip(distinct_names(runs), runs, strict=True)
     )

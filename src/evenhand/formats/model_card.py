@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from evenhand.errors import BadInput
 from evenhand.formats.escaping import markdown
 from evenhand.formats.facts import headlines, short
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.verdict import RULE
 
@@ -23,12 +23,12 @@ LIMITS = (
 )
 
 
-def model_card(runs: Sequence[Run]) -> str:
+def model_card(runs: Sequence[StoredRun]) -> str:
     """The section, between markers: every value with its interval, how to read it, and what it cannot show."""
     return _between([f"## {TITLE}", "", *_body(runs)])
 
 
-def inserted(card: str, runs: Sequence[Run]) -> str:
+def inserted(card: str, runs: Sequence[StoredRun]) -> str:
     """The card with the section in it; everything outside of the markers stays as it is.
 
     The section replaces an earlier one, or goes below the card's own heading of that name, or to the end.
@@ -76,7 +76,7 @@ def _outside_code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         raise BadInput(f"The card's code block that begins in line {opened} is never closed. Close it.")
 
 
-def _body(runs: Sequence[Run]) -> Iterator[str]:
+def _body(runs: Sequence[StoredRun]) -> Iterator[str]:
     (run,) = runs
     tool = f"evenhand {run.record.evenhand}".rstrip()
     yield f"Gender bias of {markdown(run.record.model)}, measured with {markdown(tool)}: values with 95 % intervals."
@@ -95,7 +95,7 @@ def _body(runs: Sequence[Run]) -> Iterator[str]:
     yield from ("", f"Model fingerprint: {markdown(run.record.fingerprint)}; seed {seeds}.")
 
 
-def _careful(run: Run) -> Iterator[str]:
+def _careful(run: StoredRun) -> Iterator[str]:
     """The run's warnings, the doctor's findings, and caveats for its kind of model."""
     yield from (f"Careful: {warning}" for warning in run.record.warnings)
     yield from (f"{found.verdict.capitalize()}, {found.check}: {found.says}" for found in run.record.concerns)
@@ -109,7 +109,7 @@ def _dataset(task: TaskRecord) -> Iterator[str]:
     yield from ("", " ".join(text for text in told if text))
 
 
-def _values(run: Run, task: TaskRecord) -> Iterator[str]:
+def _values(run: StoredRun, task: TaskRecord) -> Iterator[str]:
     by, found = task.by or ["items"], headlines(run, task)
     neutral = ", ".join(dict.fromkeys(short(fact.neutral) for fact in found)) or "none"
     name = f"*{markdown(task.measure)}* (version {task.measure_version}; neutral value: {neutral})"

@@ -11,7 +11,7 @@ from evenhand.core.design import Design
 from evenhand.core.estimands import Row, rows
 from evenhand.core.loop import Task
 from evenhand.gate.policy import Rule
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
 
@@ -37,7 +37,7 @@ Known = dict[tuple[str, str], Labels]
 NONE = Estimate(math.nan, note="no such items in this sample")
 
 
-def values(run: Run, dataset: str, measure: str, estimand: str = "") -> dict[str, Estimate]:
+def values(run: StoredRun, dataset: str, measure: str, estimand: str = "") -> dict[str, Estimate]:
     """What a rule is about, by group: the measure's own values, female - male of the pairs, stereotype or default."""
     rows, base = run.values_of(dataset, measure), measure.removesuffix(FEMALE_MALE)
     if estimand:
@@ -47,7 +47,7 @@ def values(run: Run, dataset: str, measure: str, estimand: str = "") -> dict[str
     return {row_label(row.groups): row.estimate for row in rows}
 
 
-def worse(baseline: Run, run: Run, dataset: str, rule: Rule) -> dict[str, Estimate]:
+def worse(baseline: StoredRun, run: StoredRun, dataset: str, rule: Rule) -> dict[str, Estimate]:
     """How much farther from neutral the run is than the baseline, by group: `worse` of analysis.change."""
     found = {}
     for row in differences(baseline, run, dataset, rule.base):
@@ -60,7 +60,7 @@ def worse(baseline: Run, run: Run, dataset: str, rule: Rule) -> dict[str, Estima
     return found
 
 
-def known_of_run(run: Run) -> Known:
+def known_of_run(run: StoredRun) -> Known:
     """The labels that a run has values of."""
     known: Known = {}
     for task in run.record.tasks:

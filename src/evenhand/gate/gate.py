@@ -19,7 +19,7 @@ from evenhand.gate.evidence import ALL, EACH, Known
 from evenhand.gate.policy import MAX_UNSCORED, Rule, read
 from evenhand.gate.verdict import Judged, Verdict, decided
 from evenhand.runs.comparable import enough_shared, item_ids, measured, shared_ids
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.origin import UNCHECKED
 from evenhand.runs.record import RunRecord
 from evenhand.stats.estimate import Estimate
@@ -40,7 +40,7 @@ class Gate:
     """
 
     rules: Sequence[Rule]
-    baseline: Run | None = None
+    baseline: StoredRun | None = None
     max_unscored: float = MAX_UNSCORED
     name: str = "policy"
     allow_unfit: bool = False
@@ -52,15 +52,15 @@ class Gate:
 
     @classmethod
     @typed
-    def load(cls, path: str | Path, baseline: Run | str | Path | None = None) -> "Gate":
+    def load(cls, path: str | Path, baseline: StoredRun | str | Path | None = None) -> "Gate":
         """The gate of a policy file, with this baseline run, or else with the one that the file names."""
         policy = read(path)
         baseline = policy.baseline if baseline is None else baseline
-        against = None if baseline is None else Run.load(baseline)
+        against = None if baseline is None else StoredRun.load(baseline)
         return cls(policy.rules, against, policy.max_unscored, public_path(path), policy.allow_unfit)
 
     @classmethod
-    def of(cls, given: "Gate | str | Path | None", baseline: Run | str | Path | None = None) -> "Gate | None":
+    def of(cls, given: "Gate | str | Path | None", baseline: StoredRun | str | Path | None = None) -> "Gate | None":
         """A gate, or that of a policy file; `baseline` replaces its own."""
         if given is None and baseline is not None:
             raise BadInput(
@@ -68,7 +68,7 @@ class Gate:
             )
         if isinstance(given, str | Path):
             return cls.load(given, baseline)
-        return replace(given, baseline=Run.load(baseline)) if given and baseline is not None else given
+        return replace(given, baseline=StoredRun.load(baseline)) if given and baseline is not None else given
 
     def check(
         self,
@@ -84,7 +84,7 @@ class Gate:
         `samples` are the tasks on the items that will be measured: the baseline must share enough of them. With
         `baseline_later` a missing baseline is no error: it will be a run of the same tasks.
         """
-        known = evidence.known_of_run(Run(path, earlier)) if earlier else {}
+        known = evidence.known_of_run(StoredRun(path, earlier)) if earlier else {}
         known |= evidence.known_of_tasks(tasks)
         self._check(known, path, self.baseline, baseline_later=baseline_later)
         for number, name in self._compared(known):
@@ -101,14 +101,14 @@ class Gate:
             if rule.worse_by_at_most is not None:
                 yield number, (self._dataset(number, known), rule.base)
 
-    def judge(self, run: Run | str | Path, baseline: Run | str | Path | None = None) -> Verdict:
+    def judge(self, run: StoredRun | str | Path, baseline: StoredRun | str | Path | None = None) -> Verdict:
         """Pass, fail or undecided for each rule; `baseline` replaces the policy's own.
 
         Pass: the whole 95 % interval is within the bounds. Fail: the whole interval is outside. Undecided: part of it
         is outside, or there is no interval, or too many items have no score.
         """
-        run = Run.load(run)
-        baseline = self.baseline if baseline is None else Run.load(baseline)
+        run = StoredRun.load(run)
+        baseline = self.baseline if baseline is None else StoredRun.load(baseline)
         known = evidence.known_of_run(run)
         self._check(known, run.path, baseline, {task.dataset for task in run.record.tasks if task.partial})
         rules = [judged for number in range(len(self.rules)) for judged in self._judged(number, known, run, baseline)]
@@ -131,7 +131,7 @@ class Gate:
         self,
         known: Known,
         path: Path,
-        baseline: Run | None,
+        baseline: StoredRun | None,
         samples: Collection[str] = (),
         *,
         baseline_later: bool = False,
@@ -184,7 +184,7 @@ class Gate:
     def _fail(self, number: int, message: str) -> NoReturn:
         raise BadInput(f"{self.name}, rule {number + 1}: {message}")
 
-    def _judged(self, number: int, known: Known, run: Run, baseline: Run | None) -> Iterator[Judged]:
+    def _judged(self, number: int, known: Known, run: StoredRun, baseline: StoredRun | None) -> Iterator[Judged]:
         rule, dataset = self.rules[number], self._dataset(number, known)
         if rule.worse_by_at_most is not None and baseline is not None:
             found = evidence.worse(baseline, run, dataset, rule)

@@ -11,7 +11,7 @@ from evenhand.analysis.summary import chief, main_rows
 from evenhand.errors import BadInput
 from evenhand.gate import evidence
 from evenhand.gate.policy import MAX_UNSCORED
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
@@ -36,7 +36,9 @@ class _NoRule(Exception):
     """Why nothing can be bounded."""
 
 
-def suggest(run: Run | str | Path, folder: str | Path = ".", *, others: Sequence[Run | str | Path] = ()) -> str:
+def suggest(
+    run: StoredRun | str | Path, folder: str | Path = ".", *, others: Sequence[StoredRun | str | Path] = ()
+) -> str:
     """A policy, as TOML, that the run passes, and most likely another training by the same recipe.
 
     A rule for each number that a dataset is judged by. `within` is the far end of the interval and the room that is
@@ -44,7 +46,7 @@ def suggest(run: Run | str | Path, folder: str | Path = ".", *, others: Sequence
     with other seeds: the farthest decides, and the room is how far they are apart; without them it is `detectable`, as
     is `worse_by_at_most`, commented out until there is a baseline. `folder` is where the policy will be.
     """
-    run, *seeds = map(Run.load, (run, *others))
+    run, *seeds = map(StoredRun.load, (run, *others))
     rules, relative, without = [], [], []
     for task in (chief(run, dataset) for dataset in run.datasets):
         rows = main_rows(run, task)
@@ -67,7 +69,7 @@ def suggest(run: Run | str | Path, folder: str | Path = ".", *, others: Sequence
     return "\n".join([head, f"max_unscored = {MAX_UNSCORED:g}\n", *rules, *left_out, later]).rstrip() + "\n"
 
 
-def _rule(runs: Sequence[Run], task: TaskRecord, row: ValueRecord) -> tuple[str, list[str]]:
+def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: ValueRecord) -> tuple[str, list[str]]:
     """The rule on the value, and that on the change, if one can be told, as a comment."""
     named = [task.measure + (FEMALE_MALE if row.contrast else ""), *([row.estimand] if row.estimand else [])]
     measure, neutral = ", ".join(named), row.at
@@ -103,7 +105,7 @@ def _rule(runs: Sequence[Run], task: TaskRecord, row: ValueRecord) -> tuple[str,
     return "\n".join(lines), ["".join(f"# {line}\n" for line in change) + "\n"]
 
 
-def _decidable(run: Run, task: TaskRecord, named: Sequence[str], row: ValueRecord) -> dict[str, Estimate]:
+def _decidable(run: StoredRun, task: TaskRecord, named: Sequence[str], row: ValueRecord) -> dict[str, Estimate]:
     """What a rule on this row is about in a run, by group; an error if one of them could not be decided."""
     values = evidence.values(run, task.dataset, *named)
     groups = values if row.contrast else {evidence.ALL: values.get(evidence.ALL, evidence.NONE)}
@@ -131,7 +133,7 @@ def _told(found: Estimate, neutral: float) -> str:
     return f"found {found.shown(form)}, {found.n:,} items, neutral at {neutral:g}"
 
 
-def _unfit(run: Run) -> bool:
+def _unfit(run: StoredRun) -> bool:
     return any(run.record.unfit(task) for task in run.record.tasks)
 
 

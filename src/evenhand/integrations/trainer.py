@@ -15,8 +15,10 @@ from accelerate.utils import broadcast_object_list
 from transformers import Trainer, TrainerCallback
 from transformers.integrations import is_deepspeed_zero3_enabled
 
-from evenhand.auditing.audit import carry_out
-from evenhand.auditing.wanted import Asked, Wanted
+from evenhand.auditing.audit import run_tasks
+from evenhand.auditing.rescoring import finish
+from evenhand.auditing.spec import AuditSpec, PlannedTask
+from evenhand.calls import GateAndPage
 from evenhand.core.files import prepare
 from evenhand.core.loop import questions_of
 from evenhand.core.progress import showing
@@ -25,8 +27,8 @@ from evenhand.gate.gate import Gate
 from evenhand.gate.policy import Rule
 from evenhand.models.loading.labels import Labels
 from evenhand.models.loading.load import wrap
+from evenhand.run import Run
 from evenhand.runs import folder
-from evenhand.runs.folder import Run
 from evenhand.runs.record import RunRecord, TaskRecord, read_record
 
 log = logging.getLogger(__name__)
@@ -69,11 +71,11 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         for name, number, least in (("every", every, 1), ("first", first, 0)):
             if type(number) is not int or number < least:
                 raise BadInput(f"`{name}` must be a whole number of steps, at least {least}. Got {number!r}.")
-        self._wanted = Wanted.of(**what)
-        self._asked: list[Asked] = []
-        if not self._wanted.needs_kind:
+        self._spec = AuditSpec.of(**what)
+        self._asked: list[PlannedTask] = []
+        if not self._spec.needs_kind:
             with suppress(UnfitModel):  # the kind of model is known when training begins; a wrong name is an error now
-                self._wanted.asked("masked")
+                self._spec.planned("masked")
         self.every, self.first, self.out = every, first, Path(out).expanduser()
         given = Gate(gate) if isinstance(gate, Sequence) and not isinstance(gate, str) else gate
         self.gate = Gate.of(given, baseline)
@@ -105,7 +107,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             )
         if state.is_world_process_zero:
             model = wrap(given["model"], self._tokenizer, self._name(state.global_step), **self._how)
-            self._asked = self._wanted.asked(model.kind)
+            self._asked = self._spec.planned(model.kind)
             for one in self._asked:  # a question that it cannot answer is an error at once
                 model.plan(questions_of(one.task.dataset.items[0], one.task.measure))
             self._check_out(state.global_step, model.fingerprint)
@@ -174,7 +176,11 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             devices = [network.device] if network.device.type == "cuda" else []
             with torch.random.fork_rng(devices), folder.locked(path), showing(False), _quiet(bool(self.measured)):
                 folder.clear(path)
-                run = carry_out(model, self._asked, path, path.name, suite=self._wanted.suite)
+                done = run_tasks(model, self._asked, path, path.name)
+                audits = tuple(replace(audited, suite=self._spec.suite) for audited, _ in done)
+                record = RunRecord(model=path.name, fingerprint=model.fingerprint, audits=audits, sha256={})
+                results = [one for _, found in done for one in found]
+                run = Run.load(finish(path, record, [one.task for one in self._asked], results, GateAndPage()))
         unfit = [found for one in run.record.audits for found in one.doctor if found.verdict == "unfit"]
         if unfit and not step:
             raise UnfitModel(

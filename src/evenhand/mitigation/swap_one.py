@@ -8,13 +8,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from glob import escape
-from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from filelock import FileLock, Timeout
 
+from evenhand._version import __version__
 from evenhand.core.files import check_new, write_whole
 from evenhand.core.progress import bar
 from evenhand.datasets.files.language import check_language
@@ -101,7 +101,7 @@ def swap_one(source: Path, target: Path, job: Job, work: Work, output: Output, l
 def part_of(target: Path, source: Path, job: Job, *more: object) -> Path:
     """Where the edits of a swap are kept while it runs: a file whose name depends on texts and settings."""
     about = source.stat()
-    settings = repr([str(source.resolve()), about.st_size, about.st_mtime_ns, job, version("evenhand"), more])
+    settings = repr([str(source.resolve()), about.st_size, about.st_mtime_ns, job, __version__, more])
     return target.with_name(f".{target.name}.{hashlib.sha256(settings.encode()).hexdigest()[:8]}.part")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from evenhand.core.foreign import foreign
 from evenhand.core.model import Model, check_model
 from evenhand.errors import BadInput, UnfitModel
-from evenhand.models.loading.names import DEFAULT, find
+from evenhand.models.loading.names import DEFAULT, Found, find
 
 if TYPE_CHECKING:
     from evenhand.models.networks.causal import CausalLM
@@ -20,12 +20,14 @@ LOADERS: dict[str, Callable[[str], Any]] = {}
 
 
 @overload
-def load(name: str = DEFAULT, *, base_url: str, concurrency: int = ..., samples: int = ...) -> "ServedModel": ...
+def load(
+    name: str | Found = DEFAULT, *, base_url: str, concurrency: int = ..., samples: int = ...
+) -> "ServedModel": ...
 
 
 @overload
 def load(
-    name: str = DEFAULT,
+    name: str | Found = DEFAULT,
     *,
     revision: str | None = ...,
     dtype: str = ...,
@@ -37,7 +39,7 @@ def load(
 
 
 def load(
-    name: str = DEFAULT,
+    name: str | Found = DEFAULT,
     *,
     revision: str | None = None,
     dtype: str = "float32",
@@ -59,13 +61,13 @@ def load(
     "openai:NAME" is a model behind a server at `base_url` (docs/served-models.md), which gets at most `concurrency`
     requests at once. Where it gives text only, a question is asked `samples` times. The others do not apply to it.
     """
-    found = find(name)  # a wrong name is an error before torch is imported
+    found = name if isinstance(name, Found) else find(name)  # a wrong name is an error before torch is imported
     if found.served:
         from evenhand.models.served.model import load as load_served
 
-        return load_served(name, base_url, concurrency=concurrency, samples=samples, labels=labels)
+        return load_served(found.source, base_url, concurrency=concurrency, samples=samples, labels=labels)
     if base_url is not None:
-        raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{name}': leave it out.")
+        raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{found.name}': leave it out.")
     from evenhand.models.loading.load import load as load_found
 
     return load_found(found, revision, dtype, device, batch_size, trust_remote_code, labels)

@@ -12,7 +12,7 @@ from evenhand.report.page import readings
 from evenhand.report.page.section import Line, Measured
 from evenhand.report.page.short import lead, main_leans, summary
 from evenhand.report.tables import VERDICTS, line
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.stats.verdict import MARKS, RULE, SIZES
 
 NARROWEST, WIDEST = 80, 110
@@ -36,7 +36,7 @@ def fitted(width: int) -> int:
     return min(WIDEST, max(NARROWEST, width))
 
 
-def answer(run: Run, width: int = NARROWEST) -> RenderableType:
+def answer(run: StoredRun, width: int = NARROWEST) -> RenderableType:
     """What the page of a run says in short: about forty lines at most, for a terminal of this width."""
     sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
     lines = summary(sections)
@@ -67,13 +67,13 @@ def _legend(lines: Sequence[tuple[Measured, Line]]) -> Iterator[str]:
         yield f"* {readings.BY_CHANCE}."
 
 
-def brief(run: Run) -> RenderableType:
+def brief(run: StoredRun) -> RenderableType:
     """The beginning of the answer, where several runs are told one after another."""
     sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
     return Group(*_lead(run, summary(sections)), *_careful(run, sections), line(next(_where(run)), ""))
 
 
-def _lead(run: Run, lines: Sequence[tuple[Measured, Line]]) -> Iterator[RenderableType]:
+def _lead(run: StoredRun, lines: Sequence[tuple[Measured, Line]]) -> Iterator[RenderableType]:
     yield Text(f"{run.record.model}: {lead(lines)}", "bold")
     yield from (Padding(text, (0, 0, 0, 2)) for text in _sentences(lines))
 
@@ -119,7 +119,7 @@ def _sentences(lines: Sequence[tuple[Measured, Line]]) -> Iterator[Text]:
         yield Text(f"and {len(shown) - SENTENCES} more, marked below.")
 
 
-def _careful(run: Run, sections: Sequence[Measured]) -> list[RenderableType]:
+def _careful(run: StoredRun, sections: Sequence[Measured]) -> list[RenderableType]:
     """What must be known before the numbers are read: caveats, the doctor's concerns, warnings."""
     told = [Text(run.record.sample, "yellow")] if run.record.partial else []
     caveats = dict.fromkeys((s.dataset, s.caveat) for s in sections if s.caveat)
@@ -141,7 +141,7 @@ def _short(text: Text) -> Text:
     return text if len(text) <= most else text[: most - 3] + Text("...")
 
 
-def _unscored(run: Run) -> Iterator[str]:
+def _unscored(run: StoredRun) -> Iterator[str]:
     """How many items of each dataset have no score, by reason: of the measure that lacks most."""
     for dataset in run.datasets:
         found = [run.record.unscored.get(f"{dataset}/{task.measure}", {}) for task in run.tasks_on(dataset)]
@@ -184,7 +184,7 @@ def _grid(rows: Sequence[Row], sizes: tuple[int, int], style: str) -> Table:
     return shown
 
 
-def _where(run: Run, more: int = 0) -> Iterator[str]:
+def _where(run: StoredRun, more: int = 0) -> Iterator[str]:
     if (page := run.path / "report.html").exists():
         yield f"Page: {page}"
     yield f"All numbers{f' ({more} more rows)' if more else ''}: evenhand show {run.path} --full"

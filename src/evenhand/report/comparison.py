@@ -12,7 +12,7 @@ from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown
 from evenhand.formats.latex import HEAD, booktabs
 from evenhand.report.tables import P, cell, estimate, line, markdown_table, table
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.stats.verdict import FAMILY
 
 WORDS = ("dataset", "measure", "run", "group", "moved")
@@ -118,7 +118,7 @@ def _reading(comparison: Comparison, dataset: str, measure: str) -> str:
     return task.reading
 
 
-def _unfit(comparison: Comparison, run: Run) -> bool:
+def _unfit(comparison: Comparison, run: StoredRun) -> bool:
     """Whether the doctor calls the model unfit for something that is compared."""
     compared = set(comparison.frame["dataset"])
     return any(run.record.unfit(task) for task in run.record.tasks if task.dataset in compared)

@@ -21,14 +21,14 @@ from evenhand.report import plots
 from evenhand.report.comparison import judged_rows, title
 from evenhand.report.page.runs import named
 from evenhand.runs.comparable import measured, same_task
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men"}
 OTHER_TEMPLATES = ["tbd-simple", "tbd-becpro"]
 Charts = dict[str, alt.TopLevelMixin]
 
 
-def charts(*runs: Run, seen: set[str] | None = None) -> Charts:
+def charts(*runs: StoredRun, seen: set[str] | None = None) -> Charts:
     """The charts of what the runs have measured, by name, for a notebook; several runs are drawn side by side.
 
     BEC-Pro: bars for each profession group, and the scatter against the workforce. Pronoun templates: bars for each
@@ -73,7 +73,7 @@ def changes(comparison: Comparison) -> alt.TopLevelMixin:
 
 
 def draw(
-    runs: Sequence[Run], out: Path, suffix: str, seen: set[str] | None = None, *, force: bool = True
+    runs: Sequence[StoredRun], out: Path, suffix: str, seen: set[str] | None = None, *, force: bool = True
 ) -> Iterator[Path]:
     """Write the charts, and yield the path of each file; without `force`, an error if one of them exists."""
     plots.suited(out / f"x.{suffix}")
@@ -84,7 +84,7 @@ def draw(
 
 
 def draw_models(
-    runs: Sequence[Run], tasks: Sequence[tuple[str, str]], out: Path, suffix: str = "svg"
+    runs: Sequence[StoredRun], tasks: Sequence[tuple[str, str]], out: Path, suffix: str = "svg"
 ) -> Iterator[Path]:
     """Write a chart of all models for each (dataset, measure), and yield the paths."""
     found = {
@@ -104,7 +104,7 @@ def _written(found: Charts, out: Path, suffix: str) -> Iterator[Path]:
         yield path
 
 
-def _check(runs: Sequence[Run]) -> None:
+def _check(runs: Sequence[StoredRun]) -> None:
     """All runs must have what the first one is drawn by."""
     for task in runs[0].record.tasks:
         if task.measure not in ("association", "pronoun") or not {"gender", "profession"} & {*task.by, task.within}:
@@ -118,7 +118,7 @@ def _check(runs: Sequence[Run]) -> None:
             same_task([runs[0], run], *task.name)
 
 
-def _becpro(runs: Mapping[str, Run]) -> Charts:
+def _becpro(runs: Mapping[str, StoredRun]) -> Charts:
     found: Charts = {}
     first, models = next(iter(runs.values())), ", ".join(runs)
     tasks = [task for task in first.record.tasks if task.dataset_builder.startswith("becpro")]
@@ -139,7 +139,7 @@ def _becpro(runs: Mapping[str, Run]) -> Charts:
     return found
 
 
-def _pronouns(runs: Mapping[str, Run], colours: Mapping[str, str], seen: set[str] | None) -> Charts:
+def _pronouns(runs: Mapping[str, StoredRun], colours: Mapping[str, str], seen: set[str] | None) -> Charts:
     scores = [_in_trade(_scores(run, "", "pronoun")) for run in runs.values()]
     if scores[0].empty:
         return {}
@@ -159,7 +159,7 @@ def _pronouns(runs: Mapping[str, Run], colours: Mapping[str, str], seen: set[str
     return found
 
 
-def _words(run: Run) -> pd.DataFrame:
+def _words(run: StoredRun) -> pd.DataFrame:
     """The value of each word with its interval: category, profession, appd, low, high."""
     return pd.DataFrame(
         {
@@ -185,7 +185,7 @@ def _scatter(models: str, words: pd.DataFrame, told: Equalising) -> alt.TopLevel
     return plots.pronoun_scatter(words, fits, title=f"{models}: pronouns in both", note=note)
 
 
-def _pairs(runs: Mapping[str, Run]) -> Charts:
+def _pairs(runs: Mapping[str, StoredRun]) -> Charts:
     found: Charts = {}
     for place, (name, run) in enumerate(runs.items(), 1):
         tasks = [task for task in run.record.tasks if task.measure == "likelihood-difference" and "category" in task.by]
@@ -198,7 +198,7 @@ def _pairs(runs: Mapping[str, Run]) -> Charts:
     return found
 
 
-def _labels(runs: Mapping[str, Run]) -> Charts:
+def _labels(runs: Mapping[str, StoredRun]) -> Charts:
     found: Charts = {}
     for dataset in next(iter(runs.values())).datasets:
         frames = [distribution(run.values_of(dataset)).assign(model=name) for name, run in runs.items()]
@@ -209,7 +209,7 @@ def _labels(runs: Mapping[str, Run]) -> Charts:
     return found
 
 
-def _coal(run: Run, dataset: str) -> str:
+def _coal(run: StoredRun, dataset: str) -> str:
     return ", ".join(
         f"{name} {row.estimate.brief('.3f')}"
         for measure, name in (("nli-coal", "NLI-CoAL"), ("fraction-neutral", "FN"))
@@ -218,7 +218,7 @@ def _coal(run: Run, dataset: str) -> str:
     )
 
 
-def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
+def _scores(run: StoredRun, dataset: str, measure: str) -> pd.DataFrame:
     """The scores by one measure on datasets whose names start with `dataset`, without the columns of others."""
     scores = run.scores[run.scores["dataset"].str.startswith(dataset) & (run.scores["measure"] == measure)]
     return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])

@@ -16,7 +16,7 @@ from evenhand.report.page import readings
 from evenhand.report.page.section import Line, Measured
 from evenhand.report.tables import markdown_table
 from evenhand.runs.comparable import distinct_names, measured, of_two_kinds, same_task
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
 
@@ -95,7 +95,7 @@ class PaperTable:
 
 
 def table(
-    runs: Run | str | Path | Sequence[Run | str | Path],
+    runs: StoredRun | str | Path | Sequence[StoredRun | str | Path],
     *,
     measure: str | Sequence[str] = (),
     dataset: str | Sequence[str] = (),
@@ -107,7 +107,7 @@ def table(
     apart. `measure` and `dataset` choose others by name; with `group`, rows of that group instead of all items. Runs
     must have been measured in the same way; a number that one of them lacks is a dash.
     """
-    loaded = [Run.load(run) for run in ([runs] if isinstance(runs, Run | str | Path) else runs)]
+    loaded = [StoredRun.load(run) for run in ([runs] if isinstance(runs, StoredRun | str | Path) else runs)]
     if not loaded:
         raise BadInput("A table needs at least one run. Give the folder of a run.")
     given = {"measure": measure, "dataset": dataset, "group": group}
@@ -134,7 +134,7 @@ def table(
     return PaperTable(pd.DataFrame(rows), tuple(names), f"Gender bias of {of}: values and 95 % intervals.", notes)
 
 
-def _section(runs: Sequence[Run], task: TaskRecord) -> Measured:
+def _section(runs: Sequence[StoredRun], task: TaskRecord) -> Measured:
     """The results of a task in the runs that have it."""
     having = [(run, name) for run, name in zip(runs, distinct_names(runs), strict=True) if task.name in measured(run)]
     same_task([run for run, _ in having], *task.name)
@@ -165,7 +165,9 @@ def _shown(cell: Cell | None) -> str:
     return " ".join(filter(None, (cell["text"], cell["interval"], cell["mark"]))) if cell else "–"
 
 
-def _notes(runs: Sequence[Run], frame: pd.DataFrame, tasks: Mapping[tuple[str, str], TaskRecord]) -> Iterator[str]:
+def _notes(
+    runs: Sequence[StoredRun], frame: pd.DataFrame, tasks: Mapping[tuple[str, str], TaskRecord]
+) -> Iterator[str]:
     yield f"A value is marked where it leans: {RULE}. {SIZES}."
     for (dataset, measure), task in tasks.items():
         sample = f", a sample of at most {task.limit} items" if task.partial else ""

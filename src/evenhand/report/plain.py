@@ -13,7 +13,7 @@ from evenhand.gate.verdict import Verdict
 from evenhand.report import comparison as compared
 from evenhand.report import track as tracked
 from evenhand.report.answer import WIDEST, answer
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 
 LONGEST = 400
 """The width of a comparison's tables, whose rows must not be cut."""
@@ -31,7 +31,7 @@ def _rendered(shown: RenderableType, width: int) -> str:
 
 
 TEXTS: dict[type, Callable[[Any], str]] = {
-    Run: lambda run: _rendered(answer(run, WIDEST), WIDEST),
+    StoredRun: lambda run: _rendered(answer(run, WIDEST), WIDEST),
     Comparison: lambda comparison: _rendered(compared.terminal(comparison), LONGEST),
     Track: lambda track: _rendered(tracked.terminal(track, WIDEST), WIDEST),
     Verdict: lambda verdict: harmless("\n".join(verdict.lines())),

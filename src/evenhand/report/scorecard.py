@@ -14,7 +14,7 @@ from evenhand.analysis.reference import by_source, followed
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.measure import Better
 from evenhand.report.tables import RANKS, VERDICTS, P, cell, claimed, estimate, form, framed, line, table
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES, decide, size
@@ -25,7 +25,7 @@ RIGHT = "✓"
 SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
 
 
-def scorecard(run: Run, findings: Sequence[Findings] = (), datasets: Sequence[str] = ()) -> RenderableType:
+def scorecard(run: StoredRun, findings: Sequence[Findings] = (), datasets: Sequence[str] = ()) -> RenderableType:
     """Every value of a run with its interval, n and unscored, and what follows from them; then the cost of the run.
 
     With `datasets`, of these only.
@@ -61,7 +61,7 @@ def scorecard(run: Run, findings: Sequence[Findings] = (), datasets: Sequence[st
     return Group(*parts, *(line(text, "dim") for text in _footer(run)))
 
 
-def _heading(run: Run, tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> Text:
+def _heading(run: StoredRun, tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> Text:
     title = line("", "").append(
         f"{run.record.model} · {tasks[0].dataset} · {', '.join(task.measure for task in tasks)}", "bold"
     )
@@ -121,7 +121,7 @@ def dot(row: ValueRecord, task: TaskRecord, unfit: bool, better: Better = "close
     return RIGHT if side > 0 and better == "higher" else sized if side else " "
 
 
-def _judged_table(run: Run, tasks: Sequence[TaskRecord], unfit: bool) -> Iterator[RenderableType]:
+def _judged_table(run: StoredRun, tasks: Sequence[TaskRecord], unfit: bool) -> Iterator[RenderableType]:
     """Stereotype and default, of all items and by group, and women minus men by kind: what verdicts are about."""
     lines = []
     for task in tasks:
@@ -216,7 +216,7 @@ def _cost(audit: AuditRecord, of: str) -> Iterator[str]:
     yield f"{of}{work.questions:,} questions, {took}; {audit.seconds} s."
 
 
-def _footer(run: Run) -> Iterator[str]:
+def _footer(run: StoredRun) -> Iterator[str]:
     names = {" and ".join(filter(None, (t.cluster, t.crossed))) for t in run.record.tasks}
     clusters = "; ".join(sorted(name or "each item on its own" for name in names))
     wider = {" and ".join(t.kinds.samples) for t in run.record.tasks if t.kinds and t.kinds.samples and t.genders}

@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from evenhand.errors import BadInput
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 
 NAMES = {"dataset_version": "version of the dataset", "measure_version": "version of the measure"}
 
 
-def same_task(runs: Sequence[Run], dataset: str, measure: str, *, shared: bool = False) -> TaskRecord:
+def same_task(runs: Sequence[StoredRun], dataset: str, measure: str, *, shared: bool = False) -> TaskRecord:
     """The task, if it is the same in all runs; otherwise an error that says what differs.
 
     With `shared`, samples may differ if they share enough items: `enough_shared`.
@@ -28,7 +28,7 @@ def same_task(runs: Sequence[Run], dataset: str, measure: str, *, shared: bool =
     return tasks[0]
 
 
-def in_common(runs: Sequence[Run]) -> list[tuple[str, str]]:
+def in_common(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
     """Dataset and measure of the tasks that all runs have; an error if there are none."""
     shared = [task for task in measured(runs[0]) if all(task in measured(run) for run in runs[1:])]
     if not shared:
@@ -37,17 +37,17 @@ def in_common(runs: Sequence[Run]) -> list[tuple[str, str]]:
     return shared
 
 
-def of_two_kinds(runs: Sequence[Run]) -> bool:
+def of_two_kinds(runs: Sequence[StoredRun]) -> bool:
     """Whether there are causal and other models, for which the same measure is not the same quantity."""
     return len({run.record.causal for run in runs}) > 1
 
 
-def measured(run: Run) -> list[tuple[str, str]]:
+def measured(run: StoredRun) -> list[tuple[str, str]]:
     """Dataset and measure of each of the run's tasks."""
     return [task.name for task in run.record.tasks]
 
 
-def distinct_names(runs: Sequence[Run]) -> list[str]:
+def distinct_names(runs: Sequence[StoredRun]) -> list[str]:
     """The names of the runs' models, followed by fingerprint, then by position, where several are the same."""
     names = [run.record.model for run in runs]
     for marks in ([run.record.fingerprint[:8] for run in runs], range(1, len(runs) + 1)):
@@ -69,14 +69,14 @@ def _known_by_content(options: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in options.items() if k != "file" or "sha256" not in options}
 
 
-def shared_ids(one: Run, other: Run, dataset: str, measure: str) -> set[str] | None:
+def shared_ids(one: StoredRun, other: StoredRun, dataset: str, measure: str) -> set[str] | None:
     """The ids that two runs of different samples share; None where they have the same items."""
     here, there = (run.scores_of(dataset, measure)["id"] for run in (one, other))
     both = set() if here.equals(there) else {*map(str, here)} ^ {*map(str, there)}
     return item_ids(one, dataset, measure) & item_ids(other, dataset, measure) if both else None
 
 
-def item_ids(run: Run, dataset: str, measure: str) -> set[str]:
+def item_ids(run: StoredRun, dataset: str, measure: str) -> set[str]:
     """The ids of the items of a task."""
     return set(run.scores_of(dataset, measure)["id"].astype(str))
 
@@ -86,7 +86,7 @@ def enough_shared(one: Collection[str], other: Collection[str]) -> bool:
     return 2 * len(set(one) & set(other)) >= min(len(one), len(other))
 
 
-def _samples(one: tuple[Run, TaskRecord], other: tuple[Run, TaskRecord], shared: bool) -> Iterator[str]:
+def _samples(one: tuple[StoredRun, TaskRecord], other: tuple[StoredRun, TaskRecord], shared: bool) -> Iterator[str]:
     both = shared_ids(one[0], other[0], *one[1].name)
     if both is not None:
         ids = [item_ids(run, *task.name) for run, task in (one, other)]

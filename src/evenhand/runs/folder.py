@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, Self
 from warnings import warn
 
 import pandas as pd
@@ -29,7 +29,7 @@ from evenhand.core.dataset import base_name
 from evenhand.core.files import write_whole
 from evenhand.core.items import Item, texts
 from evenhand.core.scores import Result
-from evenhand.core.shown import Shown, from_above
+from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.json_files import RESTORE, plain_json, rescore
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
@@ -37,25 +37,22 @@ from evenhand.runs.staging import GATE, NEXT, PAGE, VOUCHED, replaced
 from evenhand.runs.values import ValueRecord, complete_values, read_values, records_of, with_families
 from evenhand.stats.verdict import decide
 
-if TYPE_CHECKING:
-    from evenhand.report.notebook import Figures
-
 ANSWERS = "answers.sqlite"
 ITEMS = ("dataset", "id", "text", "other")
 
 
 @dataclass(frozen=True)
-class Run(Shown):
-    """A finished run: the folder, its record, and its values and scores as data frames."""
+class StoredRun(Shown):
+    """A finished run: the folder, its record, and its values and scores as data frames. Users have `evenhand.Run`."""
 
     path: Path
     record: RunRecord = field(repr=False)
 
     @classmethod
-    def load(cls, path: "Run | str | Path", *, checked: bool = True) -> "Run":
+    def load(cls, path: "StoredRun | str | Path", *, checked: bool = True) -> Self:
         """The run in this folder; if `checked`, with an error if its files are not those that the audit wrote."""
-        if isinstance(path, Run):
-            return path
+        if isinstance(path, StoredRun):
+            return path if isinstance(path, cls) else cls(path.path, path.record)
         if not isinstance(path, str | Path):
             raise BadInput(f"A run is the folder that an audit wrote. Got {path!r}: give its path.")
         path = Path(path)
@@ -163,24 +160,6 @@ class Run(Shown):
             return pd.DataFrame(columns=list(ITEMS))
         return self._read("items.parquet")
 
-    def report(self, out: str | Path | None = None, *, force: bool = False) -> Path:
-        """Write the run's page, and give its path: report.html in the run's folder, or `out`.
-
-        A file that exists is replaced only with `force`, or if it is the run's own page.
-        """
-        path: Path = from_above("report.page.runs", "save")([self], out, force=force)
-        return path
-
-    def figures(self, *others: "Run") -> "Figures":
-        """The charts of what the run has measured, by name; with other runs, side by side."""
-        charts: Figures = from_above("report.notebook", "Figures")(self, *others)
-        return charts
-
-    def to_latex(self, **options: Any) -> str:
-        """The values as a LaTeX table; `options` are those of the format latex of `evenhand.export`."""
-        text: str = from_above("formats", "export")(self, "latex", **options)
-        return text
-
     @cached_property
     def _values(self) -> list[ValueRecord]:
         self._check("results.json")
@@ -258,8 +237,8 @@ def write(
     record: RunRecord,
     results: Sequence[Result],
     items: Mapping[str, Sequence[Item]],
-    kept: Run | None = None,
-) -> Run:
+    kept: StoredRun | None = None,
+) -> StoredRun:
     """Save the results and, by dataset, the items; then the record with their hashes.
 
     Tasks of the record without a result are those of the run `kept`, whose values, scores and items stay.
@@ -287,7 +266,7 @@ def write(
         write_whole(staged / "items.parquet", lambda file: read.to_parquet(file, index=False))
         record = replace(record, sha256=_hashes(staged, VOUCHED), schema=SCHEMA)
         record.write(staged)
-    return Run(path, record)
+    return StoredRun(path, record)
 
 
 def _hashes(path: Path, names: Iterable[str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from evenhand import models
 from evenhand.analysis.change import changed
 from evenhand.analysis.comparison import Comparison
-from evenhand.auditing.audit import audit
+from evenhand.calls import audit
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import prepare, public_path, read_parsed, write_whole
 from evenhand.core.items import Pair
@@ -34,8 +34,9 @@ from evenhand.mitigation.swap import WORD
 from evenhand.models.cache import Remembering
 from evenhand.models.loading.names import DEFAULT
 from evenhand.report.page import runs as page
+from evenhand.run import Run
 from evenhand.runs.comparable import distinct_names
-from evenhand.runs.folder import ANSWERS, Run, locked
+from evenhand.runs.folder import ANSWERS, locked
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
 from evenhand.stats.verdict import enough, moved

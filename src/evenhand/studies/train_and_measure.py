@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from evenhand import models, suites
-from evenhand.auditing.audit import audit
+from evenhand.calls import audit
 from evenhand.core.model import Model
 from evenhand.errors import BadInput, UnknownName
-from evenhand.runs.folder import Run
+from evenhand.run import Run
 from evenhand.runs.record import TaskRecord, read_record
 
 if TYPE_CHECKING:

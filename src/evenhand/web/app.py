@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 from evenhand.errors import BadInput, EvenhandError
 from evenhand.mitigation.edits import Edit, applied
 from evenhand.mitigation.names import swapper
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.web import showing
 from evenhand.web.corpora import Corpora
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
@@ -216,7 +216,7 @@ class Site:
         """The page for a run that cannot be shown."""
         return refusal(422, self.runs.worded(error))
 
-    def _open(self, ids: Sequence[str]) -> list[Run]:
+    def _open(self, ids: Sequence[str]) -> list[StoredRun]:
         found = [run for id in ids if (run := self.runs.open(id))]
         if len(found) < len(ids):
             raise HTTPException(404)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from evenhand.core.files import public_path
 from evenhand.errors import EvenhandError, NewerRun, RunError
 from evenhand.gate.verdict import Verdict
-from evenhand.runs.folder import ANSWERS, Run
+from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import read_record
 from evenhand.runs.staging import GATE, VOUCHED
 
@@ -67,7 +67,7 @@ class Runs:
         """Every run, the latest first."""
         return sorted((self._listed(folder) for folder in self.folders()), key=lambda run: run.started, reverse=True)
 
-    def open(self, id: str) -> Run | None:
+    def open(self, id: str) -> StoredRun | None:
         """The run of this id, None if there is none; an error with the list's wording if it cannot be opened."""
         folder = next((folder for folder in self.folders() if self.id(folder) == id), None)
         if folder is None:
@@ -76,7 +76,7 @@ class Runs:
         if listed.state != "finished":
             raise RunError(listed.why)
         try:
-            return Run.load(folder)
+            return StoredRun.load(folder)
         except RunError as error:
             raise RunError(self.worded(error)) from error
 
@@ -158,7 +158,7 @@ def _about(folder: Path) -> dict[str, Any]:
         raise RunError(f"run.json has more than {LARGEST:,} bytes. An audit did not write it.")
     record = read_record(folder)
     if record is None or not all(Path(name).name == name for name in record.sha256):
-        raise RunError("run.json does not list the files of its results. Run the audit again.")
+        raise RunError("run.json does not list the files of its results. StoredRun the audit again.")
     results = [folder / name for name in VOUCHED if name in record.sha256]
     if lost := [path.name for path in results if not (path.is_file() and path.stat().st_size)]:
         raise RunError(f"{', '.join(lost)}: missing or empty. Repair the run with: evenhand rescore {folder}")
@@ -234,7 +234,7 @@ def read(folder: Path) -> Headlines:
     try:
         if sum((folder / name).stat().st_size for name in VOUCHED if (folder / name).exists()) > READ:
             return Headlines("Too large to be read for the list: see its page.")
-        run = Run.load(folder)
+        run = StoredRun.load(folder)
         found = summary([Measured([run], [run.record.model], task, {}) for task in run.record.tasks])
         gate = Verdict.load(folder).verdict if (folder / GATE).exists() else ""
     except EvenhandError:

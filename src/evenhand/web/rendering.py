@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 
-from evenhand import __version__
+from evenhand._version import __version__
 
 TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 

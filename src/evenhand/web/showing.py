@@ -1,6 +1,5 @@
 """The page of a run and the comparison of two, as the server shows them."""
 
-import importlib
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ import pandas as pd
 
 from evenhand.analysis.comparison import compare
 from evenhand.errors import BadInput
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.web.listing import stamp
 from evenhand.web.stored import Page, stored
 
@@ -44,7 +43,7 @@ class Moved:
         return 50.0 if math.isnan(value) else 50 + 45 * value / self.scale
 
 
-def page(runs: Sequence[Run]) -> tuple[str, str]:
+def page(runs: Sequence[StoredRun]) -> tuple[str, str]:
     """The page of one or more runs, with a link back to the list, and its content security policy.
 
     The page can reach nothing, not even this server. It is sandboxed in an origin of its own, since its text comes from
@@ -64,10 +63,10 @@ def sandboxed(made: Page) -> tuple[str, str]:
 
 def prepare() -> None:
     """Import what makes pages, so that the first page need not wait for it."""
-    importlib.import_module("evenhand.report.page.runs")
+    import evenhand.report.page.runs  # noqa: F401
 
 
-def compared(before: Run, after: Run) -> dict[tuple[str, str], list[Moved]]:
+def compared(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Moved]]:
     """The groups before and after, by dataset and measure."""
     frame = _changed(before.path, after.path, stamp(before.path), stamp(after.path))
     return {(str(d), str(m)): list(_moved(part)) for (d, m), part in frame.groupby(["dataset", "measure"], sort=False)}
@@ -85,12 +84,12 @@ def _moved(part: pd.DataFrame) -> Iterator[Moved]:
 def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> Page:
     from evenhand.report.page.runs import page, policy  # drawing takes seconds to import
 
-    return Page(page([Run.load(path) for path in paths]), policy())
+    return Page(page([StoredRun.load(path) for path in paths]), policy())
 
 
 @lru_cache(maxsize=KEPT)
 def _changed(before: Path, after: Path, *stamps: int) -> pd.DataFrame:
-    made = compare(Run.load(before), Run.load(after))
+    made = compare([StoredRun.load(before), StoredRun.load(after)])
     if made.shared:
         raise BadInput("These runs are of different samples. Compare the items that both have with: evenhand compare.")
     return made.frame[made.frame["needed"] > 0]  # values that mix stereotype and default get no verdict

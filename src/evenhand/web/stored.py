@@ -9,8 +9,8 @@ from html import unescape
 from importlib.resources import files
 from pathlib import Path
 
-from evenhand import __version__
-from evenhand.runs.folder import Run
+from evenhand._version import __version__
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.staging import PAGE
 from evenhand.web.listing import stamp
 
@@ -31,7 +31,7 @@ class Page:
     policy: str
 
 
-def stored(run: Run) -> Page | None:
+def stored(run: StoredRun) -> Page | None:
     """The page in the run's folder, if it is of these results and this version, and can neither do nor load anything.
 
     Whoever made the run may have written it. So its policy must allow our own style and scripts and nothing else; what

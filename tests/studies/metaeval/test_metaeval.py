@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenhand import BadInput
+from evenhand import BadInput, Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.measures import MEASURES
 from evenhand.report import plots
-from evenhand.runs.folder import Run
 from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
 from evenhand.studies.metaeval.inference import inference
 from evenhand.studies.metaeval.masked import READINGS, masked

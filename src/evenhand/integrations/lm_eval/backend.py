@@ -6,9 +6,9 @@ Newer versions of the harness find the class by its entry point; for others, `__
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import version
 from typing import Any, Protocol
 
+from evenhand._version import __version__
 from evenhand.core.extras import need
 from evenhand.core.progress import one_bar
 from evenhand.core.questions import Answer, Likelihood, Span, checked
@@ -122,7 +122,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
 
     def get_model_info(self) -> dict[str, str]:
         """What the harness writes into its results besides the arguments."""
-        return {"evenhand": version("evenhand"), "fingerprint": self.model.fingerprint, "model_kind": self.model.kind}
+        return {"evenhand": __version__, "fingerprint": self.model.fingerprint, "model_kind": self.model.kind}
 
     def _score(self, asked: Iterable[Likelihood]) -> list[float]:
         questions = list(asked)

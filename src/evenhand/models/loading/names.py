@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.core.files import read_parsed
+from evenhand.core.files import CHECKPOINT, read_parsed
 from evenhand.errors import ModelNotFound, UnknownName
 
 BUNDLED = Path(__file__).parent.parent / "bundled"
@@ -17,8 +17,6 @@ ADAPTER = "adapter_config.json"
 """The file that marks a folder as an adapter (peft) to another model."""
 GGUF = ".gguf"
 """The ending of a file that is a whole causal model, with configuration and tokenizer."""
-CHECKPOINT = re.compile(r"(checkpoint|ckpt|step|epoch)[-_]?\d+|(final|best|last)([-_](checkpoint|model))?", re.I)
-"""Names of folders that many trainings have."""
 SERVED = "openai:"
 """How the name of a model behind a server begins."""
 HUB_ID = re.compile(r"(?P<id>[\w.-]+(/[\w.-]+)?)(@(?P<revision>\w[\w./-]*))?")

@@ -33,7 +33,7 @@ from evenhand.report.page.short import lead, summary
 from evenhand.report.page.track import lead as where
 from evenhand.report.page.track import notes, sentence
 from evenhand.report.track import chart as curves
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import Findings
 from evenhand.stats.verdict import SIZES
 
@@ -45,7 +45,7 @@ COLUMNS = ["run", "dataset", "measure", "group", "before", "after", "change", "l
 class Figures(Shown, dict[str, alt.TopLevelMixin]):
     """The charts of one or more runs by name, as Altair objects; a notebook shows all of them."""
 
-    def __init__(self, *runs: Run) -> None:
+    def __init__(self, *runs: StoredRun) -> None:
         super().__init__(figures.charts(*runs))
 
     def save(self, folder: str | Path, form: str = "svg") -> list[Path]:
@@ -84,7 +84,7 @@ def html(what: Any) -> str:
 
 
 @html.register
-def _(run: Run) -> str:
+def _(run: StoredRun) -> str:
     sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
     lines = summary(sections)
     page = run.path / FILE

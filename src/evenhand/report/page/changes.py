@@ -13,7 +13,7 @@ from evenhand.core.design import ESTIMANDS
 from evenhand.core.measure import Better
 from evenhand.report.page import readings
 from evenhand.report.page.numbers import Number, probability
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import mixed
 from evenhand.stats.verdict import enough, moved
@@ -80,7 +80,7 @@ class Move:
         return "" if self.way in ("same", "few") or math.isnan(self.p_holm) else f"{probability(self.p_holm)}, adjusted"
 
 
-def moves(changes: pd.DataFrame, run: Run, models: Sequence[str] = ()) -> dict[tuple[str, ...], Move]:
+def moves(changes: pd.DataFrame, run: StoredRun, models: Sequence[str] = ()) -> dict[tuple[str, ...], Move]:
     """The rows of analysis.change.changed by dataset, measure and group; `run` is one of the two.
 
     `models` has their names, unless one was made from the other.
@@ -123,7 +123,7 @@ def group_words(task: TaskRecord, group: str) -> str:
     return "" if group == "all" else ", ".join(readings.group(name, label) for name, label in named)
 
 
-def _neutral(run: Run, task: TaskRecord) -> float:
+def _neutral(run: StoredRun, task: TaskRecord) -> float:
     """The value that nearer and farther refer to; NaN where they have no meaning."""
     neutral = run.values_of(*task.name)[0].neutral
     return math.nan if neutral is None or mixed(run.scores_of(*task.name), task) else neutral
@@ -158,7 +158,7 @@ class Language:
 class Changed:
     """All moves between two runs, and the record of the debiasing between them, where there is one."""
 
-    def __init__(self, runs: Sequence[Run], names: Sequence[str], record: Mapping[str, Any] | None):
+    def __init__(self, runs: Sequence[StoredRun], names: Sequence[str], record: Mapping[str, Any] | None):
         self.names = names
         self.moves = moves(changed(runs[0], runs[1]), runs[0], names if record is None else ())
         self.record = record

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evenhand.core.words import changes
 from evenhand.report.page.readings import Reading, group, harmless
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 
 STRONGEST = 5
@@ -33,7 +33,7 @@ class Shown:
     score: float
 
 
-def scored(run: Run, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | None) -> pd.DataFrame:
+def scored(run: StoredRun, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | None) -> pd.DataFrame:
     """The items with their texts: columns score, text, other, finer (to rank equal scores) and the groups.
 
     `pairs` has partners, female and male, as analysis.paired gives them: then a row is a pair, its score the

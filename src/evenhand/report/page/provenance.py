@@ -9,16 +9,16 @@ from typing import Any
 from evenhand.analysis.change import row_label
 from evenhand.core.files import public_path, read_parsed
 from evenhand.gate.verdict import CODES, worst
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, TaskRecord
 
 
-def facts(run: Run) -> list[tuple[str, str]]:
+def facts(run: StoredRun) -> list[tuple[str, str]]:
     """What to know of one run: name and value."""
     return [(name, str(value)) for name, value in _facts(run) if value not in (None, "", [])]
 
 
-def _facts(run: Run) -> Iterator[tuple[str, Any]]:
+def _facts(run: StoredRun) -> Iterator[tuple[str, Any]]:
     about = run.record
     yield "model", about.model
     imported = any(audit.imported for audit in about.audits)
@@ -81,7 +81,7 @@ DEBIASED, GATE = "debias.json", "gate.json"
 RULE = {"rule", "verdict", "says"}
 
 
-def debiasing(runs: Sequence[Run]) -> Mapping[str, Any] | None:
+def debiasing(runs: Sequence[StoredRun]) -> Mapping[str, Any] | None:
     """The record of the debiasing that these two runs are before and after of; None where there is none.
 
     It lies in the folder that both are in, and names them by the fingerprints of their models.
@@ -97,7 +97,7 @@ def debiasing(runs: Sequence[Run]) -> Mapping[str, Any] | None:
     return found if found and [found.get("before"), found.get("after")] == of else None
 
 
-def gate(run: Run) -> Mapping[str, Any] | None:
+def gate(run: StoredRun) -> Mapping[str, Any] | None:
     """What a gate said of this run."""
     found = _read(run.path / GATE)
     rules = found.get("rules") if found else None
@@ -105,7 +105,7 @@ def gate(run: Run) -> Mapping[str, Any] | None:
     return found if found and "verdict" in found and whole else None
 
 
-def judged_rows(run: Run, dataset: str) -> dict[tuple[str, str], str]:
+def judged_rows(run: StoredRun, dataset: str) -> dict[tuple[str, str], str]:
     """What the bounds of a policy say of a run's values, by measure and row: pass, fail or undecided."""
     found: dict[tuple[str, str], list[str]] = {}
     for rule in (gate(run) or {"rules": ()})["rules"]:

@@ -21,7 +21,7 @@ from evenhand.report.page.numbers import probability
 from evenhand.report.page.section import Measured
 from evenhand.report.page.short import besides, lead, limits, main_leans, summary
 from evenhand.runs.comparable import distinct_names, same_task
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.stats.verdict import RULE, SIZES
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 FILE = "report.html"
 
 
-def page(runs: Sequence[Run]) -> str:
+def page(runs: Sequence[StoredRun]) -> str:
     """The page of one run, or of several that measured the same: side by side, or before and after a debiasing."""
     if not runs:
         raise BadInput("A page needs at least one run. Got none.")
@@ -57,7 +57,7 @@ def page(runs: Sequence[Run]) -> str:
     )  # fmt: skip
 
 
-def named(runs: Sequence[Run]) -> tuple[list[str], Mapping[str, Any] | None]:
+def named(runs: Sequence[StoredRun]) -> tuple[list[str], Mapping[str, Any] | None]:
     """What the runs are called, and the record of the debiasing that made the second of two from the first.
 
     Without such a record two models are two models: nobody knows which was first.
@@ -68,7 +68,7 @@ def named(runs: Sequence[Run]) -> tuple[list[str], Mapping[str, Any] | None]:
     return [f"{when}: {run.record.model}" for when, run in zip(("before", "after"), runs, strict=True)], debiased
 
 
-def write(runs: Sequence[Run], path: Path) -> None:
+def write(runs: Sequence[StoredRun], path: Path) -> None:
     """Write the page. An error is only logged, since the runs are complete without their page."""
     try:
         html = page(runs).encode()
@@ -88,7 +88,7 @@ def policy() -> str:
     )
 
 
-def _title(names: Sequence[str], runs: Sequence[Run], debiased: bool) -> str:
+def _title(names: Sequence[str], runs: Sequence[StoredRun], debiased: bool) -> str:
     if debiased:
         return f"{runs[0].record.model}, before and after debiasing"
     return " and ".join(names) if len(names) <= 2 else f"{len(names)} models side by side"
@@ -136,7 +136,7 @@ def _environment() -> Any:
     return made
 
 
-def save(runs: Sequence[Run], out: str | Path | None = None, *, force: bool = False) -> Path:
+def save(runs: Sequence[StoredRun], out: str | Path | None = None, *, force: bool = False) -> Path:
     """Write the page, by default to report.html in the folder of one run, or here for several; give its path.
 
     A file that exists is replaced only with `force`; the page in a run's folder is ours, and always is.

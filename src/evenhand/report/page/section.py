@@ -21,7 +21,7 @@ from evenhand.report.page.readings import DIFFERENCE, Reading, Verdict, verdict
 from evenhand.report.page.scale import IntervalScale, domain, strip
 from evenhand.report.page.trust import LEVELS, Trust, trust
 from evenhand.report.page.value_tables import Key, Row, Table, by_sample, table
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.values import mixed
 
@@ -55,7 +55,7 @@ class Measured:
     """The results of one task in runs that have measured the same."""
 
     def __init__(
-        self, runs: Sequence[Run], names: Sequence[str], task: TaskRecord, moves: Mapping[tuple[str, ...], Move]
+        self, runs: Sequence[StoredRun], names: Sequence[str], task: TaskRecord, moves: Mapping[tuple[str, ...], Move]
     ) -> None:
         self.runs, self.names, self.task, self._moves = runs, names, task, moves
         self.dataset, self.measure = task.name

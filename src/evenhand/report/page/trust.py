@@ -7,7 +7,7 @@ from evenhand.analysis.reference import followed
 from evenhand.core.design import Kinds
 from evenhand.report.page.numbers import Number
 from evenhand.report.page.readings import Reading
-from evenhand.runs.folder import Run
+from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 
 LEVELS = ("fine", "not tested", "careful", "unfit")
@@ -46,12 +46,12 @@ class Trust:
 UNTRIED = Reason("not tested", "nobody has tried this number on models whose bias is known")
 
 
-def trust(run: Run, task: TaskRecord, reading: Reading, number: Number, estimand: str = "") -> Trust:
+def trust(run: StoredRun, task: TaskRecord, reading: Reading, number: Number, estimand: str = "") -> Trust:
     """The reasons for and against one value."""
     return Trust(tuple(_reasons(run, task, reading, number, estimand)))
 
 
-def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number, estimand: str) -> Iterator[Reason]:
+def _reasons(run: StoredRun, task: TaskRecord, reading: Reading, number: Number, estimand: str) -> Iterator[Reason]:
     items = number.n + number.unscored
     share = number.unscored / items if items else 1.0
     level = "unfit" if share >= UNSCORED["unfit"] else "careful" if share >= UNSCORED["careful"] else "fine"
@@ -78,7 +78,7 @@ def _reasons(run: Run, task: TaskRecord, reading: Reading, number: Number, estim
         yield Reason("fine", f"known flaws of the sentences: {task.flaws}")
 
 
-def _rounded(run: Run, task: TaskRecord) -> Iterator[Reason]:
+def _rounded(run: StoredRun, task: TaskRecord) -> Iterator[Reason]:
     """Half precision, where the run was measured in it."""
     audit = run.record.audit_of(task)
     for found in audit.precision.deviations if audit.precision else ():

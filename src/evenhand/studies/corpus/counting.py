@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from evenhand import __version__
+from evenhand._version import __version__
 from evenhand.analysis.corpus import Counted, Tally, counted
 from evenhand.core.files import prepare, slug
 from evenhand.core.progress import bar

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evenhand import __version__
+from evenhand._version import __version__
 from evenhand.analysis.corpus import Counted
 from evenhand.core.files import check_new, prepare, public_path, write_whole
 from evenhand.errors import BadInput

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis.nli_labels import SETS, distribution
-from evenhand.auditing.audit import audit
+from evenhand.calls import audit
 from evenhand.datasets.files.releases import is_available
 from evenhand.errors import BadInput, ModelNotFound
 from evenhand.models.loading.names import find
-from evenhand.runs.folder import Run
+from evenhand.run import Run
 from evenhand.studies.metaeval.dose_response import RATES
 from evenhand.studies.metaeval.inference import SIZE, inference
 from evenhand.studies.reproduce.base import Reproduction, published, versus

@@ -9,8 +9,7 @@ import pandas as pd
 
 from evenhand.analysis import hypotheses
 from evenhand.analysis.paired import changes, pairs, signed_ranks
-from evenhand.auditing.audit import audit
-from evenhand.auditing.importing import from_scores
+from evenhand.calls import audit, from_scores
 from evenhand.core.files import slug
 from evenhand.core.questions import Answer, Fill, Question
 from evenhand.datasets.corpora.texts import Splitter, sentences
@@ -21,7 +20,7 @@ from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.planning.plan import Batch, Ids, Plan, Read, Reading, Values
 from evenhand.models.planning.running import work_through
 from evenhand.models.planning.tokens import TOO_LONG, UNKNOWN
-from evenhand.runs.folder import Run
+from evenhand.run import Run
 from evenhand.studies.reproduce.base import Reproduction, published, versus
 from evenhand.studies.train_and_measure import check, recipe_of, trained
 

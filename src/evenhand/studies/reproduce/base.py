@@ -14,7 +14,7 @@ from evenhand.analysis.two_runs import Values
 from evenhand.core.scores import generator
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.errors import DataNotFound
-from evenhand.runs.folder import Run
+from evenhand.run import Run
 from evenhand.stats.significance import holm
 from evenhand.stats.verdict import ALPHA
 

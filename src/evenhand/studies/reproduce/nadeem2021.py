@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis.change import two_values
-from evenhand.auditing.importing import from_scores
+from evenhand.calls import from_scores
 from evenhand.core.files import read_given
 from evenhand.errors import BadInput, UnknownName
-from evenhand.runs.folder import Run
+from evenhand.run import Run
 from evenhand.studies.reproduce.base import Reproduction, every_pair, folder, orderings, versus
 
 TASKS = {"intrasentence": "stereoset-intrasentence", "intersentence": "stereoset-intersentence", "overall": "stereoset"}

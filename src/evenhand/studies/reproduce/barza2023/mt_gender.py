@@ -7,13 +7,13 @@ import pandas as pd
 from scipy.stats import ttest_ind
 
 from evenhand.analysis.equalising import before_after, equalising, seen
-from evenhand.auditing.audit import audit
+from evenhand.calls import audit
 from evenhand.core.scores import generator
 from evenhand.core.words import capitalised
 from evenhand.datasets.corpora.texts import sentences
 from evenhand.models.loading.names import DEFAULT
 from evenhand.report.figures import draw
-from evenhand.runs.folder import Run
+from evenhand.run import Run
 from evenhand.stats.intervals import clustered_interval
 from evenhand.studies.reproduce.barza2023.tables import ACROSS, cell, stands_in
 from evenhand.studies.reproduce.base import Reproduction

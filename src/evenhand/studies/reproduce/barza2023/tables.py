@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis.equalising import by_size
-from evenhand.auditing.audit import audit
+from evenhand.calls import audit
 from evenhand.core.items import Blank, Pair
 from evenhand.core.loop import measure
 from evenhand.core.model import Model
@@ -20,7 +20,7 @@ from evenhand.measures.likelihood import LikelihoodDifference
 from evenhand.measures.pronoun import Pronoun
 from evenhand.models import load
 from evenhand.models.loading.names import find
-from evenhand.runs.folder import Run
+from evenhand.run import Run
 from evenhand.stats.correlation import correlation
 from evenhand.studies.reproduce.base import Reproduction, published, versus
 

@@ -1,0 +1,3 @@
+"""The version of evenhand, for everything that writes it down."""
+
+__version__ = "0.2.0.dev0"

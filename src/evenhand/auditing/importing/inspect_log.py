@@ -1,0 +1,168 @@
+"""Logs that inspect_ai wrote of evenhand's tasks: .eval files, which are zip archives of JSON, and .json files.
+
+A sample's score has the answer in its metadata, as `evenhand.integrations.inspect_ai` put it there: log-probabilities
+of the options, or why there are none.
+"""
+
+import math
+import sys
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenhand.auditing.importing.rows import ScoredRow, numbers
+from evenhand.core.extras import need
+from evenhand.core.files import LARGEST, from_json, read_parsed
+from evenhand.errors import BadInput, shortened
+
+TASKS = "evenhand/nli, evenhand/nli_coal and evenhand/bbq"
+SCORERS = ("nli_labels", "chosen_options")
+ZSTANDARD = 93
+HEADER = "header.json"
+WHOLE = 2**30
+"""Bytes of all that is in an archive."""
+FAILED = "the sample failed"
+NOT_SCORED = "not scored"
+MODEL_ARGS = "model_args"
+OPERATION = (
+    *("max_retries", "timeout", "attempt_timeout", "stream_idle_timeout", "max_connections", "adaptive_connections"),
+    *("cache", "cache_prompt", "batch", "extra_headers", "max_tool_output", "parallel_tool_calls", "internal_tools"),
+)
+"""Settings of generation that change no answer."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a log says: which model was asked, how, about which datasets, and what it answered."""
+
+    path: Path
+    model: str
+    datasets: Mapping[str, Mapping[str, Any]]
+    """By name: the version and the options of each."""
+    labels: tuple[str, ...]
+    """The words for entailment, neutral and contradiction, if these were asked for."""
+    settings: Mapping[str, Any]
+    """Arguments of the model and settings of generation that may change an answer."""
+    rows: Mapping[str, list[ScoredRow]]
+    """By dataset: the answer about each item."""
+    probable: frozenset[str]
+    """The ids of items whose log-probabilities are the model's; others have those of a bare choice."""
+    epochs: int
+
+
+def read(path: Path) -> Log | None:
+    """The log in this file; None if it is none. An error if it is damaged, unfinished or of another task."""
+    if path.suffix not in (".eval", ".json") or not path.is_file():
+        return None
+    try:
+        header, samples = _archive(path) if path.suffix == ".eval" else _json(path)
+        return _log(path, header, samples) if header else None
+    except BadInput:
+        raise
+    except Exception as error:  # a damaged archive raises whatever its decompressor likes
+        told = f"no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        raise BadInput(
+            f"'{path}' cannot be read as a log of inspect_ai: {shortened(told, 100)}. Is it damaged? Try: inspect view."
+        ) from error
+
+
+def _log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> Log:
+    spec = header["eval"]
+    ours = (spec.get("metadata") or {}).get("evenhand")
+    if not isinstance(ours, dict):
+        raise BadInput(f"'{path}' is a log of the task '{spec['task']}', which is not evenhand's. Those are {TASKS}.")
+    if header["status"] != "success":
+        why = (header.get("error") or {}).get("message", "")
+        raise _unfinished(path, f"{header['status']}{f', {shortened(why, 100)!r}' if why else ''}")
+    datasets = {n: {"version": of["version"], "options": dict(of["options"])} for n, of in ours["datasets"].items()}
+    answers: dict[str, dict[str, list[tuple[str, Mapping[str, Any]]]]] = {name: {} for name in datasets}
+    for sample in samples:
+        where = f"{path}, sample {sample['id']} of epoch {sample['epoch']}"
+        answers[sample["metadata"]["dataset"]].setdefault(str(sample["id"]), []).append((where, _answer(sample)))
+    each = [found for of in answers.values() for several in of.values() for _, found in several]
+    if not each or all(found.get("note") == NOT_SCORED for found in each):
+        lacks, do = ("scores", "Score it with inspect score") if each else ("samples", "Leave out --no-log-samples")
+        raise BadInput(f"'{path}' has no {lacks} that evenhand's tasks log. {do}.")
+    settings = {**(spec.get("model_generate_config") or {}), **(header.get("plan") or {}).get("config", {})}
+    settings = {name: value for name, value in settings.items() if value is not None and name not in OPERATION}
+    return Log(
+        path,
+        str(spec["model"]),
+        datasets,
+        tuple(map(str, ours.get("labels", ()))),
+        {MODEL_ARGS: spec.get(MODEL_ARGS) or {}, **settings},
+        {name: [_row(id, several) for id, several in of.items()] for name, of in answers.items()},
+        frozenset(id for of in answers.values() for id, several in of.items() if _probable(several)),
+        max(len(several) for of in answers.values() for several in of.values()),
+    )
+
+
+def _answer(sample: Mapping[str, Any]) -> Mapping[str, Any]:
+    scores = sample.get("scores") or {}
+    found: Any = next((scores[name].get("metadata") for name in SCORERS if name in scores), None)
+    return found or {"note": FAILED if sample.get("error") else NOT_SCORED}
+
+
+def _probable(several: Iterable[tuple[str, Mapping[str, Any]]]) -> bool:
+    given = [answer for _, answer in several if "logps" in answer]
+    return bool(given) and all(answer.get("probabilities") for answer in given)
+
+
+def _row(id: str, several: list[tuple[str, Mapping[str, Any]]]) -> ScoredRow:
+    """The answers of all epochs as one: the mean of their probabilities, unless most of them are missing."""
+    where = several[0][0]
+    given = []
+    for place, answer in several:
+        if logps := answer.get("logps"):
+            given.append(numbers(place, ["a log-probability"] * len(logps), logps))
+    if len(given) * 2 < len(several) or not given:
+        notes = Counter(str(answer["note"]) for _, answer in several if "logps" not in answer)
+        return ScoredRow(where, (), id, note=notes.most_common(1)[0][0])
+    together = np.logaddexp.reduce(np.array(given), axis=0) - math.log(len(given))
+    return ScoredRow(where, tuple(together.tolist()), id)
+
+
+def _archive(path: Path) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        if sys.version_info < (3, 14) and any(i.compress_type == ZSTANDARD for i in archive.infolist()):
+            need("inspect", f"Reading '{path.name}', which is compressed by Zstandard,")
+            import zipfile_zstd  # noqa: F401  (teaches zipfile; inspect_ai brings it along)
+        if HEADER not in names:
+            raise _unfinished(path, "there is no header in it")
+        if (size := sum(member.file_size for member in archive.infolist())) > WHOLE:
+            raise ValueError(f"it has {size:,} bytes when it is decompressed, and {WHOLE:,} are allowed")
+        return _member(archive, HEADER), _samples(path, names)
+
+
+def _samples(path: Path, names: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    with zipfile.ZipFile(path) as archive:
+        for name in dict.fromkeys(name for name in names if name.startswith("samples/") and name.endswith(".json")):
+            yield _member(archive, name)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Any:
+    if (size := archive.getinfo(name).file_size) > LARGEST:
+        raise ValueError(f"{name} in it has {size:,} bytes, and {LARGEST:,} are allowed")
+    return from_json(archive.read(name).decode())
+
+
+def _json(path: Path) -> tuple[dict[str, Any], Iterable[Mapping[str, Any]]]:
+    """A log in JSON; empty where the file is another one, which its own reader may find damaged."""
+    try:
+        found = read_parsed(path, from_json)
+    except (OSError, ValueError):
+        return {}, ()
+    ours = isinstance(found, dict) and isinstance(found.get("eval"), dict) and "status" in found
+    return (found, found.get("samples") or ()) if ours else ({}, ())
+
+
+def _unfinished(path: Path, why: str) -> BadInput:
+    return BadInput(
+        f"'{path}' is of an evaluation that did not finish: {why}. Finish it with: inspect eval-retry '{path}'."
+    )

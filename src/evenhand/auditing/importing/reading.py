@@ -1,0 +1,160 @@
+"""Scores from a file or a data frame, in whatever format: rows that are not matched with items yet."""
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenhand.auditing.importing import lm_eval
+from evenhand.auditing.importing.row_scores import SCORE
+from evenhand.auditing.importing.rows import ScoredRow, numbers, predictions, read_column
+from evenhand.core.dataset import base_name
+from evenhand.core.files import json_lines
+from evenhand.core.loop import Task
+from evenhand.core.measure import Traits
+from evenhand.datasets import BUILDERS
+from evenhand.datasets.files.rows import SUFFIXES, rows
+from evenhand.errors import BadInput, UnknownName
+from evenhand.measures import MEASURES
+
+KNOWN_BY = ("id", "text", "other")
+"""Columns that an item is known by; `other` is the second text of a pair."""
+HINT = "Name yours with `columns`, as in id=COLUMN."
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """The rows of a file or data frame; `names` are what their numbers are: the score, or answers to a measure."""
+
+    rows: Sequence[ScoredRow]
+    names: tuple[str, ...]
+    file: str
+    sha256: str
+    format: str
+
+
+def told(scores: Path | pd.DataFrame) -> tuple[str, str]:
+    """The kind of model and the dataset, where the format tells; else empty."""
+    try:
+        samples = isinstance(scores, Path) and scores.suffix == ".jsonl" and _has_samples(scores)
+    except (OSError, UnicodeDecodeError):  # `read` says what is wrong
+        return "", ""
+    return (lm_eval.kind(scores), lm_eval.dataset(scores)) if samples and isinstance(scores, Path) else ("", "")
+
+
+def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequence[Task]) -> Incoming:
+    """The rows of a file or data frame with scores of these tasks, all of one dataset; `columns` are names of its own.
+
+    A txt file has one number on each line, a json file StereoSet's predictions; a jsonl file may be one of
+    lm-evaluation-harness's samples; everything else is a table.
+    """
+    answers = Traits.of(tasks[0].measure).answers
+    for name in columns:
+        if name not in (*KNOWN_BY, *SCORE, *answers):
+            raise UnknownName("column", name, (*KNOWN_BY, *SCORE, *answers))
+    if isinstance(scores, pd.DataFrame):
+        frame = scores.reset_index() if scores.index.name else scores
+        records = [
+            (f"row {n}", {str(k): v for k, v in row.items()}) for n, row in enumerate(frame.to_dict("records"), 1)
+        ]
+        digest = hashlib.sha256(frame.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()
+        table = _Table(records, [str(name) for name in frame.columns], columns, answers, "the data frame")
+        return Incoming(list(table.rows(tasks)), table.names, "a data frame", digest, "data frame")
+    with scores.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if scores.suffix == ".txt":
+        return Incoming(read_column(scores), SCORE, scores.name, digest, "column of numbers")
+    if scores.suffix == ".json":
+        return Incoming(list(_predicted(scores, tasks[0])), answers, scores.name, digest, "StereoSet's predictions")
+    if scores.suffix not in SUFFIXES:
+        raise BadInput(f"Scores come in {', '.join((*SUFFIXES, '.txt', '.json', '.eval'))} files. Got '{scores}'.")
+    try:
+        if scores.suffix == ".jsonl" and _has_samples(scores):
+            found = list(lm_eval.read(scores, tasks[0].dataset))
+            return Incoming(found, answers, scores.name, digest, "samples of lm-evaluation-harness")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"'{scores}' cannot be read: {error}. Is it a UTF-8 .jsonl file?") from error
+    head = next((list(row) for _, row in rows(scores, ())), [])
+    place = "row" if scores.suffix == ".parquet" else "line"
+    listed = ((f"{scores}, {place} {number}", row) for number, row in rows(scores, tuple(columns.values()), hint=HINT))
+    table = _Table(listed, head, columns, answers, f"'{scores}'")
+    return Incoming(list(table.rows(tasks)), table.names, scores.name, digest, scores.suffix[1:])
+
+
+def _predicted(path: Path, task: Task) -> Iterator[ScoredRow]:
+    """A row for each item of StereoSet, whose sentences are known by ids of their own; and for each other sentence."""
+    predicted = predictions(path)
+    table = task.dataset.table()
+    ids = [f"{label} id" for label in ("stereotype", "anti-stereotype", "unrelated")]
+    if not set(ids) <= set(table.columns):
+        known = "stereoset, stereoset-intrasentence or stereoset-intersentence"
+        raise BadInput(
+            f"'{path}' has StereoSet's predictions, which are of {known}. Got `dataset` '{task.dataset.name}'."
+        )
+    left = {(kind, one) for kind in dict.fromkeys(table["task"]) for one in predicted.get(kind, {})}
+    for item, row in zip(table.index, table.to_dict("records"), strict=True):
+        of, mine = predicted.get(row["task"], {}), [row[name] for name in ids]
+        found = [of[one] for one in mine if one in of]
+        left -= {(row["task"], one) for one in mine}
+        if found:
+            yield ScoredRow(f"{path}, item {item}", tuple(found) if len(found) == len(ids) else (), str(item))
+    for kind, one in sorted(left):
+        yield ScoredRow(f"{path}, {kind}", (), one)
+
+
+def _has_samples(path: Path) -> bool:
+    with suppress(BadInput):  # `read` says what is wrong
+        return any(lm_eval.is_samples(row) for _, row in islice(json_lines(path), 1))
+    return False
+
+
+class _Table:
+    """Rows with named cells: a column or two that items are known by, and one for each number."""
+
+    def __init__(
+        self,
+        records: Iterable[tuple[str, Mapping[str, Any]]],
+        head: Sequence[str],
+        columns: Mapping[str, str],
+        answers: tuple[str, ...],
+        of: str,
+    ) -> None:
+        self.records = records
+        if not head:
+            raise BadInput(f"{of.capitalize() if of.startswith('the') else of} has no rows.")
+        named = {what: columns.get(what, what) for what in (*KNOWN_BY, *SCORE, *answers)}
+        there = ", ".join(head)
+        self.known = {what: named[what] for what in KNOWN_BY if named[what] in head}
+        if not self.known.keys() & {"id", "text"}:
+            raise BadInput(f"{of} has neither a column 'id' nor 'text', to know items by. There are: {there}. {HINT}")
+        by_answers = bool(answers) and (named["score"] not in head or any(name in columns for name in answers))
+        self.names = answers if by_answers else SCORE
+        self.numbers = [named[name] for name in self.names]
+        if not set(self.numbers) <= set(head):
+            wanted = " or ".join(filter(None, ["'score'", " and ".join(f"'{name}'" for name in answers)]))
+            raise BadInput(f"{of} needs the column {wanted}. There are: {there}. {HINT}")
+
+    def rows(self, tasks: Sequence[Task]) -> Iterator[ScoredRow]:
+        """Each row; an error where it says that it is of another dataset or measure."""
+        own: dict[str, tuple[str, Collection[str]]] = {
+            "dataset": (tasks[0].dataset.name, BUILDERS),
+            "measure": (tasks[0].measure.name, MEASURES),
+        }
+        needed = [*self.known.values(), *self.numbers]
+        for where, row in self.records:
+            if lacking := [name for name in needed if name not in row]:
+                raise BadInput(
+                    f"{where} has no '{lacking[0]}'. Every row needs {', '.join(needed)}; a score may be empty."
+                )
+            for what, (mine, known) in own.items() if self.names == SCORE else ():
+                other = base_name(str(row.get(what, "")))
+                if other in known and other != base_name(mine):
+                    raise BadInput(f"{where} is of {what} '{other}', not '{mine}'. Keep the rows of one {what}.")
+            texts = tuple(str(row[self.known[name]]) for name in ("text", "other") if name in self.known)
+            name = row[self.known["id"]] if "id" in self.known else ""
+            yield ScoredRow(where, numbers(where, self.numbers, [row[name] for name in self.numbers]), str(name), texts)

@@ -1,0 +1,123 @@
+"""Scores that rows from elsewhere give the items of a task: taken as they are, or made of answers by the measure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from evenhand.auditing.importing.rows import ScoredRow
+from evenhand.auditing.spec import AuditSpec, Given, Measures, PlannedTask
+from evenhand.core.items import Blank, Item
+from evenhand.core.loop import Task, questions_of, score
+from evenhand.core.measure import Traits, Unscored, summary_of
+from evenhand.core.questions import Answer, Fill, Question, checked
+from evenhand.core.scores import MacroMean, Score
+from evenhand.errors import BadInput
+from evenhand.runs.origin import Imported
+
+SCORE = ("score",)
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """What a user says of scores that were computed elsewhere."""
+
+    dataset: Given
+    measure: Measures
+    columns: Mapping[str, str]
+    """The names that columns have in the file."""
+    options: Mapping[str, Any]
+    kind: str | None
+    seed: int
+
+    def spec(self, dataset: Given, options: Mapping[str, Any]) -> AuditSpec:
+        """What would have been measured here."""
+        return AuditSpec.of(dataset=dataset, measure=self.measure, options=options, seed=self.seed)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Tasks with the scores of their items, where these come from, and what is known of the model: `identity`."""
+
+    asked: list[PlannedTask]
+    scores: list[list[Score]]
+    origin: Imported
+    identity: str
+    kind: str
+    warnings: list[str]
+    caveats: list[str]
+    settings: str = ""
+    """How the model was asked, where that is known."""
+
+
+def scores_of(
+    task: Task, rows: Sequence[ScoredRow | None], file: str, names: Sequence[str], kind: str = ""
+) -> list[Score]:
+    """The score of each item, without a value where it has no row or its row no number; `kind` is the model's."""
+    found = []
+    for item, row in zip(task.dataset.items, rows, strict=True):
+        if row is None or not row.numbers:
+            why = f"not in {file}" if row is None else row.note or f"no number in {file}"
+            found.append(Score(item.id, nan, item.groups, why))
+        elif tuple(names) == SCORE:
+            found.append(_score(task, item, row))
+        elif hasattr(task.measure, "of_numbers"):
+            found.append(_compared(task.measure.of_numbers, item, row))
+        else:
+            found.append(score(item, _answers(task, item, row, kind), task.measure))
+    return found
+
+
+def _compared(of_numbers: Callable[..., float], item: Item, row: ScoredRow) -> Score:
+    """The score of numbers that are only compared, so that they may be on any scale."""
+    try:
+        return Score(item.id, of_numbers(*row.numbers), item.groups)
+    except Unscored as reason:
+        return Score(item.id, nan, item.groups, str(reason))
+
+
+def _score(task: Task, item: Item, row: ScoredRow) -> Score:
+    """The score as it is given, if it can be one of the measure: a single item's value is within bounds, too."""
+    found, how = Score(item.id, row.numbers[0], item.groups), summary_of(task.measure)
+    value = (how.within if isinstance(how, MacroMean) else how)([found])
+    low, high = Traits.of(task.measure).bounds
+    if value < low or value > high:
+        raise BadInput(
+            f"{row.where}: a score of {task.measure.name} is from {low:g} to {high:g}. Got {row.numbers[0]:g}: "
+            "is it of another measure?"
+        )
+    return found
+
+
+def _answers(task: Task, item: Item, row: ScoredRow, kind: str) -> list[Answer]:
+    """The numbers of a row as answers to the measure's questions; an error if they cannot be log-probabilities."""
+    questions, given = questions_of(item, task.measure), row.numbers
+    if isinstance(item, Blank) and not Traits.of(task.measure).answers:
+        return _among(questions, given, kind, row.where)
+    answers = [Answer(given)] if len(questions) == 1 else [Answer((number,)) for number in given]
+    if len(answers) != len(questions):
+        wanted = ", ".join(Traits.of(task.measure).answers)
+        raise BadInput(f"{row.where}: {task.measure.name} takes {wanted}. Got {len(given)} numbers.")
+    for question, answer in zip(questions, answers, strict=True):
+        if note := checked(question, answer).note:
+            raise BadInput(
+                f"{row.where}: {note}. Got {', '.join(f'{n:g}' for n in given)}. Numbers of {task.measure.name} are "
+                "natural logarithms of probabilities."
+            )
+    return answers
+
+
+def _among(questions: Sequence[Question], given: Sequence[float], kind: str, where: str) -> list[Answer]:
+    """Likelihoods of the sentences with each candidate, normalised over them: what a causal model answers."""
+    answers = []
+    for question in questions:
+        if kind != "causal" or not isinstance(question, Fill) or question.hidden or len(question.among) != len(given):
+            raise BadInput(
+                f"{where}: likelihoods of whole sentences, one for each pronoun, say which of them a causal model "
+                "prefers. Measures of masked models, or with other questions, ask the model itself: `evenhand audit`."
+            )
+        logp = given[question.among.index(question.answer)] - float(np.logaddexp.reduce(given))
+        answers.append(Answer((logp,)))
+    return answers

@@ -1,0 +1,137 @@
+"""Runs of scores that were computed elsewhere."""
+
+import hashlib
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+
+from evenhand._version import __version__
+from evenhand.auditing import merging
+from evenhand.auditing.audit import run_folder
+from evenhand.auditing.importing import inspect_log
+from evenhand.auditing.importing.logged import of_log
+from evenhand.auditing.importing.matching import match
+from evenhand.auditing.importing.reading import read, told
+from evenhand.auditing.importing.row_scores import SCORE, Foreign, Scored, scores_of
+from evenhand.auditing.rescoring import finish, scored
+from evenhand.auditing.spec import PlannedTask, Reader, caveats
+from evenhand.checks.fit import flawed
+from evenhand.core.files import prepare
+from evenhand.core.loop import questions_of, result
+from evenhand.core.measure import Traits
+from evenhand.core.model import KINDS, Work
+from evenhand.errors import BadInput, UnknownName
+from evenhand.models.table import Table
+from evenhand.runs import folder
+from evenhand.runs.folder import StoredRun
+from evenhand.runs.origin import Imported
+from evenhand.runs.record import AuditRecord, RunRecord, read_record
+
+log = logging.getLogger(__name__)
+
+UNKNOWN = "unknown"
+
+
+def import_scores(
+    source: pd.DataFrame | Path, foreign: Foreign, reader: Reader, *, name: str | None, out: Path, fresh: bool
+) -> StoredRun:
+    """Make a run of scores that were computed elsewhere: see `evenhand.from_scores`."""
+    started, clock = datetime.now(UTC), time.monotonic()
+    if name is None and isinstance(source, pd.DataFrame):
+        raise BadInput("Scores of a data frame need the name of their model: give `name`.")
+    if foreign.kind is not None and foreign.kind not in KINDS:
+        raise UnknownName("kind of model", foreign.kind, KINDS)
+    if isinstance(source, Path) and not source.is_file():
+        raise BadInput(f"There is no file '{source}'. Give a file with a score for each item.")
+    logged = None if isinstance(source, pd.DataFrame) else inspect_log.read(source)
+    name = name or (logged.model if logged else Path(str(source)).stem)
+    path = run_folder(name, out)
+    found = of_log(logged, foreign) if logged else _of_rows(source, foreign)
+    tasks, records = [one.task for one in found.asked], [one.record for one in found.asked]
+    model = Table({}, name, hashlib.sha256(f"{name}\n{found.identity}".encode()).hexdigest())  # never asked
+    results = [result(model, *each, seed=foreign.seed) for each in zip(tasks, found.scores, strict=True)]
+    for line in found.warnings:
+        log.warning(line)
+    audited = AuditRecord(
+        evenhand=__version__,
+        kind=found.kind or UNKNOWN,
+        loaded={"settings": found.settings} if found.settings else {},
+        tasks=tuple(records),
+        work=Work(),
+        tokens={},
+        warnings=(f"The scores were {found.origin.told}. No model was asked or checked.", *found.warnings),
+        caveats=tuple(found.caveats),
+        started=started.isoformat(timespec="seconds"),
+        seconds=round(time.monotonic() - clock, 1),
+        imported=found.origin,
+    )
+    if not fresh:
+        merging.check_overwrite(path, read_record(path), records)
+    prepare(path)
+    try:
+        with folder.locked(path):
+            stays = () if fresh else merging.audits_to_keep(merging.existing_record(path, model), records)
+            before = StoredRun.load(path) if stays else None
+            audits = (*stays, scored(audited, tasks, results))
+            record = RunRecord(model=name, fingerprint=model.fingerprint, audits=audits, sha256={})
+            done = finish(path, record, tasks, results, reader, before)
+            (path / folder.ANSWERS).unlink(missing_ok=True)  # of a run that was here, if this one is `fresh`
+            return done
+    except BaseException:
+        with suppress(OSError):
+            path.rmdir()  # fails unless it is empty
+        raise
+
+
+def name_of(file: Path) -> str:
+    """The model's name where none is given: the one in a log of inspect_ai, or the file's."""
+    logged = inspect_log.read(file.expanduser())
+    return logged.model if logged else file.stem
+
+
+def _of_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
+    known_kind, known_dataset = told(source)
+    spec = foreign.spec(foreign.dataset or known_dataset or None, foreign.options)
+    if len(spec.sources) != 1:
+        raise BadInput(f"Scores are of one dataset: `dataset`. Got {len(spec.sources) or 'none'}.")
+    kind = foreign.kind or known_kind
+    possible = spec.planned(kind or "masked")
+    incoming = read(source, foreign.columns, [one.task for one in possible])
+    asked = _of_numbers(incoming.names, possible, spec.measures)
+    tasks, file = [one.task for one in asked], incoming.file
+    matched = match(incoming.rows, tasks[0].dataset, file)
+    rows, names = len(incoming.rows), incoming.names or ("likelihoods",)
+    return Scored(
+        asked,
+        [scores_of(task, matched.rows, file, incoming.names, kind) for task in tasks],
+        Imported(file, incoming.sha256, incoming.format, names, rows, rows - len(matched.left_out)),
+        incoming.sha256,
+        kind,
+        [*matched.warnings(tasks[0].dataset, file), *flawed(tasks[0].dataset)],
+        caveats(kind, tasks),
+    )
+
+
+def _of_numbers(names: tuple[str, ...], asked: Sequence[PlannedTask], named: Sequence[object]) -> list[PlannedTask]:
+    """The tasks that the numbers can be of: one for scores; for answers, all that ask the same as the first."""
+    if names == SCORE:
+        if len(asked) > 1:
+            several = ", ".join(one.task.measure.name for one in asked)
+            raise BadInput(f"A score is of one measure. Say which: `measure`, one of {several}.")
+        return list(asked)
+    first = asked[0].task
+    question = questions_of(first.dataset.items[0], first.measure)
+    same = [
+        one
+        for one in asked
+        if Traits.of(one.task.measure).answers == names
+        and questions_of(first.dataset.items[0], one.task.measure) == question
+    ]
+    if named and (others := [one.task.measure.name for one in asked if one not in same]):
+        raise BadInput(f"{', '.join(others)} asks something else than {first.measure.name}. Import them one by one.")
+    return same

@@ -1,0 +1,182 @@
+"""What an audit is asked to measure, the tasks that it comes to for a kind of model, and how to read these."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from evenhand import suites
+from evenhand.auditing.sampling import sampled_tasks
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Choice, Item, NliPair
+from evenhand.core.loop import Task
+from evenhand.core.measure import Measure
+from evenhand.errors import BadInput
+from evenhand.measures import add
+from evenhand.plugins import load_installed
+from evenhand.runs.folder import StoredRun
+from evenhand.runs.record import RunRecord, TaskRecord, valid
+
+Named = str | Path | Sequence[str | Path] | None
+Given = Named | Dataset | Sequence[Dataset] | Sequence[Item]
+"""Datasets: by name, as objects, or as a list of items."""
+Measures = Named | Measure[Any] | Sequence[str | Measure[Any]]
+
+
+MOST_LABELS = 12
+"""Of a group that values are shown by, where nobody says which."""
+
+
+@dataclass(frozen=True)
+class PlannedTask:
+    """A task, on a sample if one is wanted, with its record; `whole` is the task on all items."""
+
+    task: Task
+    record: TaskRecord
+    whole: Task
+
+
+class Reader(Protocol):
+    """What reads a run as soon as it is written, while its folder is locked: a gate, then a page."""
+
+    def check(self, tasks: Sequence[PlannedTask], path: Path, existing: RunRecord | None) -> None:
+        """Raise an error if the run with the results of these tasks could not be read."""
+
+    def read(self, run: StoredRun) -> None:
+        """Read the run."""
+
+
+@dataclass(frozen=True)
+class AuditSpec:
+    """Suites in languages, English where none is named; or, where there are any, `sources`: datasets, users' files."""
+
+    suite_names: list[str]
+    languages: list[str]
+    sources: list[suites.Source]
+    measures: list[str | Measure[Any]]
+    options: Mapping[str, Any]
+    limit: int | None
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        suite: Named = "all",
+        lang: Named = None,
+        dataset: Given = None,
+        measure: Measures = None,
+        templates: Named = None,
+        pairs: Named = None,
+        options: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        seed: int = 0,
+    ) -> "AuditSpec":
+        """What the parameters of `evenhand.audit` say; an error if they contradict one another."""
+        if limit is not None and (not isinstance(limit, int) or limit < 1):
+            raise BadInput(f"limit must be a whole number, at least 1. Got {limit!r}.")
+        if seed < 0:
+            raise BadInput(f"seed must not be negative. Got {seed}.")
+        load_installed()
+        sources: list[suites.Source] = [(one, {}) for one in _datasets(dataset)]
+        languages = _several(lang, "lang")
+        own = {"language": languages[0]} if languages else {}
+        sources += [("templates", {"file": file}) for file in _several(templates, "templates")]
+        sources += [("pairs", {"file": file, **own}) for file in _several(pairs, "pairs")]
+        measures = _measures(measure)
+        if measures and not sources:
+            raise BadInput("`measure` needs `dataset`, `templates` or `pairs`; a suite has its own measures.")
+        if pairs and len(languages) > 1:
+            raise BadInput(f"Pairs of your own are in one language. Got `lang` {', '.join(languages)}.")
+        return cls(_several(suite, "suite"), languages, sources, measures, dict(options or {}), limit, seed)
+
+    @property
+    def needs_kind(self) -> bool:
+        """Whether it depends on the kind of model what is measured."""
+        return not self.sources and "all" in self.suite_names
+
+    @property
+    def suite(self) -> str | None:
+        """The names of the suites; None for datasets."""
+        return None if self.sources else ", ".join(self.suite_names)
+
+    def planned(self, kind: str) -> list[PlannedTask]:
+        """The tasks for that kind of model."""
+        if self.sources:
+            whole = suites.tasks_on(self.sources, self.measures, self.options, kind)
+            for dataset in (task.dataset for task in whole):
+                if self.languages and dataset.language not in self.languages:
+                    its = f"'{dataset.name}' is in '{dataset.language}'"
+                    raise BadInput(f"{its}, and not in `lang` '{', '.join(self.languages)}'. Leave `lang` out.")
+        else:
+            whole = suites.tasks(self.suite_names, self.languages or ["en"], self.options, kind)
+        tasks = whole if self.limit is None else sampled_tasks(whole, self.limit, self.seed)
+        return [
+            PlannedTask(task, self._record(task, all_of_it), all_of_it)
+            for task, all_of_it in zip(tasks, whole, strict=True)
+        ]
+
+    def _record(self, task: Task, whole: Task) -> TaskRecord:
+        return valid(suites.record(task, seed=self.seed, limit=self.limit, partial=task != whole))
+
+
+def _datasets(given: Given) -> list[str | Dataset]:
+    """Names and objects as a list; a list of items is one dataset."""
+    many: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+    if many and all(hasattr(one, "id") and hasattr(one, "groups") for one in many):
+        return [Dataset(name="items", items=many, by=_shown(many))]
+    if any(isinstance(one, Dataset) for one in many):
+        return [one if isinstance(one, Dataset) else str(one) for one in many]
+    return list(_several(many, "dataset")) if given is not None else []
+
+
+def _shown(items: Sequence[Item]) -> tuple[str, ...]:
+    """The first group that every item has, with a few labels to tell apart."""
+    for group in items[0].groups:
+        labels = {item.groups.get(group) for item in items}
+        if None not in labels and 1 < len(labels) <= MOST_LABELS:
+            return (group,)
+    return ()
+
+
+def _measures(given: Measures) -> list[str | Measure[Any]]:
+    """Names and objects as a list; the class of an object is made known, so that its run can be compared."""
+    many: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+    if given is None or all(isinstance(one, str | Path) for one in many):
+        return list(_several(many, "measure")) if given is not None else []
+    for one in many:
+        if not isinstance(one, str):
+            add(type(one) if not isinstance(one, type) else one)
+    return [one() if isinstance(one, type) else one for one in many]
+
+
+def _several(given: Named, what: str) -> list[str]:
+    if given is None:
+        return []
+    names = [given] if isinstance(given, str | Path) else given
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str | Path) for name in names):
+        raise BadInput(f"`{what}` is a name or a list of names. Got {given!r}.")
+    return list(dict.fromkeys(map(str, names)))
+
+
+CAUSAL = [
+    "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "
+    "each word after those before it. Its values are not comparable with a masked model's.",
+    "Not measured: log-probability-bias where the attribute precedes the blank, as in tbd; inference, unless words for "
+    "its labels are given: `suite='nli'` with `labels='True,Neither,False'`",
+]
+CHOICES = [
+    "A causal model: an answer is the likeliest of a question's options, by their letters unless an option says so."
+]
+CAUSAL_INFERENCE = [
+    "A causal model: a label is the likeliest of three words after a question. Its values are not comparable with an "
+    "NLI classifier's."
+]
+
+
+def caveats(kind: str, measured: Sequence[Task]) -> list[str]:
+    """How the values of these tasks must be read if the model is causal; empty for other models."""
+    if kind != "causal":
+        return []
+    kinds = {type(task.dataset.items[0]) for task in measured}
+    told = {NliPair: CAUSAL_INFERENCE, Choice: CHOICES}
+    return [line for kind in told if kind in kinds for line in told[kind]] + (CAUSAL if kinds - set(told) else [])
