@@ -1,14 +1,21 @@
-"""Run folders that evenhand 0.1.0 left: they open, show, compare and rescore to the values they had."""
+"""Run folders of earlier versions: they open, show, compare and rescore to the values they had.
+
+Those in schema-3 and schema-4 are small ones of each sort: measured, with a dataset added later; from a server; of
+scores from elsewhere; before and after a debiasing; of checkpoints. values.json has what version 0.2 read from them.
+"""
 
 import json
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import evenhand
 from evenhand import BadInput, Run
+from evenhand.analysis.tracking import tracked
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 
@@ -97,3 +104,73 @@ def test_runs_of_0_2_have_stereotype_and_default_from_their_scores(
     }
     assert {(headline[0], "stereotype"), (headline[0], "default")} <= judged
     assert all(row["lean"] == "untested" for row in own if row["measure"] in (headline[1], "stereotype-share"))
+
+
+OLDER = {schema: MADE.parent / f"schema-{schema}" for schema in (3, 4)}
+EACH = [
+    (schema, str(path.parent.relative_to(OLDER[schema])))
+    for schema in OLDER
+    for path in sorted(OLDER[schema].rglob("run.json"))
+]
+NAMES = ("dataset", "measure", "estimand", "contrast", "groups")
+
+
+def known(schema: int) -> Any:
+    return json.loads((OLDER[schema] / "values.json").read_text(encoding="utf-8"))
+
+
+def by_name(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    found = {repr([row[name] for name in NAMES]): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def assert_same(rows: Any, expected: Any) -> None:
+    """Of the same shape, with the same texts, and numbers that are equal but for rounding."""
+    if isinstance(expected, dict):
+        assert rows.keys() == expected.keys()
+        for name in expected:
+            assert_same(rows[name], expected[name])
+    elif isinstance(expected, list):
+        assert len(rows) == len(expected)
+        for row, other in zip(rows, expected, strict=True):
+            assert_same(row, other)
+    elif isinstance(expected, float):
+        assert rows == pytest.approx(expected, rel=1e-9, nan_ok=True)
+    else:
+        assert rows == expected
+
+
+@pytest.mark.parametrize(("schema", "name"), EACH)
+def test_a_run_of_every_sort_opens_and_is_shown_with_its_values(
+    schema: int, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Run.load(OLDER[schema] / name)
+    assert_same(by_name(run.results), by_name(known(schema)["results"][name]))
+    assert run_command(app, ["show", str(run.path), "--full"]) == 0
+    shown = capsys.readouterr().out
+    assert all(task.measure in shown for task in run.record.tasks)
+
+
+@pytest.mark.parametrize(
+    ("schema", "name"), [each for each in EACH if (OLDER[each[0]] / each[1] / "answers.sqlite").exists()]
+)
+def test_a_run_of_every_sort_rescores_to_its_values(schema: int, name: str, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(OLDER[schema] / name, tmp_path / "run"))
+    (path / "results.json").write_text("[]")  # so that nothing but the kept answers can give them
+    (path / "scores.parquet").unlink()
+    again = evenhand.rescore(path)
+    assert again.record.fingerprint == Run.load(OLDER[schema] / name).record.fingerprint
+    assert_same(by_name(again.results), by_name(known(schema)["rescored"][name]))
+
+
+@pytest.mark.parametrize("schema", OLDER)
+def test_runs_of_every_sort_compare_as_they_did(schema: int) -> None:
+    for names, expected in known(schema)["compared"].items():
+        frame = evenhand.compare(*(OLDER[schema] / name for name in names.split())).frame
+        assert_same(json.loads(frame.to_json(orient="records", double_precision=15)), expected)
+    checkpoints = [OLDER[schema] / "tracked" / f"my-training--checkpoint-{step}" for step in (100, 300, 400)]
+    found = tracked([Run.load(path) for path in checkpoints]).as_json()
+    for one in found["checkpoints"]:
+        del one["path"]
+    assert_same(found, known(schema)["tracked"])
