@@ -52,7 +52,11 @@ class StoredRun(Shown):
     def load(cls, path: "StoredRun | str | Path", *, checked: bool = True) -> Self:
         """The run in this folder; if `checked`, with an error if its files are not those that the audit wrote."""
         if isinstance(path, StoredRun):
-            return path if isinstance(path, cls) else cls(path.path, path.record)
+            if isinstance(path, cls):
+                return path
+            run = cls(path.path, path.record)
+            run.__dict__.update(path.__dict__)  # what has been read of its files
+            return run
         if not isinstance(path, str | Path):
             raise BadInput(f"A run is the folder that an audit wrote. Got {path!r}: give its path.")
         path = Path(path)
@@ -200,12 +204,25 @@ class StoredRun(Shown):
 
     def _check(self, name: str) -> None:
         """Raise an error if another audit has written this file since the run was loaded."""
+        stamp = _stamp(self.path)
+        if stamp is not None and stamp == self.__dict__.get("_stamp"):
+            return
         now = read_record(self.path)
         if now is not None and now.sha256.get(name) != self.record.sha256.get(name):
             raise RunError(
                 f"'{self.path}' has been overwritten by another run. Load the folder again, or give each audit its own "
                 "folder: `out`."
             )
+        self.__dict__["_stamp"] = stamp
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """What changes when another run.json takes the place of the one in this folder."""
+    try:
+        found = (path / "run.json").stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 @contextmanager
@@ -266,7 +283,9 @@ def write(
         write_whole(staged / "items.parquet", lambda file: read.to_parquet(file, index=False))
         record = replace(record, sha256=_hashes(staged, VOUCHED), schema=SCHEMA)
         record.write(staged)
-    return StoredRun(path, record)
+    run = StoredRun(path, record)
+    run.__dict__["_stamp"] = _stamp(path)
+    return run
 
 
 def _hashes(path: Path, names: Iterable[str]) -> dict[str, str]:
