@@ -66,7 +66,9 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             assert node.level == 0, "imports are absolute"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "import_module":
-            yield from (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+            yield from (
+                part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            )
 
 
 ROOF = "calls"

@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
 from evenhand import BadInput, Run
-from evenhand.analysis.change import COLUMNS, adjust_families, changed, differences
+from evenhand.analysis.change import COLUMNS, Change, adjust_families, changed, changes_frame, differences
 from evenhand.analysis.two_runs import Means, _farther
 from helpers.audited_runs import noise
 from helpers.made_scores import PAPER, associations, run, scores
@@ -121,9 +121,9 @@ def test_items_that_either_run_could_not_score_are_left_out_and_counted() -> Non
 def test_a_group_without_any_item_that_both_scored_has_no_row() -> None:
     runs = two([NAN, 0.5, 0.3, 0.2], [0.1, NAN, 0.2, 0.3], category=["a", "a", "b", "b"])
     assert list(rows(*runs)) == ["all", "b"]
-    of_a = next(row for row in differences(*runs, "d", "pronoun") if row["group"] == "a")
-    assert (of_a["n"], of_a["left_out"]) == (0, 2)
-    assert all(math.isnan(of_a[name]) for name in ("before", "after", "change", "low", "high", "p", "worse"))
+    of_a = next(row for row in differences(*runs, "d", "pronoun") if row.group == "a")
+    assert (of_a.n, of_a.left_out) == (0, 2)
+    assert all(math.isnan(getattr(of_a, name)) for name in ("before", "after", "change", "low", "high", "p", "worse"))
 
 
 def test_associations_are_compared_as_female_minus_male_by_profession_group() -> None:
@@ -255,25 +255,27 @@ def test_only_what_both_have_is_compared() -> None:
 
 
 def test_adjusted_keeps_what_it_is_given_and_leaves_out_what_has_no_p() -> None:
-    same = {"dataset": "d", "family": "f", "crossed": True}
-    given_rows = [{"run": name, "group": name, "p": p, **same} for name, p in (("a", 0.01), ("b", NAN), ("c", 0.04))]
-    found = adjust_families(given_rows)
+    same: dict[str, Any] = {"n": 9, "left_out": 0, "clusters": 9, "neutral": 0.0, "goal": "neutral", "crossed": True}
+    same |= {"dataset": "d", "measure": "m", "family": "f"}
+    rows = adjust_families([Change(group=name, p=p, **same) for name, p in (("a", 0.01), ("b", NAN), ("c", 0.04))])
+    found = changes_frame(rows, {"run": ["a", "b", "c"]})
     assert list(found) == ["run", *COLUMNS]
-    assert found["run"].tolist() == ["a", "b", "c"]
+    assert found["run"].tolist() == found["group"].tolist()
     assert found["p_holm"].tolist() == pytest.approx([0.02, NAN, 0.04], nan_ok=True)
 
 
 def test_nothing_adjusted_is_an_empty_table_with_its_columns() -> None:
-    assert list(adjust_families([])) == list(COLUMNS)
-    assert adjust_families([]).empty
+    assert list(changes_frame(adjust_families([]))) == list(COLUMNS)
+    assert changes_frame(adjust_families([])).empty
 
 
 def twice(before: list[float], after: list[float], **more: Any) -> dict[str, Any]:
     clusters = [str(i) for i in range(len(before))]
     about: dict[str, Any] = {"crossed": (), "sets": None, "every": (), "shares": False, "neutral": 0.0, "better": 0.0}
     found = Means(np.array(before), np.array(after), clusters, **about | more)
-    row = found.row(np.random.default_rng(0), same=False) | {"unfit": False, "dataset": "d", "family": "f"}
-    return dict(adjust_families([row]).iloc[0])
+    made = vars(found.difference(np.random.default_rng(0), same=False))
+    (row,) = adjust_families([Change(**made, dataset="d", measure="m", group="all", family="f")])
+    return {**vars(row), "moved": row.moved}
 
 
 def test_from_one_side_of_neutral_to_the_other() -> None:
@@ -354,4 +356,4 @@ def test_pairs_of_a_dataset_without_groups_are_one_group() -> None:
     asked = task("becpro-en", "association", by=(), cluster="", within="")
     before, after = (run(scores(PAPER).assign(score=score), [asked], path) for path, score in (("a", 0.0), ("b", 1.0)))
     (row,) = differences(before, after, "becpro-en", "association")
-    assert (row["group"], row["n"], row["change"]) == ("all", 72, 0.0)
+    assert (row.group, row.n, row.change) == ("all", 72, 0.0)

@@ -12,6 +12,7 @@ from evenhand.analysis.nli_labels import distribution
 from evenhand.measures.nli import FractionContradiction, FractionEntailment, FractionNeutral
 from evenhand.runs.values import ValueRecord
 from helpers.made_scores import run
+from helpers.written_runs import task
 
 SETS = ("pro", "anti", "non")
 SHARES = {"pro": (0.6, 0.1, 0.3), "anti": (0.15, 0.5, 0.35), "non": (0.05, 0.25, 0.7)}
@@ -37,7 +38,9 @@ def results() -> list[ValueRecord]:
 
 def labels_of(values: Sequence[ValueRecord], dataset: str = "nli-en") -> pd.DataFrame:
     """The table of a run that has these values."""
-    holds = run(pd.DataFrame(), [])
+    names = dict.fromkeys((value.dataset, value.measure) for value in values)
+    tasks = [task(*name, by=("set",), partners=None) for name in names]
+    holds = run(pd.DataFrame({"dataset": [], "measure": [], "id": [], "score": []}), tasks)
     holds.__dict__["_values"] = list(values)
     return distribution(holds.values_of(dataset))
 

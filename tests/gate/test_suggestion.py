@@ -12,7 +12,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.gate.policy import read
 from evenhand.gate.suggestion import above, suggest
-from evenhand.runs.values import ValueRecord
+from evenhand.runs.rows import Row
 from helpers.audited_runs import audited, pairs
 
 OLD = Path(__file__).parents[1] / "runs" / "made-by-0.1.0"
@@ -54,7 +54,7 @@ def test_bounds_are_the_far_end_of_what_was_found_with_room_and_stand_with_both(
     found = [row for row in run.rows_of("emotions-en", "association") if row.estimand and not row.groups]
     assert [rule["estimand"] for rule in rules] == ["stereotype", "default"]
     for rule, row in zip(rules, found, strict=True):
-        far, room = max(-row.estimate.low, row.estimate.high), row.estimate.detectable
+        far, room = max(-row.low, row.high), row.detectable
         assert far + room < rule["within"] == pytest.approx(far + room, rel=0.11)  # type: ignore[operator]
     own = read_text(suggest(OLD / "hobbies"))["rule"][0]  # a user's words, which have no kinds
     assert (own["measure"], own["group"]) == ("association, female - male", "each")
@@ -64,7 +64,7 @@ def test_bounds_are_the_far_end_of_what_was_found_with_room_and_stand_with_both(
 
 def test_of_several_trainings_the_farthest_decides_with_as_much_room_as_they_are_apart(tmp_path: Path) -> None:
     runs = [audited(tmp_path, name, d, pairs(tmp_path)) for name, d in (("one", 0.1), ("two", 0.3))]
-    far = [max(abs(row.estimate.low - 0.5), abs(row.estimate.high - 0.5)) for row in (first_row(run) for run in runs)]
+    far = [max(abs(row.low - 0.5), abs(row.high - 0.5)) for row in (first_row(run) for run in runs)]
     text = suggest(runs[0], others=runs[1:])
     assert "by how much the far ends of these runs differ" in text
     assert f"room {max(far) - min(far):.3f}" in text
@@ -72,7 +72,7 @@ def test_of_several_trainings_the_farthest_decides_with_as_much_room_as_they_are
     assert judged == ["pass", "pass"]
 
 
-def first_row(run: Run) -> ValueRecord:
+def first_row(run: Run) -> Row:
     """The row that the first rule is about."""
     (dataset,) = run.datasets
     return next(row for row in run.values_of(dataset, "stereotype-share") if not row.groups)

@@ -25,7 +25,6 @@ from evenhand.core.scores import Score
 from evenhand.runs import folder
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
 from evenhand.stats.estimate import side
-from evenhand.stats.verdict import decide
 
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
@@ -152,13 +151,13 @@ def false_claims(name: str, folder: Path, seed: int) -> dict[str, list[tuple[boo
         for value in first.values_of(*task.name):
             part = bool(task.within) and task.within in value.groups
             if value.needed and not (part and task.within == task.crossed):  # a single profession does lean here
-                at = value.neutral or 0.0
-                add("a value leans", f"{task.name}{part}", decide(value.estimate, at).side, value.estimate.side(at))
+                at = 0.0 if math.isnan(value.neutral) else value.neutral
+                add("a value leans", f"{task.name}{part}", value.verdict.side, value.side(at))
         for row in first.rows_of(*task.name):
             main = bool(row.estimand and not row.groups)
             kind = "stereotype or default leans" if main else "a row leans"
             if row.needed:
-                add(kind, _family(task), decide(row.estimate, row.at).side, row.estimate.side(row.at))
+                add(kind, _family(task), row.verdict.side, row.side(row.neutral))
     for told in findings(first):
         for claim in told.claims:
             wrong = claim.verdict == "refuted" if claim.hypothesis == "H3" else claim.verdict != "undecided"

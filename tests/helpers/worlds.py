@@ -20,7 +20,7 @@ import pandas as pd
 
 from evenhand import Run, datasets, measures
 from evenhand.core.design import Design
-from evenhand.core.estimands import SIGN, Row, estimate, rows
+from evenhand.core.estimands import SIGN, ItemRow, estimate, rows
 from evenhand.core.scores import Value
 from evenhand.stats.intervals import Floats, Indices, numbered
 from evenhand.stats.verdict import adjust, decide
@@ -59,7 +59,7 @@ def headlines() -> tuple[Headline, ...]:
 
 
 @cache
-def main_rows(dataset: str, measure: str) -> tuple[Row, ...]:
+def main_rows(dataset: str, measure: str) -> tuple[ItemRow, ...]:
     """The rows of all items, without scores."""
     data = datasets.load(dataset)
     frame = pd.DataFrame({"id": item.id, "score": 0.0, **item.groups} for item in data.items)

@@ -10,7 +10,6 @@ from rich.console import Console
 
 import evenhand
 from evenhand import Answer, Run, Table
-from evenhand.analysis.summary import main_rows
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.report.answer import NARROWEST, answer, fitted
@@ -251,7 +250,7 @@ def test_a_dataset_of_several_kinds_of_bias_is_judged_by_its_part_about_gender(
     rule: Any = lambda asked: Answer((-1.0 - len(asked.answer) / 9,))  # noqa: E731
     model = Table(rule, name="made")
     run = evenhand.audit(model, dataset="stereoset-intrasentence", out=tmp_path / "runs")
-    (row,) = main_rows(run, run.task("stereoset-intrasentence", "stereoset-ss"))
+    (row,) = run.main_rows("stereoset-intrasentence", "stereoset-ss")
     assert row.groups == {"bias_type": "gender"}
     section = Measured([run], ["made"], run.task("stereoset-intrasentence", "stereoset-ss"), {})
     (line,) = section.lines

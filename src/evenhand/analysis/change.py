@@ -1,16 +1,16 @@
 """What differs between two models, or one before and after a change: measure by measure, item by item."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evenhand.analysis.two_runs import Means, Summaries, Values
+from evenhand.analysis.two_runs import Difference, Means, Summaries, Values
 from evenhand.core.design import Design
-from evenhand.core.estimands import Row, rows
+from evenhand.core.estimands import ItemRow, rows
 from evenhand.core.measure import Traits, summary_of
 from evenhand.core.scores import FAST, MacroMean, generator, inside, share
 from evenhand.errors import BadInput
@@ -18,6 +18,7 @@ from evenhand.measures import MEASURES, load
 from evenhand.runs.comparable import in_common, of_two_kinds, same_task, shared_ids
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import row_label
 from evenhand.stats.significance import detectable, holm
 from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
 
@@ -26,17 +27,63 @@ COLUMNS = (
     *("detectable", "n", "left_out", "clusters", "needed", "neutral"),
     *("worse", "worse_low", "worse_high", "worse_p", "worse_p_holm", "moved"),
 )
-INTERNAL = ("goal", "crossed", "unfit", "family", "freedom")
-"""What `adjust_families` needs to know of a row, and leaves out of the table."""
 FEMALE_MALE = ", female - male"
-"""Added to the name of a measure whose female and male items are compared as pairs."""
+"""What policies and tables add to the name of a measure whose female and male items are compared as pairs."""
 ONE_TRAINING = "One training of each was compared, not the recipe: another training by the same recipe may differ."
 SIDES = {"she": -1.0, "he": 1.0}
 """Where P(he) - P(she) should be for words that call for one gender."""
 
 
-def changed(before: StoredRun, after: StoredRun) -> pd.DataFrame:
-    """For each measure and group that both runs have: both values, their difference with its 95 % interval, and p.
+@dataclass(frozen=True, kw_only=True)
+class Change(Difference):
+    """A row of two runs, with what follows from its family."""
+
+    dataset: str
+    measure: str
+    group: str
+    estimand: str = ""
+    contrast: str = ""
+    family: str = ""
+    """What p is adjusted over; empty where there is no verdict: a value that stereotype and default are part of."""
+    crossed: bool = False
+    """Whether p is that of a t test."""
+    unfit: bool = False
+    """Whether one of the models is unfit to be measured, or they are of two kinds."""
+    p_holm: float = math.nan
+    worse_p_holm: float = math.nan
+    detectable: float = math.nan
+    needed: int = 0
+
+    @property
+    def name(self) -> str:
+        """The measure, as policies and tables name it."""
+        return self.measure + (FEMALE_MALE if self.contrast else "")
+
+    @property
+    def moved(self) -> str:
+        """What happened, in words: nothing where it is not shown, or the two models allow no verdict."""
+        ends = (self.worse_low, self.worse_high, self.worse_p_holm)
+        way = moved(*ends, self.clusters, self.needed, unfit=self.unfit or not self.family)
+        return f"{'towards' if way < 0 else 'away from'} {self.goal}" if way else ""
+
+    @property
+    def way(self) -> str:
+        """What it shows, in a word, by the one rule.
+
+        gained (nearer to where it should be), lost (farther), changed (but not shown to be nearer or farther), few (too
+        few words to tell), same (no change shown), or unjudged (a value that stereotype and default are part of).
+        """
+        if self.moved:
+            return "gained" if self.moved.startswith("towards") else "lost"
+        if not self.needed:
+            return "unjudged"
+        if self.clusters < self.needed:
+            return "few"
+        return "changed" if moved(self.low, self.high, self.p_holm, self.clusters, self.needed) else "same"
+
+
+def changes(before: StoredRun, after: StoredRun) -> list[Change]:
+    """What differs, for each measure and group that both runs have.
 
     Where stereotype and default can be told apart, each is a row, `estimand`, and the measure's own values get no
     verdict. `change` = after - before, item by item (of GEST in logarithms), with an interval clustered as the values'
@@ -48,58 +95,53 @@ def changed(before: StoredRun, after: StoredRun) -> pd.DataFrame:
     call for one gender, from what they call for. `moved` says so in words where the rule of stats.verdict holds: the
     interval of `worse` leaves out 0, and its adjusted p is below .05.
     """
-    return adjust_families(
-        [row for task in in_common([before, after]) for row in differences(before, after, *task) if row["n"]]
-    )
+    tasks = in_common([before, after])
+    return adjust_families([row for task in tasks for row in differences(before, after, *task) if row.n])
 
 
-def adjust_families(found: Sequence[Mapping[str, Any]], by: Sequence[str] = ("dataset", "family")) -> pd.DataFrame:
-    """The rows of one or several comparisons with what depends on their families: adjusted p, detectable, moved."""
-    more = [key for key in (found[0] if found else ()) if key not in (*COLUMNS, *INTERNAL)]
-    unknown = dict.fromkeys(("p_holm", "worse_p_holm", "detectable"), math.nan)
-    judged = [{**unknown, "needed": 0, **row} for row in found]
-    families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in judged:
-        if row["family"]:
-            families.setdefault(tuple(row[name] for name in by), []).append(row)
-    for family in families.values():
-        for p in ("p", "worse_p"):
-            known = [row for row in family if not math.isnan(row[p])]
-            for row, adjusted in zip(known, holm([row[p] for row in known]), strict=True):
-                row[f"{p}_holm"] = adjusted
-        n = max(1, sum(not math.isnan(row["p"]) for row in family))
-        for row in family:
-            row["needed"] = FEWEST_CROSSED if any(of["crossed"] for of in family) else enough(n)
-            row["detectable"] = detectable(row["low"], row["high"], row["freedom"], row["clusters"], rows=n)
-    return pd.DataFrame([row | {"moved": _moved(row)} for row in judged], columns=[*more, *COLUMNS])
+def changed(before: StoredRun, after: StoredRun) -> pd.DataFrame:
+    """The rows of `changes` as a table."""
+    return changes_frame(changes(before, after))
 
 
-def _moved(row: Mapping[Any, Any]) -> str:
-    """What happened, in words: nothing where it is not shown, or the two models allow no verdict."""
-    ends = (row["worse_low"], row["worse_high"], row["worse_p_holm"])
-    way = moved(*ends, row["clusters"], row["needed"], unfit=row["unfit"] or not row["family"])
-    return f"{'towards' if way < 0 else 'away from'} {row['goal']}" if way else ""
+def changes_frame(rows: Sequence[Change], more: Mapping[str, Sequence[Any]] | None = None) -> pd.DataFrame:
+    """The rows as a table, with `more` columns before the others."""
+    plain = [{**vars(row), "measure": row.name, "moved": row.moved} for row in rows]
+    frame = pd.DataFrame(plain, columns=list(COLUMNS))
+    for place, (name, column) in enumerate((more or {}).items()):
+        frame.insert(place, name, list(column))
+    return frame
 
 
-def way(row: Mapping[Any, Any]) -> str:
-    """What a row of `changed` shows, in a word, by the one rule.
+def adjust_families(
+    rows: Sequence[Change], family: Callable[[Change], object] = lambda row: (row.dataset, row.family)
+) -> list[Change]:
+    """The rows of one or several comparisons with what depends on their families: adjusted p, detectable, needed."""
+    found, families = list(rows), dict[object, list[int]]()
+    for place, row in enumerate(rows):
+        if row.family:
+            families.setdefault(family(row), []).append(place)
+    for places in families.values():
+        ps, worse = (_adjusted([getattr(rows[place], name) for place in places]) for name in ("p", "worse_p"))
+        n = max(1, sum(not math.isnan(p) for p in ps))
+        needed = FEWEST_CROSSED if any(rows[place].crossed for place in places) else enough(n)
+        for place, p, worse_p in zip(places, ps, worse, strict=True):
+            row = rows[place]
+            least = detectable(row.low, row.high, row.freedom, row.clusters, rows=n)
+            found[place] = replace(row, p_holm=p, worse_p_holm=worse_p, needed=needed, detectable=least)
+    return found
 
-    gained (nearer to where it should be), lost (farther), changed (but not shown to be nearer or farther), few (too few
-    words to tell), same (no change shown), or unjudged (a value that stereotype and default are part of).
-    """
-    if row["moved"]:
-        return "gained" if row["moved"].startswith("towards") else "lost"
-    if not row["needed"]:
-        return "unjudged"
-    if row["clusters"] < row["needed"]:
-        return "few"
-    return "changed" if moved(row["low"], row["high"], row["p_holm"], row["clusters"], row["needed"]) else "same"
+
+def _adjusted(ps: Sequence[float]) -> list[float]:
+    """By Holm; NaN for NaN, which does not count."""
+    adjusted = iter(holm([p for p in ps if not math.isnan(p)]))
+    return [p if math.isnan(p) else next(adjusted) for p in ps]
 
 
 def differences(
     before: StoredRun, after: StoredRun, dataset: str, measure: str, *, judged: bool = False
-) -> Iterator[dict[str, Any]]:
-    """The rows of `changed` for one dataset and measure; `adjust_families` adds `p_holm`. `judged`: see `compare`."""
+) -> Iterator[Change]:
+    """The rows of `changes` for one dataset and measure; `adjust_families` adds `p_holm`. `judged`: see `compare`."""
     task = same_task([before, after], dataset, measure, shared=True)
     if measure not in MEASURES:
         raise BadInput(
@@ -112,10 +154,18 @@ def differences(
         one, other = (frame[frame["id"].astype(str).isin(shared)] for frame in (one, other))
     unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
     for found in two_values(one, other, task, judged=judged):
-        named = {"dataset": dataset, "measure": measure + (FEMALE_MALE if found.contrast else "")}
-        told = {"group": found.label, "estimand": found.estimand, "unfit": unfit, "family": found.family}
-        row = found.values.row(found.rng, same)
-        yield {**named, **told, "crossed": found.crossed, **row} | ({} if found.family else {"p": math.nan})
+        numbers = vars(found.values.difference(found.rng, same)) | ({} if found.family else {"p": math.nan})
+        yield Change(
+            **numbers,
+            dataset=dataset,
+            measure=measure,
+            group=found.label,
+            estimand=found.estimand,
+            contrast=found.contrast,
+            family=found.family,
+            crossed=found.crossed,
+            unfit=unfit,
+        )
 
 
 @dataclass(frozen=True)
@@ -134,11 +184,6 @@ class TwoValues:
     def crossed(self) -> bool:
         """Whether p is that of a t test."""
         return isinstance(self.values, Means) and bool(self.values.crossed or self.estimand or self.contrast)
-
-
-def row_label(groups: Mapping[str, str], estimand: str = "") -> str:
-    """What a row is called: its labels and what is estimated; "all" for a value of all items."""
-    return ", ".join(filter(None, (*groups.values(), estimand))) or "all"
 
 
 def two_values(
@@ -164,7 +209,7 @@ def two_values(
             yield TwoValues(label, values, rng, "" if mixes else name)
 
 
-def _of_row(row: Row) -> Means:
+def _of_row(row: ItemRow) -> Means:
     """The scores of a row in both runs; ratios as logarithms."""
     clusters, crossed, _ = row.ways
     factor = row.scale.factor(row.estimand)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.change import adjust_families, differences
+from evenhand.analysis.change import adjust_families, changes_frame, differences
 from evenhand.core.shown import Shown
 from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds, shared_ids
 from evenhand.runs.folder import StoredRun
@@ -83,10 +83,11 @@ class Comparison(Shown):
 def compare(runs: Sequence[StoredRun], *, judged: bool = False) -> Comparison:
     """Compare runs with the first one: see `evenhand.compare`."""
     baseline, names = runs[0], distinct_names(runs)
-    rows = [
-        {"run": name, **row}
+    found = [
+        (name, row)
         for name, run in zip(names[1:], runs[1:], strict=True)
         for task in in_common([baseline, run])
         for row in differences(baseline, run, *task, judged=judged)
     ]
-    return Comparison(tuple(runs), adjust_families(rows))
+    rows = adjust_families([row for _, row in found])
+    return Comparison(tuple(runs), changes_frame(rows, {"run": [name for name, _ in found]}))

@@ -5,19 +5,19 @@ from itertools import product
 
 import pandas as pd
 
-from evenhand.runs.values import ValueRecord
+from evenhand.runs.rows import Row
 
 SETS = ("pro", "anti", "non")
 MEASURES = {label: f"fraction-{label}" for label in ("entailment", "contradiction", "neutral")}
 """By label, the measure that counts it; for neutral the one that counts all others."""
 
 
-def distribution(values: Sequence[ValueRecord]) -> pd.DataFrame:
+def distribution(values: Sequence[Row]) -> pd.DataFrame:
     """A row for each set and label: `set`, `label`, `value`, `low`, `high`, the last three from 0 to 1.
 
     Takes the values of a run on one dataset. Empty where not all three labels of its sets were counted.
     """
-    found = {(row.measure, row.groups["set"]): row.estimate for row in values if list(row.groups) == ["set"]}
+    found = {(row.measure, row.groups["set"]): row for row in values if list(row.groups) == ["set"]}
     rows = []
     for name, (label, measure) in product(SETS, MEASURES.items()):
         if (measure, name) not in found:

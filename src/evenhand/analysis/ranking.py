@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.analysis.change import TwoValues, row_label, two_values
-from evenhand.analysis.summary import chief
+from evenhand.analysis.change import TwoValues, two_values
 from evenhand.core.scores import generator
 from evenhand.measures import MEASURES
 from evenhand.runs.comparable import distinct_names, of_two_kinds, same_task
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import row_label
 from evenhand.runs.values import rows_from, values_from
 from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
 
 
 def comparable(run: StoredRun) -> list[tuple[str, str]]:
     """The datasets of a run and, for each, the measure that it is judged by, and models are compared by."""
-    return [task.name for dataset in run.datasets if (task := chief(run, dataset)).measure in MEASURES]
+    return [task.name for dataset in run.datasets if (task := run.headline_task(dataset)).measure in MEASURES]
 
 
 def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.DataFrame:
@@ -73,10 +73,10 @@ def _marks(frames: list[pd.DataFrame], task: TaskRecord, rows: int) -> dict[str,
     def farther(label: str, one: int, other: int) -> bool:
         """Whether the second model is shown to be farther from where it should be than the first."""
         two = both(one, other)[label]
-        found = two.values.row(generator(task.seed, {"models": "side by side"}), same=False)
-        p = found["worse_p"] * comparisons
+        found = two.values.difference(generator(task.seed, {"models": "side by side"}), same=False)
+        p = found.worse_p * comparisons
         needed = FEWEST_CROSSED if two.crossed else enough(comparisons)
-        return moved(found["worse_low"], found["worse_high"], p, found["clusters"], needed) > 0
+        return moved(found.worse_low, found.worse_high, p, found.clusters, needed) > 0
 
     marks = {}
     for label in both(0, 0):

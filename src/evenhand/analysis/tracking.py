@@ -8,18 +8,17 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.change import FEMALE_MALE, adjust_families, differences, row_label, way
-from evenhand.analysis.summary import chief, main_rows
+from evenhand.analysis.change import FEMALE_MALE, Change, adjust_families, changes_frame, differences
 from evenhand.core.files import CHECKPOINT, public_path
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
 from evenhand.runs.comparable import distinct_names, in_common, same_task
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.values import ValueRecord
+from evenhand.runs.rows import Row
 
 SHOWN = ("lost", "gained", "changed")
-"""What analysis.change.way calls a change that is shown."""
+"""What analysis.change.Change.way calls a change that is shown."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Curve:
 
     task: TaskRecord
     group: str
-    values: tuple[ValueRecord, ...]
+    values: tuple[Row, ...]
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -126,14 +125,14 @@ class Track(Shown):
 def tracked(runs: Sequence[StoredRun]) -> Track:
     """The curves of these runs, in this order, with every neighbour compared item by item, and the first and the last.
 
-    A curve is what analysis.summary judges a dataset by: stereotype and default, or else the value of all items. A
+    A curve is what a dataset is judged by: stereotype and default, or else the value of all items. A
     change is shown by the one rule of stats.verdict, whose family is here the whole training: every two neighbours, and
     the first with the last, on every curve.
     """
     if len(runs) < 2:
         raise BadInput(f"A curve needs two checkpoints or more. Got {len(runs)}.")
     shared = in_common(runs)
-    chiefs = [task for dataset in runs[0].datasets if (task := chief(runs[0], dataset)).name in shared]
+    chiefs = [task for dataset in runs[0].datasets if (task := runs[0].headline_task(dataset)).name in shared]
     for task in chiefs:
         same_task(runs, *task.name)
     curves = tuple(curve for task in chiefs for curve in _curves(runs, task))
@@ -148,10 +147,10 @@ def tracked(runs: Sequence[StoredRun]) -> Track:
 def neighbours(track: Track) -> pd.DataFrame:
     """The rows of `Track.changes`, from the scores of the runs on the tasks of the curves."""
     tasks = {curve.task.name: curve.task for curve in track.curves}
-    rows = [row for task in tasks.values() for row in _changes(track, task)]
-    frame = adjust_families(rows, by=["family"])
-    both = zip(frame.to_dict("records"), rows, strict=True)
-    return frame.assign(way=["unfit" if found["unfit"] else way(row) for row, found in both])
+    found = [each for task in tasks.values() for each in _changes(track, task)]
+    rows = adjust_families([row for _, row in found], family=lambda row: "training")
+    ends = {name: [ends[name] for ends, _ in found] for name in ("start", "end", "neighbours")}
+    return changes_frame(rows, ends).assign(way=["unfit" if row.unfit else row.way for row in rows])
 
 
 def _curves(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[Curve]:
@@ -161,11 +160,11 @@ def _curves(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[Curve]:
             yield Curve(task, group, tuple(values[group] for values in found))
 
 
-def _values(run: StoredRun, task: TaskRecord) -> dict[str, ValueRecord]:
-    return {row_label(value.groups, value.estimand): value for value in main_rows(run, task)}
+def _values(run: StoredRun, task: TaskRecord) -> dict[str, Row]:
+    return {row.label: row for row in run.main_rows(*task.name)}
 
 
-def _changes(track: Track, task: TaskRecord) -> Iterator[dict[str, Any]]:
+def _changes(track: Track, task: TaskRecord) -> Iterator[tuple[dict[str, Any], Change]]:
     wanted = {curve.key for curve in track.curves if curve.task == task}
     last = len(track.runs) - 1
     steps = [(n, n + 1) for n in range(last)] + ([(0, last)] if last > 1 else [])
@@ -173,8 +172,8 @@ def _changes(track: Track, task: TaskRecord) -> Iterator[dict[str, Any]]:
         ends = {"start": track.labels[start], "end": track.labels[end], "neighbours": end == start + 1}
         left = set(wanted)
         for row in differences(track.runs[start], track.runs[end], *task.name):
-            if (key := (row["dataset"], row["measure"], row["group"])) in left:
-                yield {**ends, **row, "family": row["family"] and "training"}
+            if (key := (row.dataset, row.name, row.group)) in left:
+                yield ends, row
                 left.remove(key)
             if not left:
                 break

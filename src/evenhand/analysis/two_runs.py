@@ -14,7 +14,28 @@ from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_test
 from evenhand.stats.resampling import Paired
 from evenhand.stats.significance import interval_test, sign_flip_test
 
-NUMBERS = ("before", "after", "change", "low", "high", "p", "worse", "worse_low", "worse_high", "worse_p")
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Both values, their difference with interval and p, and how much farther from where it should be the second is."""
+
+    n: int
+    left_out: int
+    clusters: int
+    neutral: float
+    goal: str
+    """Where the value should be, in words."""
+    before: float = math.nan
+    after: float = math.nan
+    change: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    freedom: float = math.nan
+    worse: float = math.nan
+    worse_low: float = math.nan
+    worse_high: float = math.nan
+    worse_p: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -55,20 +76,21 @@ class Values(ABC):
         value = self.ends()[0]
         return -self.better * value if self.better else abs(value - self.neutral)
 
-    def row(self, rng: np.random.Generator, same: bool) -> dict[str, Any]:
+    def difference(self, rng: np.random.Generator, same: bool) -> Difference:
         """Both values, their difference and what follows; `same`: of the same model, so that 0 is exact."""
         scored = ~np.isnan(self.before - self.after)
         both = self if scored.all() else self.part(scored)
-        counts: dict[str, Any] = {"n": int(scored.sum()), "left_out": int((~scored).sum()), "neutral": self.neutral}
-        counts |= {"clusters": both.fewest, "goal": "what is right" if self.better else "neutral"}
-        before, after = both.ends() if counts["n"] else (math.nan, math.nan)
+        goal = "what is right" if self.better else "neutral"
+        n, left_out = int(scored.sum()), int((~scored).sum())
+        none = Difference(n=n, left_out=left_out, clusters=both.fewest, neutral=self.neutral, goal=goal)
+        before, after = both.ends() if n else (math.nan, math.nan)
         if math.isnan(after - before):
-            return dict.fromkeys((*NUMBERS, "freedom"), math.nan) | counts
+            return none
         exact = same and not (both.after - both.before).any()
         change = IntervalAndTest(0.0, 0.0, 1.0) if exact else both.change(rng)
-        worse = both._worse((before, after), change, rng)
-        numbers = (before, after, after - before, *change[:3], *worse)
-        return dict(zip(NUMBERS, numbers, strict=True)) | counts | {"freedom": change.freedom}
+        worse, worse_low, worse_high, worse_p = both._worse((before, after), change, rng)
+        known = replace(none, before=before, after=after, change=after - before, **change._asdict())
+        return replace(known, worse=worse, worse_low=worse_low, worse_high=worse_high, worse_p=worse_p)
 
     def _worse(
         self, ends: tuple[float, float], change: IntervalAndTest, rng: np.random.Generator

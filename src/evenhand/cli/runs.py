@@ -1,5 +1,6 @@
 """`evenhand runs`: list the runs in a folder with their headline numbers, or remove one."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,7 +37,7 @@ def runs(
 
 def _described(folder: Path, listed: Any) -> dict[str, Any]:
     """A run as plain data, with its headline numbers if it can be read."""
-    from evenhand.analysis.summary import headlines, lean
+    from evenhand.analysis.summary import headlines
     from evenhand.runs.folder import StoredRun
 
     path = (
@@ -46,13 +47,15 @@ def _described(folder: Path, listed: Any) -> dict[str, Any]:
     if listed.state != "finished":
         return row | {"why": listed.why, "results": []}
     try:
-        found = headlines(run := StoredRun.load(path))
+        found = headlines(StoredRun.load(path))
     except RunError as error:
         return row | {"state": "damaged", "why": str(error), "results": []}
-    keys = ("dataset", "measure", "estimand", "contrast", "groups", "value", "low", "high", "n", "partial")
+    keys = ("dataset", "measure", "estimand", "contrast", "groups")
     of = [", ".join(filter(None, (r.estimand, r.contrast, *r.groups.values()))) or "all" for r in found]
     results = [
-        {k: getattr(row, k) for k in keys} | {"of": name, "lean": lean(run, row)}
+        {k: getattr(row, k) for k in keys}
+        | {k: None if math.isnan(number := getattr(row, k)) else number for k in ("value", "low", "high")}
+        | {"n": row.n, "partial": row.task.partial, "of": name, "lean": row.verdict.word}
         for row, name in zip(found, of, strict=True)
     ]
     return row | {"why": "", "results": results}

@@ -38,7 +38,7 @@ FEWEST_SAMPLED = 3
 
 
 @dataclass(frozen=True)
-class Row:
+class ItemRow:
     """One row: which items it is made of, in which sets, and what it is called.
 
     `items` has d of each item or pair, and, where two runs are compared, `d_after`.
@@ -119,7 +119,7 @@ class Scale:
         return {"stereotype": 2.0, "default": -1.0}.get(estimand, 1.0) if self.ratio else 1.0
 
 
-def rows(scores: pd.DataFrame, design: Design, how: Any, after: pd.DataFrame | None = None) -> Iterator[Row]:
+def rows(scores: pd.DataFrame, design: Design, how: Any, after: pd.DataFrame | None = None) -> Iterator[ItemRow]:
     """The rows of a task: stereotype and default of all items, then of groups; then d of each kind, if there are pairs.
 
     `scores` has columns id, score and one for each group; `after` the same of another run, whose d is `d_after`.
@@ -147,11 +147,11 @@ def rows(scores: pd.DataFrame, design: Design, how: Any, after: pd.DataFrame | N
     if partners is not None:
         level = kinds.group if kinds else next((name for name in design.by if name != partners.group), "")
         for label, part in items.groupby(level) if level else [("all", items)]:
-            yield Row(part, scale, "", {level: str(label)} if level else {}, partners.contrast)
+            yield ItemRow(part, scale, "", {level: str(label)} if level else {}, partners.contrast)
     elif kinds is not None and favours == "stereotype":  # nobody's gender is compared: what is scored itself
         of_no_kind = counted["k"].eq("") if kinds.genders else counted["k"].ne("")
         for label, part in counted[of_no_kind].groupby(kinds.group):
-            yield Row(part, replace(scale, turns=False), "stereotype", {kinds.group: str(label)})
+            yield ItemRow(part, replace(scale, turns=False), "stereotype", {kinds.group: str(label)})
 
 
 def estimates(
@@ -176,7 +176,7 @@ def judged_values(found: Sequence[Value], design: Design, how: Any) -> Judged:
     return "within" if Traits.of(how).favours == "men" else "none"
 
 
-def estimate(row: Row, seed: int, priors: Mapping[str, float]) -> Value:
+def estimate(row: ItemRow, seed: int, priors: Mapping[str, float]) -> Value:
     """The value of a row, with interval and p: without these where a kind has one word, NaN where it has none."""
     items, unscored = row.items.dropna(subset="d"), int(row.items["d"].isna().sum())
     row = replace(row, items=items)
@@ -208,15 +208,17 @@ def on_scale(value: Value, scale: Scale) -> Value:
     return replace(value, value=ends["value"], low=low, high=high)
 
 
-def _both(items: pd.DataFrame, scale: Scale, kinds: Kinds, groups: Mapping[str, str] | None = None) -> Iterator[Row]:
+def _both(
+    items: pd.DataFrame, scale: Scale, kinds: Kinds, groups: Mapping[str, str] | None = None
+) -> Iterator[ItemRow]:
     """Stereotype and default of these items; the default of all of them where that is the headline."""
     of_kind = items[items["k"] != ""]
     if kinds.headline == "default":
-        yield Row(items.assign(k=""), scale, "default", groups or {})
+        yield ItemRow(items.assign(k=""), scale, "default", groups or {})
     if kinds.female and kinds.male:
-        yield Row(of_kind, scale, "stereotype", groups or {})
+        yield ItemRow(of_kind, scale, "stereotype", groups or {})
         if kinds.headline != "default":
-            yield Row(of_kind, scale, "default", groups or {})
+            yield ItemRow(of_kind, scale, "default", groups or {})
 
 
 def _signed(scores: pd.DataFrame, design: Design, how: Any) -> pd.DataFrame:

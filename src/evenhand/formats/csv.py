@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from evenhand.formats.facts import Fact, facts
+from evenhand.formats.facts import facts
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 
-VALUES = (
-    *("model", "fingerprint", "dataset", "dataset_version", "measure", "measure_version"),
+NUMBERS = (
     *("value", "low", "high", "n", "unscored", "neutral", "note"),
-    *("p", "p_holm", "clusters", "needed", "detectable", "lean", "size", "contrast", "estimand", "kind", "doctor"),
+    *("p", "p_holm", "clusters", "needed", "detectable"),
 )
 COLUMNS = ("dataset", "id", "measure", "score")
 """Columns of the scores that are not groups."""
@@ -32,37 +31,32 @@ def csv(runs: Sequence[StoredRun], *, scores: bool = False) -> str:
 
 def _values(run: StoredRun) -> pd.DataFrame:
     return pd.DataFrame(
-        {key: getattr(fact, key) for key in VALUES}
-        | _sample(fact)
-        | {f"group_{group}": label for group, label in fact.groups.items()}
-        for fact in facts(run)
+        _task(run, row.task)
+        | {name: getattr(row, name) for name in NUMBERS}
+        | {"lean": row.verdict.word, "size": row.size, "contrast": row.contrast, "estimand": row.estimand}
+        | _how(run, row.task)
+        | {f"group_{group}": label for group, label in row.groups.items()}
+        for row in facts(run)
     )
-
-
-def _sample(of: Fact | TaskRecord) -> dict[str, str]:
-    return {"partial": "yes" if of.partial else "no", "limit": "" if of.limit is None else str(of.limit)}
 
 
 def _scores(run: StoredRun) -> pd.DataFrame:
-    tasks = {task.name: task for task in run.record.tasks}
-    audits = {name: run.record.audit_of(task) for name, task in tasks.items()}
     scores = run.scores
-    names = list(zip(scores["dataset"], scores["measure"], strict=True))
-    of = [tasks[name] for name in names]
-    front = pd.DataFrame(
-        {
-            "model": run.record.model,
-            "fingerprint": run.record.fingerprint,
-            "dataset": scores["dataset"],
-            "dataset_version": [task.dataset_version for task in of],
-            "measure": scores["measure"],
-            "measure_version": [task.measure_version for task in of],
-            "id": scores["id"],
-            "score": scores["score"],
-            "kind": [audits[name].kind for name in names],
-            "doctor": [audits[name].diagnosis for name in names],
-            **pd.DataFrame([_sample(task) for task in of], columns=["partial", "limit"]),
-        }
-    )
+    of = [run.task(*name) for name in zip(scores["dataset"], scores["measure"], strict=True)]
+    known = {task.name: (_task(run, task), _how(run, task)) for task in run.record.tasks}
+    front = pd.DataFrame([known[task.name][0] for task in of])
+    how = pd.DataFrame([known[task.name][1] for task in of])
     groups = scores.drop(columns=list(COLUMNS)).add_prefix("group_")
-    return pd.concat([front, groups], axis=1)
+    return pd.concat([front, scores[["id", "score"]], how, groups], axis=1)
+
+
+def _task(run: StoredRun, task: TaskRecord) -> dict[str, object]:
+    names = {"dataset": task.dataset, "dataset_version": task.dataset_version}
+    names |= {"measure": task.measure, "measure_version": task.measure_version}
+    return {"model": run.record.model, "fingerprint": run.record.fingerprint, **names}
+
+
+def _how(run: StoredRun, task: TaskRecord) -> dict[str, object]:
+    audit = run.record.audit_of(task)
+    sample = {"partial": "yes" if task.partial else "no", "limit": "" if task.limit is None else str(task.limit)}
+    return {"kind": audit.kind, "doctor": audit.diagnosis, **sample}

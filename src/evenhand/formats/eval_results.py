@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.escaping import one_line, slug
-from evenhand.formats.facts import Fact, headlines, short
+from evenhand.formats.facts import headlines, short
 from evenhand.runs.folder import StoredRun
+from evenhand.runs.rows import Row
 
 PLACE = ".eval_results/evenhand.yaml"
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
@@ -27,14 +28,14 @@ def eval_results(runs: Sequence[StoredRun], *, hub: Mapping[str, str] | None = N
     ids = _dataset_ids(run, hub or {})
     entries = [
         EvalResultEntry(
-            dataset_id=ids[fact.dataset],
-            task_id="/".join([fact.measure, *(one_line(f"{group}={label}") for group, label in fact.key)]),
-            value=fact.value,
-            date=run.record.audit_of(run.task(fact.dataset, fact.measure)).started or None,
-            notes=_notes(run, fact),
+            dataset_id=ids[row.dataset],
+            task_id="/".join([row.measure, *(one_line(f"{group}={label}") for group, label in row.key)]),
+            value=row.value,
+            date=row.audit.started or None,
+            notes=_notes(run, row),
         )
-        for fact in headlines(run)
-        if fact.known
+        for row in headlines(run)
+        if row.known
     ]
     return str(yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=120))
 
@@ -55,20 +56,20 @@ def _dataset_ids(run: StoredRun, hub: Mapping[str, str]) -> dict[str, str]:
     return ids
 
 
-def _notes(run: StoredRun, fact: Fact) -> str:
+def _notes(run: StoredRun, row: Row) -> str:
     said = [
-        f"partial: a sample of at most {fact.limit} items" if fact.partial else "",
-        f"95 % interval [{fact.low:.6g}, {fact.high:.6g}]",
-        f"n {fact.n}",
-        f"unscored {fact.unscored}",
-        f"neutral value {short(fact.neutral)}",
-        f"{fact.measure} version {fact.measure_version}",
-        f"{fact.dataset} version {fact.dataset_version}",
-        f"of {fact.of}",
-        f"model {fact.model}, fingerprint {fact.fingerprint}",
-        f"kind of model: {fact.kind}; fit to be measured: {fact.doctor}",
-        f"verdict: {fact.lean}",
+        f"partial: a sample of at most {row.task.limit} items" if row.task.partial else "",
+        f"95 % interval [{row.low:.6g}, {row.high:.6g}]",
+        f"n {row.n}",
+        f"unscored {row.unscored}",
+        f"neutral value {short(row.neutral)}",
+        f"{row.measure} version {row.task.measure_version}",
+        f"{row.dataset} version {row.task.dataset_version}",
+        f"of {row.of}",
+        f"model {row.model}, fingerprint {row.fingerprint}",
+        f"kind of model: {row.audit.kind}; fit to be measured: {row.audit.diagnosis}",
+        f"verdict: {row.verdict.word}",
         f"evenhand {run.record.evenhand}",
-        f"how to read it: {run.task(fact.dataset, fact.measure).reading}",
+        f"how to read it: {row.task.reading}",
     ]
     return one_line("; ".join(part for part in said if part))

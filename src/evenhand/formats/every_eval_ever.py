@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from evenhand.errors import RunError, UnknownName
-from evenhand.formats.facts import Fact, facts, short
+from evenhand.formats.facts import facts, short
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.json_files import rescore
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import Row
 
 SCHEMA = "0.3.0"
 RELATIONSHIPS = ("collaborative", "first_party", "other", "third_party")
@@ -50,7 +51,7 @@ def every_eval_ever(runs: Sequence[StoredRun], *, organization: str = "unknown",
             "evaluator_relationship": relationship,
             "additional_details": {
                 "partial": run.record.sample or "no",
-                "values_left_out": str(sum(not fact.known for fact in found)),
+                "values_left_out": str(sum(not row.known for row in found)),
                 "seed": ", ".join(dict.fromkeys(str(task.seed) for task in run.record.tasks)),
                 "kind_of_model": ", ".join(dict.fromkeys(audit.kind for audit in run.record.audits)),
                 "doctor": "; ".join(dict.fromkeys(audit.diagnosis for audit in run.record.audits)),
@@ -58,7 +59,7 @@ def every_eval_ever(runs: Sequence[StoredRun], *, organization: str = "unknown",
         },
         "eval_library": {"name": "evenhand", "version": str(run.record.evenhand)},
         "model_info": _model(run),
-        "evaluation_results": [_result(run, fact) for fact in found if fact.known],
+        "evaluation_results": [_result(row) for row in found if row.known],
     }
     return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -86,36 +87,36 @@ def _model(run: StoredRun) -> dict[str, Any]:
     }
 
 
-def _result(run: StoredRun, fact: Fact) -> dict[str, Any]:
-    task = run.task(fact.dataset, fact.measure)
-    samples = task.kinds.samples if task.kinds and (fact.contrast or fact.estimand) else ()
+def _result(row: Row) -> dict[str, Any]:
+    task = row.task
+    samples = task.kinds.samples if task.kinds and (row.contrast or row.estimand) else ()
     clusters = " and ".join(name for name in (task.cluster, task.crossed, *samples) if name)
-    whole = [fact.dataset, fact.measure, *(f"{group}={label}" for group, label in fact.key)]
+    whole = [row.dataset, row.measure, *(f"{group}={label}" for group, label in row.key)]
     return {
         "evaluation_result_id": "/".join(whole),
-        "evaluation_name": fact.dataset,
+        "evaluation_name": row.dataset,
         "source_data": _data(task),
-        "metric_config": _measure(fact, task),
+        "metric_config": _measure(row),
         "score_details": {
-            "score": fact.value,
+            "score": row.value,
             "details": {
-                "of": fact.of,
-                **{f"group_{group}": str(label) for group, label in fact.groups.items()},
-                "n": str(fact.n),
-                "unscored": str(fact.unscored),
-                "fingerprint": fact.fingerprint,
-                "partial": f"a sample of at most {fact.limit} items" if fact.partial else "no",
-                "verdict": fact.lean,
-                "doctor": fact.doctor,
+                "of": row.of,
+                **{f"group_{group}": str(label) for group, label in row.groups.items()},
+                "n": str(row.n),
+                "unscored": str(row.unscored),
+                "fingerprint": row.fingerprint,
+                "partial": f"a sample of at most {task.limit} items" if task.partial else "no",
+                "verdict": row.verdict.word,
+                "doctor": row.audit.diagnosis,
             },
             "uncertainty": {
                 "confidence_interval": {
-                    "lower": fact.low,
-                    "upper": fact.high,
+                    "lower": row.low,
+                    "upper": row.high,
                     "confidence_level": 0.95,
                     "method": f"clustered by {clusters}" if clusters else "each item stands for itself",
                 },
-                "num_samples": fact.n,
+                "num_samples": row.n,
             },
         },
     }
@@ -131,34 +132,35 @@ def _data(task: TaskRecord) -> dict[str, Any]:
     return {"dataset_name": task.dataset, "source_type": "other", "additional_details": details}
 
 
-def _measure(fact: Fact, task: TaskRecord) -> dict[str, Any]:
+def _measure(row: Row) -> dict[str, Any]:
+    task = row.task
     low, high = task.bounds
     direction: str = task.better
-    reading, name = task.reading, fact.measure
-    if fact.contrast:
+    reading, name = task.reading, row.measure
+    if row.contrast:
         low, high = (None, None) if low is None or high is None else (low - high, high - low)
-        direction, name = "closer", f"{fact.measure}, {fact.contrast}"
-        reading = f"the mean difference between partners, {fact.contrast}, neutral at 0; of scores {reading}"
-    elif fact.estimand:
-        direction, name = "closer", f"{fact.measure}, {fact.estimand}"
+        direction, name = "closer", f"{row.measure}, {row.contrast}"
+        reading = f"the mean difference between partners, {row.contrast}, neutral at 0; of scores {reading}"
+    elif row.estimand:
+        direction, name = "closer", f"{row.measure}, {row.estimand}"
         low, high = (-1.0, 1.0) if task.genders and high == 1.0 else (low, high)
-        reading = f"{DESCRIBED[fact.estimand]}; of scores {reading}"
+        reading = f"{DESCRIBED[row.estimand]}; of scores {reading}"
     elif direction == "closer":  # lower or higher, if all values are on one side of neutral
-        direction = "lower" if fact.neutral == low else "higher" if fact.neutral == high else "closer"
+        direction = "lower" if row.neutral == low else "higher" if row.neutral == high else "closer"
     options = {k: v if isinstance(v, str | int | float | None) else str(v) for k, v in task.measure_options.items()}
     return {
         "evaluation_description": reading,
-        "metric_id": f"evenhand.{fact.measure}",
+        "metric_id": f"evenhand.{row.measure}",
         "metric_name": name,
         **({"metric_unit": task.unit} if task.unit else {}),
-        "metric_parameters": {"version": fact.measure_version} | options,
+        "metric_parameters": {"version": task.measure_version} | options,
         "lower_is_better": direction == "lower",
         "score_type": "continuous",
         "min_score": "-Infinity" if low is None else low,
         "max_score": "Infinity" if high is None else high,
         "additional_details": {
-            "version": str(fact.measure_version),
-            "neutral": short(fact.neutral),
+            "version": str(task.measure_version),
+            "neutral": short(row.neutral),
             "direction": DIRECTIONS[direction],
             **({"asks": task.asks} if task.asks else {}),
         },

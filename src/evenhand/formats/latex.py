@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import slug
-from evenhand.formats.facts import Fact, headlines
+from evenhand.formats.facts import headlines, labels
 from evenhand.runs.comparable import distinct_names, measured, same_task
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import Row
 from evenhand.stats.verdict import RULE
 
 HEAD = (
@@ -35,8 +36,8 @@ def _table(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[str]:
     rows = []
     for key in dict.fromkeys(key for facts in mine for key in facts):
         cells = [facts.get(key) for facts in mine]
-        labels = next(fact.labels(task) for fact in cells if fact)
-        rows.append([*map(escaped, labels), *map(_cell, cells), _shared(cells, "n"), _shared(cells, "unscored")])
+        names_of = next(labels(row) for row in cells if row)
+        rows.append([*map(escaped, names_of), *map(_cell, cells), _shared(cells, "n"), _shared(cells, "unscored")])
     columns = "l" * len(by) + "r" * (len(runs) + 2)
     heads = [*map(escaped, by), *names, "$n$", "unscored"]
     yield from booktabs(_caption(runs, mine, task), f"{task.dataset}-{task.measure}", columns, [heads], rows)
@@ -64,14 +65,14 @@ def booktabs(
     yield r"\end{table}"
 
 
-def _cell(fact: Fact | None) -> str:
+def _cell(fact: Row | None) -> str:
     if fact is None or not fact.known:
         return NONE
-    star = "^{*}" if fact.lean in ("above", "below") else ""
+    star = "^{*}" if fact.leans else ""
     return f"${fact.number('.3f')}{star}$ ${fact.interval('.3f')}$"
 
 
-def _shared(cells: Sequence[Fact | None], name: str) -> str:
+def _shared(cells: Sequence[Row | None], name: str) -> str:
     """The models' n or unscored, once if they are all equal."""
     counts = [NONE if fact is None else str(getattr(fact, name)) for fact in cells]
     return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
@@ -86,7 +87,7 @@ def _models(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[str]:
 
 
 def _caption(
-    runs: Sequence[StoredRun], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Fact]], task: TaskRecord
+    runs: Sequence[StoredRun], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Row]], task: TaskRecord
 ) -> str:
     prints = ", ".join(
         f"{name} {run.record.fingerprint[:12]}" for name, run in zip(distinct_names(runs), runs, strict=True)
@@ -95,7 +96,7 @@ def _caption(
     sentences = [
         f"{task.measure} (version {task.measure_version}) on {task.dataset} "
         f"(version {task.dataset_version}): value [95 % interval]; {task.reading}.",
-        f"* leans: {RULE}." if any(f.lean in ("above", "below") for facts in mine for f in facts.values()) else "",
+        f"* leans: {RULE}." if any(f.leans for facts in mine for f in facts.values()) else "",
         f"Partial: a sample of at most {task.limit} items." if task.partial else "",
         f"No value: {'; '.join(notes)}." if notes else "",
         f"Fingerprints: {prints}.",

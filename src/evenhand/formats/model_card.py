@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from evenhand.errors import BadInput
 from evenhand.formats.escaping import markdown
-from evenhand.formats.facts import headlines, short
+from evenhand.formats.facts import headlines, labels, short
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.verdict import RULE
@@ -117,9 +117,9 @@ def _values(run: StoredRun, task: TaskRecord) -> Iterator[str]:
     yield _row([*map(markdown, by), "value", "95 % interval", "lean", "n", "unscored"])
     yield _row(["---"] * len(by) + ["---:", "---:", "---", "---:", "---:"])
     for fact in found:
-        labels = map(markdown, fact.labels(task))
+        names = map(markdown, labels(fact))
         interval = markdown(fact.interval(".3f"))
-        yield _row([*labels, fact.number(".3f"), interval, fact.lean, str(fact.n), str(fact.unscored)])
+        yield _row([*names, fact.number(".3f"), interval, fact.verdict.word, str(fact.n), str(fact.unscored)])
     for fact in found:
         if not fact.known:
             yield from ("", f"No value of {markdown(fact.of)}: {markdown(fact.note)}.")

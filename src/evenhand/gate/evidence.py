@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from evenhand.analysis.change import FEMALE_MALE, differences, row_label
+from evenhand.analysis.change import FEMALE_MALE, differences
 from evenhand.core.design import Design
-from evenhand.core.estimands import Row, rows
+from evenhand.core.estimands import ItemRow, rows
 from evenhand.core.loop import Task
 from evenhand.gate.policy import Rule
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.values import ValueRecord
+from evenhand.runs.rows import Row, row_label
 from evenhand.stats.estimate import Estimate
 
 ALL, EACH = "all", "each"
@@ -44,19 +44,18 @@ def values(run: StoredRun, dataset: str, measure: str, estimand: str = "") -> di
         rows = [row for row in run.rows_of(dataset, measure) if row.estimand == estimand]
     elif base != measure:
         rows = run.contrasts_of(dataset, base)
-    return {row_label(row.groups): row.estimate for row in rows}
+    return {row_label(row.groups): row for row in rows}
 
 
 def worse(baseline: StoredRun, run: StoredRun, dataset: str, rule: Rule) -> dict[str, Estimate]:
     """How much farther from neutral the run is than the baseline, by group: `worse` of analysis.change."""
     found = {}
     for row in differences(baseline, run, dataset, rule.base):
-        if (row["estimand"], row["measure"]) == (rule.estimand, rule.measure):
-            mixed = math.isnan(row["worse"]) and not math.isnan(row["change"])
+        if (row.estimand, row.name) == (rule.estimand, rule.measure):
+            mixed = math.isnan(row.worse) and not math.isnan(row.change)
             note = "some words call for she, some for he: choose a group" if mixed else ""
-            ends = (row["worse"], row["worse_low"], row["worse_high"])
-            label = row["group"].removesuffix(rule.estimand).removesuffix(", ") or ALL
-            found[label] = Estimate(*ends, row["n"], row["left_out"], note)
+            label = row.group.removesuffix(rule.estimand).removesuffix(", ") or ALL
+            found[label] = Estimate(row.worse, row.worse_low, row.worse_high, row.n, row.left_out, note)
     return found
 
 
@@ -89,7 +88,7 @@ def known_of_tasks(tasks: Sequence[Task]) -> Known:
     return known
 
 
-def _known_of_rows(dataset: str, measure: str, found: Iterable[Row | ValueRecord], by_gender: bool) -> Known:
+def _known_of_rows(dataset: str, measure: str, found: Iterable[ItemRow | Row], by_gender: bool) -> Known:
     """The labels of stereotype, default, and female - male where women and men have values of their own."""
     labels: dict[str, list[str]] = {}
     for row in found:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evenhand.analysis.change import FEMALE_MALE
-from evenhand.analysis.summary import chief, main_rows
 from evenhand.errors import BadInput
 from evenhand.gate import evidence
 from evenhand.gate.policy import MAX_UNSCORED
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.values import ValueRecord
+from evenhand.runs.rows import Row
 from evenhand.stats.estimate import Estimate
 
 OPENING = """\
@@ -48,8 +47,8 @@ def suggest(
     """
     run, *seeds = map(StoredRun.load, (run, *others))
     rules, relative, without = [], [], []
-    for task in (chief(run, dataset) for dataset in run.datasets):
-        rows = main_rows(run, task)
+    for task in map(run.headline_task, run.datasets):
+        rows = run.main_rows(*task.name)
         for row in rows if rows and rows[0].estimand else rows[:1]:
             try:
                 rule, detectable = _rule([run, *seeds], task, row)
@@ -69,10 +68,10 @@ def suggest(
     return "\n".join([head, f"max_unscored = {MAX_UNSCORED:g}\n", *rules, *left_out, later]).rstrip() + "\n"
 
 
-def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: ValueRecord) -> tuple[str, list[str]]:
+def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, list[str]]:
     """The rule on the value, and that on the change, if one can be told, as a comment."""
     named = [task.measure + (FEMALE_MALE if row.contrast else ""), *([row.estimand] if row.estimand else [])]
-    measure, neutral = ", ".join(named), row.at
+    measure, neutral = ", ".join(named), row.neutral
     if math.isnan(neutral):
         raise _NoRule(f"{measure} has no neutral value")
     far = (lambda found: neutral - found.low) if task.better == "higher" else (lambda found: _far(found, neutral))
@@ -105,7 +104,7 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: ValueRecord) -> tupl
     return "\n".join(lines), ["".join(f"# {line}\n" for line in change) + "\n"]
 
 
-def _decidable(run: StoredRun, task: TaskRecord, named: Sequence[str], row: ValueRecord) -> dict[str, Estimate]:
+def _decidable(run: StoredRun, task: TaskRecord, named: Sequence[str], row: Row) -> dict[str, Estimate]:
     """What a rule on this row is about in a run, by group; an error if one of them could not be decided."""
     values = evidence.values(run, task.dataset, *named)
     groups = values if row.contrast else {evidence.ALL: values.get(evidence.ALL, evidence.NONE)}

@@ -254,7 +254,7 @@ def _logged(run: Run) -> dict[str, float]:
             parts = ("bias", task.dataset, task.measure, *of)
             # MLflow takes no other characters in a name.
             name = "/".join(re.sub(r"[^\w.-]+", "-", part).strip("-") for part in parts if part)
-            found |= {name: row.value} if row.value is not None else {}
+            found |= {name: row.value} if row.known else {}
     return found
 
 

@@ -164,7 +164,7 @@ def _words(run: StoredRun) -> pd.DataFrame:
     return pd.DataFrame(
         {
             **{name: row.groups[name] for name in ("category", "profession")},
-            **{"appd": row.estimate.value, "low": row.estimate.low, "high": row.estimate.high},
+            **{"appd": row.value, "low": row.low, "high": row.high},
         }
         for dataset in run.datasets
         if base_name(dataset) not in OTHER_TEMPLATES
@@ -211,10 +211,10 @@ def _labels(runs: Mapping[str, StoredRun]) -> Charts:
 
 def _coal(run: StoredRun, dataset: str) -> str:
     return ", ".join(
-        f"{name} {row.estimate.brief('.3f')}"
+        f"{name} {row.brief('.3f')}"
         for measure, name in (("nli-coal", "NLI-CoAL"), ("fraction-neutral", "FN"))
         for row in run.values_of(dataset, measure)
-        if not row.groups and row.estimate.known
+        if not row.groups and row.known
     )
 
 

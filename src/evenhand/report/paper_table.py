@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.summary import chief
 from evenhand.errors import BadInput, UnknownName
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown
@@ -114,11 +113,11 @@ def table(
     wanted = {kind: [of] if isinstance(of, str) else list(of) for kind, of in given.items()}
     tasks = {task.name: task for run in loaded for task in run.record.tasks}
     if not wanted["measure"]:
-        chiefs = {chief(run, name).name for run in loaded for name in run.datasets}
+        chiefs = {run.headline_task(name).name for run in loaded for name in run.datasets}
         tasks = {name: task for name, task in tasks.items() if name in chiefs}
     known = {"measure": {measure for _, measure in tasks}, "dataset": {dataset for dataset, _ in tasks}}
-    values = [(task, row) for run in loaded for task in run.record.tasks for row in run.values_of(*task.name)]
-    known["group"] = {of for task, row in values if task.within not in row.groups for of in row.groups.values()}
+    values = [row for run in loaded for row in run.rows if not row.judged and not row.part]
+    known["group"] = {of for row in values for of in row.groups.values()}
     for kind, names in wanted.items():
         if unknown := [name for name in names if name not in known[kind]]:
             raise UnknownName(f"{kind} of these runs", unknown[0], sorted(known[kind]))

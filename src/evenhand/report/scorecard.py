@@ -12,12 +12,11 @@ from evenhand.analysis.nli_labels import distribution
 from evenhand.analysis.paired import AGREEING
 from evenhand.analysis.reference import by_source, followed
 from evenhand.core.design import ESTIMANDS
-from evenhand.core.measure import Better
-from evenhand.report.tables import RANKS, VERDICTS, P, cell, claimed, estimate, form, framed, line, table
+from evenhand.report.tables import RANKS, VERDICTS, P, cell, claimed, estimate, framed, line, table
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, TaskRecord
-from evenhand.runs.values import ValueRecord
-from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES, decide, size
+from evenhand.runs.rows import Row
+from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
 
 IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
 """Measures that only the table of labels shows."""
@@ -42,8 +41,7 @@ def scorecard(run: StoredRun, findings: Sequence[Findings] = (), datasets: Seque
         rows = run.values_of(dataset)
         labels = distribution(rows)
         shown = [task for task in tasks if labels.empty or task.measure not in IN_DISTRIBUTION]
-        unfit = run.record.unfit(tasks[0])
-        parts += [_heading(run, tasks, rows), *_judged_table(run, tasks, unfit), _values(shown, rows, unfit)]
+        parts += [_heading(run, tasks, rows), *_judged_table(run, tasks), _values(shown, rows)]
         for row in (row for row in rows if row.note):
             of = ", ".join(row.groups.values()) or "all items"
             parts.append(line(f"{row.measure} has no value of {of}: {row.note}", "yellow"))
@@ -61,7 +59,7 @@ def scorecard(run: StoredRun, findings: Sequence[Findings] = (), datasets: Seque
     return Group(*parts, *(line(text, "dim") for text in _footer(run)))
 
 
-def _heading(run: StoredRun, tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> Text:
+def _heading(run: StoredRun, tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> Text:
     title = line("", "").append(
         f"{run.record.model} · {tasks[0].dataset} · {', '.join(task.measure for task in tasks)}", "bold"
     )
@@ -87,13 +85,13 @@ def _heading(run: StoredRun, tasks: Sequence[TaskRecord], rows: Sequence[ValueRe
     return title if len(tasks) == 1 else title.append("\nvalue [95 % interval]", "dim")
 
 
-def _shown(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord]) -> list[str]:
+def _shown(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> list[str]:
     """The groups worth a column; one with a single label is in the heading instead."""
     by = list(tasks[0].by) or ["items"]
     return [group for group in by if len({r.groups.get(group) for r in rows} - {None}) > 1] or by[:1]
 
 
-def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: bool) -> Table:
+def _values(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> Table:
     """A row for each group, its parts below it; for each measure value and interval, and a dot where it leans."""
     by, within = list(tasks[0].by) or ["items"], tasks[0].within
     shown = _shown(tasks, rows)
@@ -104,32 +102,29 @@ def _values(tasks: Sequence[TaskRecord], rows: Sequence[ValueRecord], unfit: boo
         names = [labels[by.index(group)] for group in shown]
         names[0] = f"  {part}" if part else names[0]
         found = [cells[task.measure] for task in tasks]
-        forms = [form(row, task) for row, task in zip(found, tasks, strict=True)]
-        dots = [dot(row, task, unfit, task.better) for row, task in zip(found, tasks, strict=True)]
-        values = [f"{row.estimate.shown(how)} {mark}" for row, how, mark in zip(found, forms, dots, strict=True)]
+        values = [f"{row.shown(row.form)} {dot(row)}" for row in found]
         if len(found) == 1:
-            values = [found[0].estimate.number(forms[0]), f"{found[0].estimate.interval(forms[0])} {dots[0]}"]
+            values = [found[0].number(found[0].form), f"{found[0].interval(found[0].form)} {dot(found[0])}"]
         lines.append([*names, *values, f"{found[0].n:,}", f"{found[0].unscored:,}"])
     padding = (0, 1) if len(tasks) == 1 else (0, 1, 0, 0)
     return table([*left, *heads, "n", "unscored"], lines, left=left, padding=padding)
 
 
-def dot(row: ValueRecord, task: TaskRecord, unfit: bool, better: Better = "closer") -> str:
-    """A mark where the value leans, by the one rule, or is right where higher is better; otherwise a space."""
-    side = decide(row.estimate, row.at, unfit=unfit).side
-    sized = MARKS.get(size(row.estimate, row.at, task.unit), NO_SIZE)
-    return RIGHT if side > 0 and better == "higher" else sized if side else " "
+def dot(row: Row) -> str:
+    """A mark where the row leans, or is right where a measure's own values should be high; otherwise a space."""
+    if row.verdict.side > 0 and row.task.better == "higher" and not row.judged:
+        return RIGHT
+    return MARKS.get(row.size, NO_SIZE) if row.leans else " "
 
 
-def _judged_table(run: StoredRun, tasks: Sequence[TaskRecord], unfit: bool) -> Iterator[RenderableType]:
+def _judged_table(run: StoredRun, tasks: Sequence[TaskRecord]) -> Iterator[RenderableType]:
     """Stereotype and default, of all items and by group, and women minus men by kind: what verdicts are about."""
     lines = []
     for task in tasks:
         for row in run.rows_of(*task.name):
-            how, of = form(row, task), ", ".join(filter(None, (row.estimand or row.contrast, *row.groups.values())))
-            numbers = [row.estimate.shown(how), row.narrow.interval(how), cell(row.estimate.p_holm, P)]
-            mark = dot(row, task, unfit)
-            lines.append([task.measure, of, *numbers, mark, f"{row.n:,}", f"{row.unscored:,}"])
+            of = ", ".join(filter(None, (row.estimand or row.contrast, *row.groups.values())))
+            numbers = [row.shown(row.form), row.narrow.interval(row.form), cell(row.p_holm, P)]
+            lines.append([task.measure, of, *numbers, dot(row), f"{row.n:,}", f"{row.unscored:,}"])
     if lines:
         heads = ["measure", "what", "value [95 % interval]", "in these sentences", "p_holm", " ", "n", "unscored"]
         shown = [n for n, _ in enumerate(heads) if n != 3 or any(row[3] != "–" for row in lines)]
@@ -137,11 +132,9 @@ def _judged_table(run: StoredRun, tasks: Sequence[TaskRecord], unfit: bool) -> I
         yield table([heads[n] for n in shown], cut, left=("measure", "what", " "), padding=(0, 1, 0, 0))
 
 
-def _nested(
-    by: list[str], within: str, rows: Sequence[ValueRecord]
-) -> Iterator[tuple[list[str], str, dict[str, ValueRecord]]]:
+def _nested(by: list[str], within: str, rows: Sequence[Row]) -> Iterator[tuple[list[str], str, dict[str, Row]]]:
     """The rows of all measures, by labels and part: all items first, then each group before its parts."""
-    cells: dict[tuple[tuple[str, ...], str], dict[str, ValueRecord]] = {}
+    cells: dict[tuple[tuple[str, ...], str], dict[str, Row]] = {}
     for row in rows:
         labels = tuple(row.groups.get(group, "") for group in by)
         cells.setdefault((labels, row.groups.get(within, "")), {})[row.measure] = row
@@ -151,11 +144,11 @@ def _nested(
         yield [label or "all" for label in labels], part, cells[labels, part]
 
 
-def _distribution(labels: pd.DataFrame, rows: Sequence[ValueRecord]) -> Iterator[RenderableType]:
+def _distribution(labels: pd.DataFrame, rows: Sequence[Row]) -> Iterator[RenderableType]:
     """Labels by set, then the two scores, as in Anantaprayoon et al. (2024), Table 3."""
     yield line("Output distribution: labels in the sets PS (pro), AS (anti) and NS (non)", "bold")
     whole = {row.measure: row for row in rows if not row.groups}
-    scores = [whole[name].estimate.shown(".3f") if name in whole else "–" for name in ("fraction-neutral", "nli-coal")]
+    scores = [whole[name].shown(".3f") if name in whole else "–" for name in ("fraction-neutral", "nli-coal")]
     lines = []
     for group, part in labels.groupby("set", sort=False):
         cells = [estimate(row).shown(".3f") for row in part.to_dict("records")]

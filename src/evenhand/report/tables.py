@@ -16,8 +16,7 @@ from evenhand.analysis.hypotheses import Claim
 from evenhand.formats.escaping import markdown
 from evenhand.report.corpus import around, cautions, lean, number_tested, percent, shares, size
 from evenhand.report.page import readings
-from evenhand.runs.record import Finding, TaskRecord
-from evenhand.runs.values import ValueRecord
+from evenhand.runs.record import Finding
 from evenhand.stats.estimate import Estimate
 
 
@@ -61,11 +60,6 @@ def cell(value: Any, form: str) -> str:
 def estimate(row: Mapping[Any, Any], value: str = "value", prefix: str = "") -> Estimate:
     """The value in a row of a frame, with the interval that is next to it."""
     return Estimate(row[value], row[f"{prefix}low"], row[f"{prefix}high"])
-
-
-def form(row: ValueRecord, task: TaskRecord) -> str:
-    """How a value is printed: signed where it can be of either sign."""
-    return "+.3f" if row.neutral == 0 and (task.signed or row.contrast or row.estimand) else ".3f"
 
 
 VERDICTS = {"fine": "green", "not tested": "dim", "careful": "yellow", "unfit": "bold red"}

@@ -33,9 +33,9 @@ from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.json_files import RESTORE, plain_json, rescore
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
+from evenhand.runs.rows import Row, headline_task, make_rows
 from evenhand.runs.staging import GATE, NEXT, PAGE, VOUCHED, replaced
 from evenhand.runs.values import ValueRecord, complete_values, read_values, records_of, with_families
-from evenhand.stats.verdict import decide
 
 ANSWERS = "answers.sqlite"
 ITEMS = ("dataset", "id", "text", "other")
@@ -106,27 +106,35 @@ class StoredRun(Shown):
         found = self._by_task.get((dataset, measure))
         return self.scores.iloc[:0] if found is None else found.copy(deep=False)
 
-    def values_of(self, dataset: str, measure: str = "") -> list[ValueRecord]:
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Every number of the run, with its verdict."""
+        return list(make_rows(self._values, self.record, self.scores_of))
+
+    def values_of(self, dataset: str, measure: str = "") -> list[Row]:
         """The measure's own values on one dataset, by one measure or by all; first of all items, then by group."""
-        mine = [v for v in self._values if v.dataset == dataset and measure in ("", v.measure)]
-        return [v for v in mine if not v.contrast and not v.estimand]
+        return [row for row in self.rows if row.dataset == dataset and measure in ("", row.measure) and not row.judged]
 
-    def rows_of(self, dataset: str, measure: str) -> list[ValueRecord]:
+    def rows_of(self, dataset: str, measure: str) -> list[Row]:
         """Stereotype and default, of all items and by group, then women minus men by kind: core.estimands."""
-        mine = [v for v in self._values if (v.dataset, v.measure) == (dataset, measure)]
-        return [v for v in mine if v.contrast or v.estimand]
+        return [row for row in self.rows if row.task.name == (dataset, measure) and row.judged]
 
-    def contrasts_of(self, dataset: str, measure: str) -> list[ValueRecord]:
+    def contrasts_of(self, dataset: str, measure: str) -> list[Row]:
         """The mean differences between partners, by group; none where the dataset has no partners."""
-        return [v for v in self.rows_of(dataset, measure) if v.contrast]
+        return [row for row in self.rows_of(dataset, measure) if row.contrast]
+
+    def main_rows(self, dataset: str, measure: str) -> list[Row]:
+        """What a task is judged by: see runs.rows."""
+        return [row for row in self.rows if row.main and row.task.name == (dataset, measure)]
+
+    def headline_task(self, dataset: str) -> TaskRecord:
+        """The task that a dataset is judged by."""
+        return headline_task(self.record, dataset, self.scores_of)
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:
         """The values as in results.json, and `lean`: on which side of neutral, by the rule of stats.verdict."""
-        unfit = {task.name: self.record.unfit(task) for task in self.record.tasks}
-        return [
-            {**v.row(), "lean": decide(v.estimate, v.at, unfit=unfit[v.dataset, v.measure]).word} for v in self._values
-        ]
+        return [{**v.row(), "lean": row.verdict.word} for v, row in zip(self._values, self.rows, strict=True)]
 
     @cached_property
     def values(self) -> pd.DataFrame:
@@ -267,7 +275,7 @@ def write(
         if task.name in fresh:
             rows += records_of(fresh[task.name], task)
         elif kept is not None:
-            rows += [*kept.values_of(*task.name), *kept.rows_of(*task.name)]
+            rows += [value for value in kept._values if (value.dataset, value.measure) == task.name]
     rows = with_families(rows, record.tasks)
     frame = _frame(results)
     read = pd.DataFrame([(name, i.id, *texts(i)) for name, of in items.items() for i in of], columns=list(ITEMS))

@@ -65,17 +65,6 @@ class ValueRecord:
         known: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(Estimate)}
         return Estimate(**known | {name: math.nan for name, number in known.items() if number is None})
 
-    @property
-    def narrow(self) -> Estimate:
-        """The value with the interval in these sentences, where its own covers others."""
-        low, high = (math.nan if end is None else end for end in (self.narrow_low, self.narrow_high))
-        return replace(self.estimate, low=low, high=high)
-
-    @property
-    def at(self) -> float:
-        """The neutral value; NaN where there is none."""
-        return math.nan if self.neutral is None else self.neutral
-
     def row(self) -> dict[str, Any]:
         """The value as results.json has it."""
         row = asdict(self)

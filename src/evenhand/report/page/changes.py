@@ -5,10 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
-from evenhand.analysis.change import FEMALE_MALE, ONE_TRAINING, changed, row_label, way
-from evenhand.analysis.summary import chief, main_rows
+from evenhand.analysis.change import ONE_TRAINING, Change, changes
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.measure import Better
 from evenhand.report.page import readings
@@ -37,7 +34,7 @@ class Move:
     """Whether it is one of the numbers that its dataset is judged by; the table has the others, too."""
     better: Better
     way: str
-    """What happened: see analysis.change.way."""
+    """What happened: see analysis.change.Change."""
     needed: int = 0
     models: tuple[str, ...] = ()
     """The names of two models that nobody made one from the other: then nothing "changed", they differ."""
@@ -80,34 +77,29 @@ class Move:
         return "" if self.way in ("same", "few") or math.isnan(self.p_holm) else f"{probability(self.p_holm)}, adjusted"
 
 
-def moves(changes: pd.DataFrame, run: StoredRun, models: Sequence[str] = ()) -> dict[tuple[str, ...], Move]:
-    """The rows of analysis.change.changed by dataset, measure and group; `run` is one of the two.
+def moves(rows: Sequence[Change], run: StoredRun, models: Sequence[str] = ()) -> dict[tuple[str, ...], Move]:
+    """The changes by dataset, measure and group; `run` is one of the two.
 
     `models` has their names, unless one was made from the other.
     """
     found: dict[tuple[str, ...], Move] = {}
     neutral = {task.name: _neutral(run, task) for task in run.record.tasks}
-    main = {
-        (*task.name, bool(row.contrast), row_label(row.groups, row.estimand))
-        for task in (chief(run, dataset) for dataset in run.datasets)
-        for row in main_rows(run, task)
-    }
-    for row in changes.to_dict("records"):
-        dataset, measure, group = (str(row[name]) for name in ("dataset", "measure", "group"))
-        task = run.task(dataset, measure.removesuffix(FEMALE_MALE))
-        paired = measure.endswith(FEMALE_MALE)
-        change = Number(float(row["change"]), float(row["low"]), float(row["high"]))
-        zero = float(row["neutral"]) if paired or row["estimand"] else neutral[task.name]
-        signed = zero != 0.5 and (paired or bool(row["estimand"]) or task.signed)
-        before, after = (Number(float(row[name]), neutral=zero, signed=signed) for name in ("before", "after"))
-        found[dataset, measure, group] = Move(
-            *(dataset, measure, group, group_words(task, group)),
-            *(before, after, change),
-            *(float(row["p"]), float(row["p_holm"])),
-            main=(*task.name, paired, group) in main,
+    main = {(*row.task.name, bool(row.contrast), row.label) for row in run.rows if row.headline}
+    for row in rows:
+        task, judged = run.task(row.dataset, row.measure), bool(row.contrast or row.estimand)
+        zero = row.neutral if judged else neutral[task.name]
+        before, after = (
+            Number(value, neutral=zero, signed=zero != 0.5 and (judged or task.signed))
+            for value in (row.before, row.after)
+        )
+        found[row.dataset, row.name, row.group] = Move(
+            *(row.dataset, row.name, row.group, group_words(task, row.group)),
+            *(before, after, Number(row.change, row.low, row.high)),
+            *(row.p, row.p_holm),
+            main=(*task.name, bool(row.contrast), row.group) in main,
             better=task.better,
-            way=way(row),
-            needed=int(row["needed"]),
+            way=row.way,
+            needed=row.needed,
             models=tuple(models),
         )
     return found
@@ -125,8 +117,7 @@ def group_words(task: TaskRecord, group: str) -> str:
 
 def _neutral(run: StoredRun, task: TaskRecord) -> float:
     """The value that nearer and farther refer to; NaN where they have no meaning."""
-    neutral = run.values_of(*task.name)[0].neutral
-    return math.nan if neutral is None or mixed(run.scores_of(*task.name), task) else neutral
+    return math.nan if mixed(run.scores_of(*task.name), task) else run.values_of(*task.name)[0].neutral
 
 
 @dataclass(frozen=True)
@@ -160,7 +151,7 @@ class Changed:
 
     def __init__(self, runs: Sequence[StoredRun], names: Sequence[str], record: Mapping[str, Any] | None):
         self.names = names
-        self.moves = moves(changed(runs[0], runs[1]), runs[0], names if record is None else ())
+        self.moves = moves(changes(runs[0], runs[1]), runs[0], names if record is None else ())
         self.record = record
         self.gained, self.lost = self._main("gained"), self._main("lost")
         self.same = self._main("same", "changed", "few")

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenhand.analysis.summary import chief
 from evenhand.report.page import readings
 from evenhand.report.page.section import Measured
 
@@ -48,7 +47,7 @@ def items_of(members: Sequence[Measured]) -> list[Items]:
 
 
 def _items(members: Sequence[Measured]) -> Items:
-    wanted = chief(members[0].runs[0], members[0].dataset).name
+    wanted = members[0].runs[0].headline_task(members[0].dataset).name
     first = next((section for section in members if section.key == wanted), members[0])
     rows = first.items[0]
     index = pd.Index(rows["id_female"] if first.paired else rows["id"])

@@ -1,11 +1,10 @@
 """A number as the page shows it: value, interval, number of items, and format."""
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from evenhand.runs.record import RunRecord, TaskRecord
-from evenhand.runs.values import ValueRecord
+from evenhand.runs.rows import Row
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import Verdict, decide
 
@@ -51,12 +50,11 @@ class Number(Estimate):
         return "+.3f" if self.signed else ".3f"
 
 
-def number(row: ValueRecord, task: TaskRecord, run: RunRecord) -> Number:
-    """A value of a run as a number, signed where it can be of either sign."""
-    signed = row.at == 0 and (task.signed or bool(row.contrast or row.estimand))
-    prior = math.nan if row.prior is None else row.prior
-    how: dict[str, Any] = {"neutral": row.at, "signed": signed, "unfit": run.unfit(task), "unit": task.unit}
-    return Number(**asdict(row.estimate), here=row.narrow, prior=prior, **how)
+def number(row: Row) -> Number:
+    """A row of a run as a number."""
+    known: dict[str, Any] = {field.name: getattr(row, field.name) for field in fields(Estimate)}
+    how: dict[str, Any] = {"neutral": row.neutral, "signed": row.form[0] == "+", "unfit": row.unfit}
+    return Number(**known, here=row.narrow, prior=row.prior, unit=row.task.unit, **how)
 
 
 def probability(p: float) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenhand.analysis.change import row_label
 from evenhand.core.files import public_path, read_parsed
 from evenhand.gate.verdict import CODES, worst
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, TaskRecord
+from evenhand.runs.rows import row_label
 
 
 def facts(run: StoredRun) -> list[tuple[str, str]]:

@@ -11,7 +11,6 @@ from evenhand.analysis import paired
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.analysis.reference import compared
-from evenhand.analysis.summary import judged_by
 from evenhand.core.contrasts import pairs
 from evenhand.report.page import examples, readings
 from evenhand.report.page.changes import Move
@@ -20,9 +19,10 @@ from evenhand.report.page.provenance import judged_rows
 from evenhand.report.page.readings import DIFFERENCE, Reading, Verdict, verdict
 from evenhand.report.page.scale import IntervalScale, domain, strip
 from evenhand.report.page.trust import LEVELS, Trust, trust
-from evenhand.report.page.value_tables import Key, Row, Table, by_sample, table
+from evenhand.report.page.value_tables import Key, Table, TableRow, by_sample, table
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import judged_group
 from evenhand.runs.values import mixed
 
 NOTHING = Number(math.nan)
@@ -92,10 +92,7 @@ class Measured:
     @cached_property
     def _results(self) -> list[dict[tuple[tuple[str, str], ...], Number]]:
         found = [run.values_of(self.dataset, self.measure) for run in self.runs]
-        return [
-            {tuple(row.groups.items()): number(row, self.task, run.record) for row in rows}
-            for run, rows in zip(self.runs, found, strict=True)
-        ]
+        return [{tuple(row.groups.items()): number(row) for row in rows} for rows in found]
 
     @cached_property
     def _rows(self) -> dict[Key, tuple[Number, ...]]:
@@ -104,7 +101,7 @@ class Measured:
         for place, run in enumerate(self.runs):
             for row in run.rows_of(*self.key):
                 key = Key(row.estimand, row.contrast, tuple(row.groups.items()))
-                found.setdefault(key, [NOTHING] * len(self.runs))[place] = number(row, self.task, run.record)
+                found.setdefault(key, [NOTHING] * len(self.runs))[place] = number(row)
         return {key: tuple(numbers) for key, numbers in found.items()}
 
     @property
@@ -121,7 +118,7 @@ class Measured:
         """The lines of the scorecard: stereotype, default, and women minus men by group; or else the value of all."""
         shown = [key for key in self._rows if key.main or key.contrast]
         if not shown:
-            mine = tuple(judged_by(self.task).items())
+            mine = tuple(judged_group(self.task).items())
             whole = mine if all(mine in found for found in self._results) else ()
             return [self._line(Key("", "", whole), tuple(found.get(whole, NOTHING) for found in self._results))]
         return [self._line(key, self._rows[key]) for key in shown]
@@ -167,7 +164,7 @@ class Measured:
         if len(self.runs) < 3 or self.key not in comparable(self.runs[0]):
             return {}
         rows = side_by_side(self.runs, self.dataset, self.measure)
-        shown = rows if self._rows or judged_by(self.task) else rows[rows["total"]]
+        shown = rows if self._rows or judged_group(self.task) else rows[rows["total"]]
         return {str(label): tuple(part["mark"]) for label, part in shown.groupby(rows.columns[0], sort=False)}
 
     def _move(self, key: Key) -> Move | None:
@@ -176,7 +173,7 @@ class Measured:
     @cached_property
     def tables(self) -> list[Table]:
         """Stereotype and default, of all items and by group, where they are told apart; the measure's own values."""
-        rows = [Row((key.words or "all",), numbers, self._move(key)) for key, numbers in self._rows.items()]
+        rows = [TableRow((key.words or "all",), numbers, self._move(key)) for key, numbers in self._rows.items()]
         both = any(key.estimand for key in self._rows)
         caption = "Stereotype and default" if both else "Women minus men, partner by partner"
         first = [Table(caption, ("row",), tuple(rows), self.reading)] if rows else []
@@ -186,15 +183,15 @@ class Measured:
     def _own_values(self) -> list[Table]:
         """The measure's own values by group, all items first; then what lies within groups."""
         within = self.task.within
-        levels: dict[tuple[str, ...], list[Row]] = {}
+        levels: dict[tuple[str, ...], list[TableRow]] = {}
         for of in dict.fromkeys(of for found in self._results for of in found):
             numbers = tuple(found.get(of, NOTHING) for found in self._results)
             names, labels = tuple(name for name, _ in of), tuple(label for _, label in of)
             move = None if self.paired or (within and within in names) else self._move(Key("", "", of))
-            levels.setdefault(names, []).append(Row(labels, numbers, move))
+            levels.setdefault(names, []).append(TableRow(labels, numbers, move))
         whole = levels.pop((), [])
         groups = next((names for names in levels if within not in names or not within), tuple(self.by) or ("items",))
-        first = [Row(("all",) * len(groups), row.numbers, row.move) for row in whole] + levels.pop(groups, [])
+        first = [TableRow(("all",) * len(groups), row.numbers, row.move) for row in whole] + levels.pop(groups, [])
         caption = ("Values by group" if self._rows else "By group") if self.by else "All items"
         return [
             table(caption, groups, first, self.values),

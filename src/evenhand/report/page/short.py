@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from evenhand.analysis.summary import chief
 from evenhand.core.dataset import base_name
 from evenhand.report.page import readings
 from evenhand.report.page.section import Line, Measured
@@ -21,7 +20,7 @@ OF_ALL_KINDS = ("crows-pairs", "stereoset")
 
 def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Line]]:
     """The lines of the measure that each dataset is judged by: datasets that lean first, each with its main numbers."""
-    chosen = [section for section in sections if section.task == chief(section.runs[0], section.dataset)]
+    chosen = [section for section in sections if section.task == section.runs[0].headline_task(section.dataset)]
     first = {s.key: min(TONES.index(line.verdicts[-1].tone) for line in s.lines if line.main) for s in chosen}
     found = [(s, line) for s in sorted(chosen, key=lambda s: first[s.key]) for line in s.lines]
     for s in sections:  # below the labels that a classifier is judged by, those that are judged with them

@@ -36,8 +36,7 @@ def named(track: Track, curve: Curve) -> str:
 
 def numbers(track: Track, curve: Curve) -> list[Number]:
     """The value of each checkpoint, as pages show numbers."""
-    both = zip(curve.values, track.runs, strict=True)
-    return [number(value, curve.task, run.record) for value, run in both]
+    return [number(row) for row in curve.values]
 
 
 def became(track: Track, row: Mapping[Any, Any]) -> str:

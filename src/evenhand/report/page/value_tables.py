@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from evenhand.analysis.change import row_label
 from evenhand.report.page import readings
 from evenhand.report.page.changes import Move
 from evenhand.report.page.numbers import Number
 from evenhand.report.page.readings import Reading
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import row_label
 from evenhand.runs.values import rows_from
 
 ROWS = 400
@@ -44,7 +44,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row of a table: the labels of a group, in words, and for each run its number."""
 
     labels: tuple[str, ...]
@@ -58,7 +58,7 @@ class Table:
 
     caption: str
     names: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     reading: Reading
     left_out: int = 0
 
@@ -78,14 +78,14 @@ class Table:
         return any(row.move for row in self.rows)
 
 
-def table(caption: str, groups: Sequence[str], rows: Sequence[Row], reading: Reading) -> Table:
+def table(caption: str, groups: Sequence[str], rows: Sequence[TableRow], reading: Reading) -> Table:
     """A table of as many rows as fit; a group with one label alone is in the caption, not in a column."""
     labels = [{row.labels[place] for row in rows} - {"all"} for place in range(len(groups))]
     shown = [place for place, found in enumerate(labels) if len(found) != 1] or [0]
     alone = [_alone(groups[place], min(found), reading) for place, found in enumerate(labels) if place not in shown]
     names = tuple(groups[place] for place in shown)
     cut = tuple(
-        Row(tuple(readings.group(groups[place], row.labels[place]) for place in shown), row.numbers, row.move)
+        TableRow(tuple(readings.group(groups[place], row.labels[place]) for place in shown), row.numbers, row.move)
         for row in rows[:ROWS]
     )
     return Table(", ".join(filter(None, [caption, *alone])), names, cut, reading, max(0, len(rows) - ROWS))
@@ -109,7 +109,7 @@ def by_sample(task: TaskRecord, runs: Sequence[pd.DataFrame], reading: Reading) 
                         key = (_sample(name, str(label), part), value.estimand)
                         mine = rows.setdefault(key, [Number(math.nan)] * len(runs))
                         mine[place] = Number(value.value, value.low, value.high, value.n, value.unscored)
-        found = tuple(Row(labels, tuple(numbers)) for labels, numbers in rows.items())
+        found = tuple(TableRow(labels, tuple(numbers)) for labels, numbers in rows.items())
         caption = f"Stereotype and default by {readings.group_name(name)}; intervals are over the rest"
         yield Table(caption, (name, "row"), found, reading)
 

@@ -82,9 +82,9 @@ def orderings(of: str, compared: Iterable[tuple[Pair, Values]], seed: int = 0) -
     pairs, rows = [], []
     for pair, values in compared:
         pairs.append(pair)
-        rows.append(values.row(generator(seed, {"models": " ".join(pair)}), same=False))
-    adjusted = holm([row["p"] for row in rows])
-    shown = [row["low"] > 0 and p < ALPHA for row, p in zip(rows, adjusted, strict=True)]
+        rows.append(values.difference(generator(seed, {"models": " ".join(pair)}), same=False))
+    adjusted = holm([row.p for row in rows])
+    shown = [row.low > 0 and p < ALPHA for row, p in zip(rows, adjusted, strict=True)]
     told = f"{of}: {sum(shown)} of {len(pairs)} published orderings of two models are shown (p adjusted by Holm)."
     open_ = [f"{one} above {other}" for (one, other), is_shown in zip(pairs, shown, strict=True) if not is_shown]
     return f"{told} Not shown: {'; '.join(open_)}." if open_ else told

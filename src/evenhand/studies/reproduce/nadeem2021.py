@@ -56,7 +56,7 @@ def _cells(name: str, run: Run, published: Mapping[str, Any]) -> Iterator[dict[s
                 if task == "overall" and value.groups:  # which is not published
                     continue
                 told = published[task] if task == "overall" else published[task][group]
-                ours = {end: 100 * getattr(value.estimate, end) for end in ("value", "low", "high")}
+                ours = {end: 100 * getattr(value, end) for end in ("value", "low", "high")}
                 found = versus(told[f"{what} Score"], ours)
                 if abs(found["difference"]) < ROUNDING:
                     found["difference"] = 0.0

@@ -1,0 +1,153 @@
+"""The numbers of a run, each with all that follows from it: what shows, exports or judges a run is made of these."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+import pandas as pd
+
+from evenhand.core.measure import LAST
+from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
+from evenhand.runs.values import ValueRecord, mixed
+from evenhand.stats.estimate import Estimate
+from evenhand.stats.verdict import Verdict, decide, size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row(Estimate):
+    """A number of a run: of all items, or of those with the labels `groups`. NaN means no number.
+
+    With `contrast`, the mean difference between partners ("female - male"); n counts pairs, and neutral is 0. With
+    `estimand`, stereotype or default: core.estimands.
+    """
+
+    task: TaskRecord
+    audit: AuditRecord = field(repr=False)
+    model: str
+    fingerprint: str
+    groups: Mapping[str, str]
+    contrast: str
+    estimand: str
+    neutral: float
+    """NaN where there is none."""
+    narrow: Estimate
+    """The value with the interval in these sentences, where its own covers others."""
+    prior: float
+    """See core.scores.Value."""
+    verdict: Verdict
+    main: bool
+    """Whether its task is judged by it."""
+    headline: bool
+    """Whether its dataset is judged by it: a main row of the measure of the lowest rank."""
+
+    @property
+    def dataset(self) -> str:
+        """The dataset that was measured on."""
+        return self.task.dataset
+
+    @property
+    def measure(self) -> str:
+        """The measure."""
+        return self.task.measure
+
+    @property
+    def judged(self) -> bool:
+        """Whether it is a stereotype, a default or a contrast, and not a value as the measure defines it."""
+        return bool(self.contrast or self.estimand)
+
+    @property
+    def part(self) -> bool:
+        """Whether it is the value of a part within a group, such as one profession."""
+        return bool(self.task.within) and self.task.within in self.groups
+
+    @property
+    def unfit(self) -> bool:
+        """Whether the doctor found the model unfit for what the task measures."""
+        return self.audit.unfit_for(self.task)
+
+    @property
+    def leans(self) -> bool:
+        """Whether it leans, to one side or the other."""
+        return self.verdict.side != 0
+
+    @property
+    def size(self) -> str:
+        """How large the lean is: stats.verdict.size; empty where it does not lean."""
+        return size(self, self.neutral, self.task.unit) if self.leans else ""
+
+    @property
+    def form(self) -> str:
+        """How it is printed: signed where it can be of either sign."""
+        return "+.3f" if self.neutral == 0 and (self.task.signed or self.judged) else ".3f"
+
+    @property
+    def label(self) -> str:
+        """What it is called among the rows of its task."""
+        return row_label(self.groups, self.estimand)
+
+    @property
+    def of(self) -> str:
+        """The items it is about, in words."""
+        labels = ", ".join(f"{group} {label}" for group, label in self.groups.items())
+        return ", ".join(filter(None, (self.estimand, self.contrast, labels))) or "all items"
+
+    @property
+    def key(self) -> tuple[tuple[str, str], ...]:
+        """What tells it apart from the other rows of its task."""
+        more = {"contrast": self.contrast, "estimand": self.estimand}
+        return (*self.groups.items(), *((name, of) for name, of in more.items() if of))
+
+
+def row_label(groups: Mapping[str, str], estimand: str = "") -> str:
+    """What a row is called: its labels and what is estimated; "all" for a value of all items."""
+    return ", ".join(filter(None, (*groups.values(), estimand))) or "all"
+
+
+def make_rows(
+    values: Sequence[ValueRecord], record: RunRecord, scores_of: Callable[[str, str], pd.DataFrame]
+) -> Iterator[Row]:
+    """The rows of a run from its results.json and its record; its scores say which measures have a direction."""
+    by_task = {task.name: [v for v in values if (v.dataset, v.measure) == task.name] for task in record.tasks}
+    datasets = dict.fromkeys(task.dataset for task in record.tasks)
+    headline = {headline_task(record, dataset, scores_of).name for dataset in datasets}
+    for task in record.tasks:
+        audit, main = record.audit_of(task), _main(by_task[task.name], task)
+        for value in by_task[task.name]:
+            found, neutral = value.estimate, math.nan if value.neutral is None else value.neutral
+            low, high = (math.nan if end is None else end for end in (value.narrow_low, value.narrow_high))
+            yield Row(
+                **asdict(found),
+                **{name: getattr(value, name) for name in ("model", "fingerprint", "groups", "contrast", "estimand")},
+                task=task,
+                audit=audit,
+                neutral=neutral,
+                narrow=replace(found, low=low, high=high),
+                prior=math.nan if value.prior is None else value.prior,
+                verdict=decide(found, neutral, unfit=audit.unfit_for(task)),
+                main=value in main,
+                headline=value in main and task.name in headline,
+            )
+
+
+def headline_task(record: RunRecord, dataset: str, scores_of: Callable[[str, str], pd.DataFrame]) -> TaskRecord:
+    """The task that a dataset is judged by: the measure of the lowest rank that has a direction."""
+    tasks = [task for task in record.tasks if task.dataset == dataset]
+    return min(tasks, key=lambda task: LAST if mixed(scores_of(*task.name), task) else task.rank)
+
+
+def judged_group(task: TaskRecord) -> dict[str, str]:
+    """The group that a task is judged by: of a dataset about several kinds of bias, the part about gender."""
+    return {"bias_type": "gender"} if task.by == ("bias_type",) else {}
+
+
+def _main(values: Sequence[ValueRecord], task: TaskRecord) -> list[ValueRecord]:
+    """What a task is judged by: stereotype and default of all items, the headline first.
+
+    Where there is no stereotype to tell from a default: women minus men by group, or else the value of all items,
+    or of those about gender.
+    """
+    both = [value for value in values if value.estimand and not value.groups]
+    contrasts = [value for value in values if value.contrast]
+    own = [value for value in values if not value.contrast and not value.estimand]
+    whole = [value for value in own if value.groups == judged_group(task)] or [v for v in own if not v.groups]
+    return both or contrasts or whole
