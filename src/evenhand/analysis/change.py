@@ -214,8 +214,8 @@ def _of_row(row: ItemRow) -> Means:
     clusters, crossed, _ = row.ways
     factor = row.scale.factor(row.estimand)
     before, after = (row.scale.neutral + factor * (row.values(name) - row.scale.neutral) for name in ("d", "d_after"))
-    how: dict[str, Any] = {"neutral": row.scale.neutral, "better": 0.0, "crossed": crossed, "sets": row.sets}
-    return Means(before, after, clusters, **how, unit=row.scale.unit)
+    towards = (row.scale.neutral, 0.0)
+    return Means(before, after, clusters, *towards, crossed=crossed, sets=row.sets, unit=row.scale.unit)
 
 
 def _items(

@@ -3,8 +3,8 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -98,9 +98,9 @@ def findings(run: StoredRun, *, frequency: Mapping[str, float] | None = None) ->
 def _of(
     scores: pd.DataFrame, by: str, task: TaskRecord, numbers: Mapping[str, Mapping[str, float]], unfit: bool
 ) -> Findings:
-    how: dict[str, Any] = {"by": by, "cluster": task.cluster, "seed": task.seed, "what": ["difference"]}
+    against = partial(workforce.against, scores, by=by, cluster=task.cluster, seed=task.seed, what=["difference"])
     ranks = paired.signed_ranks(paired.pairs(scores), by)
-    confounds = {k: workforce.against(scores, v, within=False, **how) for k, v in numbers.items() if task.cluster}
+    confounds = {k: against(v, within=False) for k, v in numbers.items() if task.cluster}
     if by != "prof_gender":
         return Findings(task.dataset, by, ranks, confounds=confounds)
     agreeing = paired.agreeing(scores)
@@ -111,7 +111,7 @@ def _of(
         by,
         ranks,
         claims=[] if agreeing or unfit else hypotheses.evaluate(scores, seed=task.seed),
-        workforce={country: workforce.against(scores, share, **how) for country, share in shares.items()},
+        workforce={country: against(share) for country, share in shares.items()},
         confounds=confounds,
         agreeing=agreeing,
         agreement=summary(decompose(scores), seed=task.seed) if crossed else pd.DataFrame(),

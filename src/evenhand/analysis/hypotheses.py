@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 
@@ -92,5 +91,5 @@ def _estimate(part: pd.DataFrame, jobs: str, gender: str, seed: int) -> Estimate
     rng = generator(seed, {"prof_gender": jobs, "gender": gender})
     ways = [part[name].astype(str).tolist() for name in SAMPLES if name in part]
     crossed = ways if all(len(set(way)) >= FEWEST_SAMPLED for way in ways) else []  # as in core.estimands
-    how: dict[str, Any] = {"crossed": crossed, "sets": [""] * len(part)}
-    return mean_estimate(part["score"].to_numpy(), part["profession"].tolist(), rng, **how)
+    one_set = [""] * len(part)
+    return mean_estimate(part["score"].to_numpy(), part["profession"].tolist(), rng, crossed=crossed, sets=one_set)

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
@@ -41,7 +40,7 @@ def signed_ranks(paired: pd.DataFrame, by: str = "prof_gender") -> pd.DataFrame:
     `w` is the sum of positive ranks, `r` has a direction (over pairs that differ), `r_printed` and `p_printed` are as
     in its tables. That p takes pairs of one profession for independent, which they are not: no verdict rests on it.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for label, part in paired.dropna(subset="difference").groupby(by):
         found = signed_rank(part["difference"].to_numpy())
         printed = {"w": found.w, "r": found.r, "r_printed": found.r_as_printed, "p_printed": found.p}

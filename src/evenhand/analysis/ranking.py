@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,7 +40,7 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
     unfit = ["unfit" if run.record.unfit(run.task(dataset, measure)) else "" for run in runs]
     ranked = not of_two_kinds(runs) and not any(unfit)
     marks = _marks(frames, task, len(values[0])) if ranked else {}
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for number, value in enumerate(values[0]):
         label = row_label(value.groups, value.estimand)
         by = value.groups if value.contrast else task.by

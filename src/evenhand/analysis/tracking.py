@@ -149,7 +149,7 @@ def neighbours(track: Track) -> pd.DataFrame:
     tasks = {curve.task.name: curve.task for curve in track.curves}
     found = [each for task in tasks.values() for each in _changes(track, task)]
     rows = adjust_families([row for _, row in found], family=lambda row: "training")
-    ends = {name: [ends[name] for ends, _ in found] for name in ("start", "end", "neighbours")}
+    ends = {name: [each[place] for each, _ in found] for place, name in enumerate(("start", "end", "neighbours"))}
     return changes_frame(rows, ends).assign(way=["unfit" if row.unfit else row.way for row in rows])
 
 
@@ -164,12 +164,12 @@ def _values(run: StoredRun, task: TaskRecord) -> dict[str, Row]:
     return {row.label: row for row in run.main_rows(*task.name)}
 
 
-def _changes(track: Track, task: TaskRecord) -> Iterator[tuple[dict[str, Any], Change]]:
+def _changes(track: Track, task: TaskRecord) -> Iterator[tuple[tuple[str, str, bool], Change]]:
     wanted = {curve.key for curve in track.curves if curve.task == task}
     last = len(track.runs) - 1
     steps = [(n, n + 1) for n in range(last)] + ([(0, last)] if last > 1 else [])
     for start, end in steps:
-        ends = {"start": track.labels[start], "end": track.labels[end], "neighbours": end == start + 1}
+        ends = (track.labels[start], track.labels[end], end == start + 1)
         left = set(wanted)
         for row in differences(track.runs[start], track.runs[end], *task.name):
             if (key := (row.dataset, row.name, row.group)) in left:
@@ -179,6 +179,5 @@ def _changes(track: Track, task: TaskRecord) -> Iterator[tuple[dict[str, Any], C
                 break
 
 
-def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
-    return rows
+def _plain(frame: pd.DataFrame) -> object:
+    return json.loads(frame.to_json(orient="records", double_precision=15))

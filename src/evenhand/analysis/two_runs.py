@@ -149,9 +149,9 @@ class Means(Values):
         def chosen(labels: Sequence[str]) -> list[str]:
             return [str(label) for label in np.asarray(labels, dtype=str)[which]]
 
-        sets = None if self.sets is None else chosen(self.sets)
-        ways: dict[str, Any] = {"clusters": chosen(self.clusters), "crossed": [chosen(way) for way in self.crossed]}
-        return replace(self, before=self.before[which], after=self.after[which], sets=sets, **ways)
+        sets, crossed = None if self.sets is None else chosen(self.sets), [chosen(way) for way in self.crossed]
+        ends = replace(self, before=self.before[which], after=self.after[which])
+        return replace(ends, clusters=chosen(self.clusters), crossed=crossed, sets=sets)
 
     @property
     def fewest(self) -> int:

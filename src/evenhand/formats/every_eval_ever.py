@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from evenhand.errors import RunError, UnknownName
 from evenhand.formats.facts import facts, short
@@ -72,7 +71,7 @@ def _when(run: StoredRun) -> str:
         raise RunError(f"'{run.path}' has the time '{text}', which is not a date. {rescore(run.path)}") from error
 
 
-def _model(run: StoredRun) -> dict[str, Any]:
+def _model(run: StoredRun) -> dict[str, object]:
     told = {key: str(value) for key, value in run.record.loaded.items() if value is not None}
     model = {"name": run.record.model, "id": run.record.model}
     owner, slash, _ = run.record.model.partition("/")
@@ -87,7 +86,7 @@ def _model(run: StoredRun) -> dict[str, Any]:
     }
 
 
-def _result(row: Row) -> dict[str, Any]:
+def _result(row: Row) -> dict[str, object]:
     task = row.task
     samples = task.kinds.samples if task.kinds and (row.contrast or row.estimand) else ()
     clusters = " and ".join(name for name in (task.cluster, task.crossed, *samples) if name)
@@ -122,7 +121,7 @@ def _result(row: Row) -> dict[str, Any]:
     }
 
 
-def _data(task: TaskRecord) -> dict[str, Any]:
+def _data(task: TaskRecord) -> dict[str, object]:
     told = {
         "version": task.dataset_version,
         "options": json.dumps(task.dataset_options, sort_keys=True, ensure_ascii=False),
@@ -132,7 +131,7 @@ def _data(task: TaskRecord) -> dict[str, Any]:
     return {"dataset_name": task.dataset, "source_type": "other", "additional_details": details}
 
 
-def _measure(row: Row) -> dict[str, Any]:
+def _measure(row: Row) -> dict[str, object]:
     task = row.task
     low, high = task.bounds
     direction: str = task.better

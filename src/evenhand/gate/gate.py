@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from evenhand.analysis.change import FEMALE_MALE
 from evenhand.core.dataset import base_name
@@ -198,15 +198,14 @@ class Gate:
             there = found.get(group, evidence.NONE)
             reason = unfit or evidence.undecidable(there, most)
             verdict = "undecided" if reason else decided(there.low, there.high, *rule.tolerated)
-            named: dict[str, Any] = {"dataset": dataset, "measure": rule.measure, "group": group, "on": rule.on}
-            named["estimand"] = rule.estimand
-            numbers: dict[str, Any] = {name: getattr(there, name) for name in ("value", "low", "high", "n", "unscored")}
-            numbers |= dict(zip(("least", "most"), rule.tolerated, strict=True))
+            ends = (there.value, there.low, there.high, *rule.tolerated)
+            value, low, high, least, most_ = (end if math.isfinite(end) else None for end in ends)
             yield Judged(
                 f"{dataset} · {rule.name} · {group} · {rule.bound}",
                 verdict,
                 _says(there, reason, rule),
-                **named | {name: number if math.isfinite(number) else None for name, number in numbers.items()},
+                *(dataset, rule.measure, group, rule.on, value, low, high, rule.estimand),
+                *(there.n, there.unscored, least, most_),
             )
 
 

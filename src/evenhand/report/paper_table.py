@@ -140,7 +140,7 @@ def _section(runs: Sequence[StoredRun], task: TaskRecord) -> Measured:
     return Measured([run for run, _ in having], [name for _, name in having], task, {})
 
 
-def _rows(section: Measured, line: Line) -> Iterator[dict[str, Any]]:
+def _rows(section: Measured, line: Line) -> Iterator[Cell]:
     """What the table has of one number, for each model."""
     for model, number, verdict in zip(section.names, line.numbers, line.verdicts, strict=True):
         yield {

@@ -117,9 +117,10 @@ def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
         x=alt.X("size:Q", title="pairs in a sample", axis=alt.Axis(values=sorted(rows["size"].unique()))),
         color=alt.Color("category:N", scale=alt.Scale(range=PALETTE), title="category"),
     )
-    y: dict[str, Any] = {"title": "ASLD (nats)", "scale": alt.Scale(zero=True)}
-    points = base.mark_circle(size=40, opacity=0.5).encode(y=alt.Y("value:Q", **y))
-    lines = base.mark_line().encode(y=alt.Y("mean(value):Q", **y))
+    points, lines = (
+        drawn.encode(y=alt.Y(f"{value}:Q", title="ASLD (nats)", scale=alt.Scale(zero=True)))
+        for drawn, value in ((base.mark_circle(size=40, opacity=0.5), "value"), (base.mark_line(), "mean(value)"))
+    )
     return _titled((points + lines).properties(width=440, height=300), title)
 
 
@@ -228,10 +229,9 @@ def suited(path: Path) -> None:
 def save(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write a chart as SVG, PDF, PNG or self-contained HTML, by the file's ending: whole or not at all."""
     suited(path)
-    more: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scale_factor": 2}}
-    how: dict[str, Any] = {"format": path.suffix.lstrip("."), **more.get(path.suffix, {})}
-    drawn = BytesIO() if path.suffix in (".pdf", ".png") else StringIO()
-    chart.save(drawn, **how)
+    form: Any = path.suffix.lstrip(".")
+    drawn = BytesIO() if form in ("pdf", "png") else StringIO()
+    chart.save(drawn, format=form, inline=form == "html", scale_factor=2 if form == "png" else 1)
     content = drawn.getvalue()
     write_whole(path, lambda file: file.write(content.encode() if isinstance(content, str) else content))
 

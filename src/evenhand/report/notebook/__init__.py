@@ -112,7 +112,7 @@ def _(track: Track) -> str:
     return _filled("track", lead=where(track), notes=list(notes(track)), shown=shown[:ROWS], drawn=drawn)
 
 
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def _rows(frame: pd.DataFrame) -> list[dict[str, object]]:
     return [{str(name): value for name, value in row.items()} for row in frame[COLUMNS].to_dict("records")]
 
 

@@ -74,7 +74,7 @@ def _strings(column: pd.Series) -> list[str]:
     return [text if isinstance(text, str) else "" for text in column.tolist()]
 
 
-def _labels(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _labels(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, object]]:
     """Groups as numbers of labels; one with a single label tells nothing."""
     for name in first.item_groups:
         codes, labels = pd.factorize(np.array(_strings(rows[name]), dtype=object), sort=True)
@@ -83,7 +83,7 @@ def _labels(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
             yield {"name": readings.group_name(name), "kind": "label", "labels": told, "rows": codes.tolist()}
 
 
-def _scores(members: Sequence[Measured], first: Measured, index: pd.Index) -> Iterator[dict[str, Any]]:
+def _scores(members: Sequence[Measured], first: Measured, index: pd.Index) -> Iterator[dict[str, object]]:
     for section in members:
         for name, rows in zip(section.names, section.items, strict=True):
             of = f", {name}" if len(section.names) > 1 else ""

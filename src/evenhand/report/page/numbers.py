@@ -1,7 +1,7 @@
 """A number as the page shows it: value, interval, number of items, and format."""
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from evenhand.runs.rows import Row
@@ -52,9 +52,9 @@ class Number(Estimate):
 
 def number(row: Row) -> Number:
     """A row of a run as a number."""
-    known: dict[str, Any] = {field.name: getattr(row, field.name) for field in fields(Estimate)}
-    how: dict[str, Any] = {"neutral": row.neutral, "signed": row.form[0] == "+", "unfit": row.unfit}
-    return Number(**known, here=row.narrow, prior=row.prior, unit=row.task.unit, **how)
+    known: Any = {each.name: getattr(row, each.name) for each in fields(Estimate)}
+    found = replace(Number(**known), neutral=row.neutral, signed=row.form[0] == "+", unfit=row.unfit)
+    return replace(found, here=row.narrow, prior=row.prior, unit=row.task.unit)
 
 
 def probability(p: float) -> str:

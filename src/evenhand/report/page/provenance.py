@@ -52,8 +52,8 @@ def _audit(audit: AuditRecord) -> Iterator[tuple[str, Any]]:
         yield "questions", f"{work.questions:,}, {work.inputs:,} distinct inputs"
         yield "measured", f"{audit.started}, in {audit.seconds} s"
     yield "scored again", audit.rescored
-    versions: dict[str, Any] = {"evenhand": audit.evenhand, **audit.versions}
-    versions |= {name: audit.loaded.get(name) for name in ("torch", "transformers")}
+    loaded = {name: audit.loaded.get(name) for name in ("torch", "transformers")}
+    versions = {"evenhand": audit.evenhand, **audit.versions, **loaded}
     yield "versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value)
 
 
