@@ -7,12 +7,12 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from evenhand import models
 from evenhand.core.model import Model, check_model, kind_of
-from evenhand.models import load, own
 from evenhand.models.base import Elsewhere
 from evenhand.models.loading.names import Found, find, kind
 
-LOADING = tuple(signature(load).parameters)[1:]
+LOADING = tuple(signature(models.load).parameters)[1:]
 """The parameters of `evenhand.load` other than the name."""
 
 
@@ -33,7 +33,7 @@ class ModelSource:
             return model
         given: Any = str(model) if isinstance(model, Path) else model
         if isinstance(given, str):
-            given = own(given) or given
+            given = models.own(given) or given
         if unknown := set(loading or ()) - set(LOADING if isinstance(given, str) else ()):
             raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
         if isinstance(given, str):
@@ -49,11 +49,11 @@ class ModelSource:
 
     def load(self) -> Model:
         """The model."""
-        return self.given if self.given is not None else load(self.place, **self.loading)
+        return self.given if self.given is not None else models.load(self.place, **self.loading)
 
     @property
     def exact(self) -> Callable[[], Model] | None:
         """Loads the same model in float32, to compare answers in half precision with; None where nobody can."""
         if self.given is not None:
             return self.given.exact if isinstance(self.given, Elsewhere) else None
-        return None if self.place.served else partial(load, self.place, **{**self.loading, "dtype": "float32"})
+        return None if self.place.served else partial(models.load, self.place, **{**self.loading, "dtype": "float32"})
