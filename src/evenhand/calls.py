@@ -20,10 +20,11 @@ from evenhand.auditing.sweep import sweep as sweep_sources
 from evenhand.auditing.track import measure_checkpoints
 from evenhand.core.files import write_whole
 from evenhand.core.model import Model
+from evenhand.distributed.cluster import check_engine
 from evenhand.errors import BadInput
 from evenhand.gate.gate import Gate
 from evenhand.models.loading.names import DEFAULT
-from evenhand.models.source import ModelSource
+from evenhand.models.source import LOADING, ModelSource
 from evenhand.run import Run
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import RunRecord
@@ -129,6 +130,7 @@ def sweep(
     """
     if isinstance(models, str):
         raise BadInput(f"A sweep takes a list of models. Got the name {models!r}: put it into a list.")
+    check_engine(engine, address, workers)
     what, settings, loading = _sorted(how)
     spec = AuditSpec.of(**what)
     sources = named_sources(models, name, **loading)  # a wrong model is an error before anything is measured
@@ -142,7 +144,9 @@ def sweep(
 
 
 def _sorted(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Parameters of `audit`: what is measured, how, and those for loading a model."""
+    """Parameters of `audit`: what is measured, how, and those for loading a model; an error for any other."""
+    if unknown := set(given) - {*WHAT, *HOW, *LOADING}:
+        raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
     what = {name: value for name, value in given.items() if name in WHAT}
     how = {name: value for name, value in given.items() if name in HOW}
     return what, how, {name: value for name, value in given.items() if name not in (*WHAT, *HOW)}
@@ -195,14 +199,14 @@ def track(
     return made
 
 
-def rescore(path: str | Path, *, file: str | Path | Sequence[str | Path] = ()) -> Run:
+def rescore(path: StoredRun | str | Path, *, file: str | Path | Sequence[str | Path] = ()) -> Run:
     """Score a run again from its kept answers, without its model.
 
     Of your own templates or pairs, the run knows the path as you gave it, or from the folder you were in. They are
     looked for there, then from the run's folder and the two above. `file` says where they are if they have moved.
     """
     files = [file] if isinstance(file, str | Path) else file
-    return Run.load(rescoring.rescore(Path(path), [Path(one) for one in files], GateAndPage()))
+    return Run.load(rescoring.rescore(path, [Path(one) for one in files], GateAndPage()))
 
 
 def from_scores(

@@ -9,6 +9,7 @@ from evenhand.errors import BadInput
 from evenhand.gate.gate import Gate
 from evenhand.gate.verdict import Verdict
 from evenhand.run import Run
+from evenhand.runs.folder import StoredRun
 
 
 class Undecided(AssertionError):
@@ -31,7 +32,7 @@ def assert_fair(
     gate = Gate.load(policy, baseline) if isinstance(policy, str | Path) else policy
     if isinstance(subject, str | Path) and (Path(subject) / "run.json").is_file():
         subject = Run.load(subject)
-    if not isinstance(subject, Run):
+    if not isinstance(subject, StoredRun):
         subject = audit(subject, gate=gate, baseline=baseline, **asked)
     elif asked:
         raise BadInput(

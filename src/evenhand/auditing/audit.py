@@ -74,8 +74,9 @@ def run_audit(
             earlier = merging.existing_record(path, model)
             if isinstance(model, Served):
                 recognise(path / folder.ANSWERS, model)
+            merging.check_overwrite(path, earlier, [one.record for one in tasks])
             stays = merging.audits_to_keep(earlier, [one.record for one in tasks])
-            before = restored(path, reader) if stays else None
+            before = restored(path) if stays else None
             if any(one.record.partial for one in tasks):
                 log.warning(f"A sample of at most {spec.limit} items of each dataset: results are partial.")
             for one in tasks:

@@ -23,7 +23,7 @@ from evenhand.runs.record import SAMPLE, AuditRecord, RunRecord, TaskRecord
 log = logging.getLogger(__name__)
 
 
-def rescore(path: Path, files: Sequence[Path], reader: Reader) -> StoredRun:
+def rescore(path: StoredRun | str | Path, files: Sequence[Path], reader: Reader) -> StoredRun:
     """Score a run again: see `evenhand.rescore`."""
     run = StoredRun.load(path, checked=False)
     if imported := next((audit.imported for audit in run.record.audits if audit.imported), None):
@@ -34,17 +34,17 @@ def rescore(path: Path, files: Sequence[Path], reader: Reader) -> StoredRun:
         return _score_again(run, reader, files)
 
 
-def restored(path: Path, reader: Reader) -> StoredRun:
+def restored(path: Path) -> StoredRun:
     """The run in this folder, which must be locked; scored again if an audit was killed while it wrote its results."""
     try:
         return StoredRun.load(path)
     except RunError:
         run = StoredRun.load(path, checked=False)  # which must be whole
         log.warning(f"Writing to '{path}' was interrupted, or results changed. They are scored again.")
-        return _score_again(run, reader)
+        return _score_again(run)
 
 
-def _score_again(run: StoredRun, reader: Reader, files: Sequence[Path] = ()) -> StoredRun:
+def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[Path] = ()) -> StoredRun:
     places = [*(file.expanduser() for file in files), run.path, run.path / "..", run.path / "../.."]
     kept = Kept(run.path / folder.ANSWERS, run.record.model, run.record.fingerprint)
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -83,12 +83,13 @@ def finish(
     record: RunRecord,
     tasks: Sequence[Task],
     results: Sequence[Result],
-    reader: Reader,
+    reader: Reader | None,
     kept: StoredRun | None = None,
 ) -> StoredRun:
-    """Write the run, and have it read."""
+    """Write the run, and have it read, unless more is to be measured."""
     run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, kept)
-    reader.read(run)
+    if reader is not None:
+        reader.read(run)
     return run
 
 

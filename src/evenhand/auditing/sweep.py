@@ -33,7 +33,9 @@ def sweep(
     if engine == "local":
         return (audit(source, name) for name, source in sources.items())
     if served := [source for source in sources.values() if source.place.served]:
-        raise BadInput(f"'{served[0].name}' is behind a server: `engine='ray'` has nothing to share out. Leave it out.")
+        raise BadInput(
+            f"'{served[0].place.source}' is behind a server: `engine='ray'` has nothing to share out. Leave it out."
+        )
     return _side_by_side(sources, audit, address, workers)
 
 
@@ -60,7 +62,8 @@ def named_sources(
 
 
 def _of_plugin(model: object) -> bool:
-    return not isinstance(model, str | Path) or str(model).partition(":")[0] in LOADERS
+    prefix, colon, _ = str(model).partition(":") if isinstance(model, str) else ("", "", "")
+    return bool(colon) and prefix in LOADERS
 
 
 def _side_by_side(
@@ -78,9 +81,10 @@ def _side_by_side(
             f"{workers} workers with {threads()} threads each share {cores} cores, which is slower than fewer workers. "
             "Set OMP_NUM_THREADS=1 for one thread each."
         )
-    device = next((source.loading.get("device") for source in sources.values()), None)
+    here = [source for source in sources.values() if source.given is None]
+    device = here[0].loading.get("device") if here else None
     with connected(address, cpus=workers and workers * threads()):
-        ours = worker_pool(workers, device, len(sources))
+        ours = worker_pool(workers, device, len(here))
 
         def one(name: str, source: ModelSource) -> Audited:
             if source.given is not None:  # of a plugin, which is here already

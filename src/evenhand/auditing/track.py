@@ -60,7 +60,7 @@ def measure_checkpoints(
             runs.append(_finished(folders[name], one, planned) or audit(spec, one, name))
         except OtherModel as error:
             raise RunError(
-                f"'{one.place.source}' has changed since it was measured: its run in '{folders[name]}' is of other "
+                f"'{one.name}' has changed since it was measured: its run in '{folders[name]}' is of other "
                 "weights. Delete that folder, or choose another `out`."
             ) from error
     check_alike(dict(zip(named, runs, strict=True)))

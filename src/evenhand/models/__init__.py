@@ -20,14 +20,12 @@ LOADERS: dict[str, Callable[[str], Any]] = {}
 
 
 @overload
-def load(
-    name: str | Found = DEFAULT, *, base_url: str, concurrency: int = ..., samples: int = ...
-) -> "ServedModel": ...
+def load(name: str = DEFAULT, *, base_url: str, concurrency: int = ..., samples: int = ...) -> "ServedModel": ...
 
 
 @overload
 def load(
-    name: str | Found = DEFAULT,
+    name: str = DEFAULT,
     *,
     revision: str | None = ...,
     dtype: str = ...,
@@ -39,7 +37,7 @@ def load(
 
 
 def load(
-    name: str | Found = DEFAULT,
+    name: str = DEFAULT,
     *,
     revision: str | None = None,
     dtype: str = "float32",
@@ -61,13 +59,14 @@ def load(
     "openai:NAME" is a model behind a server at `base_url` (docs/served-models.md), which gets at most `concurrency`
     requests at once. Where it gives text only, a question is asked `samples` times. The others do not apply to it.
     """
-    found = name if isinstance(name, Found) else find(name)  # a wrong name is an error before torch is imported
+    given: Any = name  # or what `ModelSource` has found by it
+    found = given if isinstance(given, Found) else find(given)  # a wrong name is an error before torch is imported
     if found.served:
         from evenhand.models.served.model import load as load_served
 
         return load_served(found.source, base_url, concurrency=concurrency, samples=samples, labels=labels)
     if base_url is not None:
-        raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{found.name}': leave it out.")
+        raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{found.source}': leave it out.")
     from evenhand.models.loading.load import load as load_found
 
     return load_found(found, revision, dtype, device, batch_size, trust_remote_code, labels)

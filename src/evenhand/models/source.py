@@ -49,11 +49,16 @@ class ModelSource:
 
     def load(self) -> Model:
         """The model."""
-        return self.given if self.given is not None else models.load(self.place, **self.loading)
+        return self.given if self.given is not None else models.load(self._name, **self.loading)
 
     @property
     def exact(self) -> Callable[[], Model] | None:
         """Loads the same model in float32, to compare answers in half precision with; None where nobody can."""
         if self.given is not None:
             return self.given.exact if isinstance(self.given, Elsewhere) else None
-        return None if self.place.served else partial(models.load, self.place, **{**self.loading, "dtype": "float32"})
+        return None if self.place.served else partial(models.load, self._name, **{**self.loading, "dtype": "float32"})
+
+    @property
+    def _name(self) -> Any:
+        """What `models.load` takes for a name, so that it need not be resolved again."""
+        return self.place

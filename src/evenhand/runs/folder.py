@@ -109,7 +109,7 @@ class StoredRun(Shown):
     @cached_property
     def rows(self) -> list[Row]:
         """Every number of the run, with its verdict."""
-        return list(make_rows(self._values, self.record, self.scores_of))
+        return list(make_rows(self._values, self.record, self.headline_task))
 
     def values_of(self, dataset: str, measure: str = "") -> list[Row]:
         """The measure's own values on one dataset, by one measure or by all; first of all items, then by group."""
@@ -221,7 +221,8 @@ class StoredRun(Shown):
                 f"'{self.path}' has been overwritten by another run. Load the folder again, or give each audit its own "
                 "folder: `out`."
             )
-        self.__dict__["_stamp"] = stamp
+        if now is not None and now.sha256 == self.record.sha256:
+            self.__dict__["_stamp"] = stamp
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

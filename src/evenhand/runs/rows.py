@@ -37,8 +37,13 @@ class Row(Estimate):
     verdict: Verdict
     main: bool
     """Whether its task is judged by it."""
-    headline: bool
-    """Whether its dataset is judged by it: a main row of the measure of the lowest rank."""
+    judging: Callable[[str], TaskRecord] = field(repr=False, compare=False)
+    """Gives the task that a dataset of the run is judged by: it takes the scores to know that."""
+
+    @property
+    def headline(self) -> bool:
+        """Whether its dataset is judged by it: a main row of the measure of the lowest rank."""
+        return self.main and self.judging(self.dataset).name == self.task.name
 
     @property
     def dataset(self) -> str:
@@ -103,13 +108,9 @@ def row_label(groups: Mapping[str, str], estimand: str = "") -> str:
     return ", ".join(filter(None, (*groups.values(), estimand))) or "all"
 
 
-def make_rows(
-    values: Sequence[ValueRecord], record: RunRecord, scores_of: Callable[[str, str], pd.DataFrame]
-) -> Iterator[Row]:
-    """The rows of a run from its results.json and its record; its scores say which measures have a direction."""
+def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callable[[str], TaskRecord]) -> Iterator[Row]:
+    """The rows of a run from its results.json and its record."""
     by_task = {task.name: [v for v in values if (v.dataset, v.measure) == task.name] for task in record.tasks}
-    datasets = dict.fromkeys(task.dataset for task in record.tasks)
-    headline = {headline_task(record, dataset, scores_of).name for dataset in datasets}
     for task in record.tasks:
         audit, main = record.audit_of(task), _main(by_task[task.name], task)
         for value in by_task[task.name]:
@@ -125,7 +126,7 @@ def make_rows(
                 prior=math.nan if value.prior is None else value.prior,
                 verdict=decide(found, neutral, unfit=audit.unfit_for(task)),
                 main=value in main,
-                headline=value in main and task.name in headline,
+                judging=judging,
             )
 
 

@@ -158,7 +158,7 @@ def _about(folder: Path) -> dict[str, Any]:
         raise RunError(f"run.json has more than {LARGEST:,} bytes. An audit did not write it.")
     record = read_record(folder)
     if record is None or not all(Path(name).name == name for name in record.sha256):
-        raise RunError("run.json does not list the files of its results. StoredRun the audit again.")
+        raise RunError("run.json does not list the files of its results. Run the audit again.")
     results = [folder / name for name in VOUCHED if name in record.sha256]
     if lost := [path.name for path in results if not (path.is_file() and path.stat().st_size)]:
         raise RunError(f"{', '.join(lost)}: missing or empty. Repair the run with: evenhand rescore {folder}")
