@@ -66,7 +66,7 @@ def load(
 
         return load_served(found.source, base_url, concurrency=concurrency, samples=samples, labels=labels)
     if base_url is not None:
-        raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{found.source}': leave it out.")
+        raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{found.name}': leave it out.")
     from evenhand.models.loading.load import load as load_found
 
     return load_found(found, revision, dtype, device, batch_size, trust_remote_code, labels)
