@@ -131,7 +131,7 @@ def sweep(
     if isinstance(models, str):
         raise BadInput(f"A sweep takes a list of models. Got the name {models!r}: put it into a list.")
     check_engine(engine, address, workers)
-    what, settings, loading = _sorted(how)
+    what, settings, loading = _split(how)
     spec = AuditSpec.of(**what)
     sources = named_sources(models, name, **loading)  # a wrong model is an error before anything is measured
     return sweep_sources(
@@ -143,7 +143,7 @@ def sweep(
     )
 
 
-def _sorted(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def _split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Parameters of `audit`: what is measured, how, and those for loading a model; an error for any other."""
     if unknown := set(given) - {*WHAT, *HOW, *LOADING}:
         raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
@@ -182,15 +182,15 @@ def track(
     for name in ("name", "fresh", "gate", "baseline"):
         if name in how:
             raise BadInput(f"`{name}` is not for track: it names, deletes and judges no runs. Audit the checkpoint.")
-    what, settings, loading = _sorted(how)
+    what, settings, loading = _split(how)
 
-    def measured(spec: AuditSpec, source: ModelSource, name: str) -> StoredRun:
+    def audit_one(spec: AuditSpec, source: ModelSource, name: str) -> StoredRun:
         def one(source: ModelSource, name: str) -> Run:
             return _audit(source, spec, name, out=out, **settings)
 
         return next(iter(sweep_sources({name: source}, one, engine=engine, address=address, workers=workers)))
 
-    runs = measure_checkpoints(models, revision, what, loading, out, measured)
+    runs = measure_checkpoints(models, revision, what, loading, out, audit_one)
     made = replace(tracked([Run.load(run) for run in runs]), page=out / "track.html")
     html, numbers = track_page(made).encode(), json.dumps(made.as_json(), indent=1, ensure_ascii=False).encode()
     write_whole(out / "track.html", lambda file: file.write(html))

@@ -59,7 +59,7 @@ def test_a_language_that_contradicts_the_file_is_refused(
 
 def test_suites_are_english_where_no_language_is_named() -> None:
     spec = AuditSpec.of("gbef", limit=2)
-    assert {one.task.dataset.language for one in spec.planned("masked")} == {"en"}
+    assert {one.task.dataset.language for one in spec.tasks_for("masked")} == {"en"}
 
 
 def test_the_english_linter_does_not_run_on_other_languages(pairs: Path) -> None:

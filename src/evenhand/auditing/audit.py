@@ -52,18 +52,18 @@ def run_audit(
     """
     there = None if fresh else read_record(path)
 
-    def planned(kind: str) -> list[PlannedTask]:
-        tasks = spec.planned(kind)
+    def checked_tasks(kind: str) -> list[PlannedTask]:
+        tasks = spec.tasks_for(kind)
         merging.check_overwrite(path, there, [one.record for one in tasks])
         reader.check(tasks, path, there)
         return tasks
 
     # Before minutes are spent on loading, unless the kind of a Hub model is not known yet.
-    tasks = planned(source.kind or "masked") if source.kind or not spec.needs_kind else []
+    tasks = checked_tasks(source.kind or "masked") if source.kind or not spec.needs_kind else []
     prepare(path)
     try:
         model = source.load()
-        tasks = tasks if source.kind == kind_of(model) else planned(kind_of(model))
+        tasks = tasks if source.kind == kind_of(model) else checked_tasks(kind_of(model))
         tasks, left_out = _askable(model, tasks)
         if isinstance(model, Planned):
             for one in tasks:  # a question that it cannot answer is an error at once

@@ -37,7 +37,7 @@ def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list
     """What an audit takes, by what the server turns out to give; nothing is sent."""
     if not source.place.served:
         raise BadInput(f"`dry_run` is for a model behind a server, openai:NAME. Got '{source.name}': leave it out.")
-    asked = spec.planned("causal")
+    asked = spec.tasks_for("causal")
     costs = []
     for kind, ability in ABILITIES.items():
         ability, wanted, left_out = replace(ability, samples=samples), dict[Request, None](), list[str]()

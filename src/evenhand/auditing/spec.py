@@ -99,7 +99,7 @@ class AuditSpec:
         """The names of the suites; None for datasets."""
         return None if self.sources else ", ".join(self.suite_names)
 
-    def planned(self, kind: str) -> list[PlannedTask]:
+    def tasks_for(self, kind: str) -> list[PlannedTask]:
         """The tasks for that kind of model."""
         if self.sources:
             whole = suites.tasks_on(self.sources, self.measures, self.options, kind)

@@ -48,7 +48,7 @@ def measure_checkpoints(
     folders = {name: run_folder(name, out) for name, one in named.items() if isinstance(one, ModelSource)}
     given = [one for one in found if isinstance(one, StoredRun)]
     _check_out(out, [*folders.values(), *(run.path for run in given)])
-    planned = cache(lambda kind: [one.record for one in spec.planned(kind)])
+    planned = cache(lambda kind: [one.record for one in spec.tasks_for(kind)])
     _check_same(given, planned, next((one.kind for one in found if isinstance(one, ModelSource)), None))
     prepare(out)
     runs: list[StoredRun] = []

@@ -75,7 +75,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         self._asked: list[PlannedTask] = []
         if not self._spec.needs_kind:
             with suppress(UnfitModel):  # the kind of model is known when training begins; a wrong name is an error now
-                self._spec.planned("masked")
+                self._spec.tasks_for("masked")
         self.every, self.first, self.out = every, first, Path(out).expanduser()
         given = Gate(gate) if isinstance(gate, Sequence) and not isinstance(gate, str) else gate
         self.gate = Gate.of(given, baseline)
@@ -107,7 +107,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
             )
         if state.is_world_process_zero:
             model = wrap(given["model"], self._tokenizer, self._name(state.global_step), **self._how)
-            self._asked = self._spec.planned(model.kind)
+            self._asked = self._spec.tasks_for(model.kind)
             for one in self._asked:  # a question that it cannot answer is an error at once
                 model.plan(questions_of(one.task.dataset.items[0], one.task.measure))
             self._check_out(state.global_step, model.fingerprint)

@@ -72,7 +72,7 @@ def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask
     if not log.labels:
         options |= {"chat": True, "system": str(log.settings.get("system_message", ""))}
     spec = foreign.spec(name, options)
-    tasks = spec.planned(kind)
+    tasks = spec.tasks_for(kind)
     dataset = tasks[0].task.dataset
     if dataset.version != about["version"]:
         raise BadInput(

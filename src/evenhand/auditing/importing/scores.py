@@ -100,7 +100,7 @@ def _of_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
     if len(spec.sources) != 1:
         raise BadInput(f"Scores are of one dataset: `dataset`. Got {len(spec.sources) or 'none'}.")
     kind = foreign.kind or known_kind
-    possible = spec.planned(kind or "masked")
+    possible = spec.tasks_for(kind or "masked")
     incoming = read(source, foreign.columns, [one.task for one in possible])
     asked = _of_numbers(incoming.names, possible, spec.measures)
     tasks, file = [one.task for one in asked], incoming.file
