@@ -256,9 +256,10 @@ def test_only_what_both_have_is_compared() -> None:
 
 def test_adjusted_keeps_what_it_is_given_and_leaves_out_what_has_no_p() -> None:
     same: dict[str, Any] = {"n": 9, "left_out": 0, "clusters": 9, "neutral": 0.0, "goal": "neutral", "crossed": True}
-    same |= {"dataset": "d", "measure": "m", "family": "f"}
-    rows = adjust_families([Change(group=name, p=p, **same) for name, p in (("a", 0.01), ("b", NAN), ("c", 0.04))])
-    found = changes_frame(rows, {"run": ["a", "b", "c"]})
+    same |= {"task": task("d", "m"), "family": "f"}
+    ps = {"a": 0.01, "b": NAN, "c": 0.04}
+    rows = adjust_families([Change(groups={"job": name}, end=name, p=p, **same) for name, p in ps.items()])
+    found = changes_frame(rows, run="end")
     assert list(found) == ["run", *COLUMNS]
     assert found["run"].tolist() == found["group"].tolist()
     assert found["p_holm"].tolist() == pytest.approx([0.02, NAN, 0.04], nan_ok=True)
@@ -274,7 +275,7 @@ def twice(before: list[float], after: list[float], **more: Any) -> dict[str, Any
     about: dict[str, Any] = {"crossed": (), "sets": None, "every": (), "shares": False, "neutral": 0.0, "better": 0.0}
     found = Means(np.array(before), np.array(after), clusters, **about | more)
     made = vars(found.difference(np.random.default_rng(0), same=False))
-    (row,) = adjust_families([Change(**made, dataset="d", measure="m", group="all", family="f")])
+    (row,) = adjust_families([Change(**made, task=task("d", "m"), groups={}, family="f")])
     return {**vars(row), "moved": row.moved}
 
 

@@ -53,10 +53,10 @@ def test_a_planted_change_is_found_where_it_is_and_nowhere_else(tracked_training
     found = tracked_training
     assert found.labels == ["checkpoint-100", "checkpoint-200", "checkpoint-300", "checkpoint-400", "my-training"]
     shown = found.shown
-    assert set(zip(shown["start"], shown["end"], strict=True)) == {("checkpoint-300", "checkpoint-400")}
-    assert "lost" in set(shown["way"])
-    assert set(shown["moved"]) <= {"away from neutral", ""}
-    assert set(shown["group"]) == {"stereotype"}  # which was planted; no default was
+    assert {(row.start, row.end) for row in shown} == {("checkpoint-300", "checkpoint-400")}
+    assert "lost" in {row.way for row in shown}
+    assert {row.moved for row in shown} <= {"away from neutral", ""}
+    assert {row.group for row in shown} == {"stereotype"}  # which was planted; no default was
     assert lead(found).startswith("Became more biased between checkpoint-300 and checkpoint-400")
     assert "No other change between neighbours is shown in" in lead(found)
 

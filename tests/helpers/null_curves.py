@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from evenhand import Run
-from evenhand.analysis.tracking import SHOWN, Curve, Track, neighbours
+from evenhand.analysis.tracking import SHOWN, Curve, Track, compare_checkpoints, way_of
 from evenhand.core.contrasts import pairs
 from evenhand.runs.record import TaskRecord
 
@@ -34,8 +33,8 @@ def false_alarms(run: Run, curves: tuple[Curve, ...], noise: list[Noise], checkp
         runs[-1].__dict__["scores"] = run.scores.assign(score=scores)  # where a run keeps what it has read
         for change in noise:
             change(scores, rng)
-    found = neighbours(Track(tuple(runs), curves, pd.DataFrame()))
-    shown = set(found.loc[found["way"].isin(SHOWN), ["dataset", "measure", "group"]].itertuples(index=False, name=None))
+    found = compare_checkpoints(Track(tuple(runs), curves))
+    shown = {(row.dataset, row.name, row.group) for row in found if way_of(row) in SHOWN}
     return [curve.key in shown for curve in curves]
 
 

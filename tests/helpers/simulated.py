@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from evenhand import Answer, Run, suites
-from evenhand.analysis.change import FEMALE_MALE, changed
+from evenhand.analysis.change import changed
 from evenhand.analysis.findings import findings
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.core.design import ESTIMANDS
@@ -24,6 +24,7 @@ from evenhand.core.questions import Question
 from evenhand.core.scores import Score
 from evenhand.runs import folder
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
+from evenhand.runs.rows import FEMALE_MALE
 from evenhand.stats.estimate import side
 
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from evenhand.core.scores import Value
 from evenhand.measures import MEASURES
 from evenhand.runs import folder
 from evenhand.runs.record import SAMPLE, AuditRecord, RunRecord, TaskRecord
+from evenhand.runs.rows import Row
+from evenhand.stats.estimate import Estimate
+from evenhand.stats.verdict import decide
 
 HOSTILE = 'a_b%$&#<x>|"{}\\^~`*[@]'
 NAN = math.nan
@@ -62,6 +65,33 @@ def with_fields(record: RunRecord, **more: Any) -> RunRecord:
     """The record with other fields of its only audit."""
     (audited,) = record.audits
     return replace(record, audits=(replace(audited, **more),))
+
+
+def row(
+    value: float,
+    low: float = NAN,
+    high: float = NAN,
+    *,
+    neutral: float = 0.0,
+    unfit: bool = False,
+    unit: str = "",
+    **more: Any,
+) -> Row:
+    """A row of a run: value, low and high, and other fields of its estimate."""
+    of = task("tgb", "pronoun", unit=unit)
+    found = Estimate(value, low, high, **more)
+    plain: dict[str, Any] = {"groups": {}, "contrast": "", "estimand": "", "prior": NAN, "main": True}
+    return Row(
+        **asdict(found),
+        **plain,
+        task=of,
+        audit=record(of).audits[0],
+        model="mini",
+        fingerprint="f",
+        neutral=neutral,
+        verdict=decide(found, neutral, unfit=unfit),
+        judging=lambda dataset: of,
+    )
 
 
 def make(

@@ -1,6 +1,5 @@
 """What an audit prints: an answer on one screen, in the words of the page."""
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,14 +12,13 @@ from evenhand import Answer, Run, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.report.answer import NARROWEST, answer, fitted
-from evenhand.report.page.numbers import Number
 from evenhand.report.page.readings import dataset as dataset_name
 from evenhand.report.page.readings import reading, verdict
 from evenhand.report.page.section import Line, Measured
 from evenhand.report.page.short import lead, main_leans, summary
 from helpers import made_stereoset
 from helpers.audited_runs import audited
-from helpers.written_runs import with_fields
+from helpers.written_runs import row, with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -72,13 +70,21 @@ def test_it_is_as_wide_as_the_terminal_within_reason(given: int, used: int) -> N
     assert fitted(given) == used
 
 
-LEANS = Number(0.4, 0.3, 0.5, p=0.001, p_holm=0.002, clusters=20, needed=3)
+LEANS: dict[str, Any] = {
+    "value": 0.4,
+    "low": 0.3,
+    "high": 0.5,
+    "p": 0.001,
+    "p_holm": 0.002,
+    "clusters": 20,
+    "needed": 3,
+}
 NUMBERS = {
-    "leans": LEANS,
-    "other way": replace(LEANS, value=-0.4, low=-0.5, high=-0.3),
-    "in its family": replace(LEANS, p=0.02, p_holm=0.04),
-    "undecided": replace(LEANS, low=-0.1, p=0.2, p_holm=0.4),
-    "none": replace(LEANS, clusters=2),
+    "leans": row(**LEANS),
+    "other way": row(**LEANS | {"value": -0.4, "low": -0.5, "high": -0.3}),
+    "in its family": row(**LEANS | {"p": 0.02, "p_holm": 0.04}),
+    "undecided": row(**LEANS | {"low": -0.1, "p": 0.2, "p_holm": 0.4}),
+    "none": row(**LEANS | {"clusters": 2}),
 }
 PAIRS = dataset_name("tgb")
 
@@ -172,7 +178,7 @@ def test_a_main_number_that_leans_in_its_family_must_lean_among_all_main_numbers
     assert main_leans([*family, *more]) == []
     assert lead([*family, *more]) == "not shown: single rows lean, but among 3 rows chance does that in 1 of 10 audits."
     strong = lines("leans: stereotype", "undecided: default", dataset="becpro-en")
-    assert [line.numbers[0] for _, line in main_leans([*family, *strong])] == [LEANS]
+    assert [line.numbers[0] for _, line in main_leans([*family, *strong])] == [NUMBERS["leans"]]
     assert lead([*family, *strong]).endswith(
         " Of its other main numbers, 2 show no lean, 1 leans only if it is judged apart from the others."
     )
@@ -216,7 +222,7 @@ def test_leans_are_told_by_size_the_large_ones_first() -> None:
     sized = {"large": (0.8, 0.9), "small": (0.06, 0.4), "negligible": (0.01, 0.4)}
     made = []
     for dataset, (low, high) in zip(("tgb", "becpro-en", "emotions-en"), reversed(sized.values()), strict=True):
-        number = replace(LEANS, value=high - 0.01, low=low, high=high, unit="nats")
+        number = row(**LEANS | {"value": high - 0.01, "low": low, "high": high}, unit="nats")
         words = reading("likelihood-lean", estimand="stereotype")
         section: Any = SimpleNamespace(dataset=dataset, key=(dataset, "likelihood-lean"))
         told: Any = ("stereotype", words, (number,), (verdict(number, words),), None, None, True)

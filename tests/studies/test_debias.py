@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ from rich.console import Console
 
 import evenhand
 from evenhand import BadInput
-from evenhand.analysis.change import changed
+from evenhand.analysis.change import Change, changed
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora.texts import generate, reminders, sentences
@@ -25,6 +26,7 @@ from evenhand.studies.debias import Debiased, balance, debias
 from evenhand.training.checkpoint import CHECKPOINT
 from helpers import tiny
 from helpers.typed import numbers
+from helpers.written_runs import task
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -128,19 +130,27 @@ def test_changes_are_the_differences_of_the_runs(done: Debiased) -> None:
 def test_what_was_lost_is_there_too(done: Debiased) -> None:
     assert 25 <= done.language["sentences"] <= 50  # of as many pairs as `limit` allows
     assert done.language["before"] > 1
-    row = {"dataset": "tbd-gendered", "measure": "gender-agreement", "group": "all", "change": -0.3}
-    row |= {"low": -0.4, "high": -0.2}
+    lost: dict[str, Any] = {"n": 9, "left_out": 0, "clusters": 9, "needed": 3, "neutral": 0.0, "goal": "what is right"}
+    lost |= {
+        "change": -0.3,
+        "low": -0.4,
+        "high": -0.2,
+        "worse_low": 0.2,
+        "worse_high": 0.4,
+        "family": "f",
+        "groups": {},
+    }
     language = {"before": 10.0, "after": 12.0, "change": 0.2, "low": 0.1, "high": 0.3, "sentences": 100.0}
 
-    def alarms(moved: str, p: float, *others: dict[str, object]) -> list[str]:
-        changes, text = pd.DataFrame([{**row, "moved": moved}, *others]), {**language, "p": p}
-        lost = Debiased(done.model, done.before, done.after, done.balance, changes, text)
-        return [alarm.split(":")[0] for alarm in lost.alarms]
+    def alarms(p: float, *names: tuple[str, str]) -> list[str]:
+        rows = tuple(Change(**lost, task=task(*name), worse_p_holm=p) for name in names)
+        found = Debiased(done.model, done.before, done.after, done.balance, rows, {**language, "p": p})
+        return [alarm.split(":")[0] for alarm in found.alarms]
 
-    assert alarms("away from what is right", 0.01) == ["Over-debiased", "Its language got worse"]
-    assert alarms("", 0.06) == []  # an interval alone is not enough
-    worse = {**row, "dataset": "tbd", "measure": "pronoun", "moved": "away from neutral"}
-    told, _ = alarms("away from what is right", 0.01, worse)
+    agreement = ("tbd-gendered", "gender-agreement")
+    assert alarms(0.01, agreement) == ["Over-debiased", "Its language got worse"]
+    assert alarms(0.06, agreement) == []  # an interval alone is not enough
+    told, _ = alarms(0.01, agreement, ("tbd", "pronoun"))
     assert told.startswith("It got more biased, and words of one gender (actress, pregnant) lost 0.30")
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from evenhand.measures import MEASURES, load
 from evenhand.runs.comparable import in_common, of_two_kinds, same_task, shared_ids
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.rows import row_label
+from evenhand.runs.rows import FEMALE_MALE, row_label
+from evenhand.stats.estimate import Estimate
 from evenhand.stats.significance import detectable, holm
 from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
 
@@ -27,8 +28,6 @@ COLUMNS = (
     *("detectable", "n", "left_out", "clusters", "needed", "neutral"),
     *("worse", "worse_low", "worse_high", "worse_p", "worse_p_holm", "moved"),
 )
-FEMALE_MALE = ", female - male"
-"""What policies and tables add to the name of a measure whose female and male items are compared as pairs."""
 ONE_TRAINING = "One training of each was compared, not the recipe: another training by the same recipe may differ."
 SIDES = {"she": -1.0, "he": 1.0}
 """Where P(he) - P(she) should be for words that call for one gender."""
@@ -38,9 +37,8 @@ SIDES = {"she": -1.0, "he": 1.0}
 class Change(Difference):
     """A row of two runs, with what follows from its family."""
 
-    dataset: str
-    measure: str
-    group: str
+    task: TaskRecord = field(repr=False)
+    groups: Mapping[str, str]
     estimand: str = ""
     contrast: str = ""
     family: str = ""
@@ -53,6 +51,32 @@ class Change(Difference):
     worse_p_holm: float = math.nan
     detectable: float = math.nan
     needed: int = 0
+    start: str = ""
+    end: str = ""
+    """What the two runs are called, where there are several to compare."""
+
+    @property
+    def dataset(self) -> str:
+        return self.task.dataset
+
+    @property
+    def measure(self) -> str:
+        return self.task.measure
+
+    @property
+    def group(self) -> str:
+        """The row's label: runs.rows.row_label."""
+        return row_label(self.groups, self.estimand)
+
+    @property
+    def form(self) -> str:
+        """How its values are printed: signed where they can be of either sign."""
+        return "+.3f" if self.neutral == 0 and (self.task.signed or self.contrast or self.estimand) else ".3f"
+
+    @property
+    def difference(self) -> Estimate:
+        """after - before."""
+        return Estimate(self.change, self.low, self.high)
 
     @property
     def name(self) -> str:
@@ -104,13 +128,10 @@ def changed(before: StoredRun, after: StoredRun) -> pd.DataFrame:
     return changes_frame(changes(before, after))
 
 
-def changes_frame(rows: Sequence[Change], more: Mapping[str, Sequence[Any]] | None = None) -> pd.DataFrame:
-    """The rows as a table, with `more` columns before the others."""
-    plain = [{**vars(row), "measure": row.name, "moved": row.moved} for row in rows]
-    frame = pd.DataFrame(plain, columns=list(COLUMNS))
-    for place, (name, column) in enumerate((more or {}).items()):
-        frame.insert(place, name, list(column))
-    return frame
+def changes_frame(rows: Sequence[Change], **more: str) -> pd.DataFrame:
+    """The rows as a table; `more` columns come first, each with the attribute that it holds."""
+    columns = more | {name: "name" if name == "measure" else name for name in COLUMNS}
+    return pd.DataFrame([[getattr(row, of) for of in columns.values()] for row in rows], columns=list(columns))
 
 
 def adjust_families(
@@ -157,9 +178,8 @@ def differences(
         numbers = vars(found.values.difference(found.rng, same)) | ({} if found.family else {"p": math.nan})
         yield Change(
             **numbers,
-            dataset=dataset,
-            measure=measure,
-            group=found.label,
+            task=task,
+            groups=found.groups,
             estimand=found.estimand,
             contrast=found.contrast,
             family=found.family,
@@ -170,15 +190,19 @@ def differences(
 
 @dataclass(frozen=True)
 class TwoValues:
-    """A row of two runs: its label, what it is of, its scores in both, and the family that p is adjusted over."""
+    """A row of two runs: what it is of, its scores in both, and the family that p is adjusted over."""
 
-    label: str
+    groups: Mapping[str, str]
     values: Values
     rng: np.random.Generator
     family: str
     """Empty where there is no verdict: a value that stereotype and default are part of."""
     estimand: str = ""
     contrast: str = ""
+
+    @property
+    def label(self) -> str:
+        return row_label(self.groups, self.estimand)
 
     @property
     def crossed(self) -> bool:
@@ -201,12 +225,11 @@ def two_values(
     for row in found:
         seeded = generator(task.seed, {**row.groups, "estimand": row.estimand, "gender": row.contrast})
         family = "" if agreeing else f"{name}, {'all items' if row.main else 'rows'}"
-        label = row_label(row.groups, row.estimand)
-        yield TwoValues(label, _of_row(row), seeded, family, row.estimand, row.contrast)
+        yield TwoValues(row.groups, _of_row(row), seeded, family, row.estimand, row.contrast)
     mixes = any(row.main for row in found)
     if not task.by_gender and not (mixes and judged):
-        for label, values, rng in _items(one, other, task):
-            yield TwoValues(label, values, rng, "" if mixes else name)
+        for groups, values, rng in _items(one, other, task):
+            yield TwoValues(groups, values, rng, "" if mixes else name)
 
 
 def _of_row(row: ItemRow) -> Means:
@@ -220,13 +243,13 @@ def _of_row(row: ItemRow) -> Means:
 
 def _items(
     one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord
-) -> Iterator[tuple[str, Values, np.random.Generator]]:
+) -> Iterator[tuple[dict[str, str], Values, np.random.Generator]]:
     joined = one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
     by = list(task.by)
-    yield "all", _item_scores(joined, task), generator(task.seed, {"change": "all"})
+    yield {}, _item_scores(joined, task), generator(task.seed, {"change": "all"})
     for labels, part in joined.groupby(by) if by else ():
-        label = ", ".join(map(str, labels))
-        yield label, _item_scores(part, task, by), generator(task.seed, {"change": label})
+        groups = dict(zip(by, map(str, labels), strict=True))
+        yield groups, _item_scores(part, task, by), generator(task.seed, {"change": row_label(groups)})
 
 
 def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] = ()) -> Values:

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.change import adjust_families, changes_frame, differences
+from evenhand.analysis.change import Change, adjust_families, changes_frame, differences
 from evenhand.core.shown import Shown
 from evenhand.runs.comparable import distinct_names, in_common, measured, of_two_kinds, shared_ids
 from evenhand.runs.folder import StoredRun
@@ -19,11 +20,13 @@ class Comparison(Shown):
 
     runs: tuple[StoredRun, ...]
     """The baseline first."""
-    frame: pd.DataFrame = field(repr=False)
-    """A row for each run but the first, measure and group: `run`, then the columns of analysis.change.changed.
+    rows: tuple[Change, ...] = field(repr=False)
+    """For each run but the first, measure and group; `end` is the run's name, `before` the baseline's value."""
 
-    `before` is the baseline's value, `after` the other run's.
-    """
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The rows as a table: `run`, then the columns of analysis.change.changed."""
+        return changes_frame(self.rows, run="end")
 
     @property
     def names(self) -> list[str]:
@@ -84,10 +87,9 @@ def compare(runs: Sequence[StoredRun], *, judged: bool = False) -> Comparison:
     """Compare runs with the first one: see `evenhand.compare`."""
     baseline, names = runs[0], distinct_names(runs)
     found = [
-        (name, row)
+        replace(row, end=name)
         for name, run in zip(names[1:], runs[1:], strict=True)
         for task in in_common([baseline, run])
         for row in differences(baseline, run, *task, judged=judged)
     ]
-    rows = adjust_families([row for _, row in found])
-    return Comparison(tuple(runs), changes_frame(rows, {"run": [name for name, _ in found]}))
+    return Comparison(tuple(runs), tuple(adjust_families(found)))

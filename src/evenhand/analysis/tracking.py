@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.change import FEMALE_MALE, Change, adjust_families, changes_frame, differences
+from evenhand.analysis.change import Change, adjust_families, changes_frame, differences
 from evenhand.core.files import CHECKPOINT, public_path
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
@@ -25,15 +26,17 @@ SHOWN = ("lost", "gained", "changed")
 class Curve:
     """A main row at each checkpoint: stereotype or default, female - male of a group, or the value of all items."""
 
-    task: TaskRecord
-    group: str
     values: tuple[Row, ...]
+
+    @property
+    def task(self) -> TaskRecord:
+        return self.values[0].task
 
     @property
     def key(self) -> tuple[str, str, str]:
         """Dataset, measure and group, as the rows of the changes have them."""
-        paired = bool(self.values[0].contrast)
-        return self.task.dataset, self.task.measure + (FEMALE_MALE if paired else ""), self.group
+        first = self.values[0]
+        return first.dataset, first.name, first.label
 
 
 @dataclass(frozen=True)
@@ -42,17 +45,16 @@ class Track(Shown):
 
     runs: tuple[StoredRun, ...]
     curves: tuple[Curve, ...] = field(repr=False)
-    changes: pd.DataFrame = field(repr=False)
-    """A row for each curve and two neighbours, then for the first and the last checkpoint: `start`, `end`, `neighbours`
-    (False for first and last), the columns of analysis.change.changed, and `way`.
+    rows: tuple[Change, ...] = field(default=(), repr=False)
+    """For each curve every two neighbours, `start` and `end`, then the first and the last checkpoint.
 
-    p is adjusted by Holm over all rows of the same dataset and measure.
+    p is adjusted by Holm over the whole training.
     """
     left_out: tuple[str, ...] = ()
     """Datasets that some of the runs do not have."""
     page: Path | None = None
 
-    @property
+    @cached_property
     def labels(self) -> list[str]:
         """What the checkpoints are called: checkpoint-500, step-000500, a revision, or the name of the model."""
         tails = [run.path.name.rpartition("--")[2] for run in self.runs]
@@ -84,20 +86,30 @@ class Track(Shown):
         ]
         return pd.DataFrame(rows, columns=columns).astype({"value": float, "low": float, "high": float})
 
-    @property
-    def shown(self) -> pd.DataFrame:
+    @cached_property
+    def changes(self) -> pd.DataFrame:
+        """The rows as a table: `start`, `end`, `neighbours`, the columns of analysis.change.changed, and `way`."""
+        frame = changes_frame(self.rows, start="start", end="end").assign(way=[way_of(row) for row in self.rows])
+        frame.insert(2, "neighbours", [self.neighbours(row) for row in self.rows])
+        return frame
+
+    def neighbours(self, row: Change) -> bool:
+        """Whether a row is about two checkpoints next to each other."""
+        return self.labels.index(row.end) == self.labels.index(row.start) + 1
+
+    @cached_property
+    def shown(self) -> list[Change]:
         """The changes between neighbours that are shown, in the order of the checkpoints; what got worse first."""
-        return self._shown(self.changes["neighbours"].astype(bool))
+        return self._shown(neighbours=True)
 
-    @property
-    def overall(self) -> pd.DataFrame:
+    @cached_property
+    def overall(self) -> list[Change]:
         """What is shown to have changed from the first to the last checkpoint, where they are not neighbours."""
-        return self._shown(~self.changes["neighbours"].astype(bool))
+        return self._shown(neighbours=False)
 
-    def _shown(self, which: "pd.Series[bool]") -> pd.DataFrame:
-        found = self.changes[which & self.changes["way"].isin(SHOWN)]
-        orders = {"start": self.labels.index, "way": SHOWN.index}
-        return found.sort_values(list(orders), key=lambda one: one.map(orders[str(one.name)]), kind="stable")
+    def _shown(self, neighbours: bool) -> list[Change]:
+        found = [row for row in self.rows if way_of(row) in SHOWN and self.neighbours(row) == neighbours]
+        return sorted(found, key=lambda row: (self.labels.index(row.start), SHOWN.index(row.way)))
 
     @property
     def same_weights(self) -> list[list[str]]:
@@ -107,9 +119,9 @@ class Track(Shown):
             found.setdefault(run.record.fingerprint, []).append(label)
         return [labels for labels in found.values() if len(labels) > 1]
 
-    def curve(self, row: Any) -> Curve:
-        """The curve that a row of the changes is about."""
-        return next(curve for curve in self.curves if curve.key == (row["dataset"], row["measure"], row["group"]))
+    def curve(self, row: Change) -> Curve:
+        """The curve that a row is about."""
+        return next(curve for curve in self.curves if curve.key == (row.dataset, row.name, row.group))
 
     def as_json(self) -> dict[str, Any]:
         """Everything as plain data; a missing number is None."""
@@ -120,6 +132,11 @@ class Track(Shown):
         ]
         tables = {name: _plain(getattr(self, name)) for name in ("values", "changes")}
         return {"checkpoints": runs, "same_weights": self.same_weights, "left_out": list(self.left_out), **tables}
+
+
+def way_of(row: Change) -> str:
+    """What a change shows, in a word: see Change.way; unfit where the doctor calls one of the two so."""
+    return "unfit" if row.unfit else row.way
 
 
 def tracked(runs: Sequence[StoredRun]) -> Track:
@@ -140,40 +157,33 @@ def tracked(runs: Sequence[StoredRun]) -> Track:
         raise BadInput("The runs have no headline value in common. Audit all checkpoints with the same suite.")
     every = {dataset for run in runs for dataset in run.datasets}
     left_out = tuple(sorted(every - {curve.task.dataset for curve in curves}))
-    made = Track(tuple(runs), curves, pd.DataFrame(), left_out)
-    return replace(made, changes=neighbours(made))
+    made = Track(tuple(runs), curves, left_out=left_out)
+    return replace(made, rows=tuple(compare_checkpoints(made)))
 
 
-def neighbours(track: Track) -> pd.DataFrame:
-    """The rows of `Track.changes`, from the scores of the runs on the tasks of the curves."""
+def compare_checkpoints(track: Track) -> list[Change]:
+    """The rows of a track, from the scores of the runs on the tasks of the curves."""
     tasks = {curve.task.name: curve.task for curve in track.curves}
-    found = [each for task in tasks.values() for each in _changes(track, task)]
-    rows = adjust_families([row for _, row in found], family=lambda row: "training")
-    ends = {name: [each[place] for each, _ in found] for place, name in enumerate(("start", "end", "neighbours"))}
-    return changes_frame(rows, ends).assign(way=["unfit" if row.unfit else row.way for row in rows])
+    rows = [row for task in tasks.values() for row in _changes(track, task)]
+    return adjust_families(rows, family=lambda row: "training")
 
 
 def _curves(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[Curve]:
-    found = [_values(run, task) for run in runs]
+    found = [{row.label: row for row in run.main_rows(*task.name)} for run in runs]
     for group in found[0]:
         if all(group in values for values in found):
-            yield Curve(task, group, tuple(values[group] for values in found))
+            yield Curve(tuple(values[group] for values in found))
 
 
-def _values(run: StoredRun, task: TaskRecord) -> dict[str, Row]:
-    return {row.label: row for row in run.main_rows(*task.name)}
-
-
-def _changes(track: Track, task: TaskRecord) -> Iterator[tuple[tuple[str, str, bool], Change]]:
+def _changes(track: Track, task: TaskRecord) -> Iterator[Change]:
     wanted = {curve.key for curve in track.curves if curve.task == task}
     last = len(track.runs) - 1
     steps = [(n, n + 1) for n in range(last)] + ([(0, last)] if last > 1 else [])
     for start, end in steps:
-        ends = (track.labels[start], track.labels[end], end == start + 1)
         left = set(wanted)
         for row in differences(track.runs[start], track.runs[end], *task.name):
             if (key := (row.dataset, row.name, row.group)) in left:
-                yield ends, row
+                yield replace(row, start=track.labels[start], end=track.labels[end])
                 left.remove(key)
             if not left:
                 break

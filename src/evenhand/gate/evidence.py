@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from evenhand.analysis.change import FEMALE_MALE, differences
+from evenhand.analysis.change import differences
 from evenhand.core.design import Design
 from evenhand.core.estimands import ItemRow, rows
 from evenhand.core.loop import Task
 from evenhand.gate.policy import Rule
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.rows import Row, row_label
+from evenhand.runs.rows import FEMALE_MALE, Row, row_label
 from evenhand.stats.estimate import Estimate
 
 ALL, EACH = "all", "each"

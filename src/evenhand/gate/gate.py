@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
-from evenhand.analysis.change import FEMALE_MALE
 from evenhand.core.dataset import base_name
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import public_path
@@ -22,6 +21,7 @@ from evenhand.runs.comparable import enough_shared, item_ids, measured, shared_i
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.origin import UNCHECKED
 from evenhand.runs.record import RunRecord
+from evenhand.runs.rows import FEMALE_MALE
 from evenhand.stats.estimate import Estimate
 
 UNFIT = "the model is unfit to be measured"

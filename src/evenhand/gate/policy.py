@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from evenhand.analysis.change import FEMALE_MALE
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import read_given
 from evenhand.core.measure import Traits
 from evenhand.errors import BadInput, UnknownName
 from evenhand.measures import MEASURES
+from evenhand.runs.rows import FEMALE_MALE
 
 KEYS = ("allow_unfit", "baseline", "max_unscored", "rule")
 MAX_UNSCORED = 0.1

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from evenhand.analysis.change import FEMALE_MALE
 from evenhand.errors import BadInput
 from evenhand.gate import evidence
 from evenhand.gate.policy import MAX_UNSCORED
@@ -70,7 +69,7 @@ def suggest(
 
 def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, list[str]]:
     """The rule on the value, and that on the change, if one can be told, as a comment."""
-    named = [task.measure + (FEMALE_MALE if row.contrast else ""), *([row.estimand] if row.estimand else [])]
+    named = [row.name, *([row.estimand] if row.estimand else [])]
     measure, neutral = ", ".join(named), row.neutral
     if math.isnan(neutral):
         raise _NoRule(f"{measure} has no neutral value")

@@ -1,17 +1,15 @@
 """A comparison as a table for the terminal, as markdown, as LaTeX, and as a chart."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-import pandas as pd
 from rich.console import Group, RenderableType
 
-from evenhand.analysis.change import FEMALE_MALE, ONE_TRAINING
+from evenhand.analysis.change import ONE_TRAINING, Change
 from evenhand.analysis.comparison import Comparison
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown
 from evenhand.formats.latex import HEAD, booktabs
-from evenhand.report.tables import P, cell, estimate, line, markdown_table, table
+from evenhand.report.tables import P, cell, line, markdown_table, table
 from evenhand.runs.folder import StoredRun
 from evenhand.stats.verdict import FAMILY
 
@@ -28,11 +26,11 @@ def terminal(comparison: Comparison) -> RenderableType:
     """A table for each dataset and measure, and how to read it."""
     parts: list[RenderableType] = [line(title(comparison), "bold")]
     heads = _heads(comparison)
-    for (dataset, measure), rows in judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
+    for (dataset, measure), rows in by_task(judged_rows(comparison)).items():
         parts += [
             line(f"\n{dataset} · {measure}", "bold"),
-            line(_reading(comparison, str(dataset), str(measure)), "dim"),
-            table(heads, _rows(comparison, rows, heads), left=WORDS),
+            line(_reading(comparison, rows[0]), "dim"),
+            table(heads, _cells(rows, heads), left=WORDS),
         ]
     return Group(*parts, *(line(text, "dim") for text in _notes(comparison)))
 
@@ -40,7 +38,7 @@ def terminal(comparison: Comparison) -> RenderableType:
 def markdown(comparison: Comparison) -> str:
     """One table of all rows, for a pull request or a paper's appendix."""
     heads = ["dataset", "measure", *_heads(comparison)]
-    shown = markdown_table(heads, _rows(comparison, judged_rows(comparison), heads), left=WORDS)
+    shown = markdown_table(heads, _cells(judged_rows(comparison), heads), left=WORDS)
     notes = "".join(f"\n{escaped_markdown(note)}\n" for note in _notes(comparison))
     return f"{escaped_markdown(title(comparison))}\n\n{shown}{notes}"
 
@@ -52,12 +50,12 @@ def latex(comparison: Comparison) -> str:
     if len(comparison.runs) == 2:
         named |= {"before": escaped(comparison.names[0]), "after": escaped(comparison.names[1])}
     lines = [HEAD]
-    for (dataset, measure), rows in judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
-        about = _reading(comparison, str(dataset), str(measure))
+    for (dataset, measure), rows in by_task(judged_rows(comparison)).items():
+        about = _reading(comparison, rows[0])
         said = [note for note in _notes(comparison) if not note.startswith(("Detectable", "Moved"))]
         notes = " ".join([f"{measure} on {dataset}: {about}.", *said, MOVED])
         columns = "".join("l" if head in WORDS else "r" for head in heads)
-        cells = [[_latex_cell(*of) for of in zip(heads, row, strict=True)] for row in _rows(comparison, rows, heads)]
+        cells = [[_latex_cell(*of) for of in zip(heads, row, strict=True)] for row in _cells(rows, heads)]
         titles = [[named.get(head, escaped(head)) for head in heads]]
         style = r"\footnotesize\setlength{\tabcolsep}{3pt}"
         lines += booktabs(escaped(notes), f"compare-{dataset}-{measure}", columns, titles, cells, style=style)
@@ -70,10 +68,17 @@ def _latex_cell(head: str, text: str) -> str:
     return escaped(text) if head in WORDS else f"${text}$"
 
 
-def judged_rows(comparison: Comparison) -> pd.DataFrame:
+def judged_rows(comparison: Comparison) -> Sequence[Change]:
     """The rows that can have a verdict; all of them where none can."""
-    judged = comparison.frame[comparison.frame["needed"] > 0]
-    return judged if len(judged) else comparison.frame
+    return [row for row in comparison.rows if row.needed] or comparison.rows
+
+
+def by_task(rows: Sequence[Change]) -> dict[tuple[str, str], list[Change]]:
+    """The rows by dataset and measure, as policies and tables name it."""
+    found: dict[tuple[str, str], list[Change]] = {}
+    for row in rows:
+        found.setdefault((row.dataset, row.name), []).append(row)
+    return found
 
 
 def title(comparison: Comparison) -> str:
@@ -83,36 +88,40 @@ def title(comparison: Comparison) -> str:
 
 
 def _heads(comparison: Comparison) -> list[str]:
-    one, whole = len(comparison.runs) == 2, not comparison.frame["left_out"].any()
+    one, whole = len(comparison.runs) == 2, not any(row.left_out for row in comparison.rows)
     return [head for head in HEADS if not (head == "run" and one) and not (head == "left out" and whole)]
 
 
-def _rows(comparison: Comparison, frame: pd.DataFrame, heads: Sequence[str]) -> list[list[str]]:
-    cells = [_cells(comparison, row) for row in frame.to_dict("records")]
-    return [[row[head] for head in heads] for row in cells]
+def _cells(rows: Sequence[Change], heads: Sequence[str]) -> list[list[str]]:
+    return [
+        [
+            {
+                "dataset": row.dataset,
+                "measure": row.name,
+                "run": row.end,
+                "group": row.group,
+                "moved": row.moved,
+                "before": cell(row.before, row.form),
+                "after": cell(row.after, row.form),
+                "change": row.difference.number(),
+                "95 % interval": row.difference.interval(),
+                "p_holm": cell(row.p_holm, P),
+                "detectable": cell(row.detectable, ".3f"),
+                "n": f"{row.n:,}",
+                "left out": f"{row.left_out:,}",
+            }[head]
+            for head in heads
+        ]
+        for row in rows
+    ]
 
 
-def _cells(comparison: Comparison, row: dict[Any, Any]) -> dict[str, str]:
-    task = comparison.runs[0].task(row["dataset"], row["measure"].removesuffix(FEMALE_MALE))
-    signed = row["neutral"] == 0 and (task.signed or row["measure"].endswith(FEMALE_MALE) or bool(row["estimand"]))
-    return {
-        **{name: str(row[name]) for name in WORDS},
-        **{name: cell(row[name], "+.3f" if signed else ".3f") for name in ("before", "after")},
-        "change": cell(row["change"], "+.3f"),
-        "95 % interval": estimate(row, "change").interval(),
-        "p_holm": cell(row["p_holm"], P),
-        "detectable": cell(row["detectable"], ".3f"),
-        "n": f"{row['n']:,}",
-        "left out": f"{row['left_out']:,}",
-    }
-
-
-def _reading(comparison: Comparison, dataset: str, measure: str) -> str:
-    if measure.endswith(FEMALE_MALE):
-        name = measure.removesuffix(FEMALE_MALE)
-        return f"{name} of female words minus that of male ones, pair by pair; neutral at 0"
-    task, frame = comparison.runs[0].task(dataset, measure), comparison.frame
-    if frame[(frame["dataset"] == dataset) & (frame["measure"] == measure)]["estimand"].any():
+def _reading(comparison: Comparison, row: Change) -> str:
+    """How to read the rows of the same dataset and measure as this one."""
+    task = row.task
+    if row.contrast:
+        return f"{task.measure} of female words minus that of male ones, pair by pair; neutral at 0"
+    if any(other.estimand for other in comparison.rows if (other.task.name, other.name) == (task.name, row.name)):
         women, logs = ("below", ", in logarithms") if task.unit == "ratio" else ("above", "")
         return f"stereotype: followed above neutral{logs}; default: women preferred {women} neutral"
     return task.reading
@@ -120,7 +129,7 @@ def _reading(comparison: Comparison, dataset: str, measure: str) -> str:
 
 def _unfit(comparison: Comparison, run: StoredRun) -> bool:
     """Whether the doctor calls the model unfit for something that is compared."""
-    compared = set(comparison.frame["dataset"])
+    compared = {row.dataset for row in comparison.rows}
     return any(run.record.unfit(task) for task in run.record.tasks if task.dataset in compared)
 
 
@@ -131,11 +140,11 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield f"p_holm: {FAMILY}."
     yield "Detectable: the smallest change that such data would show four times in five."
     yield "Moved: the interval of the change in distance from neutral leaves out 0, and its adjusted p is below .05."
-    if comparison.frame["estimand"].any():
+    both = [row for row in comparison.rows if row.estimand]
+    if both:
         yield "Stereotype: half of how far women minus men differs between the kinds; default: its mean over both."
     yield ONE_TRAINING
-    both = comparison.frame[comparison.frame["estimand"] != ""][["dataset", "measure"]].drop_duplicates()
-    if not all(comparison.runs[0].task(*name).by_gender for name in both.itertuples(index=False, name=None)):
+    if not all(row.task.by_gender for row in both):
         yield "Values that mix stereotype and default get no verdict, and are left to --as csv or json."
     unfit = [name for name, run in zip(comparison.names, comparison.runs, strict=True) if _unfit(comparison, run)]
     if unfit:
@@ -145,7 +154,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield f"Careful: {which} is causal, the others are not. Values of causal and masked models are not comparable."
     for dataset, n in comparison.shared.items():
         yield f"{dataset}: the runs are of different samples, and compared by the {n:,} items that both have."
-    if comparison.frame["left_out"].any():
+    if any(row.left_out for row in comparison.rows):
         yield "Left out: items that one of the two runs could not score."
     for missing in comparison.left_out:
         yield f"Not compared: {missing['measure']} on {missing['dataset']}, only in {', '.join(missing['only_in'])}."

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from evenhand.analysis.change import FEMALE_MALE
+from evenhand.analysis.change import changes_frame
 from evenhand.analysis.comparison import Comparison
 from evenhand.analysis.equalising import Equalising, appd, before_after, by_size, equalising
 from evenhand.analysis.nli_labels import distribution
@@ -18,7 +18,7 @@ from evenhand.core.dataset import base_name
 from evenhand.core.files import check_new, prepare
 from evenhand.errors import BadInput
 from evenhand.report import plots
-from evenhand.report.comparison import judged_rows, title
+from evenhand.report.comparison import by_task, judged_rows, title
 from evenhand.report.page.runs import named
 from evenhand.runs.comparable import measured, same_task
 from evenhand.runs.folder import StoredRun
@@ -50,7 +50,8 @@ def changes(comparison: Comparison) -> alt.TopLevelMixin:
     """The change of each value with its interval, a panel for each dataset and measure; the baseline is at 0."""
     runs = comparison.names[1:]
     panels: dict[str, list[Any]] = {}
-    for (dataset, measure), rows in judged_rows(comparison).groupby(["dataset", "measure"], sort=False):
+    for (dataset, measure), members in by_task(judged_rows(comparison)).items():
+        rows = changes_frame(members, run="end")
         colour = alt.Color("run:N", sort=runs, legend=None if len(runs) == 1 else alt.Legend(title=None)).scale(
             domain=runs, range=[plots.PALETTE[n % len(plots.PALETTE)] for n in range(len(runs))]
         )
@@ -63,8 +64,8 @@ def changes(comparison: Comparison) -> alt.TopLevelMixin:
         tooltip = ["run", "group", *plots.numbers("before", "after", "change", "low", "high"), "moved"]
         shown = plots.intervals(base, "change", tooltip, size=60, title=f"change of {measure}")
         layers = alt.layer(plots.rule_at(0.0, color=plots.GREY, strokeDash=[4, 3]), *shown)
-        unit = comparison.runs[0].task(str(dataset), str(measure).removesuffix(FEMALE_MALE)).unit
-        panels.setdefault(unit, []).append(layers.properties(width=300, height=alt.Step(18), title=str(dataset)))
+        unit = members[0].task.unit
+        panels.setdefault(unit, []).append(layers.properties(width=300, height=alt.Step(18), title=dataset))
     # Panels in the same unit share one scale; those of another unit have their own.
     columns = [alt.concat(*of, columns=2).resolve_scale(y="independent", x="shared") for of in panels.values()]
     told = alt.TitleParams(title(comparison), subtitle="The baseline is at 0; lines are 95 % intervals.")

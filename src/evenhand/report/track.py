@@ -7,7 +7,7 @@ from rich.text import Text
 
 from evenhand.analysis.change import ONE_TRAINING
 from evenhand.analysis.tracking import Track
-from evenhand.report.page.track import MARKS, lead, named, notes, numbers, sentence
+from evenhand.report.page.track import MARKS, lead, named, notes, sentence
 from evenhand.report.plots import BLUE, GREY, RUST
 from evenhand.report.plots import numbers as tooltips
 from evenhand.report.tables import line, table
@@ -24,9 +24,8 @@ RULE = (
 def terminal(track: Track, width: int) -> RenderableType:
     """Where the model changed, in sentences, and a table of all values; no wider than `width`."""
     parts: list[RenderableType] = [Text(lead(track), "bold")]
-    rows = track.shown.to_dict("records")
-    told = [f"{MARKS[r['way']]} {r['start']} to {r['end']}: {sentence(track, r)}." for r in rows]
-    told += [f"From {r['start']} to {r['end']}: {sentence(track, r)}." for r in track.overall.to_dict("records")]
+    told = [f"{MARKS[row.way]} {row.start} to {row.end}: {sentence(track, row)}." for row in track.shown]
+    told += [f"From {row.start} to {row.end}: {sentence(track, row)}." for row in track.overall]
     parts += [Padding(Text(text), (0, 0, 0, 2)) for text in told[:SENTENCES]]
     if len(told) > SENTENCES:
         parts.append(Text(f"  {len(told) - SENTENCES} more changes are on the page."))
@@ -39,7 +38,7 @@ def terminal(track: Track, width: int) -> RenderableType:
     parts += [table(heads, [_row(track, n, places) for n in range(len(track.curves))], left=heads[:1])]
     if len(places) < len(names):
         parts.append(Text(f"{len(names) - len(places)} more checkpoints are on the page.", "dim"))
-    if len(track.shown) or len(track.overall):
+    if track.shown or track.overall:
         parts.append(Text(RULE, "dim"))
     parts.append(Text(ONE_TRAINING, "dim"))
     return Group(*parts, *([line(f"Page: {track.page}", "")] if track.page else []))
@@ -48,23 +47,22 @@ def terminal(track: Track, width: int) -> RenderableType:
 def columns(track: Track, most: int) -> list[int]:
     """The checkpoints that a narrow table shows: the first, the last, those around changes, then the earliest."""
     last = len(track.runs) - 1
-    around = [track.labels.index(row[end]) for row in track.shown.to_dict("records") for end in ("start", "end")]
+    around = [track.labels.index(label) for row in track.shown for label in (row.start, row.end)]
     order = dict.fromkeys([0, last, *around, *range(last)])
     return sorted(list(order)[:most])
 
 
 def _row(track: Track, place: int, shown: list[int]) -> list[str]:
     curve = track.curves[place]
-    found = numbers(track, curve)
-    marks = {row["end"]: MARKS[row["way"]] for row in track.shown.to_dict("records") if track.curve(row) is curve}
+    marks = {row.end: MARKS[row.way] for row in track.shown if track.curve(row) is curve}
     name = named(track, curve)
-    cells = [f"{marks.get(track.labels[n], '')}{found[n].text}" for n in shown]
+    cells = [f"{marks.get(track.labels[n], '')}{curve.values[n].text}" for n in shown]
     return [name if len(name) < LABEL else f"{name[: LABEL - 2]}…", *cells]
 
 
 def chart(track: Track) -> alt.TopLevelMixin:
     """A panel for each headline value: the line of its values in a band of 95 % intervals; red dots are changes."""
-    changed = {(track.curve(row).key, row["end"]) for row in track.shown.to_dict("records")}
+    changed = {(track.curve(row).key, row.end) for row in track.shown}
     panels = []
     for curve in track.curves:
         rows = track.values

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import pandas as pd
 
@@ -12,9 +13,35 @@ from evenhand.runs.values import ValueRecord, mixed
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import Verdict, decide, size
 
+FEMALE_MALE = ", female - male"
+"""What policies and tables add to the name of a measure whose female and male items are compared as pairs."""
+NO_ESTIMATE, UNTESTED = Estimate(math.nan), Verdict(0, "untested")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row(Estimate):
+class Number(Estimate):
+    """An estimate, the value that means "no bias", and how it is printed."""
+
+    neutral: float = 0.0
+    """NaN where there is none."""
+    form: str = "+.3f"
+    narrow: Estimate = NO_ESTIMATE
+    """The value with the interval in these sentences, where its own covers others."""
+    verdict: Verdict = UNTESTED
+
+    @property
+    def text(self) -> str:
+        """The value; a dash where there is none."""
+        return self.number(self.form)
+
+    @property
+    def brackets(self) -> str:
+        """Low and high in brackets; a dash where there is no interval."""
+        return self.interval(self.form)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row(Number):
     """A number of a run: of all items, or of those with the labels `groups`. NaN means no number.
 
     With `contrast`, the mean difference between partners ("female - male"); n counts pairs, and neutral is 0. With
@@ -28,13 +55,8 @@ class Row(Estimate):
     groups: Mapping[str, str]
     contrast: str
     estimand: str
-    neutral: float
-    """NaN where there is none."""
-    narrow: Estimate
-    """The value with the interval in these sentences, where its own covers others."""
     prior: float
     """See core.scores.Value."""
-    verdict: Verdict
     main: bool
     """Whether its task is judged by it."""
     judging: Callable[[str], TaskRecord] = field(repr=False, compare=False)
@@ -54,6 +76,11 @@ class Row(Estimate):
     def measure(self) -> str:
         """The measure."""
         return self.task.measure
+
+    @property
+    def name(self) -> str:
+        """The measure, as policies and tables name it."""
+        return self.measure + (FEMALE_MALE if self.contrast else "")
 
     @property
     def judged(self) -> bool:
@@ -81,11 +108,6 @@ class Row(Estimate):
         return size(self, self.neutral, self.task.unit) if self.leans else ""
 
     @property
-    def form(self) -> str:
-        """How it is printed: signed where it can be of either sign."""
-        return "+.3f" if self.neutral == 0 and (self.task.signed or self.judged) else ".3f"
-
-    @property
     def label(self) -> str:
         """What it is called among the rows of its task."""
         return row_label(self.groups, self.estimand)
@@ -101,6 +123,12 @@ class Row(Estimate):
         """What tells it apart from the other rows of its task."""
         more = {"contrast": self.contrast, "estimand": self.estimand}
         return (*self.groups.items(), *((name, of) for name, of in more.items() if of))
+
+
+def without_numbers(row: Row) -> Row:
+    """The row of a run that lacks it."""
+    none: dict[str, Any] = asdict(NO_ESTIMATE)
+    return replace(row, **none, narrow=NO_ESTIMATE, prior=math.nan, verdict=decide(NO_ESTIMATE))
 
 
 def row_label(groups: Mapping[str, str], estimand: str = "") -> str:
@@ -122,6 +150,7 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
                 task=task,
                 audit=audit,
                 neutral=neutral,
+                form="+.3f" if neutral == 0 and (task.signed or value.contrast or value.estimand) else ".3f",
                 narrow=replace(found, low=low, high=high),
                 prior=math.nan if value.prior is None else value.prior,
                 verdict=decide(found, neutral, unfit=audit.unfit_for(task)),

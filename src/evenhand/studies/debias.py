@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,9 @@ import pandas as pd
 from markupsafe import Markup
 
 from evenhand import models
-from evenhand.analysis.change import changed
+from evenhand.analysis.change import Change, changes, changes_frame
 from evenhand.analysis.comparison import Comparison
 from evenhand.calls import audit
-from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import prepare, public_path, read_parsed, write_whole
 from evenhand.core.items import Pair
 from evenhand.core.model import Model
@@ -59,10 +58,15 @@ class Debiased:
     after: Run
     balance: pd.DataFrame
     """Gendered words of the corpus, before and after the swap."""
-    changes: pd.DataFrame
-    """The table of `analysis.change.changed`."""
+    rows: tuple[Change, ...]
+    """What differs between the two runs: `analysis.change.changes`."""
     language: dict[str, float]
     """Pseudo-perplexity on held-out sentences, before and after, and the change of its logarithm with its interval."""
+
+    @property
+    def changes(self) -> pd.DataFrame:
+        """The rows as a table."""
+        return changes_frame(self.rows)
 
     @property
     def alarms(self) -> list[str]:
@@ -70,12 +74,11 @@ class Debiased:
         found = []
         if self.balance["share"].isna().any():
             found.append("The corpus has no gendered words, so there is no share of them.")
-        whole = self.changes["group"].isin(["all", *ESTIMANDS])
-        away = self.changes[whole & self.changes["moved"].str.startswith("away")]
-        for row in away[away["measure"] == "gender-agreement"].to_dict("records"):
-            lost = f"{-row['change']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}] of P(right pronoun) - P(wrong one)"
+        away = [row for row in self.rows if not row.groups and row.moved.startswith("away")]
+        for row in (row for row in away if row.name == "gender-agreement"):
+            lost = f"{-row.change:.2f} [{-row.high:.2f}, {-row.low:.2f}] of P(right pronoun) - P(wrong one)"
             told = f"words of one gender (actress, pregnant) lost {lost}"
-            if ((away["measure"] == "pronoun") & (away["dataset"] == "tbd")).any():
+            if any((other.dataset, other.name) == ("tbd", "pronoun") for other in away):
                 found.append(f"It got more biased, and {told}. Look at the texts: do they speak of both genders?")
             else:
                 found.append(f"Over-debiased: {told}. Add `remind`.")
@@ -91,7 +94,7 @@ class Debiased:
     def _repr_html_(self) -> str:
         """What a notebook shows: the alarms, then the comparison of the two runs."""
         name = distinct_names([self.before, self.after])[1]
-        compared = Comparison((self.before, self.after), self.changes.assign(run=name))
+        compared = Comparison((self.before, self.after), tuple(replace(row, end=name) for row in self.rows))
         told = Markup("").join(Markup("<p><b>Careful:</b> {}</p>").format(alarm) for alarm in self.alarms)
         return str(told) + compared._repr_html_()
 
@@ -143,9 +146,10 @@ def debias(
         train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
         after = audit(str(folder), out=out / "after", **asked)
         language = _language([(before, base), (after, models.load(str(folder), **loading))], seed, limit)
-        done = Debiased(folder, before, after, balance(text.before, text.after), changed(before, after), language)
-        rows = done.changes.to_json(orient="records", indent=1).encode()
-        write_whole(out / CHANGES, lambda file: file.write(rows))
+        rows = tuple(changes(before, after))
+        done = Debiased(folder, before, after, balance(text.before, text.after), rows, language)
+        plain = done.changes.to_json(orient="records", indent=1).encode()
+        write_whole(out / CHANGES, lambda file: file.write(plain))
         _record(out, done, corpus, text.share, extra)
         _complete_card(done, corpus, text.share, extra)
         page.write([before, after], out / page.FILE)
@@ -237,10 +241,9 @@ def _complete_card(done: Debiased, corpus: str, share: float, extra: Sequence[st
         "| dataset | measure | group | before | after | change | 95 % interval |",
         "|---|---|---|---|---|---|---|",
     ]
-    for row in done.changes[done.changes["needed"] > 0].to_dict("records"):
-        numbers = " | ".join(f"{row[name]:+.3f}" for name in ("before", "after", "change"))
-        span = "–" if np.isnan(row["low"]) else f"[{row['low']:+.3f}, {row['high']:+.3f}]"
-        lines.append(f"| {row['dataset']} | {row['measure']} | {row['group']} | {numbers} | {span} |")
+    for row in (row for row in done.rows if row.needed):
+        numbers = " | ".join(f"{number:+.3f}" for number in (row.before, row.after, row.change))
+        lines.append(f"| {row.dataset} | {row.name} | {row.group} | {numbers} | {row.difference.interval()} |")
     if done.language:
         moved = f"{done.language['before']:.2f} before, {done.language['after']:.2f} after"
         lines.append(f"\nPseudo-perplexity on {done.language['sentences']} held-out sentences: {moved}.")

@@ -22,13 +22,15 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
 from evenhand.core.scores import Value
 from evenhand.report.page import runs as pages_module
-from evenhand.report.page.numbers import Number, probability
 from evenhand.report.page.provenance import debiasing
-from evenhand.report.page.readings import group, group_name, own, reading, verdict
+from evenhand.report.page.readings import group, group_name, own, probability, reading, verdict
 from evenhand.report.page.runs import page, policy
 from evenhand.report.page.scale import domain, strip
+from evenhand.runs import rows as run_rows
+from evenhand.runs.rows import FEMALE_MALE, Number
 from evenhand.runs.values import rows_from
 from helpers.document import Element, parsed
+from helpers.written_runs import row as written_row
 from helpers.written_runs import task
 
 pytestmark = pytest.mark.usefixtures("without_pages")
@@ -417,8 +419,9 @@ def test_what_people_read_are_words_not_names_of_columns(html: str) -> None:
     ],
 )
 def test_a_size_is_told_in_percent(measure: str, value: float, much: str, percent: str) -> None:
-    assert reading(measure).how_much(Number(value)).startswith(much)
-    assert reading(measure).in_percent(value) == percent
+    found = reading(measure.removesuffix(FEMALE_MALE), contrast=measure.endswith(FEMALE_MALE))
+    assert found.how_much(written_row(value)).startswith(much)
+    assert found.in_percent(value) == percent
 
 
 def moved(section: Element, title: str) -> dict[str, str]:
@@ -581,30 +584,30 @@ TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed":
 @pytest.mark.parametrize(
     ("number", "tone", "says"),
     [
-        (Number(0.4, 0.3, 0.5, **TESTED), "leans", "leans to “he”: p = .012, adjusted"),
-        (Number(-0.4, -0.5, -0.3, **TESTED), "leans", "leans to “she”: p = .012, adjusted"),
+        (written_row(0.4, 0.3, 0.5, **TESTED), "leans", "leans to “he”: p = .012, adjusted"),
+        (written_row(-0.4, -0.5, -0.3, **TESTED), "leans", "leans to “she”: p = .012, adjusted"),
         (
-            Number(0.1, -0.1, 0.3, **TESTED),
+            written_row(0.1, -0.1, 0.3, **TESTED),
             "undecided",
             "no lean shown: a lean of 0.22 would probably have been found",
         ),
-        (Number(0.4, -0.1, 0.9, **TESTED), "undecided", "no lean shown: the interval includes 0"),
-        (Number(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown*: its own interval"),
+        (written_row(0.4, -0.1, 0.9, **TESTED), "undecided", "no lean shown: the interval includes 0"),
+        (written_row(0.4, 0.3, 0.5, **TESTED | {"p_holm": 0.06}), "undecided", "no lean shown*: its own interval"),
         (
-            Number(0.4, 0.3, 0.5, **TESTED | {"clusters": 5}),
+            written_row(0.4, 0.3, 0.5, **TESTED | {"clusters": 5}),
             "none",
             "too few words, 5 of 7: more are needed for any verdict",
         ),
-        (Number(0.4, 0.3, 0.5, unfit=True, **TESTED), "none", "no verdict: the model is unfit to be measured"),
+        (written_row(0.4, 0.3, 0.5, unfit=True, **TESTED), "none", "no verdict: the model is unfit to be measured"),
         (
-            Number(0.4, **TESTED),
+            written_row(0.4, **TESTED),
             "none",
             "no interval: too few words, or scores that are all the same: nothing says how sure this is",
         ),
-        (Number(NAN), "none", "no value: no item could be scored"),
+        (written_row(NAN), "none", "no value: no item could be scored"),
     ],
 )
-def test_verdicts_follow_the_one_rule(number: Number, tone: str, says: str) -> None:
+def test_verdicts_follow_the_one_rule(number: run_rows.Row, tone: str, says: str) -> None:
     found = verdict(number, reading("pronoun"))
     assert found.tone == tone
     assert found.says.startswith(says)
@@ -612,14 +615,14 @@ def test_verdicts_follow_the_one_rule(number: Number, tone: str, says: str) -> N
 
 @pytest.mark.parametrize("measure", ["likelihood-difference", "nli-coal", "fraction-neutral", "singular-they"])
 def test_what_can_only_be_on_one_side_of_neutral_is_not_judged_by_itself(measure: str) -> None:
-    assert verdict(Number(0.4, 0.3, 0.5, **TESTED), reading(measure)).tone == "level"
+    assert verdict(written_row(0.4, 0.3, 0.5, **TESTED), reading(measure)).tone == "level"
 
 
 def test_a_measure_that_is_not_known_here_speaks_for_itself() -> None:
     found = own(task("keys", "mine", asks="How odd is it?"))
     assert (found.title, found.asks) == ("mine", "How odd is it?")
-    assert verdict(Number(1.0, 0.5, 1.5, **TESTED), found).short == "above neutral"
-    assert verdict(Number(1.0, 0.5, 1.5, neutral=NAN, **TESTED), found).tone == "level"
+    assert verdict(written_row(1.0, 0.5, 1.5, **TESTED), found).short == "above neutral"
+    assert verdict(written_row(1.0, 0.5, 1.5, neutral=NAN, **TESTED), found).tone == "level"
 
 
 def test_the_scale_holds_every_interval_and_what_is_neutral() -> None:
@@ -628,7 +631,7 @@ def test_the_scale_holds_every_interval_and_what_is_neutral() -> None:
     drawn = strip(numbers, ("a", "b"), (-0.8, 0.8), "")
     assert drawn.neutral == drawn.width / 2
     assert all(0 < mark.left < mark.x < mark.right < drawn.width for mark in drawn.marks)
-    assert domain([Number(1.8, 1.6, 2.1, signed=False)], None, 0.0) == (0.0, 3.0)
+    assert domain([Number(1.8, 1.6, 2.1, form=".3f")], None, 0.0) == (0.0, 3.0)
     assert domain([Number(NAN)], None, NAN) == (-1.0, 1.0)
     assert probability(0.00001) == "p < .001"
 

@@ -5,6 +5,7 @@ The words, numbers and drawings are those of the page. All of it is in the outpu
 
 import base64
 import re
+from collections.abc import Hashable, Sequence
 from functools import cache, singledispatch
 from io import StringIO
 from pathlib import Path
@@ -12,14 +13,12 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import altair as alt
-import pandas as pd
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from evenhand.analysis.change import FEMALE_MALE
+from evenhand.analysis.change import Change, changes_frame
 from evenhand.analysis.comparison import Comparison
 from evenhand.analysis.tracking import Track
-from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import prepare, public_path
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
@@ -95,25 +94,23 @@ def _(run: StoredRun) -> str:
 
 @html.register
 def _(comparison: Comparison) -> str:
-    frame = comparison.frame
-    moved = frame[frame["moved"] != ""]
-    judged = frame[frame["needed"] > 0]
-    whole = judged["group"].isin(["all", *ESTIMANDS]) | judged["measure"].str.endswith(FEMALE_MALE)
-    main = judged[whole].head(2 * ROWS)
+    moved = [row for row in comparison.rows if row.moved]
+    judged = [row for row in comparison.rows if row.needed]
+    main = [row for row in judged if row.contrast or not row.groups][: 2 * ROWS]
     told = "Changes with their 95 % intervals"
-    drawn = picture(changes(Comparison(comparison.runs, main)), told) if len(main) else None
+    drawn = picture(changes(Comparison(comparison.runs, tuple(main))), told) if main else None
     return _filled("comparison", comparison=comparison, moved=_rows(moved), every=_rows(judged), drawn=drawn)
 
 
 @html.register
 def _(track: Track) -> str:
-    shown = [(row["start"], row["end"], sentence(track, row)) for row in track.shown.to_dict("records")]
+    shown = [(row.start, row.end, sentence(track, row)) for row in track.shown]
     drawn = picture(curves(track), "Values with their 95 % intervals, by checkpoint")
     return _filled("track", lead=where(track), notes=list(notes(track)), shown=shown[:ROWS], drawn=drawn)
 
 
-def _rows(frame: pd.DataFrame) -> list[dict[str, object]]:
-    return [{str(name): value for name, value in row.items()} for row in frame[COLUMNS].to_dict("records")]
+def _rows(rows: Sequence[Change]) -> list[dict[Hashable, object]]:
+    return changes_frame(rows, run="end")[COLUMNS].to_dict("records")
 
 
 @html.register

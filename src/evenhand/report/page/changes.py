@@ -2,42 +2,48 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evenhand.analysis.change import ONE_TRAINING, Change, changes
-from evenhand.core.design import ESTIMANDS
-from evenhand.core.measure import Better
 from evenhand.report.page import readings
-from evenhand.report.page.numbers import Number, probability
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import TaskRecord
-from evenhand.runs.values import mixed
+from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import enough, moved
 
 
 @dataclass(frozen=True)
 class Move:
-    """A change with its interval, its p, adjusted by Holm over its dataset and measure, and which way it went."""
+    """A change in words."""
 
-    dataset: str
-    measure: str
-    group: str
-    label: str
-    """The group in words; empty for all items."""
-    before: Number
-    after: Number
-    change: Number
-    p: float
-    p_holm: float
+    change: Change
     main: bool
     """Whether it is one of the numbers that its dataset is judged by; the table has the others, too."""
-    better: Better
-    way: str
-    """What happened: see analysis.change.Change."""
-    needed: int = 0
     models: tuple[str, ...] = ()
     """The names of two models that nobody made one from the other: then nothing "changed", they differ."""
+
+    @property
+    def way(self) -> str:
+        return self.change.way
+
+    @property
+    def label(self) -> str:
+        """What it is of, in words; where it should be is not part of that."""
+        known = {name: label for name, label in self.change.groups.items() if name != "better"}
+        return readings.words_of(replace(self.change, groups=known))
+
+    @property
+    def title(self) -> str:
+        """What its measure asks."""
+        return readings.reading(self.change.measure, contrast=bool(self.change.contrast)).title
+
+    @property
+    def before(self) -> str:
+        return Estimate(self.change.before).number(self.change.form)
+
+    @property
+    def after(self) -> str:
+        return Estimate(self.change.after).number(self.change.form)
 
     @property
     def what(self) -> str:
@@ -52,7 +58,7 @@ class Move:
     @property
     def knows(self) -> bool:
         """Whether it is about what a model should know, rather than about bias."""
-        return self.better == "higher"
+        return self.change.task.better == "higher"
 
     @property
     def short(self) -> str:
@@ -60,11 +66,11 @@ class Move:
         if self.way == "same":
             return f"no {self.what} shown"
         if self.way == "few":
-            return f"too few words to tell, at least {self.needed} needed"
+            return f"too few words to tell, at least {self.change.needed} needed"
         if self.way == "changed":
             ways = ("rose", "fell") if not self.models else ("higher", "lower")
-            rose = ways[self.change.value < 0]
-            return rose if self.better == "none" else f"{rose}, but is not shown to be nearer or farther"
+            rose = ways[self.change.change < 0]
+            return rose if self.change.task.better == "none" else f"{rose}, but is not shown to be nearer or farther"
         if self.knows:
             return f"knows {'more' if self.way == 'gained' else 'less'}{' than before' if not self.models else ''}"
         if self.models:
@@ -74,50 +80,18 @@ class Move:
     @property
     def chance(self) -> str:
         """The adjusted p of the change, where one is shown."""
-        return "" if self.way in ("same", "few") or math.isnan(self.p_holm) else f"{probability(self.p_holm)}, adjusted"
+        p = self.change.p_holm
+        return "" if self.way in ("same", "few") or math.isnan(p) else f"{readings.probability(p)}, adjusted"
 
 
 def moves(rows: Sequence[Change], run: StoredRun, models: Sequence[str] = ()) -> dict[tuple[str, ...], Move]:
-    """The changes by dataset, measure and group; `run` is one of the two.
+    """The changes by dataset, measure and group; `run` is the first of the two.
 
     `models` has their names, unless one was made from the other.
     """
-    found: dict[tuple[str, ...], Move] = {}
-    neutral = {task.name: _neutral(run, task) for task in run.record.tasks}
-    main = {(*row.task.name, bool(row.contrast), row.label) for row in run.rows if row.headline}
-    for row in rows:
-        task, judged = run.task(row.dataset, row.measure), bool(row.contrast or row.estimand)
-        zero = row.neutral if judged else neutral[task.name]
-        before, after = (
-            Number(value, neutral=zero, signed=zero != 0.5 and (judged or task.signed))
-            for value in (row.before, row.after)
-        )
-        found[row.dataset, row.name, row.group] = Move(
-            *(row.dataset, row.name, row.group, group_words(task, row.group)),
-            *(before, after, Number(row.change, row.low, row.high)),
-            *(row.p, row.p_holm),
-            main=(*task.name, bool(row.contrast), row.group) in main,
-            better=task.better,
-            way=row.way,
-            needed=row.needed,
-            models=tuple(models),
-        )
-    return found
-
-
-def group_words(task: TaskRecord, group: str) -> str:
-    """A row's group in words; where it should be is not part of its name."""
-    labels = group.split(", ")
-    if labels[-1] in ESTIMANDS:
-        category = [readings.group(name, label) for name in task.by for label in labels[:-1]][:1]
-        return ", ".join([labels[-1], *category])
-    named = [(name, label) for name, label in zip(task.by, group.split(", "), strict=False) if name != "better"]
-    return "" if group == "all" else ", ".join(readings.group(name, label) for name, label in named)
-
-
-def _neutral(run: StoredRun, task: TaskRecord) -> float:
-    """The value that nearer and farther refer to; NaN where they have no meaning."""
-    return math.nan if mixed(run.scores_of(*task.name), task) else run.values_of(*task.name)[0].neutral
+    main = {(row.dataset, row.name, row.label) for row in run.rows if row.headline}
+    keys = {(row.dataset, row.name, row.group): row for row in rows}
+    return {key: Move(row, key in main, tuple(models)) for key, row in keys.items()}
 
 
 @dataclass(frozen=True)
@@ -126,7 +100,7 @@ class Language:
 
     before: float
     after: float
-    change: Number
+    change: Estimate
     p: float
     sentences: int
 
@@ -160,7 +134,7 @@ class Changed:
     def knows(self) -> list[Move]:
         """What happened to words that call for one gender: all of them, then each group that lost."""
         rows = [move for move in self.moves.values() if move.knows]
-        return [move for move in rows if move.group == "all" or move.way == "lost"]
+        return [move for move in rows if not move.change.groups or move.way == "lost"]
 
     @property
     def says(self) -> str:
@@ -185,7 +159,7 @@ class Changed:
             change, low, high, before, after, p = (
                 float(found[name]) for name in ("change", "low", "high", "before", "after", "p")
             )
-            return Language(before, after, Number(change, low, high), p, int(found["sentences"]))
+            return Language(before, after, Estimate(change, low, high), p, int(found["sentences"]))
         except (KeyError, TypeError, ValueError):
             return None
 

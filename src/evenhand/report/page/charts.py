@@ -10,9 +10,9 @@ from evenhand.analysis.equalising import before_after, equalising
 from evenhand.analysis.nli_labels import SETS, distribution
 from evenhand.analysis.workforce import by_profession, shares
 from evenhand.report.page import readings
-from evenhand.report.page.numbers import Number
 from evenhand.report.page.section import Measured
 from evenhand.report.page.svg import FOOT, HEAD, LETTER, LINE, Canvas, Drawing, lines_of_legend, printable, round_domain
+from evenhand.runs.rows import Number
 
 MOST = 40
 """Groups in a chart; with more it could not be read."""
@@ -85,6 +85,7 @@ def histogram(scores: pd.Series, caption: str, *, neutral: float, unit: str) -> 
 
 
 def _groups(m: Measured) -> Iterator[Drawing]:
+    values: list[Dot]
     if m.paired and len(m.runs) > 1:
         values = [(line.label, name, n) for line in m.lines for name, n in zip(m.names, line.numbers, strict=True)]
         reading, what = m.reading, "Women minus men, by group"

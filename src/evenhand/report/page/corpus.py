@@ -9,10 +9,10 @@ import pandas as pd
 
 from evenhand.analysis.corpus import FEWEST, SIDES, Counted, Ratio
 from evenhand.report.corpus import around, cautions, lean, number_tested, percent, shares, size
-from evenhand.report.page.numbers import Number
 from evenhand.report.page.readings import Verdict
 from evenhand.report.page.runs import policy, render
 from evenhand.report.page.scale import IntervalScale, domain, strip
+from evenhand.runs.rows import Number
 
 ENDS = ("more men", "more women")
 
@@ -32,7 +32,7 @@ class Section:
         rows = []
         for what, ratio in shares(self.found).items():
             share = ratio.share
-            number = Number(100 * share.value, 100 * share.low, 100 * share.high, neutral=50.0, signed=False)
+            number = Number(100 * share.value, 100 * share.low, 100 * share.high, neutral=50.0)
             drawn = strip([number], ENDS, (0.0, 100.0), f"share of women: {percent(share)}", _judged(ratio.lean))
             rows.append((what, ratio, percent(share), lean(ratio.lean), drawn))
         return rows

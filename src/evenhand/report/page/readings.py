@@ -7,14 +7,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from evenhand.analysis.change import Change
 from evenhand.core.dataset import base_name
-from evenhand.report.page.numbers import Number, probability
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import Row
 from evenhand.stats.verdict import MARKS as SIZE_MARKS
-from evenhand.stats.verdict import NO_SIZE, size
-
-DIFFERENCE = "association, female - male"
-"""The reading of associations that compares partners; analysis.change calls it so, too."""
+from evenhand.stats.verdict import NO_SIZE
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Reading:
         """Whether its values get a verdict of their own."""
         return self.kind not in _known()["not-judged"]
 
-    def how_much(self, number: Number) -> str:
+    def how_much(self, number: Row) -> str:
         """The size of a value in everyday words; `much` may have other words for a value below neutral."""
         above = number.value > (0.0 if math.isnan(number.neutral) else number.neutral)
         value = self.factor * number.value
@@ -76,7 +74,7 @@ class Reading:
             return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.1f} %"
         return f"{_signed(100 * value)} points" if self.scale == (-1.0, 1.0) else ""
 
-    def span(self, number: Number) -> str:
+    def span(self, number: Row) -> str:
         """The interval as percentages, from the side that `much` speaks from; empty where there is none."""
         low, high = number.low, number.high
         if isinstance(self.much, tuple) and number.value < number.neutral:
@@ -108,7 +106,7 @@ def _verb(times: float) -> tuple[str, str]:
     return (verb, f"by {abs(percent)} %") if percent < 100 else ("multiplies", f"by {_factor(times)}")
 
 
-def _odds(number: Number) -> str:
+def _odds(number: Row) -> str:
     """From which odds to which, where the run has them: ", from .42 to .25"."""
     if math.isnan(number.prior):
         return ""
@@ -126,13 +124,20 @@ def _relative(times: float) -> str:
 
 
 def reading(
-    measure: str, *, estimand: str = "", dataset: str = "", unknown: Reading | None = None, kind: str = ""
+    measure: str,
+    *,
+    estimand: str = "",
+    contrast: bool = False,
+    dataset: str = "",
+    unknown: Reading | None = None,
+    kind: str = "",
 ) -> Reading:
-    """How to read a measure, or its stereotype or default; `unknown` is the reading of one that is not known here.
+    """How to read a measure, its stereotype or default, or its women minus men; `unknown`: one not known here.
 
     `kind` replaces its own: "mixed" where its items should lie on either side, "grammar" where grammar may explain it.
     """
-    found = _known()["measures"].get(measure)
+    contrasts = _known()["contrasts"]
+    found = contrasts.get(measure, contrasts["association"]) if contrast else _known()["measures"].get(measure)
     if found is None and not estimand:
         return unknown or Reading(measure, "", "lean")
     fields: dict[str, Any] = dict(found or {"title": measure, "asks": unknown.asks if unknown else "", "kind": "lean"})
@@ -191,6 +196,18 @@ def count_in_words(tone: str, count: int) -> str:
     return f"{count} {_known()['counted'][tone][count > 1]}"
 
 
+def probability(p: float) -> str:
+    """A p-value as in papers: p = .012, p < .001."""
+    if math.isnan(p):
+        return "–"
+    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
+
+
+def words_of(row: Row | Change) -> str:
+    """What a row is of, in words; empty for the value of all items."""
+    return ", ".join(filter(None, (row.estimand, *(group(name, label) for name, label in row.groups.items()))))
+
+
 def language(code: str) -> str:
     """A language's name."""
     return str(_known()["languages"].get(code, code))
@@ -231,7 +248,7 @@ class Verdict:
         return SIZE_MARKS.get(self.size, MARKS[self.tone])
 
 
-def verdict(number: Number, reading: Reading, judged: str = "") -> Verdict:
+def verdict(number: Row, reading: Reading, judged: str = "") -> Verdict:
     """The verdict on a number: stats.verdict decides, the reading has the words.
 
     How large a lean is, is said by its size; where a policy has `judged` the number, by what the policy says.
@@ -266,11 +283,11 @@ def verdict(number: Number, reading: Reading, judged: str = "") -> Verdict:
     words = reading.leans[found.side > 0]
     if tone == "right":
         return Verdict(tone, words, tested, much)
-    sized, bounds = size(number, number.neutral, number.unit), POLICY.get(judged, "")
+    sized, bounds = number.size, POLICY.get(judged, "")
     return Verdict(tone, ", ".join(filter(None, (words, bounds or sized))), tested, much, sized, bounds)
 
 
-def least(number: Number, reading: Reading) -> str:
+def least(number: Row, reading: Reading) -> str:
     """The smallest lean that such data would probably show, also as a percentage where the unit is nats."""
     percent = f" ({reading.in_percent(number.detectable)})" if reading.unit == "nats" else ""
     return f"{number.detectable:.2f}{percent}"

@@ -17,7 +17,6 @@ from evenhand.report.page import provenance, readings
 from evenhand.report.page.changes import Changed
 from evenhand.report.page.charts import pictures
 from evenhand.report.page.items import items_of
-from evenhand.report.page.numbers import probability
 from evenhand.report.page.section import Measured
 from evenhand.report.page.short import besides, lead, limits, main_leans, summary
 from evenhand.runs.comparable import distinct_names, same_task
@@ -124,8 +123,7 @@ def _environment() -> Any:
         "facts": provenance.facts,
         "sources": provenance.sources,
         "dataset_title": readings.dataset,
-        "reading_of": readings.reading,
-        "probability": probability,
+        "probability": readings.probability,
         "lean_rule": RULE,
         "size_rule": SIZES,
         "by_chance": readings.BY_CHANCE,

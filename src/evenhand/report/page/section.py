@@ -8,24 +8,21 @@ from functools import cached_property
 import pandas as pd
 
 from evenhand.analysis import paired
-from evenhand.analysis.change import FEMALE_MALE
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.analysis.reference import compared
 from evenhand.core.contrasts import pairs
 from evenhand.report.page import examples, readings
 from evenhand.report.page.changes import Move
-from evenhand.report.page.numbers import Number, number
 from evenhand.report.page.provenance import judged_rows
-from evenhand.report.page.readings import DIFFERENCE, Reading, Verdict, verdict
+from evenhand.report.page.readings import Reading, Verdict, verdict
 from evenhand.report.page.scale import IntervalScale, domain, strip
 from evenhand.report.page.trust import LEVELS, Trust, trust
-from evenhand.report.page.value_tables import Key, Table, TableRow, by_sample, table
+from evenhand.report.page.value_tables import Table, TableRow, by_sample, table
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.rows import judged_group
+from evenhand.runs.rows import Row, judged_group, without_numbers
 from evenhand.runs.values import mixed
 
-NOTHING = Number(math.nan)
 PART = (
     "A preference for one gender is part of these numbers, since the file does not say whom each stereotype is about. "
     "A column `about`, with women or men, tells the two apart."
@@ -38,7 +35,7 @@ class Line:
 
     label: str
     reading: Reading
-    numbers: tuple[Number, ...]
+    numbers: tuple[Row, ...]
     verdicts: tuple[Verdict, ...]
     strip: IntervalScale
     trust: Trust
@@ -70,13 +67,11 @@ class Measured:
 
     def _reading(self, estimand: str, *, contrast: bool = False) -> Reading:
         """How to read one kind of row: stereotype, default, women minus men, or the measure's own value."""
-        if contrast:
-            name = f"{self.measure}{FEMALE_MALE}"
-            kind, usual = "grammar" if self.agreeing else "", readings.reading(DIFFERENCE, dataset=self.dataset)
-            return readings.reading(name, dataset=self.dataset, unknown=usual, kind=kind)
-        if not estimand:
+        if not (estimand or contrast):
             return self.values
-        return readings.reading(self.measure, estimand=estimand, dataset=self.dataset, unknown=readings.own(self.task))
+        of = {"dataset": self.dataset, "kind": "grammar" if contrast and self.agreeing else ""}
+        unknown = readings.own(self.task)
+        return readings.reading(self.measure, estimand=estimand, contrast=contrast, unknown=unknown, **of)
 
     @cached_property
     def scores(self) -> list[pd.DataFrame]:
@@ -90,57 +85,49 @@ class Measured:
         return [pairs(scores, partners) for scores in self.scores] if partners else []
 
     @cached_property
-    def _results(self) -> list[dict[tuple[tuple[str, str], ...], Number]]:
-        found = [run.values_of(self.dataset, self.measure) for run in self.runs]
-        return [{tuple(row.groups.items()): number(row) for row in rows} for rows in found]
+    def _rows(self) -> list[tuple[Row, ...]]:
+        """Every row of the task, one for each run."""
+        runs = [{row.key: row for row in run.rows if row.task.name == self.key} for run in self.runs]
+        known = {key: row for rows in reversed(runs) for key, row in rows.items()}
+        keys = dict.fromkeys(key for rows in runs for key in rows)
+        return [tuple(rows[key] if key in rows else without_numbers(known[key]) for rows in runs) for key in keys]
 
     @cached_property
-    def _rows(self) -> dict[Key, tuple[Number, ...]]:
-        """Stereotype, default and women minus men: by what a row is of, a number for each run."""
-        found: dict[Key, list[Number]] = {}
-        for place, run in enumerate(self.runs):
-            for row in run.rows_of(*self.key):
-                key = Key(row.estimand, row.contrast, tuple(row.groups.items()))
-                found.setdefault(key, [NOTHING] * len(self.runs))[place] = number(row)
-        return {key: tuple(numbers) for key, numbers in found.items()}
+    def _judged(self) -> list[tuple[Row, ...]]:
+        """Stereotype, default and women minus men."""
+        return [rows for rows in self._rows if rows[0].judged]
+
+    @cached_property
+    def _all(self) -> tuple[Row, ...]:
+        return next(rows for rows in self._rows if not rows[0].key)
 
     @property
     def neutral(self) -> float:
         """The value that means "no bias"; NaN where there is none."""
         return self._all[0].neutral
 
-    @property
-    def _all(self) -> tuple[Number, ...]:
-        return tuple(found.get((), NOTHING) for found in self._results)
-
     @cached_property
     def lines(self) -> list[Line]:
         """The lines of the scorecard: stereotype, default, and women minus men by group; or else the value of all."""
-        shown = [key for key in self._rows if key.main or key.contrast]
-        if not shown:
-            mine = tuple(judged_group(self.task).items())
-            whole = mine if all(mine in found for found in self._results) else ()
-            return [self._line(Key("", "", whole), tuple(found.get(whole, NOTHING) for found in self._results))]
-        return [self._line(key, self._rows[key]) for key in shown]
+        return [self._line(rows) for rows in self._rows if rows[0].main or rows[0].contrast]
 
     def lines_of(self, labels: Collection[str]) -> list[Line]:
         """The lines of the groups with these labels, but for parts within them; the main lines if there are none."""
         if not labels:
             return [line for line in self.lines if line.main]
-        own = {Key("", "", of): tuple(n.get(of, NOTHING) for n in self._results) for of in self._results[0]}
         found = []
-        for key, numbers in (self._rows | own).items():
-            if self.task.within not in dict(key.groups) and {label for _, label in key.groups} & set(labels):
-                line = self._line(key, numbers)
-                found.append(replace(line, label=f"women minus men, {line.label}") if key.contrast else line)
+        for rows in sorted(self._rows, key=lambda rows: not rows[0].judged):
+            if not rows[0].part and set(rows[0].groups.values()) & set(labels):
+                line = self._line(rows)
+                found.append(replace(line, label=f"women minus men, {line.label}") if rows[0].contrast else line)
         return found
 
-    def _line(self, key: Key, numbers: tuple[Number, ...]) -> Line:
-        reading = self._reading(key.estimand, contrast=bool(key.contrast))
-        alike = [n for other, of in self._rows.items() for n in of if bool(other.contrast) == bool(key.contrast)]
-        between = domain([*numbers, *alike], reading.scale, numbers[0].neutral)
-        name = self.measure + (FEMALE_MALE if key.contrast else "")
-        bounds = [judged_rows(run, self.dataset).get((name, key.label), "") for run in self.runs]
+    def _line(self, numbers: tuple[Row, ...]) -> Line:
+        row = numbers[0]
+        reading = self._reading(row.estimand, contrast=bool(row.contrast))
+        alike = [n for rows in self._judged for n in rows if bool(n.contrast) == bool(row.contrast)]
+        between = domain([*numbers, *alike], reading.scale, row.neutral)
+        bounds = [judged_rows(run, self.dataset).get((row.name, row.label), "") for run in self.runs]
         told = tuple(verdict(number, reading, bound) for number, bound in zip(numbers, bounds, strict=True))
         shown = "; ".join(
             f"{name + ': ' if len(self.runs) > 1 else ''}{n.text}, interval {n.brackets}"
@@ -148,15 +135,13 @@ class Measured:
         )
         ends = f"from {between[0]:g} ({reading.ends[0]}) to {between[1]:g} ({reading.ends[1]})"
         drawn = strip(numbers, reading.ends, between, f"{shown}, on a scale {ends}", told)
-        both = zip(self.runs, numbers, strict=True)
-        each = [trust(run, self.task, self.values, n, key.estimand) for run, n in both]
+        each = [trust(run, self.values, n) for run, n in zip(self.runs, numbers, strict=True)]
         trusted = max(each, key=lambda found: LEVELS.index(found.level))
-        label = ", ".join(label for _, label in key.groups)
-        mine = not key.estimand and (not key.contrast or self.paired)
+        mine = not row.estimand and (not row.contrast or self.paired)
+        label = ", ".join(row.groups.values())
         known = compared(self.runs[0].record, self.task, label, contrast=self.paired) if mine else []
-        marks = self._marks.get(key.label, ())
-        main = key.main or not any(other.main for other in self._rows)
-        return Line(key.words, reading, numbers, told, drawn, trusted, main, self._move(key), marks, tuple(known))
+        marks, words = self._marks.get(row.label, ()), readings.words_of(row)
+        return Line(words, reading, numbers, told, drawn, trusted, row.main, self._move(row), marks, tuple(known))
 
     @cached_property
     def _marks(self) -> dict[str, tuple[str, ...]]:
@@ -164,17 +149,17 @@ class Measured:
         if len(self.runs) < 3 or self.key not in comparable(self.runs[0]):
             return {}
         rows = side_by_side(self.runs, self.dataset, self.measure)
-        shown = rows if self._rows or judged_group(self.task) else rows[rows["total"]]
+        shown = rows if self._judged or judged_group(self.task) else rows[rows["total"]]
         return {str(label): tuple(part["mark"]) for label, part in shown.groupby(rows.columns[0], sort=False)}
 
-    def _move(self, key: Key) -> Move | None:
-        return self._moves.get((self.dataset, self.measure + (FEMALE_MALE if key.contrast else ""), key.label))
+    def _move(self, row: Row) -> Move | None:
+        return self._moves.get((row.dataset, row.name, row.label))
 
     @cached_property
     def tables(self) -> list[Table]:
         """Stereotype and default, of all items and by group, where they are told apart; the measure's own values."""
-        rows = [TableRow((key.words or "all",), numbers, self._move(key)) for key, numbers in self._rows.items()]
-        both = any(key.estimand for key in self._rows)
+        rows = [TableRow((readings.words_of(of[0]) or "all",), of, self._move(of[0])) for of in self._judged]
+        both = any(of[0].estimand for of in self._judged)
         caption = "Stereotype and default" if both else "Women minus men, partner by partner"
         first = [Table(caption, ("row",), tuple(rows), self.reading)] if rows else []
         return [*first, *self._own_values, *(by_sample(self.task, self.scores, self.reading) if both else ())]
@@ -184,15 +169,14 @@ class Measured:
         """The measure's own values by group, all items first; then what lies within groups."""
         within = self.task.within
         levels: dict[tuple[str, ...], list[TableRow]] = {}
-        for of in dict.fromkeys(of for found in self._results for of in found):
-            numbers = tuple(found.get(of, NOTHING) for found in self._results)
-            names, labels = tuple(name for name, _ in of), tuple(label for _, label in of)
-            move = None if self.paired or (within and within in names) else self._move(Key("", "", of))
-            levels.setdefault(names, []).append(TableRow(labels, numbers, move))
+        for numbers in (rows for rows in self._rows if not rows[0].judged):
+            row = numbers[0]
+            move = None if self.paired or row.part else self._move(row)
+            levels.setdefault(tuple(row.groups), []).append(TableRow(tuple(row.groups.values()), numbers, move))
         whole = levels.pop((), [])
         groups = next((names for names in levels if within not in names or not within), tuple(self.by) or ("items",))
         first = [TableRow(("all",) * len(groups), row.numbers, row.move) for row in whole] + levels.pop(groups, [])
-        caption = ("Values by group" if self._rows else "By group") if self.by else "All items"
+        caption = ("Values by group" if self._judged else "By group") if self.by else "All items"
         return [
             table(caption, groups, first, self.values),
             *(
@@ -261,11 +245,11 @@ class Measured:
     @property
     def leaning(self) -> list[str]:
         """The groups of the last run that lean, where all items together do not; for knowledge, those that lack it."""
-        if self._rows:
-            flat = {key.estimand for key, of in self._rows.items() if key.main and not of[-1].verdict.side}
-            rows = [(key, of[-1]) for key, of in self._rows.items() if key.groups and key.estimand in flat]
-            told = [(key.words, verdict(n, self._reading(key.estimand))) for key, n in rows if n.verdict.side]
-            return [f"{label}: {found.short}" for label, found in told]
+        if self._judged:
+            last = [rows[-1] for rows in self._judged]
+            flat = {row.estimand for row in last if row.estimand and not row.groups and not row.leans}
+            rows = [row for row in last if row.groups and row.estimand in flat and row.leans]
+            return [f"{readings.words_of(row)}: {verdict(row, self._reading(row.estimand)).short}" for row in rows]
         knowledge = self.values.kind == "knowledge"
         if not (knowledge or (self.values.kind == "lean" and self._all[-1].verdict.side == 0)):
             return []

@@ -4,17 +4,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
-import pandas as pd
-
-from evenhand.analysis.tracking import Curve, Track
+from evenhand.analysis.change import Change
+from evenhand.analysis.tracking import Curve, Track, way_of
 from evenhand.report.page import readings
-from evenhand.report.page.changes import group_words
-from evenhand.report.page.numbers import Number, number, probability
+from evenhand.report.page.readings import probability
 from evenhand.report.page.runs import policy, render
 from evenhand.report.page.svg import FOOT, LETTER, Canvas, Drawing, round_domain
-from evenhand.stats.estimate import Estimate
+from evenhand.runs.rows import Row
 
 WIDTH, HEIGHT, LEFT = 480.0, 230.0, 52.0
 MARKS = {"lost": "▲", "gained": "▼", "changed": "◆"}
@@ -30,29 +27,22 @@ def named(track: Track, curve: Curve) -> str:
     title = readings.dataset(curve.task.dataset)
     others = {one.task.dataset for one in track.curves if readings.dataset(one.task.dataset) == title}
     whole = f"{title} · {curve.task.dataset}" if len(others) > 1 else title
-    words = group_words(curve.task, curve.group)
+    words = readings.words_of(curve.values[0])
     return f"{whole}, {words}" if words else whole
 
 
-def numbers(track: Track, curve: Curve) -> list[Number]:
-    """The value of each checkpoint, as pages show numbers."""
-    return [number(row) for row in curve.values]
-
-
-def became(track: Track, row: Mapping[Any, Any]) -> str:
+def became(row: Change) -> str:
     """What a change comes to, in words."""
-    words = KNOWS if track.curve(row).task.better == "higher" else BECAME
-    return words[str(row["way"])]
+    return (KNOWS if row.task.better == "higher" else BECAME)[row.way]
 
 
-def sentence(track: Track, row: Mapping[Any, Any]) -> str:
+def sentence(track: Track, row: Change) -> str:
     """A change that is shown: both values, the change with its interval, and p."""
     curve = track.curve(row)
-    form = "+.3f" if numbers(track, curve)[0].signed else ".3f"
-    towards = row["moved"] or "not shown to be nearer to neutral or farther from it"
-    change = Estimate(row["change"], row["low"], row["high"]).shown("+.3f")
-    values = f"{format(row['before'], form)} → {format(row['after'], form)}"
-    return f"{named(track, curve)}: {values}, {towards} (change {change}, {probability(row['p_holm'])}, adjusted)"
+    form = curve.values[0].form
+    towards = row.moved or "not shown to be nearer to neutral or farther from it"
+    tested = f"change {row.difference.shown()}, {probability(row.p_holm)}, adjusted"
+    return f"{named(track, curve)}: {row.before:{form}} → {row.after:{form}}, {towards} ({tested})"
 
 
 def lead(track: Track) -> str:
@@ -60,7 +50,7 @@ def lead(track: Track) -> str:
     if len(unfit := _unfit(track, all)) >= len(track.labels) - 1:
         are = "is" if len(unfit) == 1 else "are"
         return f"Nothing can be judged: {', '.join(unfit)} {are} unfit to be measured, by the doctor."
-    if track.shown.empty:
+    if not track.shown:
         whole = _grouped(track, track.overall)
         overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in whole)
         none = f"No change between neighbouring checkpoints is shown in {_values(len(track.curves))}"
@@ -72,11 +62,11 @@ def lead(track: Track) -> str:
     return f"{text[:1].upper()}{text[1:]}. {none}; other measures are not compared here."
 
 
-def _grouped(track: Track, rows: pd.DataFrame) -> Iterator[tuple[str, str, str, str]]:
+def _grouped(track: Track, rows: Sequence[Change]) -> Iterator[tuple[str, str, str, str]]:
     """What happened, between which two, and in how many values."""
-    found: dict[tuple[str, str, str], list[Mapping[Any, Any]]] = {}
-    for row in rows.to_dict("records"):
-        found.setdefault((became(track, row), row["start"], row["end"]), []).append(row)
+    found: dict[tuple[str, str, str], list[Change]] = {}
+    for row in rows:
+        found.setdefault((became(row), row.start, row.end), []).append(row)
     for key, members in found.items():
         one = f": {sentence(track, members[0]).rpartition(' (')[0]}" if len(rows) == 1 and len(track.curves) > 1 else ""
         yield *key, one or f" ({len(members)} of {_values(len(track.curves))})" if len(track.curves) > 1 else ""
@@ -104,12 +94,12 @@ def notes(track: Track) -> Iterator[str]:
         )
     if unfit := _unfit(track):
         yield f"Careful: {', '.join(unfit)}: unfit to be measured, by the doctor, so no change there is judged."
-    few = track.changes[track.changes["way"] == "few"]
-    if len(few):
-        needed, there = int(few["needed"].max()), int(few["clusters"].min())
+    if few := [row for row in track.rows if way_of(row) == "few"]:
+        needed, there = max(row.needed for row in few), min(row.clusters for row in few)
+        values = _values(len({row.group for row in few}))
         yield (
-            f"Careful: too few words to tell a change of {_values(len(few['group'].unique()))}: {there} were measured, "
-            f"{needed} are needed. Measure more items, with a larger limit or none."
+            f"Careful: too few words to tell a change of {values}: {there} were measured, {needed} are needed. "
+            "Measure more items, with a larger limit or none."
         )
     if track.left_out:
         yield f"Left out, since some runs do not have them: {', '.join(track.left_out)}."
@@ -124,23 +114,20 @@ class Card:
     name: str
     asks: str
     drawn: Drawing
-    rows: tuple[tuple[str, Number, Mapping[Any, Any] | None], ...]
+    rows: tuple[tuple[str, Row, Change | None], ...]
     """Checkpoint, value, and the change from the one before."""
 
 
 def card(track: Track, curve: Curve) -> Card:
     """What the page shows of a curve."""
-    mine = track.changes[[(*key,) == curve.key for key in track.changes[["dataset", "measure", "group"]].to_numpy()]]
-    before = {row["end"]: row for row in mine[mine["neighbours"].astype(bool)].to_dict("records")}
-    found = numbers(track, curve)
-    rows = [(label, value, before.get(label)) for label, value in zip(track.labels, found, strict=True)]
+    before = {row.end: row for row in track.rows if track.neighbours(row) and track.curve(row) is curve}
+    rows = [(label, value, before.get(label)) for label, value in zip(track.labels, curve.values, strict=True)]
     paired = bool(curve.values[0].contrast) or curve.task.by_gender
-    known = readings.reading(curve.task.measure, unknown=readings.own(curve.task))
-    asks = (readings.reading(readings.DIFFERENCE) if paired else known).title
-    return Card(named(track, curve), asks, drawn(track, found, before), tuple(rows))
+    asks = readings.reading(curve.task.measure, contrast=paired, unknown=readings.own(curve.task)).title
+    return Card(named(track, curve), asks, drawn(track, curve.values, before), tuple(rows))
 
 
-def drawn(track: Track, found: Sequence[Number], before: Mapping[str, Mapping[Any, Any]]) -> Drawing:
+def drawn(track: Track, found: Sequence[Row], before: Mapping[str, Change]) -> Drawing:
     """The curve as SVG: a line through the values, a band of intervals, and thick lines where a change is shown."""
     neutral = found[0].neutral
     ends = [end for one in found for end in (one.value, one.low, one.high) if math.isfinite(end)]
@@ -161,7 +148,7 @@ def drawn(track: Track, found: Sequence[Number], before: Mapping[str, Mapping[An
     edge = [(x, shown.y(one.low, up)) for x, one in spans] + [(x, shown.y(one.high, up)) for x, one in reversed(spans)]
     shown.add("polygon", points=" ".join(f"{x},{y}" for x, y in edge), class_="band")
     for (_, x, one), (label, next_x, other) in pairwise(known):
-        kind = "step" if before.get(label, {}).get("way") in MARKS else "curve"
+        kind = "step" if label in before and way_of(before[label]) in MARKS else "curve"
         shown.line(x, shown.y(one.value, up), next_x, shown.y(other.value, up), kind)
     for _, x, one in known:
         shown.value(x, shown.y(one.value, up), "leans" if one.verdict.side else "undecided", "run1")
@@ -176,11 +163,12 @@ def track_page(track: Track) -> str:
         track=track,
         title=f"{track.labels[0]} to {track.labels[-1]}",
         lead=lead(track),
-        changes=[(became(track, row), row, sentence(track, row)) for row in track.shown.to_dict("records")],
-        overall=[(became(track, row), row, sentence(track, row)) for row in track.overall.to_dict("records")],
+        changes=[(row, sentence(track, row)) for row in track.shown],
+        overall=[(row, sentence(track, row)) for row in track.overall],
         notes=list(notes(track)),
         cards=[card(track, curve) for curve in track.curves],
         runs=list(zip(track.labels, track.runs, strict=True)),
         marks=MARKS,
+        way_of=way_of,
         policy=policy(),
     )  # fmt: skip

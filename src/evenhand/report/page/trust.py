@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from evenhand.analysis.reference import followed
 from evenhand.core.design import Kinds
-from evenhand.report.page.numbers import Number
 from evenhand.report.page.readings import Reading
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import Row
 
 LEVELS = ("fine", "not tested", "careful", "unfit")
 """The doctor's own words, from good to bad; and "not tested": nobody tried the measure on models of known bias."""
@@ -46,12 +45,13 @@ class Trust:
 UNTRIED = Reason("not tested", "nobody has tried this number on models whose bias is known")
 
 
-def trust(run: StoredRun, task: TaskRecord, reading: Reading, number: Number, estimand: str = "") -> Trust:
+def trust(run: StoredRun, reading: Reading, number: Row) -> Trust:
     """The reasons for and against one value."""
-    return Trust(tuple(_reasons(run, task, reading, number, estimand)))
+    return Trust(tuple(_reasons(run, reading, number)))
 
 
-def _reasons(run: StoredRun, task: TaskRecord, reading: Reading, number: Number, estimand: str) -> Iterator[Reason]:
+def _reasons(run: StoredRun, reading: Reading, number: Row) -> Iterator[Reason]:
+    task, audit = number.task, number.audit
     items = number.n + number.unscored
     share = number.unscored / items if items else 1.0
     level = "unfit" if share >= UNSCORED["unfit"] else "careful" if share >= UNSCORED["careful"] else "fine"
@@ -61,28 +61,28 @@ def _reasons(run: StoredRun, task: TaskRecord, reading: Reading, number: Number,
         yield Reason("careful", f"a sample of at most {task.limit:,} items, not all of them")
     if not number.spans:
         yield Reason("unfit", "there is no interval")
-    elif number.clusters < max(FEW_BY_T if estimand or task.genders else FEW, number.needed):
+    elif number.clusters < max(FEW_BY_T if number.estimand or task.genders else FEW, number.needed):
         ways = [task.cluster or "item", *([task.crossed] if task.crossed else []), *(task.kinds or Kinds("")).samples]
         of = f"{ways[0]}s" if len(ways) == 1 else f"different values of {' or '.join(ways)}"
         yield Reason("careful", f"the interval rests on only {number.clusters} {of}")
     if reading.kind in ("lean", "errors"):
-        known = followed(run.record, task, estimand)
+        known = followed(run.record, task, number.estimand)
         yield Reason("fine" if known.orders else "careful", str(known)) if known else UNTRIED
-    yield from _rounded(run, task)
-    if imported := run.record.audit_of(task).imported:
+    yield from _rounded(number)
+    if imported := audit.imported:
         yield Reason("careful", f"imported from {imported.file}: computed elsewhere, the model was not checked")
-    for finding in run.record.audit_of(task).doctor:
+    for finding in audit.doctor:
         if finding.verdict != "fine" and finding.about(task):
             yield Reason(finding.verdict, f"doctor, {finding.check}: {finding.says}")
     if task.flaws:
         yield Reason("fine", f"known flaws of the sentences: {task.flaws}")
 
 
-def _rounded(run: StoredRun, task: TaskRecord) -> Iterator[Reason]:
+def _rounded(number: Row) -> Iterator[Reason]:
     """Half precision, where the run was measured in it."""
-    audit = run.record.audit_of(task)
+    audit = number.audit
     for found in audit.precision.deviations if audit.precision else ():
-        if (found.dataset, found.measure) == task.name:
+        if (found.dataset, found.measure) == number.task.name:
             dtype = audit.loaded["dtype"]
             said = f"computed in {dtype}: on {found.items} items the mean is {found.shift:+.4f} from float32"
             doubtful = ", ".join(found.doubtful)

@@ -3,44 +3,18 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import pandas as pd
 
 from evenhand.report.page import readings
 from evenhand.report.page.changes import Move
-from evenhand.report.page.numbers import Number
 from evenhand.report.page.readings import Reading
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.rows import row_label
+from evenhand.runs.rows import Number
 from evenhand.runs.values import rows_from
 
 ROWS = 400
 """Rows of a table; beyond, results.json has them."""
-
-
-class Key(NamedTuple):
-    """What a row is of: stereotype or default, women minus men, or neither; and its groups."""
-
-    estimand: str
-    contrast: str
-    groups: tuple[tuple[str, str], ...]
-
-    @property
-    def main(self) -> bool:
-        """Whether it is stereotype or default of all items."""
-        return bool(self.estimand and not self.groups)
-
-    @property
-    def label(self) -> str:
-        """What tables of changes call it."""
-        return row_label(dict(self.groups), self.estimand)
-
-    @property
-    def words(self) -> str:
-        """The same in words; empty for the value of all items."""
-        told = (readings.group(name, label) for name, label in self.groups)
-        return ", ".join(filter(None, (self.estimand, *told)))
 
 
 @dataclass(frozen=True)
