@@ -39,7 +39,8 @@ def compare(*runs: StoredRun | str | Path, judged: bool = False) -> Comparison:
 
     Items are compared one by one, so the runs must have the same ones: a different version of a dataset or measure and
     different options are refused, and samples that share fewer than half of their items. What only some of the runs
-    have is left out, and named. With `judged`, values that get no verdict are left out, too, which is faster.
+    have is left out, and named. With `judged`, values that get no verdict are left out, too, and `worse` is
+    not computed where no change is shown, which is faster.
     """
     if len(runs) < 2:
         raise BadInput(f"A comparison needs two runs or more, the baseline first. Got {len(runs)}.")

@@ -175,7 +175,8 @@ def differences(
         one, other = (frame[frame["id"].astype(str).isin(shared)] for frame in (one, other))
     unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
     for found in two_values(one, other, task, judged=judged):
-        numbers = vars(found.values.difference(found.rng, same)) | ({} if found.family else {"p": math.nan})
+        difference = found.values.difference(found.rng, same, judged=judged)
+        numbers = vars(difference) | ({} if found.family else {"p": math.nan})
         yield Change(
             **numbers,
             task=task,

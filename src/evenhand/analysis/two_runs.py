@@ -13,6 +13,7 @@ from evenhand.stats.intervals import Floats, agreed_interval, numbered
 from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_test
 from evenhand.stats.resampling import Paired
 from evenhand.stats.significance import interval_test, sign_flip_test
+from evenhand.stats.verdict import ALPHA
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +77,11 @@ class Values(ABC):
         value = self.ends()[0]
         return -self.better * value if self.better else abs(value - self.neutral)
 
-    def difference(self, rng: np.random.Generator, same: bool) -> Difference:
-        """Both values, their difference and what follows; `same`: of the same model, so that 0 is exact."""
+    def difference(self, rng: np.random.Generator, same: bool, *, judged: bool = False) -> Difference:
+        """Both values, their difference and what follows; `same`: of the same model, so that 0 is exact.
+
+        With `judged`, the growth of the distance is not computed where no verdict can rest on it.
+        """
         scored = ~np.isnan(self.before - self.after)
         both = self if scored.all() else self.part(scored)
         goal = "what is right" if self.better else "neutral"
@@ -88,12 +92,12 @@ class Values(ABC):
             return none
         exact = same and not (both.after - both.before).any()
         change = IntervalAndTest(0.0, 0.0, 1.0) if exact else both.change(rng)
-        worse, worse_low, worse_high, worse_p = both._worse((before, after), change, rng)
+        worse, worse_low, worse_high, worse_p = both._worse((before, after), change, rng, judged)
         known = replace(none, before=before, after=after, change=after - before, **change._asdict())
         return replace(known, worse=worse, worse_low=worse_low, worse_high=worse_high, worse_p=worse_p)
 
     def _worse(
-        self, ends: tuple[float, float], change: IntervalAndTest, rng: np.random.Generator
+        self, ends: tuple[float, float], change: IntervalAndTest, rng: np.random.Generator, judged: bool
     ) -> tuple[float, float, float, float]:
         """The growth of the distance from where the value should be, with its interval and p.
 
@@ -108,6 +112,8 @@ class Values(ABC):
             return -self.better * (after - before), least, most, p
         if math.isnan(self.better) or math.isnan(self.neutral):
             return math.nan, math.nan, math.nan, math.nan
+        if judged and p >= ALPHA:  # then so is the larger of the two
+            return math.nan, math.nan, math.nan, p
         least, most, p_middle, _ = self.middle(rng)
         corners = [_farther(2 * (where - self.neutral), end) for where in (least, most) for end in (low, high)]
         whole = _farther(before + after - 2 * self.neutral, after - before)

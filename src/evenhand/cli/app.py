@@ -134,6 +134,7 @@ for each in (app, datasets.app, nli.app):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and end with its exit code."""
+    gc.set_threshold(100_000, 50, 50)  # importing and reading make many objects that stay: looking at them takes time
     invoked = next(iter(sys.argv[1:] if arguments is None else arguments), "")
     code = terminal.run(app, arguments, lambda message: as_flags(message, typer.main.get_command(app), invoked))
     gc.freeze()  # nothing is worth collecting any more: the end takes a fifth of a second otherwise
