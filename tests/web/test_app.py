@@ -24,7 +24,7 @@ from evenhand.web import listing, probing, showing
 from evenhand.web.app import application
 from evenhand.web.guarding import COOKIE, LARGEST_BODY, Hosts
 from evenhand.web.listing import Runs
-from evenhand.web.stored import Page
+from evenhand.web.showing import Page
 from helpers import served
 from helpers.audited_runs import audited
 from helpers.document import Element, parsed

@@ -30,8 +30,8 @@ from evenhand.web import showing
 from evenhand.web.corpora import Corpora
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
 from evenhand.web.listing import HeadlinesOf, Runs, two_latest
-from evenhand.web.probing import Probe, listed
-from evenhand.web.rendering import html, refusal, rendered, shipped
+from evenhand.web.probing import Probe, split_words
+from evenhand.web.rendering import refusal, rendered, shipped
 
 LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""
@@ -40,18 +40,10 @@ RULES = tomllib.loads((files("evenhand.web") / "rules.toml").read_text(encoding=
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """An unchanged part of the text, and the edit that follows it, if any."""
-
-    text: str
-    edit: Edit | None
-
-
-@dataclass(frozen=True, slots=True)
 class Marked:
-    """A text in parts, the swapped text, and the number of edits by rule."""
+    """A text in unchanged parts, each with the edit that follows it; the swapped text; the number of edits by rule."""
 
-    parts: Sequence[Part]
+    parts: Sequence[tuple[str, Edit | None]]
     swapped: str
     rules: dict[str, int]
 
@@ -64,12 +56,13 @@ def marked(text: str, *, names: bool) -> Marked:
         more = "For files of any length: evenhand swap FILE."
         raise BadInput(f"At most {LONGEST:,} characters here. Got {len(text):,}. {more}")
     edits = swapper(names).edits(text)
-    parts, at = [], 0
+    parts: list[tuple[str, Edit | None]] = []
+    at = 0
     for edit in edits:
-        parts.append(Part(text[at : edit.start], edit))
+        parts.append((text[at : edit.start], edit))
         at = edit.start + len(edit.old)
     rules = Counter(edit.rule for edit in edits)
-    return Marked([*parts, Part(text[at:], None)], applied(text, edits), dict(sorted(rules.items())))
+    return Marked([*parts, (text[at:], None)], applied(text, edits), dict(sorted(rules.items())))
 
 
 FORM = "application/x-www-form-urlencoded"
@@ -133,43 +126,39 @@ class Site:
         words, chosen = request.query_params.get("q", ""), set(request.query_params.getlist("run"))
         runs = await run_in_threadpool(self.runs.all)
         shown = [run for run in runs if run.has(words) or run.id in chosen]
-        known: dict[str, Any] = {"words": words, "chosen": chosen, "runs": runs, "shown": shown}
-        known["corpora"] = await run_in_threadpool(self.corpora.all)
-        found = await self.headlines.ready(shown)
-        return self._soon(rendered("list.html", **known, headlines=found, folder=self.runs.folder))
+        corpora = await run_in_threadpool(self.corpora.all)
+        known: dict[str, Any] = {"words": words, "chosen": chosen, "runs": runs, "shown": shown, "corpora": corpora}
+        headlines = await self.headlines.ready(shown)
+        return self._soon(rendered("list.html", **known, headlines=headlines, folder=self.runs.folder))
 
     async def run(self, request: Request) -> Response:
         """The page of one run, or of several, separated by commas."""
         ids = request.path_params["ids"].split(",")
         if len(ids) > MOST_RUNS:
             raise BadInput(f"A page can show at most {MOST_RUNS} runs. Got {len(ids)}.")
-        page, policy = await _in(self.reading, lambda: showing.page(self._open(ids)))
-        return html(page, headers={"Content-Security-Policy": policy})
+        return showing.sandboxed(await _in(self.reading, lambda: showing.page(self._open(ids))))
 
     async def corpus(self, request: Request) -> Response:
-        """The page of counted corpora."""
-        made = await _in(self.reading, lambda: self.corpora.open(request.path_params["id"]))
-        if made is None:
+        page = await _in(self.reading, lambda: self.corpora.open(request.path_params["id"]))
+        if page is None:
             raise HTTPException(404)
-        page, policy = showing.sandboxed(made)
-        return html(page, headers={"Content-Security-Policy": policy})
+        return showing.sandboxed(page)
 
     async def compare(self, request: Request) -> Response:
-        """The comparison of two runs, item by item."""
         chosen = list(dict.fromkeys(request.query_params.getlist("run")))
         runs = [run for run in await run_in_threadpool(self.runs.all) if run.state == "finished"]
         if "from" in request.query_params:  # selected in the list, which has the latest first
             chosen = chosen[::-1]
-        show = partial(rendered, "compare.html", runs=runs, chosen=[*chosen, "", ""][:2])
+        show = partial(rendered, "compare.html", runs=runs)
         if not chosen:
-            return rendered("compare.html", runs=runs, chosen=two_latest(runs), tables=None, error="")
+            return show(chosen=two_latest(runs), tables=None, error="")
 
         async def tables() -> Any:
             if len(chosen) != 2:
                 raise BadInput(f"Choose two different runs. Got {len(chosen)}.")
             return await _in(self.reading, lambda: showing.compared(*self._open(chosen)))
 
-        return await self._shown(show, "tables", tables())
+        return await self._shown(partial(show, chosen=[*chosen, "", ""][:2]), "tables", tables())
 
     async def probe(self, request: Request) -> Response:
         """What models expect in the blank of a sentence; all that is asked is in the address, which can be shared."""
@@ -182,13 +171,12 @@ class Site:
             return self._soon(show(probed=None, error=""))
 
         async def probed() -> Any:
-            words = listed(asked["words"])
+            words = split_words(asked["words"])
             return await _in(self.answering, lambda: self.models.ask(names, asked["text"], words))
 
         return await self._shown(show, "probed", probed())
 
     async def swap(self, request: Request) -> Response:
-        """A text with its gender swapped."""
         asked = await _form(request)
         names = "names" in asked or request.method != "POST"
         show = partial(rendered, "swap.html", text=asked.get("text", SWAPPED), names=names, rules=RULES)
@@ -213,7 +201,6 @@ class Site:
         return self.files[name]
 
     async def unusable(self, request: Request, error: EvenhandError) -> Response:
-        """The page for a run that cannot be shown."""
         return refusal(422, self.runs.worded(error))
 
     def _open(self, ids: Sequence[str]) -> list[StoredRun]:

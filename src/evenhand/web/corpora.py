@@ -10,7 +10,7 @@ from evenhand.core.files import read_parsed
 from evenhand.errors import RunError
 from evenhand.stats.estimate import Estimate
 from evenhand.web.listing import Runs
-from evenhand.web.stored import Page, safe
+from evenhand.web.showing import Page, safe_page
 
 FILE, PAGE = "corpus.json", "report.html"
 
@@ -49,11 +49,10 @@ class Corpora:
 
     def open(self, id: str) -> Page | None:
         """The page of the folder of this id; None if there is none, an error if it may not be shown."""
-        folder = next((folder for folder in self.runs.folders({FILE}) if self.runs.id(folder) == id), None)
-        if folder is None:
+        if (folder := self.runs.find(id, {FILE})) is None:
             return None
         self.runs.check(folder)
-        page = safe(folder / PAGE)
+        page = safe_page(folder / PAGE)
         if page is None:
             raise RunError(f"'{folder}' has no page of this version. Make it again: evenhand corpus ... --force")
         return page

@@ -57,7 +57,6 @@ class Guarded:
         self.token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle the request, or refuse it with a reason."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

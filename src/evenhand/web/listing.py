@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.core.files import public_path
 from evenhand.errors import EvenhandError, NewerRun, RunError
@@ -19,6 +19,9 @@ from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import read_record
 from evenhand.runs.staging import GATE, VOUCHED
 
+if TYPE_CHECKING:
+    from evenhand.report.page.section import Line
+
 DEEPEST = 6
 """Levels below the folder; studies keep runs four levels down."""
 MOST = 20_000
@@ -26,6 +29,8 @@ MOST = 20_000
 LARGEST = 20_000_000
 """Bytes of a run.json; the longest suite has 10,000."""
 
+OF_RUNS = ("run.json", ANSWERS)
+"""Files that only run folders have."""
 RECORD = "debias.json"
 """A file that pages read from the folder above two runs."""
 
@@ -69,8 +74,7 @@ class Runs:
 
     def open(self, id: str) -> StoredRun | None:
         """The run of this id, None if there is none; an error with the list's wording if it cannot be opened."""
-        folder = next((folder for folder in self.folders() if self.id(folder) == id), None)
-        if folder is None:
+        if (folder := self.find(id)) is None:
             return None
         listed = self._listed(folder)
         if listed.state != "finished":
@@ -80,7 +84,10 @@ class Runs:
         except RunError as error:
             raise RunError(self.worded(error)) from error
 
-    def folders(self, files: Collection[str] = ("run.json", ANSWERS)) -> Iterator[Path]:
+    def find(self, id: str, files: Collection[str] = OF_RUNS) -> Path | None:
+        return next((folder for folder in self.folders(files) if self.id(folder) == id), None)
+
+    def folders(self, files: Collection[str] = OF_RUNS) -> Iterator[Path]:
         """The folders with one of these files. Links are not followed: they may lead out, or in circles."""
         waiting = deque([(self.root, 0)])
         looked = 0
@@ -182,22 +189,12 @@ PATIENCE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """The number that a dataset is judged by, in words."""
-
-    dataset: str
-    value: str
-    interval: str
-    mark: str
-    verdict: str
-
-
-@dataclass(frozen=True, slots=True)
 class Headlines:
-    """What a run comes to: a sentence, a line for each dataset, and the gate's verdict if there is one."""
+    """What a run comes to: a sentence, the number that each dataset is judged by, and the gate's verdict, if any."""
 
     lead: str
-    lines: tuple[Line, ...] = ()
+    lines: "Sequence[tuple[str, Line]]" = ()
+    """The dataset in words, and its line on the page of the run."""
     gate: str = ""
 
 
@@ -228,7 +225,7 @@ class HeadlinesOf:
 def read(folder: Path) -> Headlines:
     """The headlines of the run in a folder, or why there are none."""
     from evenhand.report.page.readings import dataset  # drawing takes seconds to import
-    from evenhand.report.page.section import Measured
+    from evenhand.report.page.section import Line, Measured
     from evenhand.report.page.short import lead, summary
 
     try:
@@ -242,9 +239,8 @@ def read(folder: Path) -> Headlines:
     except Exception:
         log.exception(f"The results in '{folder}' could not be read for the list.")
         return Headlines("Its results cannot be read.")
-    lines: dict[str, Line] = {}
+    lines: dict[str, tuple[str, Line]] = {}
     for section, line in sorted(found, key=lambda one: (not one[1].main, one[1].verdicts[0].tone != "leans")):
-        number, verdict = line.numbers[0], line.verdicts[0]
-        label = f"{dataset(section.dataset)}, {line.label}" if line.label else dataset(section.dataset)
-        lines.setdefault(section.dataset, Line(label, number.text, number.brackets, verdict.mark, verdict.short))
+        name = dataset(section.dataset)
+        lines.setdefault(section.dataset, (f"{name}, {line.label}" if line.label else name, line))
     return Headlines(lead(found), tuple(lines.values()), gate)

@@ -26,7 +26,7 @@ KEPT = 3
 """The number of models kept in memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bar:
     """A word's log-probability in the blank, or NaN and a note, and the length of its bar, from 0 to 100."""
 
@@ -37,7 +37,6 @@ class Bar:
 
     @property
     def shown(self) -> str:
-        """The probability, with three digits."""
         share = 100 * math.exp(self.logp)
         return self.note or ("under 0.001 %" if share < 0.001 else f"{share:.3g} %")
 
@@ -72,8 +71,10 @@ class Probe:
         texts = both_genders(text)
         found = {name: [_side(self.load(name), text, words) for text in texts] for name in models}
         bars = [bar for sides in found.values() for side in sides for bar in (*side.asked, *side.likeliest)]
-        longest = max((bar.logp for bar in bars if not bar.note), default=0.0)
-        return {name: [_scaled(side, longest) for side in sides] for name, sides in found.items()}
+        likeliest = max((bar.logp for bar in bars if not bar.note), default=0.0)
+        for bar in bars:
+            bar.length = 0.0 if bar.note else 100 * math.exp(bar.logp - likeliest)
+        return found
 
 
 def both_genders(text: str) -> list[str]:
@@ -83,7 +84,7 @@ def both_genders(text: str) -> list[str]:
     return [text, swapped] if swapped != text and len(BLANK.findall(swapped)) == 1 else [text]
 
 
-def listed(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a list, separated by commas or line ends, without repetitions."""
     words = list(dict.fromkeys(word.strip() for word in re.split(r"[,\n]", text) if word.strip()))
     if not words:
@@ -112,11 +113,3 @@ def _side(model: "MaskedLM", text: str, words: Sequence[str]) -> Side:
         for word, answer in zip(words, answers, strict=True)
     )
     return Side(text, asked, tuple(Bar(word, logp) for word, logp in model.likeliest(text, blank, LIKELIEST)))
-
-
-def _scaled(side: Side, longest: float) -> Side:
-    asked, likeliest = (
-        tuple(bar if bar.note else Bar(bar.word, bar.logp, 100 * math.exp(bar.logp - longest)) for bar in bars)
-        for bars in (side.asked, side.likeliest)
-    )
-    return Side(side.text, asked, likeliest)

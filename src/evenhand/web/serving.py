@@ -68,7 +68,9 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
         ws="none",
         timeout_graceful_shutdown=PATIENCE,
     )
-    return Listening(_address(host, taken.getsockname()[1], token), taken, uvicorn.Server(config))
+    named = socket.gethostname() if host in ("", "0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    query = f"?token={token}" if token else ""
+    return Listening(f"http://{named}:{taken.getsockname()[1]}/{query}", taken, uvicorn.Server(config))
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -81,8 +83,3 @@ def _bound(host: str, port: int) -> socket.socket:
             do = "Choose another `port`, or any free one with `port=0`"
             raise BadInput(f"Port {port} of {host} is not available: {why}. {do}.") from error
         raise BadInput(f"`host` must be a name or address of this machine. '{host}': {why}.") from error
-
-
-def _address(host: str, port: int, token: str | None) -> str:
-    named = socket.gethostname() if host in ("", "0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-    return f"http://{named}:{port}/" + (f"?token={token}" if token else "")

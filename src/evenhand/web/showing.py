@@ -1,26 +1,49 @@
 """The page of a run and the comparison of two, as the server shows them."""
 
+import base64
+import hashlib
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from html import unescape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from starlette.responses import Response
 
+from evenhand._version import __version__
 from evenhand.analysis.comparison import compare
 from evenhand.errors import BadInput
 from evenhand.runs.folder import StoredRun
+from evenhand.runs.staging import PAGE
 from evenhand.web.listing import stamp
-from evenhand.web.stored import Page, stored
+from evenhand.web.rendering import html
 
 KEPT = 8
 """Pages and comparisons kept in memory, since they take seconds to make."""
 BODY = re.compile(r"<body[^>]*>", re.I)
 BACK = '<nav aria-label="Server"><a href="/">← All runs</a></nav>'
+LARGEST = 20_000_000
+"""Bytes of a page that is read."""
+META = re.compile(r"<meta\b[^>]*>", re.I)
+POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
+LINK = re.compile(r"<a\b[^>]*>", re.I)
+WITHIN = re.compile(r'<a(?: class="[\w -]*")? href="#[\w-]*">')
+"""A link to another place of the same page."""
+LOOK = files("evenhand") / "report" / "page" / "look"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page and its content security policy."""
+
+    html: str
+    policy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +66,65 @@ class Moved:
         return 50.0 if math.isnan(value) else 50 + 45 * value / self.scale
 
 
-def page(runs: Sequence[StoredRun]) -> tuple[str, str]:
-    """The page of one or more runs, with a link back to the list, and its content security policy.
+def page(runs: Sequence[StoredRun]) -> Page:
+    """The page of one or more runs: the one that an audit left, if it may be shown, since a new one takes seconds."""
+    stored = stored_page(runs[0]) if len(runs) == 1 else None
+    return stored or _page(tuple(run.path for run in runs), tuple(stamp(run.path) for run in runs))
+
+
+def sandboxed(page: Page) -> Response:
+    """A page with a link back to the list.
 
     The page can reach nothing, not even this server. It is sandboxed in an origin of its own, since its text comes from
     runs that others may have made.
     """
-    made = (len(runs) == 1 and stored(runs[0])) or _page(
-        tuple(run.path for run in runs), tuple(stamp(run.path) for run in runs)
-    )
-    return sandboxed(made)
+    policy = f"{page.policy}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
+    linked = BODY.sub(lambda body: body[0] + BACK, page.html, count=1)
+    return html(linked, headers={"Content-Security-Policy": policy})
 
 
-def sandboxed(made: Page) -> tuple[str, str]:
-    """A page with a link back to the list, and its content security policy."""
-    policy = f"{made.policy}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
-    return BODY.sub(lambda body: body[0] + BACK, made.html, count=1), policy
+def stored_page(run: StoredRun) -> Page | None:
+    """The page in the run's folder, if it is of these results and this version, and `safe_page` takes it."""
+    path = run.path / PAGE
+    if not path.is_file() or path.stat().st_mtime_ns < stamp(run.path):
+        return None
+    return safe_page(path) if all(audit.evenhand == __version__ for audit in run.record.audits) else None
+
+
+def safe_page(path: Path) -> Page | None:
+    """The page in a file, if it can neither do nor load anything.
+
+    Whoever made the run may have written it. So its policy must allow our own style and scripts and nothing else; what
+    a policy does not cover are settings, which must be those of our pages, and links, which must stay within the page.
+    """
+    if not path.is_file() or path.stat().st_size > LARGEST:
+        return None
+    text = path.read_text(encoding="utf-8", errors="replace")
+    policies = POLICY.findall(text)
+    if len(policies) != 1 or META.findall(POLICY.sub("", text)) != _settings():
+        return None
+    policy = unescape(policies[0])
+    return Page(text, policy) if _strict(policy) and all(map(WITHIN.fullmatch, LINK.findall(text))) else None
+
+
+@cache
+def _settings() -> list[str]:
+    return META.findall(POLICY.sub("", (LOOK / "page.html.j2").read_text(encoding="utf-8")))
+
+
+def _strict(policy: str) -> bool:
+    """Whether a policy allows nothing but pictures within the page, and the files that our pages are made of."""
+    allowed = {"img-src": {"data:"}, "style-src": _hashes(".css"), "script-src": _hashes(".js")}
+    rules = {name: set(sources) for name, *sources in map(str.split, policy.split(";"))}
+    strict = all(sources <= allowed.get(name, set()) | {"'none'"} for name, sources in rules.items())
+    return strict and {"default-src", "base-uri", "form-action"} <= set(rules)
+
+
+@cache
+def _hashes(suffix: str) -> set[str]:
+    texts = (file.read_text(encoding="utf-8") for file in LOOK.iterdir() if file.name.endswith(suffix))
+    digests = (hashlib.sha256(text.encode()).digest() for text in texts)
+    return {f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests}
 
 
 def prepare() -> None:
@@ -69,15 +135,13 @@ def prepare() -> None:
 def compared(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Moved]]:
     """The groups before and after, by dataset and measure."""
     frame = _changed(before.path, after.path, stamp(before.path), stamp(after.path))
-    return {(str(d), str(m)): list(_moved(part)) for (d, m), part in frame.groupby(["dataset", "measure"], sort=False)}
+    return {(str(d), str(m)): _moved(part) for (d, m), part in frame.groupby(["dataset", "measure"], sort=False)}
 
 
-def _moved(part: pd.DataFrame) -> Iterator[Moved]:
+def _moved(part: pd.DataFrame) -> list[Moved]:
     scale = float(np.nanmax([*part[["change", "low", "high"]].abs().to_numpy().flat, 0.0])) or 1.0
-    columns = [name for name in Moved.__slots__ if name != "scale"]
-    for row in part[columns].to_dict("records"):
-        known: dict[str, Any] = {str(name): value for name, value in row.items()}
-        yield Moved(**known, scale=scale)
+    columns: Any = part.assign(scale=scale)[list(Moved.__slots__)]
+    return [Moved(*row) for row in columns.itertuples(index=False)]
 
 
 @lru_cache(maxsize=KEPT)
