@@ -27,7 +27,7 @@ from evenhand.mitigation.edits import Edit, applied
 from evenhand.mitigation.names import swapper
 from evenhand.runs.folder import StoredRun
 from evenhand.web import showing
-from evenhand.web.corpora import Corpora
+from evenhand.web.corpora import list_corpora, open_corpora
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
 from evenhand.web.listing import HeadlinesOf, Runs, two_latest
 from evenhand.web.probing import Probe, split_words
@@ -37,6 +37,15 @@ LONGEST = 20_000
 """Characters of a text; `evenhand swap` takes files of any length."""
 RULES = tomllib.loads((files("evenhand.web") / "rules.toml").read_text(encoding="utf-8"))
 """What each rule of an edit does, for people."""
+FORM = "application/x-www-form-urlencoded"
+MOST_FIELDS = 20
+MOST_RUNS = 8
+"""The most runs on one page."""
+NOT_FOUND = "There is nothing here. It may have been moved or deleted."
+EXAMPLE = {"text": "His wife works as a [MASK].", "words": "nurse, doctor, carpenter", "other": ""}
+SWAPPED = "His wife, Mary Smith, told him that her brother had become a policeman."
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +72,6 @@ def marked(text: str, *, names: bool) -> Marked:
         at = edit.start + len(edit.old)
     rules = Counter(edit.rule for edit in edits)
     return Marked([*parts, (text[at:], None)], applied(text, edits), dict(sorted(rules.items())))
-
-
-FORM = "application/x-www-form-urlencoded"
-MOST_FIELDS = 20
-MOST_RUNS = 8
-"""The most runs on one page."""
-NOT_FOUND = "There is nothing here. It may have been moved or deleted."
-EXAMPLE = {"text": "His wife works as a [MASK].", "words": "nurse, doctor, carpenter", "other": ""}
-SWAPPED = "His wife, Mary Smith, told him that her brother had become a policeman."
-
-Result = TypeVar("Result")
 
 
 def application(
@@ -104,7 +102,6 @@ class Site:
 
     def __init__(self, runs: Runs, models: Probe) -> None:
         self.runs = runs
-        self.corpora = Corpora(runs)
         self.models = models
         self.files = shipped()
         self.warm = False
@@ -126,7 +123,7 @@ class Site:
         words, chosen = request.query_params.get("q", ""), set(request.query_params.getlist("run"))
         runs = await run_in_threadpool(self.runs.all)
         shown = [run for run in runs if run.has(words) or run.id in chosen]
-        corpora = await run_in_threadpool(self.corpora.all)
+        corpora = await run_in_threadpool(list_corpora, self.runs)
         known: dict[str, Any] = {"words": words, "chosen": chosen, "runs": runs, "shown": shown, "corpora": corpora}
         headlines = await self.headlines.ready(shown)
         return self._soon(rendered("list.html", **known, headlines=headlines, folder=self.runs.folder))
@@ -139,7 +136,7 @@ class Site:
         return showing.sandboxed(await _in(self.reading, lambda: showing.page(self._open(ids))))
 
     async def corpus(self, request: Request) -> Response:
-        page = await _in(self.reading, lambda: self.corpora.open(request.path_params["id"]))
+        page = await _in(self.reading, lambda: open_corpora(request.path_params["id"], self.runs))
         if page is None:
             raise HTTPException(404)
         return showing.sandboxed(page)

@@ -36,22 +36,18 @@ class Connection(H11Protocol):
             min((c for c in self.connections if isinstance(c, Connection)), key=Connection._importance)._end(*FULL)
 
     def data_received(self, data: bytes) -> None:
-        """Take more of a request, which has a limited time until it is whole."""
         super().data_received(data)
         self._wait()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, or for the rest of this one."""
         super().on_response_complete()
         self._wait()
 
     def pause_writing(self) -> None:
-        """Give the visitor a limited time to read on."""
         super().pause_writing()
         self._wait_for_reader()
 
     def resume_writing(self) -> None:
-        """Send on: the visitor has read."""
         super().resume_writing()
         _stop(self.reading)
         self.reading = None
@@ -62,7 +58,6 @@ class Connection(H11Protocol):
         self._wait_for_reader()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clocks."""
         _stop(self.arriving)
         _stop(self.reading)
         super().connection_lost(exc)

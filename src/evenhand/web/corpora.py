@@ -36,38 +36,33 @@ class ListedCorpora:
     why: str = ""
 
 
-class Corpora:
-    """The counted corpora under the folder of the runs."""
+def list_corpora(runs: Runs) -> list[ListedCorpora]:
+    """Every folder of corpora under the folder of the runs, the latest first."""
+    return sorted((_listed(folder, runs) for folder in runs.folders({FILE})), key=lambda one: one.counted, reverse=True)
 
-    def __init__(self, runs: Runs) -> None:
-        self.runs = runs
 
-    def all(self) -> list[ListedCorpora]:
-        """Every folder of corpora, the latest first."""
-        found = [self._listed(folder) for folder in self.runs.folders({FILE})]
-        return sorted(found, key=lambda one: one.counted, reverse=True)
+def open_corpora(id: str, runs: Runs) -> Page | None:
+    """The page of the folder of this id; None if there is none, an error if it may not be shown."""
+    if (folder := runs.find(id, {FILE})) is None:
+        return None
+    runs.check(folder)
+    page = safe_page(folder / PAGE)
+    if page is None:
+        raise RunError(f"'{folder}' has no page of this version. Make it again: evenhand corpus ... --force")
+    return page
 
-    def open(self, id: str) -> Page | None:
-        """The page of the folder of this id; None if there is none, an error if it may not be shown."""
-        if (folder := self.runs.find(id, {FILE})) is None:
-            return None
-        self.runs.check(folder)
-        page = safe_page(folder / PAGE)
-        if page is None:
-            raise RunError(f"'{folder}' has no page of this version. Make it again: evenhand corpus ... --force")
-        return page
 
-    def _listed(self, folder: Path) -> ListedCorpora:
-        known = self.runs.id(folder), self.runs.name(folder)
-        try:
-            self.runs.check(folder)
-            told = read_parsed(folder / FILE, json.loads)
-            lines = tuple(_line(name, one) for name, one in told["corpora"].items())
-            return ListedCorpora(*known, str(told["counted"])[:10], lines)
-        except RunError as error:
-            return ListedCorpora(*known, why=self.runs.worded(error))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return ListedCorpora(*known, why=f"{FILE} cannot be read. Count the corpus again.")
+def _listed(folder: Path, runs: Runs) -> ListedCorpora:
+    known = runs.id(folder), runs.name(folder)
+    try:
+        runs.check(folder)
+        told = read_parsed(folder / FILE, json.loads)
+        lines = tuple(_line(name, one) for name, one in told["corpora"].items())
+        return ListedCorpora(*known, str(told["counted"])[:10], lines)
+    except RunError as error:
+        return ListedCorpora(*known, why=runs.worded(error))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ListedCorpora(*known, why=f"{FILE} cannot be read. Count the corpus again.")
 
 
 def _line(name: str, told: dict[str, Any]) -> Line:
