@@ -1,1 +1,1 @@
-"""The command line: one file for each command. Arguments, one call, print."""
+"""The command line: one function for each command. Arguments, one call, print."""

@@ -9,26 +9,21 @@ import typer
 import typer.core
 
 from evenhand._version import __version__
-from evenhand.cli import datasets, nli, terminal
+from evenhand.cli import datasets, terminal
 from evenhand.cli.audit import audit
 from evenhand.cli.common import opt
-from evenhand.cli.compare import compare
-from evenhand.cli.corpus import corpus
+from evenhand.cli.compare import compare, table
 from evenhand.cli.datasets import measures
-from evenhand.cli.debias import debias
 from evenhand.cli.doctor import doctor
-from evenhand.cli.export import export
 from evenhand.cli.gate import gate
 from evenhand.cli.import_scores import import_scores
-from evenhand.cli.metaeval import metaeval
-from evenhand.cli.reproduce import reproduce
-from evenhand.cli.runs import runs
-from evenhand.cli.serve import serve
-from evenhand.cli.show import figures, report, rescore, show
+from evenhand.cli.runs import runs, serve
+from evenhand.cli.show import export, figures, report, rescore, show
+from evenhand.cli.studies import corpus, metaeval, reproduce
 from evenhand.cli.swap import swap
-from evenhand.cli.table import table
 from evenhand.cli.terminal import as_flags
 from evenhand.cli.track import track
+from evenhand.cli.training import debias, nli
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
 
@@ -37,7 +32,6 @@ class Once(typer.core.TyperCommand):
     """A command that refuses an option given twice, unless it is a list."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments."""
         if not ctx.resilient_parsing:  # which shell completion is
             *_, given = self.make_parser(ctx).parse_args(args=list(args))
             for option in given:
@@ -63,7 +57,6 @@ class Groups(typer.core.TyperGroup):
     """Lists commands by what they are for."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write a section for each group."""
         commands = [self.commands[name] for name in self.list_commands(ctx)]
         for title in (MEASURE, UNDERSTAND, DECIDE, CHANGE, STUDY):
             mine = [command for command in commands if getattr(command, "rich_help_panel", None) == title]
@@ -126,8 +119,8 @@ for group, command, example in COMMANDS:
     name = example.split()[1]  # `import` cannot be the name of a function
     app.command(name, rich_help_panel=group, epilog=f"Example: {example}")(command)
 app.add_typer(datasets.app, name="datasets", rich_help_panel=MEASURE)
-app.add_typer(nli.app, name="nli", rich_help_panel=CHANGE)
-for each in (app, datasets.app, nli.app):
+app.add_typer(nli, name="nli", rich_help_panel=CHANGE)
+for each in (app, datasets.app, nli):
     for registered in each.registered_commands:
         registered.cls = Once
 

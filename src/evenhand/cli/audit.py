@@ -186,8 +186,6 @@ def _print_costs(models: Sequence[str], samples: int, what: dict[str, Any], as_j
 
 def _prompting(chat: bool | None, system: Path | None) -> dict[str, Any]:
     """The options of choices that have flags of their own."""
-    from evenhand.core.files import read_given
-
     found: dict[str, Any] = {} if chat is None else {"chat": chat}
     if system is not None:
         found["system"] = read_given(system, str.strip, "The system prompt", "Give a UTF-8 text file.")

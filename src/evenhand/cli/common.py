@@ -82,6 +82,17 @@ def print_json(data: object) -> None:
     terminal.show(UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
+def print_or_write(text: str, out: Path | None) -> None:
+    """Print a text, or write it to a file, which ends with a line break."""
+    from evenhand.core.files import write_whole
+
+    text = text.rstrip("\n")
+    if out is None:
+        terminal.show(text)
+    else:
+        write_whole(out, lambda file: file.write(f"{text}\n".encode()))
+
+
 def parsed(options: list[str] | None, what: str = "option", example: str = "masks=words") -> dict[str, str]:
     """The values of options, by name."""
     found: dict[str, str] = {}

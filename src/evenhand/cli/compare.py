@@ -1,4 +1,4 @@
-"""`evenhand compare`: compare runs with a baseline."""
+"""`evenhand compare` and `evenhand table`: several runs in one table, for a comparison or for a paper."""
 
 import logging
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Json, Plugins, arg, opt
+from evenhand.cli.common import Force, Json, Names, Plugins, arg, opt, print_or_write
 from evenhand.errors import BadInput, UnknownName
 
 FORMS = {".json": "json", ".md": "markdown", ".csv": "csv", ".tex": "latex"}
@@ -28,7 +28,7 @@ def compare(
 
     Shows what changed, by how much, and whether it could be chance. The first run is the baseline.
     """
-    from evenhand.core.files import check_new, write_whole
+    from evenhand.core.files import check_new
     from evenhand.report import comparison as show
     from evenhand.run import compare as compare_runs
 
@@ -50,12 +50,7 @@ def compare(
         terminal.show(show.terminal(compared), *([f"Chart: {chart}"] if chart is not None else []))
         return
     written = {"json": compared.to_json, "csv": compared.to_csv}
-    text = written[chosen]() if chosen in written else getattr(show, chosen)(compared)
-    text = text.rstrip("\n")
-    if out is None:
-        terminal.show(text)
-    else:
-        write_whole(out, lambda file: file.write(f"{text}\n".encode()))
+    print_or_write(written[chosen]() if chosen in written else getattr(show, chosen)(compared), out)
 
 
 def _form(form: str | None, as_json: bool, as_markdown: bool, out: Path | None) -> str:
@@ -77,3 +72,30 @@ def _form(form: str | None, as_json: bool, as_markdown: bool, out: Path | None) 
     if out.suffix not in FORMS:
         raise BadInput(f"--out must end in {', '.join(FORMS)}, unless --as says what to write. Got '{out}'.")
     return FORMS[out.suffix]
+
+
+def table(
+    runs: Annotated[list[Path], arg("Run folders, one for each model.", "RUN...")],
+    to: Annotated[str | None, opt("latex, csv or markdown. Default: by the ending of --out.", "--as", "FORMAT")] = None,
+    measure: Annotated[Names, opt("A measure. Default: the main numbers. Repeatable.")] = None,
+    dataset: Annotated[Names, opt("A dataset. Default: all. Repeatable.")] = None,
+    group: Annotated[Names, opt("A group, such as balanced. Default: all items. Repeatable.")] = None,
+    out: Annotated[Path | None, opt("A file to write to. Default: print.")] = None,
+    force: Force = False,
+    plugin: Plugins = None,
+) -> None:
+    """Write one table of several models for a paper.
+
+    Models by numbers, each with its interval and how large its lean is. Details and trust stand in a note below.
+    """
+    from evenhand.core.files import check_new
+    from evenhand.report.paper_table import table as make
+
+    forms = {suffix: form for suffix, form in FORMS.items() if form != "json"}
+    to = to or forms.get(out.suffix if out else ".md", "")
+    if to not in forms.values():
+        raise UnknownName("format of a table", to, forms.values())
+    if out is not None:
+        check_new(out, force)
+    made = make(list(runs), measure=measure or (), dataset=dataset or (), group=group or ())
+    print_or_write(getattr(made, f"to_{to}")(), out)

@@ -7,7 +7,7 @@ import typer
 
 from evenhand.cli import common, terminal
 from evenhand.cli.common import arg, opt
-from evenhand.cli.terminal import as_flags
+from evenhand.cli.terminal import as_options
 
 NARROW, WIDE = 60, 120
 
@@ -43,10 +43,8 @@ def doctor(
         common.print_json([asdict(finding) for finding in found])
     else:
         width = min(WIDE, max(NARROW, terminal.width()))
-        worded = [
-            replace(finding, do=as_flags(finding.do, context.find_root().command, context.info_name or ""))
-            for finding in found
-        ]
+        advice = as_options([finding.do for finding in found], context)
+        worded = [replace(finding, do=do) for finding, do in zip(found, advice, strict=True)]
         terminal.show(doctored(find(model).name, worded, width))
     if any(finding.verdict == "unfit" for finding in found):
         raise typer.Exit(1)

@@ -1,11 +1,12 @@
-"""`evenhand runs`: list the runs in a folder with their headline numbers, or remove one."""
+"""`evenhand runs` and `evenhand serve`: the runs in a folder with their headline numbers; and in the browser."""
 
-import math
+import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Json, arg, opt, print_json
+from evenhand.cli.common import Json, Names, arg, opt, print_json
 from evenhand.errors import BadInput, RunError
 
 
@@ -28,58 +29,51 @@ def runs(
         return
     found = [_described(folder, one) for one in Runs(folder).all()]
     if as_json:
-        print_json(found)
+        print_json([about | {"results": [_plain(row) for row in rows]} for about, rows in found])
     elif found:
-        terminal.show(*map(_table, found))
+        terminal.show(*(_table(about, rows) for about, rows in found))
     else:
         terminal.show(f"There are no runs in {folder}.")
 
 
-def _described(folder: Path, listed: Any) -> dict[str, Any]:
-    """A run as plain data, with its headline numbers if it can be read."""
+def _described(folder: Path, listed: Any) -> tuple[dict[str, Any], list[Any]]:
+    """A run as plain data, and its headline numbers if it can be read."""
     from evenhand.analysis.summary import headlines
     from evenhand.runs.folder import StoredRun
 
-    path = (
-        folder if listed.folder == folder.resolve().name and (folder / "run.json").exists() else folder / listed.folder
-    )
-    row: dict[str, Any] = {"run": str(path), "state": listed.state, "started": listed.started, "model": listed.model}
-    if listed.state != "finished":
-        return row | {"why": listed.why, "results": []}
+    whole = listed.folder == folder.resolve().name and (folder / "run.json").exists()
+    path = folder if whole else folder / listed.folder
+    about = {"run": str(path), "state": listed.state, "started": listed.started, "model": listed.model}
     try:
-        found = headlines(StoredRun.load(path))
+        rows = headlines(StoredRun.load(path)) if listed.state == "finished" else []
     except RunError as error:
-        return row | {"state": "damaged", "why": str(error), "results": []}
-    keys = ("dataset", "measure", "estimand", "contrast", "groups")
-    of = [", ".join(filter(None, (r.estimand, r.contrast, *r.groups.values()))) or "all" for r in found]
-    results = [
-        {k: getattr(row, k) for k in keys}
-        | {k: None if math.isnan(number := getattr(row, k)) else number for k in ("value", "low", "high")}
-        | {"n": row.n, "partial": row.task.partial, "of": name, "lean": row.verdict.word}
-        for row, name in zip(found, of, strict=True)
-    ]
-    return row | {"why": "", "results": results}
+        return about | {"state": "damaged", "why": str(error)}, []
+    return about | {"why": listed.why}, rows
 
 
-def _table(row: dict[str, Any]) -> Any:
+def _of(row: Any) -> str:
+    return ", ".join(filter(None, (row.estimand, row.contrast, *row.groups.values()))) or "all"
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    names = ("dataset", "measure", "estimand", "contrast", "groups", "value", "low", "high", "n")
+    found = {name: None if (value := getattr(row, name)) != value else value for name in names}  # NaN is not itself
+    return found | {"partial": row.task.partial, "of": _of(row), "lean": row.verdict.word}
+
+
+def _table(about: dict[str, Any], rows: list[Any]) -> Any:
     from rich.console import Group
 
-    from evenhand.report.tables import estimate, line, table
+    from evenhand.report.tables import line, table
 
-    title = line(f"{row['run']}  ", "bold").append(f"{row['started'][:16]}  {row['model']}", "dim")
-    if not row["results"]:
-        return Group(title, line(f"  {row['state']}: {row['why']}", "yellow"))
-    lines = [
-        [
-            f"  {one['dataset']}",
-            one["measure"] + (" (sample)" if one["partial"] else ""),
-            one["of"],
-            estimate({k: one[k] if one[k] is not None else float("nan") for k in ("value", "low", "high")}).shown(),
-            one["lean"],
-        ]
-        for one in row["results"]
-    ]
+    title = line(f"{about['run']}  ", "bold").append(f"{about['started'][:16]}  {about['model']}", "dim")
+    if not rows:
+        return Group(title, line(f"  {about['state']}: {about['why']}", "yellow"))
     heads = ["  dataset", "measure", "of", "value [95 % interval]", "leans"]
+    lines = []
+    for row in rows:
+        measure = f"{row.measure} (sample)" if row.task.partial else row.measure
+        lines.append([f"  {row.dataset}", measure, _of(row), row.shown(), row.verdict.word])
     return Group(title, table(heads, lines, left=[*heads[:3], "leans"]))
 
 
@@ -98,3 +92,30 @@ def _remove(folder: Path, name: str, yes: bool) -> None:
         return
     path.rmdir()
     terminal.show(f"Deleted {path}.")
+
+
+def serve(
+    folder: Annotated[Path, arg("A folder with runs.", "DIR")] = Path("runs"),
+    host: Annotated[str, opt("Where to listen. Other machines need a token.")] = "127.0.0.1",
+    port: Annotated[int, opt("The port; 0 takes any free one.", min=0, max=65535)] = 8040,
+    token: Annotated[
+        str | None,
+        opt("The token that visitors need. Default: generated and printed if needed.", envvar="EVENHAND_TOKEN"),
+    ] = None,
+    model: Annotated[Names, opt("Another model to probe: a folder or Hub id. Repeatable.")] = None,
+    open_it: Annotated[bool, opt("Open the pages in your browser.", "--open")] = False,
+) -> None:
+    """Browse runs in the browser.
+
+    List runs, compare two, probe a sentence, swap a text. Stop it with Ctrl-C.
+    """
+    from evenhand.core.extras import need
+
+    need("server", "The server")
+    from evenhand.web.serving import listen
+
+    listening = listen(folder, host=host, port=port, token=token, models=model or ())
+    terminal.show(f"Serving {folder} at {listening.address}", "Ctrl-C ends it.")
+    listening.run(open_it=open_it)
+    sys.stdout.flush()
+    os._exit(terminal.OK)  # a thread that still loads a model would keep the process alive for seconds

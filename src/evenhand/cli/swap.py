@@ -58,13 +58,7 @@ def swap(
 
     if names and no_names:
         raise BadInput("`names` lists names to swap, but `no_names` leaves them as they are. Give one of the two.")
-    how: dict[str, Any] = {
-        "column": column or "text",
-        "lines": lines,
-        "share": share,
-        "augment": augment,
-        "trail": trail,
-    }
+    how: dict[str, Any] = {"column": column or "text", "lines": lines, "share": share, "augment": augment}
     how |= {"grammar": grammar, "only": only, "to": to, "names": names or not no_names, "word_pairs": word_pairs}
     how |= {"trail": trail, "lang": lang, "force": force, "seed": seed, "jobs": jobs}
     how |= {"engine": engine, "address": address, "workers": workers}

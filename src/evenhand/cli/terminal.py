@@ -188,6 +188,11 @@ def as_flags(message: str, command: Any, invoked: str = "") -> str:
     return NAMED.sub(written, message)
 
 
+def as_options(messages: Sequence[str], context: typer.Context) -> list[str]:
+    """These messages with the options of the command that runs: see `as_flags`."""
+    return [as_flags(message, context.find_root().command, context.info_name or "") for message in messages]
+
+
 def _options(command: Any) -> Any:
     for parameter in command.params:
         if parameter.param_type_name == "option":
