@@ -15,7 +15,7 @@ import pytest
 import evenhand
 from evenhand import BadInput, Run, RunError
 from evenhand.analysis.tracking import Track, tracked
-from evenhand.auditing.checkpoints import check_alike, checkpoints
+from evenhand.auditing.track import check_alike, checkpoints
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as command
 from evenhand.models.source import ModelSource

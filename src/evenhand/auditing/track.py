@@ -1,23 +1,33 @@
-"""Measure the checkpoints of a training."""
+"""The checkpoints of a training: which they are (folders, trainings, revisions, finished runs), and their runs."""
 
+import json
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from evenhand.auditing.audit import run_folder
-from evenhand.auditing.checkpoints import RECORD, check_alike, checkpoints
 from evenhand.auditing.spec import AuditSpec
 from evenhand.auditing.sweep import named_sources
-from evenhand.core.files import prepare
+from evenhand.core.files import CHECKPOINT, prepare, read_parsed
 from evenhand.errors import BadInput, OtherModel, RunError
+from evenhand.models import LOADERS
+from evenhand.models.loading.names import ADAPTER, find
 from evenhand.models.source import ModelSource
 from evenhand.runs.comparable import in_common, measured, same_task
 from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import TaskRecord
 
 log = logging.getLogger(__name__)
+
+RECORD = "run.json"
+TOKENIZERS = ("tokenizer", "vocab", "spiece", "sentencepiece")
+"""How the names of a tokenizer's files begin."""
+NUMBER = re.compile(r"\d+")
+ALIKE = ("model_type", "vocab_size", "hidden_size", "num_hidden_layers")
+"""Settings in config.json that the checkpoints of one training share."""
 
 
 def measure_checkpoints(
@@ -71,8 +81,7 @@ def _check_out(out: Path, ours: Sequence[Path]) -> None:
     """Raise an error if there are runs in the folder that are not on this curve."""
     here = {path.resolve() for path in ours}
     inside = sorted(out.iterdir()) if out.is_dir() else []
-    others = [path for path in inside if (path / RECORD).exists() or (path / ANSWERS).exists()]
-    if strange := [path for path in others if path.resolve() not in here]:
+    if strange := [path for path in inside if _is_run(path) and path.resolve() not in here]:
         raise RunError(
             f"'{out}' has runs that are not on this curve: {', '.join(path.name for path in strange[:3])}. Choose "
             "another `out`; or, if they belong to the training, give their folders among the models."
@@ -122,3 +131,140 @@ def _finished(folder: Path, source: ModelSource, planned: Any) -> StoredRun | No
         return None
     log.info(f"{run.record.model} was measured before: {folder}")
     return run
+
+
+def checkpoints(
+    models: str | Path | Sequence[str | Path], revision: str | Sequence[str] | None = None
+) -> list[str | Path]:
+    """Models by name, and run folders as paths, in the order of a training.
+
+    A folder of checkpoints (checkpoint-500, step_500, epoch-2) stands for them in the order of their numbers, then for
+    the model in the folder itself; a folder of run folders likewise. `revision` has revisions of the one Hub model.
+    """
+    if isinstance(models, str | Path):
+        models = [models]
+    given = [str(model) for model in models]
+    revisions = [revision] if isinstance(revision, str) else list(revision or ())
+    if revisions:
+        if len(given) != 1 or not find(given[0]).on_hub or find(given[0]).revision:
+            raise BadInput(f"`revision` is for one model on the Hub, ID. Got {', '.join(given)}: or give ID@REVISION.")
+        given = [f"{given[0]}@{one}" for one in revisions]
+    if _of_one_training(given):  # a shell puts checkpoint-1000 before checkpoint-200
+        given.sort(key=lambda name: _number(Path(name)))
+    found = [one for name in given for one in _expanded(name)]
+    places = [str(Path(one).resolve()) if Path(one).is_dir() else str(one) for one in found]
+    if twice := [place for place in places if places.count(place) > 1]:
+        raise BadInput(f"'{twice[0]}' is given twice. Give each checkpoint once, in the order of the training.")
+    if len(found) < 2:
+        got = f"'{found[0]}'" if found else "none"
+        if found and find(str(found[0])).on_hub:
+            got += ", which is not a folder here"
+        raise BadInput(
+            f"A curve needs two checkpoints or more. Got {got}: give several models, the folder of a training with its "
+            "checkpoint-*, or a Hub id with several revisions."
+        )
+    return found
+
+
+def _of_one_training(given: Sequence[str]) -> bool:
+    folders = [Path(name) for name in given]
+    return len({folder.parent for folder in folders}) == 1 and all(
+        folder.is_dir() and CHECKPOINT.fullmatch(folder.name) and NUMBER.search(folder.name) for folder in folders
+    )
+
+
+def _expanded(name: str) -> list[str | Path]:
+    if name.partition(":")[0] in LOADERS or find(name).served:
+        raise BadInput(
+            f"'{name}' has no weights that can be seen, so it cannot be told which checkpoint it is. Audit it, and "
+            "give its run folder in its place."
+        )
+    folder = Path(find(name).source)
+    if find(name).on_hub or find(name).file:
+        return [name]
+    if _is_run(folder):
+        return [folder]
+    inside = sorted(path for path in folder.iterdir() if path.is_dir())
+    steps = [path for path in inside if CHECKPOINT.fullmatch(path.name) and NUMBER.search(path.name)]
+    if not steps and not _is_model(folder):
+        steps = [path for path in inside if _is_run(path)]
+        unnumbered = [path.name for path in steps if not NUMBER.search(path.name)]
+        if len(unnumbered) > 1:
+            raise BadInput(
+                f"The order of the runs in '{folder}' is not known: {' and '.join(unnumbered[:2])} have no number. "
+                "Give them one by one, in the order of the training."
+            )
+    if not steps and not _is_model(folder):
+        what = "holds neither a model nor checkpoints (checkpoint-500)" if any(folder.iterdir()) else "is empty"
+        raise BadInput(f"'{folder}' {what}. Give a training's output folder, model folders, run folders or Hub ids.")
+    for path in steps:
+        if not _is_run(path) and not _is_model(path):
+            raise BadInput(
+                f"'{path}' holds no config.json, so it is not a whole checkpoint. Delete it if its saving was "
+                "interrupted, or give the others one by one."
+            )
+        if not _is_run(path) and not _has_tokenizer(path):
+            raise BadInput(
+                f"'{path}' has no tokenizer. A Trainer saves it with every checkpoint if it has one: "
+                "Trainer(processing_class=tokenizer). Copy the tokenizer's files there."
+            )
+    found = [path if _is_run(path) else str(path) for path in sorted(steps, key=_number)]
+    return [*found, name] if _is_model(folder) else list(found)
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / RECORD).is_file() or (folder / ANSWERS).is_file()
+
+
+def _is_model(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in ("config.json", ADAPTER))
+
+
+def _has_tokenizer(folder: Path) -> bool:
+    """Whether there is a tokenizer; that of an adapter may be its base model's."""
+    kept = any(path.name.startswith(TOKENIZERS) or path.suffix == ".model" for path in folder.iterdir())
+    return kept or (folder / ADAPTER).is_file()
+
+
+def _number(path: Path) -> tuple[float, str]:
+    """The last number in a folder's name; what has none, as the final model, comes last."""
+    numbers = NUMBER.findall(path.name)
+    return (float(numbers[-1]) if numbers else float("inf")), path.name
+
+
+def check_alike(found: Mapping[str, ModelSource | StoredRun]) -> None:
+    """Raise an error if models or runs, by name, differ in kind or architecture."""
+    known: dict[str, tuple[Any, str]] = {}
+    for name, one in found.items():
+        for what, value in _facts(one).items():
+            before, whose = known.setdefault(what, (value, name))
+            if before != value:
+                raise BadInput(
+                    f"'{whose}' and '{name}' are not checkpoints of one model: {what} {before} and {value}. Track the "
+                    "checkpoints of one training; for different models there is evenhand compare."
+                )
+
+
+def _facts(one: ModelSource | StoredRun) -> dict[str, Any]:
+    if isinstance(one, StoredRun):
+        loaded = one.record.loaded
+        facts = {"kind": one.record.audits[-1].kind, "architecture": loaded.get("architecture")}
+        facts |= {"parameters": loaded.get("parameters")}
+    else:
+        facts = {"kind": one.kind}
+        if not one.place.on_hub and not one.place.file:
+            facts |= _settings(Path(one.place.source))
+    return {what: value for what, value in facts.items() if value not in (None, "", "unknown")}
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    """The architecture in config.json, or the base model of an adapter; nothing where loading will raise."""
+    try:
+        if (folder / ADAPTER).is_file():
+            base = read_parsed(folder / ADAPTER, json.loads).get("base_model_name_or_path")
+            return {"base model": base}
+        config = read_parsed(folder / "config.json", json.loads)
+        names = config.get("architectures") or [None]
+        return {"architecture": names[0], **{name: config.get(name) for name in ALIKE}}
+    except (OSError, ValueError, AttributeError, TypeError, KeyError):
+        return {}

@@ -59,12 +59,11 @@ def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequenc
             raise UnknownName("column", name, (*KNOWN_BY, *SCORE, *answers))
     if isinstance(scores, pd.DataFrame):
         frame = scores.reset_index() if scores.index.name else scores
-        records = [
-            (f"row {n}", {str(k): v for k, v in row.items()}) for n, row in enumerate(frame.to_dict("records"), 1)
-        ]
         digest = hashlib.sha256(frame.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()
-        table = _Table(records, [str(name) for name in frame.columns], columns, answers, "the data frame")
-        return Incoming(list(table.rows(tasks)), table.names, "a data frame", digest, "data frame")
+        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        records = ((f"row {number}", row) for number, row in enumerate(frame.to_dict("records"), 1))
+        found, names = _read_table(records, list(frame.columns), columns, tasks, "the data frame")
+        return Incoming(found, names, "a data frame", digest, "data frame")
     with scores.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if scores.suffix == ".txt":
@@ -82,8 +81,8 @@ def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequenc
     head = next((list(row) for _, row in rows(scores, ())), [])
     place = "row" if scores.suffix == ".parquet" else "line"
     listed = ((f"{scores}, {place} {number}", row) for number, row in rows(scores, tuple(columns.values()), hint=HINT))
-    table = _Table(listed, head, columns, answers, f"'{scores}'")
-    return Incoming(list(table.rows(tasks)), table.names, scores.name, digest, scores.suffix[1:])
+    found, names = _read_table(listed, head, columns, tasks, f"'{scores}'")
+    return Incoming(found, names, scores.name, digest, scores.suffix[1:])
 
 
 def _predicted(path: Path, task: Task) -> Iterator[ScoredRow]:
@@ -113,48 +112,45 @@ def _has_samples(path: Path) -> bool:
     return False
 
 
-class _Table:
-    """Rows with named cells: a column or two that items are known by, and one for each number."""
+def _read_table(
+    records: Iterable[tuple[str, Mapping[Any, Any]]],
+    head: Sequence[str],
+    columns: Mapping[str, str],
+    tasks: Sequence[Task],
+    of: str,
+) -> tuple[list[ScoredRow], tuple[str, ...]]:
+    """Rows with named cells, a column or two that items are known by and one for each number; and what these are.
 
-    def __init__(
-        self,
-        records: Iterable[tuple[str, Mapping[str, Any]]],
-        head: Sequence[str],
-        columns: Mapping[str, str],
-        answers: tuple[str, ...],
-        of: str,
-    ) -> None:
-        self.records = records
-        if not head:
-            raise BadInput(f"{of.capitalize() if of.startswith('the') else of} has no rows.")
-        named = {what: columns.get(what, what) for what in (*KNOWN_BY, *SCORE, *answers)}
-        there = ", ".join(head)
-        self.known = {what: named[what] for what in KNOWN_BY if named[what] in head}
-        if not self.known.keys() & {"id", "text"}:
-            raise BadInput(f"{of} has neither a column 'id' nor 'text', to know items by. There are: {there}. {HINT}")
-        by_answers = bool(answers) and (named["score"] not in head or any(name in columns for name in answers))
-        self.names = answers if by_answers else SCORE
-        self.numbers = [named[name] for name in self.names]
-        if not set(self.numbers) <= set(head):
-            wanted = " or ".join(filter(None, ["'score'", " and ".join(f"'{name}'" for name in answers)]))
-            raise BadInput(f"{of} needs the column {wanted}. There are: {there}. {HINT}")
-
-    def rows(self, tasks: Sequence[Task]) -> Iterator[ScoredRow]:
-        """Each row; an error where it says that it is of another dataset or measure."""
-        own: dict[str, tuple[str, Collection[str]]] = {
-            "dataset": (tasks[0].dataset.name, BUILDERS),
-            "measure": (tasks[0].measure.name, MEASURES),
-        }
-        needed = [*self.known.values(), *self.numbers]
-        for where, row in self.records:
-            if lacking := [name for name in needed if name not in row]:
-                raise BadInput(
-                    f"{where} has no '{lacking[0]}'. Every row needs {', '.join(needed)}; a score may be empty."
-                )
-            for what, (mine, known) in own.items() if self.names == SCORE else ():
-                other = base_name(str(row.get(what, "")))
-                if other in known and other != base_name(mine):
-                    raise BadInput(f"{where} is of {what} '{other}', not '{mine}'. Keep the rows of one {what}.")
-            texts = tuple(str(row[self.known[name]]) for name in ("text", "other") if name in self.known)
-            name = row[self.known["id"]] if "id" in self.known else ""
-            yield ScoredRow(where, numbers(where, self.numbers, [row[name] for name in self.numbers]), str(name), texts)
+    An error where a row says that it is of another dataset or measure.
+    """
+    if not head:
+        raise BadInput(f"{of.capitalize() if of.startswith('the') else of} has no rows.")
+    answers = Traits.of(tasks[0].measure).answers
+    named = {what: columns.get(what, what) for what in (*KNOWN_BY, *SCORE, *answers)}
+    there = ", ".join(head)
+    known = {what: named[what] for what in KNOWN_BY if named[what] in head}
+    if not known.keys() & {"id", "text"}:
+        raise BadInput(f"{of} has neither a column 'id' nor 'text', to know items by. There are: {there}. {HINT}")
+    by_answers = bool(answers) and (named["score"] not in head or any(name in columns for name in answers))
+    names = answers if by_answers else SCORE
+    scored = [named[name] for name in names]
+    if not set(scored) <= set(head):
+        wanted = " or ".join(filter(None, ["'score'", " and ".join(f"'{name}'" for name in answers)]))
+        raise BadInput(f"{of} needs the column {wanted}. There are: {there}. {HINT}")
+    own: dict[str, tuple[str, Collection[str]]] = {
+        "dataset": (tasks[0].dataset.name, BUILDERS),
+        "measure": (tasks[0].measure.name, MEASURES),
+    }
+    needed = [*known.values(), *scored]
+    found = []
+    for where, row in records:
+        if lacking := [name for name in needed if name not in row]:
+            raise BadInput(f"{where} has no '{lacking[0]}'. Every row needs {', '.join(needed)}; a score may be empty.")
+        for what, (mine, others) in own.items() if names == SCORE else ():
+            other = base_name(str(row.get(what, "")))
+            if other in others and other != base_name(mine):
+                raise BadInput(f"{where} is of {what} '{other}', not '{mine}'. Keep the rows of one {what}.")
+        texts = tuple(str(row[known[name]]) for name in ("text", "other") if name in known)
+        id = str(row[known["id"]] if "id" in known else "")
+        found.append(ScoredRow(where, numbers(where, scored, [row[name] for name in scored]), id, texts))
+    return found, names

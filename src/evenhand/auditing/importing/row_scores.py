@@ -1,4 +1,4 @@
-"""Scores that rows from elsewhere give the items of a task: taken as they are, or made of answers by the measure."""
+"""The item that each row from elsewhere is of, and its score: taken as it is, or made of answers by the measure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,18 @@ import numpy as np
 
 from evenhand.auditing.importing.rows import ScoredRow
 from evenhand.auditing.spec import AuditSpec, Given, Measures, PlannedTask
-from evenhand.core.items import Blank, Item
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Blank, Item, texts
 from evenhand.core.loop import Task, questions_of, score
 from evenhand.core.measure import Traits, Unscored, summary_of
 from evenhand.core.questions import Answer, Fill, Question, checked
 from evenhand.core.scores import MacroMean, Score
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, shortened
 from evenhand.runs.origin import Imported
 
 SCORE = ("score",)
+NAMED = 3
+"""How many rows or items a warning names."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,74 @@ class Scored:
     caveats: list[str]
     settings: str = ""
     """How the model was asked, where that is known."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """For each item its row, None if there is none; and the rows that are of no item."""
+
+    rows: list[ScoredRow | None]
+    left_out: list[ScoredRow]
+
+    def warnings(self, dataset: Dataset, file: str) -> list[str]:
+        """How many rows and items have no partner, and the first of them."""
+        found = []
+        if self.left_out:
+            named = [f"{row.where.rpartition(', ')[2]}: {shortened(row.what, 60)}" for row in self.left_out[:NAMED]]
+            which = "; ".join([*named, "and others"] if len(self.left_out) > NAMED else named)
+            whole = sum(row is not None for row in self.rows) + len(self.left_out)
+            found.append(f"{len(self.left_out):,} of {whole:,} rows of {file} are no items of {dataset.name}: {which}.")
+        missing = [item for item, row in zip(dataset.items, self.rows, strict=True) if row is None]
+        if missing:
+            which = ", ".join(repr(item.id) for item in missing[:NAMED])
+            which += " and others" if len(missing) > NAMED else ""
+            found.append(f"{len(missing):,} of {len(self.rows):,} items of {dataset.name} are not in {file}: {which}.")
+        return found
+
+
+def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
+    """The row of each item. A row's text decides where it has one, also if its id is another item's."""
+    if not rows:
+        raise BadInput(f"{file} has no rows.")
+    if not rows[0].id and not rows[0].texts:
+        if len(rows) != len(dataset.items):
+            raise BadInput(
+                f"{file} has {len(rows):,} numbers, and '{dataset.name}' {len(dataset.items):,} items. Numbers without "
+                "ids or texts must be one for each item, in order."
+            )
+        return Matched(list(rows), [])
+    by_text: dict[tuple[str, ...], list[Item]] = {}
+    for one in dataset.items if rows[0].texts else ():
+        by_text.setdefault(texts(one)[: len(rows[0].texts)], []).append(one)
+    by_id = {item.id: item for item in dataset.items}
+    found: dict[str, ScoredRow] = {}
+    left_out = []
+    for row in rows:
+        item = _item(row, by_text.get(row.texts, [])) if row.texts else by_id.get(row.id)
+        if item is None:
+            left_out.append(row)
+        elif item.id in found:
+            first = found[item.id].where
+            raise BadInput(f"{row.where}: item '{item.id}' has a score already, in {first}. Each may have one row.")
+        else:
+            found[item.id] = row
+    if not found:
+        row = left_out[0]
+        raise BadInput(
+            f"No row of {file} is an item of '{dataset.name}'. The first is {row.what}, an item is "
+            f"{(texts(dataset.items[0])[0] if row.texts else dataset.items[0].id)!r}. Are they of another dataset?"
+        )
+    if not any(row.numbers for row in found.values()):
+        why = next(iter(found.values())).note or "its cells are empty"
+        raise BadInput(f"{file} has no number for any item of '{dataset.name}': {why}.")
+    return Matched([found.get(item.id) for item in dataset.items], left_out)
+
+
+def _item(row: ScoredRow, same: list[Item]) -> Item | None:
+    """The item of the row, among those of the same text; if there are several, its id decides."""
+    if len(same) > 1 and not (same := [item for item in same if item.id == row.id]):
+        raise BadInput(f"{row.where}: several items have the text {row.texts[0]!r}. Tell them apart by `id`.")
+    return same[0] if same else None
 
 
 def scores_of(

@@ -14,10 +14,8 @@ from evenhand._version import __version__
 from evenhand.auditing import merging
 from evenhand.auditing.audit import run_folder
 from evenhand.auditing.importing import inspect_log
-from evenhand.auditing.importing.logged import of_log
-from evenhand.auditing.importing.matching import match
 from evenhand.auditing.importing.reading import read, told
-from evenhand.auditing.importing.row_scores import SCORE, Foreign, Scored, scores_of
+from evenhand.auditing.importing.row_scores import SCORE, Foreign, Scored, match, scores_of
 from evenhand.auditing.rescoring import finish, scored
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
 from evenhand.checks.fit import flawed
@@ -51,7 +49,7 @@ def import_scores(
     logged = None if isinstance(source, pd.DataFrame) else inspect_log.read(source)
     name = name or (logged.model if logged else Path(str(source)).stem)
     path = run_folder(name, out)
-    found = of_log(logged, foreign) if logged else _of_rows(source, foreign)
+    found = inspect_log.of_log(logged, foreign) if logged else _of_rows(source, foreign)
     tasks, records = [one.task for one in found.asked], [one.record for one in found.asked]
     model = Table({}, name, hashlib.sha256(f"{name}\n{found.identity}".encode()).hexdigest())  # never asked
     results = [result(model, *each, seed=foreign.seed) for each in zip(tasks, found.scores, strict=True)]
