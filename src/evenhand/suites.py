@@ -51,7 +51,10 @@ def tasks(
     options: Mapping[str, Any] | None = None,
     kind: str = "masked",
 ) -> list[Task]:
-    """The tasks of suites, or of all suites for that kind of model, in one language or several."""
+    """The tasks of suites, or of all suites for that kind of model, in one language or several.
+
+    An option goes to every dataset and measure that has it.
+    """
     named = [suite] if isinstance(suite, str) else list(dict.fromkeys(suite))
     languages = [language] if isinstance(language, str) else list(dict.fromkeys(language))
     for name in named:
@@ -69,7 +72,9 @@ def tasks(
             raise UnknownName(f"language of suite '{name}'", languages[0], by_language)
     pairs = [pair for one in languages for by_language in chosen.values() for pair in by_language.get(one, [])]
     asked = {name: value for dataset, _ in pairs for name, value in ASKED.get(dataset, {}).items()}
-    return chosen_tasks(list(dict.fromkeys(pairs)), {**asked, **(options or {})}, kind)
+    taken = _checked({**asked, **(options or {})}, pairs, kind)
+    built = {name: _built(name, taken) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
+    return [_task(built[dataset], measure, taken, kind) for dataset, measure in dict.fromkeys(pairs)]
 
 
 def _there(kind: str, languages: Sequence[str]) -> dict[str, Pairs]:
@@ -88,15 +93,6 @@ def _there(kind: str, languages: Sequence[str]) -> dict[str, Pairs]:
     if missing:
         log.info(f"Not measured, since they were not fetched: {', '.join(missing)}.")
     return found
-
-
-def chosen_tasks(
-    pairs: Sequence[tuple[str, str]], options: Mapping[str, Any] | None = None, kind: str = "masked"
-) -> list[Task]:
-    """The tasks for these (dataset, measure) pairs. An option goes to every dataset and measure that has it."""
-    options = _checked(options or {}, pairs, kind)
-    built = {name: _built(name, options) for name in dict.fromkeys(dataset for dataset, _ in pairs)}
-    return [_task(built[dataset], measure, options, kind) for dataset, measure in pairs]
 
 
 Source = tuple[str | Dataset, Mapping[str, Any]]
@@ -187,21 +183,17 @@ def _named(dataset: Dataset, measure: Measure[Any], kind: str) -> Task:
         changed |= {k: v for k, v in dataset.options.items() if v != datasets.defaults_of(dataset.name).get(k, v)}
     usual = measures.defaults_of(measure) | DEFAULTS.get(kind, {})
     changed |= {k: v for k, v in _options(measure).items() if v != usual.get(k, v)}
-    told = ", ".join(f"{name}={_short(value)}" for name, value in changed.items())
+    told = ", ".join(f"{name}={_short(str(value))}" for name, value in changed.items())
     return Task(dataclasses.replace(dataset, name=f"{dataset.name} ({told})" if told else dataset.name), measure)
 
 
-def _short(value: Any) -> str:
-    text = str(value)
+def _short(text: str) -> str:
     return text if len(text) <= LONGEST_VALUE else sha256(text.encode()).hexdigest()[:8]
 
 
 def _options(measure: Any) -> dict[str, Any]:
-    return (
-        {field.name: getattr(measure, field.name) for field in dataclasses.fields(measure)}
-        if dataclasses.is_dataclass(measure)
-        else {}
-    )
+    fields = dataclasses.fields(measure) if dataclasses.is_dataclass(measure) else ()
+    return {field.name: getattr(measure, field.name) for field in fields}
 
 
 def record(task: Task, *, seed: int = 0, limit: int | None = None, partial: bool = False) -> TaskRecord:
@@ -244,7 +236,7 @@ def _rebuilt(recorded: TaskRecord, places: Sequence[Path]) -> Dataset:
             "plugin, or run the audit again: kept answers are used."
         )
     if "file" in options:
-        dataset = _found(recorded, Path(str(options["file"])), places)
+        dataset = _from_file(recorded, Path(str(options["file"])), places)
     else:
         dataset = datasets.load(recorded.dataset_builder, **options)
     if dataset.version != recorded.dataset_version:
@@ -255,7 +247,7 @@ def _rebuilt(recorded: TaskRecord, places: Sequence[Path]) -> Dataset:
     return dataset
 
 
-def _found(recorded: TaskRecord, file: Path, places: Sequence[Path]) -> Dataset:
+def _from_file(recorded: TaskRecord, file: Path, places: Sequence[Path]) -> Dataset:
     """The dataset of a user's file; of several in question, the first with the content that was recorded."""
     beside = [place / name for name in (file, file.name) for place in (Path(), *places)]
     looked = [file.expanduser(), *(place for place in places if place.name == file.name), *beside]

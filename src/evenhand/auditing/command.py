@@ -19,32 +19,32 @@ def commands(record: RunRecord) -> list[str]:
     A run does not record where a local model is, only its name: put the folder in its place. Results that were measured
     again later are in the later audit.
     """
-    found = [
-        shlex.join(["evenhand", "audit", *_model(record, audit), *_what(audit), *_how(audit)])
-        for audit in record.audits
-    ]
+    found = []
+    for audit in record.audits:
+        source = str(audit.loaded.get("source", "folder"))
+        bundled = record.model if record.model in named() else f"PATH/TO/{record.model}"
+        given = [word for option in _given(audit, on_hub=source != "folder") for word in option]
+        found.append(shlex.join(["evenhand", "audit", bundled if source == "folder" else source, *given]))
     return list(dict.fromkeys(found))
 
 
-def _model(record: RunRecord, audit: AuditRecord) -> Iterator[str]:
-    source = str(audit.loaded.get("source", "folder"))
-    on_hub = source != "folder"
-    yield source if on_hub else record.model if record.model in named() else f"PATH/TO/{record.model}"
-    if on_hub and audit.loaded.get("revision"):
-        yield from ("--revision", str(audit.loaded["revision"]))
-
-
-def _what(audit: AuditRecord) -> Iterator[str]:
-    languages = list(dict.fromkeys(task.language for task in audit.tasks))
+def _given(audit: AuditRecord, *, on_hub: bool) -> Iterator[tuple[str, str]]:
+    """The options of an audit that are not the defaults, with their values."""
+    loaded, task = audit.loaded, audit.tasks[0]
+    if on_hub and loaded.get("revision"):
+        yield "--revision", str(loaded["revision"])
     if audit.suite is not None:
-        yield from (word for suite in audit.suite.split(", ") if suite != "all" for word in ("--suite", suite))
-        yield from (word for language in languages if language != "en" for word in ("--lang", language))
+        yield from (("--suite", suite) for suite in audit.suite.split(", ") if suite != "all")
+        yield from (("--lang", lang) for lang in dict.fromkeys(task.language for task in audit.tasks) if lang != "en")
     else:
         for builder, file in dict.fromkeys((t.dataset_builder, t.dataset_options.get("file")) for t in audit.tasks):
-            yield from (f"--{builder}", str(file)) if builder in FILES else ("--dataset", builder)
-        for measure in dict.fromkeys(task.measure for task in audit.tasks):
-            yield from ("--measure", measure)
-    yield from (word for option in _options(audit) for word in ("--option", option))
+            yield (f"--{builder}", str(file)) if builder in FILES else ("--dataset", builder)
+        yield from (("--measure", measure) for measure in dict.fromkeys(task.measure for task in audit.tasks))
+    yield from (("--option", option) for option in _options(audit))
+    dtype, size = loaded.get("dtype_asked", loaded.get("dtype", "float32")), loaded.get("batch_size", "auto")
+    rest: list[tuple[str, Any, Any]] = [("--limit", task.limit, None), ("--seed", task.seed, 0)]
+    rest += [("--dtype", dtype, "float32"), ("--batch-size", size, "auto")]
+    yield from ((name, str(value)) for name, value, default in rest if value != default)
 
 
 def _options(audit: AuditRecord) -> list[str]:
@@ -58,16 +58,3 @@ def _options(audit: AuditRecord) -> list[str]:
             own = measures.defaults_of(measures.MEASURES[task.measure]()) | usual
             found |= {k: v for k, v in task.measure_options.items() if v != own.get(k, v)}
     return [f"{name}={value}" for name, value in found.items()]
-
-
-def _how(audit: AuditRecord) -> Iterator[str]:
-    task = audit.tasks[0]
-    if task.limit:
-        yield from ("--limit", str(task.limit))
-    if task.seed:
-        yield from ("--seed", str(task.seed))
-    asked = audit.loaded.get("dtype_asked", audit.loaded.get("dtype", "float32"))
-    if asked != "float32":
-        yield from ("--dtype", str(asked))
-    if (size := audit.loaded.get("batch_size", "auto")) != "auto":
-        yield from ("--batch-size", str(size))

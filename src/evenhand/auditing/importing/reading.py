@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,33 +20,24 @@ from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.rows import SUFFIXES, rows
 from evenhand.errors import BadInput, UnknownName
 from evenhand.measures import MEASURES
+from evenhand.runs.origin import Imported
 
 KNOWN_BY = ("id", "text", "other")
 """Columns that an item is known by; `other` is the second text of a pair."""
 HINT = "Name yours with `columns`, as in id=COLUMN."
 
 
-@dataclass(frozen=True)
-class Incoming:
-    """The rows of a file or data frame; `names` are what their numbers are: the score, or answers to a measure."""
-
-    rows: Sequence[ScoredRow]
-    names: tuple[str, ...]
-    file: str
-    sha256: str
-    format: str
-
-
 def told(scores: Path | pd.DataFrame) -> tuple[str, str]:
     """The kind of model and the dataset, where the format tells; else empty."""
-    try:
-        samples = isinstance(scores, Path) and scores.suffix == ".jsonl" and _has_samples(scores)
-    except (OSError, UnicodeDecodeError):  # `read` says what is wrong
-        return "", ""
-    return (lm_eval.kind(scores), lm_eval.dataset(scores)) if samples and isinstance(scores, Path) else ("", "")
+    with suppress(OSError, UnicodeDecodeError):  # `read` says what is wrong
+        if isinstance(scores, Path) and _has_samples(scores):
+            return lm_eval.kind(scores), lm_eval.dataset(scores)
+    return "", ""
 
 
-def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequence[Task]) -> Incoming:
+def read(
+    scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequence[Task]
+) -> tuple[list[ScoredRow], Imported]:
     """The rows of a file or data frame with scores of these tasks, all of one dataset; `columns` are names of its own.
 
     A txt file has one number on each line, a json file StereoSet's predictions; a jsonl file may be one of
@@ -63,26 +53,33 @@ def read(scores: Path | pd.DataFrame, columns: Mapping[str, str], tasks: Sequenc
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
         records = ((f"row {number}", row) for number, row in enumerate(frame.to_dict("records"), 1))
         found, names = _read_table(records, list(frame.columns), columns, tasks, "the data frame")
-        return Incoming(found, names, "a data frame", digest, "data frame")
+        return found, Imported("a data frame", digest, "data frame", names, len(found), 0)
     with scores.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
+    found, names, form = _read_file(scores, columns, tasks)
+    return found, Imported(scores.name, digest, form, names, len(found), 0)
+
+
+def _read_file(
+    scores: Path, columns: Mapping[str, str], tasks: Sequence[Task]
+) -> tuple[list[ScoredRow], tuple[str, ...], str]:
+    """The rows of a file, what their numbers are, and its format."""
+    answers = Traits.of(tasks[0].measure).answers
     if scores.suffix == ".txt":
-        return Incoming(read_column(scores), SCORE, scores.name, digest, "column of numbers")
+        return read_column(scores), SCORE, "column of numbers"
     if scores.suffix == ".json":
-        return Incoming(list(_predicted(scores, tasks[0])), answers, scores.name, digest, "StereoSet's predictions")
+        return list(_predicted(scores, tasks[0])), answers, "StereoSet's predictions"
     if scores.suffix not in SUFFIXES:
         raise BadInput(f"Scores come in {', '.join((*SUFFIXES, '.txt', '.json', '.eval'))} files. Got '{scores}'.")
     try:
-        if scores.suffix == ".jsonl" and _has_samples(scores):
-            found = list(lm_eval.read(scores, tasks[0].dataset))
-            return Incoming(found, answers, scores.name, digest, "samples of lm-evaluation-harness")
+        if _has_samples(scores):
+            return list(lm_eval.read(scores, tasks[0].dataset)), answers, "samples of lm-evaluation-harness"
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"'{scores}' cannot be read: {error}. Is it a UTF-8 .jsonl file?") from error
     head = next((list(row) for _, row in rows(scores, ())), [])
     place = "row" if scores.suffix == ".parquet" else "line"
     listed = ((f"{scores}, {place} {number}", row) for number, row in rows(scores, tuple(columns.values()), hint=HINT))
-    found, names = _read_table(listed, head, columns, tasks, f"'{scores}'")
-    return Incoming(found, names, scores.name, digest, scores.suffix[1:])
+    return *_read_table(listed, head, columns, tasks, f"'{scores}'"), scores.suffix[1:]
 
 
 def _predicted(path: Path, task: Task) -> Iterator[ScoredRow]:
@@ -108,7 +105,7 @@ def _predicted(path: Path, task: Task) -> Iterator[ScoredRow]:
 
 def _has_samples(path: Path) -> bool:
     with suppress(BadInput):  # `read` says what is wrong
-        return any(lm_eval.is_samples(row) for _, row in islice(json_lines(path), 1))
+        return path.suffix == ".jsonl" and any(lm_eval.is_samples(row) for _, row in islice(json_lines(path), 1))
     return False
 
 

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,7 +28,6 @@ from evenhand.errors import BadInput, UnknownName
 from evenhand.models.table import Table
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.origin import Imported
 from evenhand.runs.record import AuditRecord, RunRecord, read_record
 
 log = logging.getLogger(__name__)
@@ -99,16 +99,16 @@ def _of_rows(source: pd.DataFrame | Path, foreign: Foreign) -> Scored:
         raise BadInput(f"Scores are of one dataset: `dataset`. Got {len(spec.sources) or 'none'}.")
     kind = foreign.kind or known_kind
     possible = spec.tasks_for(kind or "masked")
-    incoming = read(source, foreign.columns, [one.task for one in possible])
-    asked = _of_numbers(incoming.names, possible, spec.measures)
-    tasks, file = [one.task for one in asked], incoming.file
-    matched = match(incoming.rows, tasks[0].dataset, file)
-    rows, names = len(incoming.rows), incoming.names or ("likelihoods",)
+    rows, origin = read(source, foreign.columns, [one.task for one in possible])
+    names, file = origin.numbers, origin.file
+    asked = _of_numbers(names, possible, spec.measures)
+    tasks = [one.task for one in asked]
+    matched = match(rows, tasks[0].dataset, file)
     return Scored(
         asked,
-        [scores_of(task, matched.rows, file, incoming.names, kind) for task in tasks],
-        Imported(file, incoming.sha256, incoming.format, names, rows, rows - len(matched.left_out)),
-        incoming.sha256,
+        [scores_of(task, matched.rows, file, names, kind) for task in tasks],
+        replace(origin, numbers=names or ("likelihoods",), matched=len(rows) - len(matched.left_out)),
+        origin.sha256,
         kind,
         [*matched.warnings(tasks[0].dataset, file), *flawed(tasks[0].dataset)],
         caveats(kind, tasks),
