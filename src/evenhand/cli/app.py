@@ -10,7 +10,8 @@ import typer.core
 
 from evenhand._version import __version__
 from evenhand.cli import datasets, terminal
-from evenhand.cli.audit import audit
+from evenhand.cli.audit import audit, track
+from evenhand.cli.change import debias, nli, swap
 from evenhand.cli.common import opt
 from evenhand.cli.compare import compare, table
 from evenhand.cli.datasets import measures
@@ -19,11 +20,8 @@ from evenhand.cli.gate import gate
 from evenhand.cli.import_scores import import_scores
 from evenhand.cli.runs import runs, serve
 from evenhand.cli.show import export, figures, report, rescore, show
-from evenhand.cli.studies import corpus, metaeval, reproduce
-from evenhand.cli.swap import swap
+from evenhand.cli.study import corpus, metaeval, reproduce
 from evenhand.cli.terminal import as_flags
-from evenhand.cli.track import track
-from evenhand.cli.training import debias, nli
 from evenhand.errors import BadInput
 from evenhand.training.processes import processes
 

@@ -5,10 +5,11 @@ import hashlib
 import logging
 import os
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +17,7 @@ from evenhand.core.files import public_path
 from evenhand.errors import EvenhandError, NewerRun, RunError
 from evenhand.gate.verdict import Verdict
 from evenhand.runs.folder import ANSWERS, StoredRun
-from evenhand.runs.record import read_record
+from evenhand.runs.record import RunRecord, read_record
 from evenhand.runs.staging import GATE, VOUCHED
 
 if TYPE_CHECKING:
@@ -45,15 +46,19 @@ class Listed:
     folder: str
     state: State
     started: str
-    model: str = ""
-    datasets: tuple[str, ...] = ()
-    tasks: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """By dataset and measure, how it was measured: runs that differ in it cannot be compared."""
-    sample: bool = False
+    record: RunRecord | None = None
     why: str = ""
     path: Path = Path()
     stamp: int = 0
     """A number that changes with the results and with the gate's verdict."""
+
+    @property
+    def model(self) -> str:
+        return self.record.model if self.record else ""
+
+    @property
+    def datasets(self) -> list[str]:
+        return list(dict.fromkeys(task.dataset for task in self.record.tasks)) if self.record else []
 
     def has(self, words: str) -> bool:
         """Whether each of the words occurs in its model, folder, datasets, date or state."""
@@ -69,7 +74,6 @@ class Runs:
         self.root = folder.resolve()
 
     def all(self) -> list[Listed]:
-        """Every run, the latest first."""
         return sorted((self._listed(folder) for folder in self.folders()), key=lambda run: run.started, reverse=True)
 
     def open(self, id: str) -> StoredRun | None:
@@ -110,7 +114,6 @@ class Runs:
         return hashlib.sha256(os.fsencode(folder.relative_to(self.root))).hexdigest()[:16]
 
     def name(self, folder: Path) -> str:
-        """The path of a folder from the served one on."""
         shown = os.fsencode(folder.relative_to(self.root)).decode("utf-8", "replace")
         return self.root.name if shown == "." else shown
 
@@ -123,7 +126,9 @@ class Runs:
                 working = (folder / ".lock").exists()
                 why = "The audit is running, or was killed." if working else "The audit was stopped before its end."
                 return Listed(**known, state="unfinished", why=f"{why} Resume it with the same command.")
-            return Listed(**known | _about(folder), state="finished", path=folder, stamp=stamp(folder))
+            record = _read_record(folder)
+            known |= {"started": record.started[:25], "record": record}
+            return Listed(**known, state="finished", path=folder, stamp=stamp(folder))
         except NewerRun as error:
             return Listed(**known, state="newer", why=self.worded(error))
         except (RunError, OSError, RecursionError) as error:
@@ -146,11 +151,12 @@ class Runs:
 
 def two_latest(runs: Sequence[Listed]) -> list[str]:
     """The ids of the two latest runs that were measured in the same way, the earlier one first; else of any two."""
-    for number, after in enumerate(runs):
-        for before in runs[number + 1 :]:
-            both = set(before.tasks) & set(after.tasks)
-            if both and all(before.tasks[name] == after.tasks[name] for name in both):
-                return [before.id, after.id]
+    tasks = {run.id: run.record.tasks if run.record else () for run in runs}
+    ways = {id: {t.name: (t.what, t.partial and (t.limit, t.seed)) for t in mine} for id, mine in tasks.items()}
+    for (after, one), (before, other) in combinations(ways.items(), 2):
+        both = set(one) & set(other)
+        if both and all(one[name] == other[name] for name in both):
+            return [before, after]
     return [run.id for run in reversed(runs[:2])] or ["", ""]
 
 
@@ -159,8 +165,8 @@ def stamp(folder: Path) -> int:
     return max(path.stat().st_mtime_ns for name in ("run.json", GATE) if (path := folder / name).exists())
 
 
-def _about(folder: Path) -> dict[str, Any]:
-    """The entries of a checked run.json that the list shows."""
+def _read_record(folder: Path) -> RunRecord:
+    """The record of a run, whose files are looked at, but not read."""
     if (folder / "run.json").stat().st_size > LARGEST:
         raise RunError(f"run.json has more than {LARGEST:,} bytes. An audit did not write it.")
     record = read_record(folder)
@@ -169,13 +175,7 @@ def _about(folder: Path) -> dict[str, Any]:
     results = [folder / name for name in VOUCHED if name in record.sha256]
     if lost := [path.name for path in results if not (path.is_file() and path.stat().st_size)]:
         raise RunError(f"{', '.join(lost)}: missing or empty. Repair the run with: evenhand rescore {folder}")
-    return {
-        "started": record.started[:25],
-        "model": record.model,
-        "datasets": tuple(dict.fromkeys(task.dataset for task in record.tasks)),
-        "tasks": {task.name: repr((task.what, task.partial and (task.limit, task.seed))) for task in record.tasks},
-        "sample": record.partial,
-    }
+    return record
 
 
 log = logging.getLogger(__name__)

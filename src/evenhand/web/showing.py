@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,26 +43,6 @@ class Page:
 
     html: str
     policy: str
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A group before and after, and the scale of the drawing of its change, from 0 to 100 with no change at 50."""
-
-    group: str
-    before: float
-    after: float
-    change: float
-    low: float
-    high: float
-    p_holm: float
-    moved: str
-    """towards neutral, away from it, or empty: the one rule of stats.verdict."""
-    scale: float
-
-    def at(self, value: float) -> float:
-        """The position of a value in the drawing."""
-        return 50.0 if math.isnan(value) else 50 + 45 * value / self.scale
 
 
 def page(runs: Sequence[StoredRun]) -> Page:
@@ -132,16 +111,19 @@ def prepare() -> None:
     import evenhand.report.page.runs  # noqa: F401
 
 
-def compared(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Moved]]:
-    """The groups before and after, by dataset and measure."""
+def compared(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Any]]:
+    """The groups before and after, by dataset and measure: rows of analysis.comparison, each with its drawing.
+
+    `at_change`, `at_low` and `at_high` are places in it, from 0 to 100 with no change at 50.
+    """
     frame = _changed(before.path, after.path, stamp(before.path), stamp(after.path))
-    return {(str(d), str(m)): _moved(part) for (d, m), part in frame.groupby(["dataset", "measure"], sort=False)}
-
-
-def _moved(part: pd.DataFrame) -> list[Moved]:
-    scale = float(np.nanmax([*part[["change", "low", "high"]].abs().to_numpy().flat, 0.0])) or 1.0
-    columns: Any = part.assign(scale=scale)[list(Moved.__slots__)]
-    return [Moved(*row) for row in columns.itertuples(index=False)]
+    found = {}
+    for (dataset, measure), part in frame.groupby(["dataset", "measure"], sort=False):
+        numbers = part[["change", "low", "high"]]
+        scale = float(np.nanmax([*numbers.abs().to_numpy().flat, 0.0])) or 1.0
+        drawn = (50 + 45 * numbers / scale).fillna(50.0).add_prefix("at_")
+        found[str(dataset), str(measure)] = list(part.join(drawn).itertuples(index=False))
+    return found
 
 
 @lru_cache(maxsize=KEPT)
