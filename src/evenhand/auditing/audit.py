@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand._version import __version__
-from evenhand.auditing import merging
-from evenhand.auditing.rescoring import finish, restored, scored
+from evenhand.auditing.keeping import audits_to_keep, check_overwrite, existing_record, finish, restored, scored
 from evenhand.auditing.sampling import deviations, warning
 from evenhand.auditing.spec import AuditSpec, PlannedTask, Reader, caveats
 from evenhand.checks.doctor import look_over
@@ -54,7 +53,7 @@ def run_audit(
 
     def checked_tasks(kind: str) -> list[PlannedTask]:
         tasks = spec.tasks_for(kind)
-        merging.check_overwrite(path, there, [one.record for one in tasks])
+        check_overwrite(path, there, [one.record for one in tasks])
         reader.check(tasks, path, there)
         return tasks
 
@@ -71,11 +70,11 @@ def run_audit(
         with folder.locked(path), showing(progress), one_bar(f"Measuring {name or model.name}"):
             if fresh:
                 folder.clear(path)
-            earlier = merging.existing_record(path, model)
+            earlier = existing_record(path, model)
             if isinstance(model, Served):
                 recognise(path / folder.ANSWERS, model)
-            merging.check_overwrite(path, earlier, [one.record for one in tasks])
-            stays = merging.audits_to_keep(earlier, [one.record for one in tasks])
+            check_overwrite(path, earlier, [one.record for one in tasks])
+            stays = audits_to_keep(earlier, [one.record for one in tasks])
             before = restored(path) if stays else None
             if any(one.record.partial for one in tasks):
                 log.warning(f"A sample of at most {spec.limit} items of each dataset: results are partial.")

@@ -48,7 +48,9 @@ def named_sources(
     """
     if name is not None and len(models) > 1:
         raise BadInput(f"`name` names the run of one model. Got {len(models)} models: audit them one by one.")
-    found = [ModelSource.of(model, {} if _of_plugin(model) else loading) for model in models]
+    plugins = tuple(f"{prefix}:" for prefix in LOADERS)
+    of_plugin = [isinstance(model, str) and model.startswith(plugins) for model in models]
+    found = [ModelSource.of(model, {} if own else loading) for model, own in zip(models, of_plugin, strict=True)]
     names = [name or one.name for one in found]
     names = [
         with_parent(Path(one.place.source).resolve())
@@ -59,11 +61,6 @@ def named_sources(
     if double := [own for own in names if names.count(own) > 1]:
         raise BadInput(f"Two models would share the run '{double[0]}'. Audit them one by one, each with a `name`.")
     return dict(zip(names, found, strict=True))
-
-
-def _of_plugin(model: object) -> bool:
-    prefix, colon, _ = str(model).partition(":") if isinstance(model, str) else ("", "", "")
-    return bool(colon) and prefix in LOADERS
 
 
 def _side_by_side(

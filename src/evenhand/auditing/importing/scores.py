@@ -12,12 +12,11 @@ from pathlib import Path
 import pandas as pd
 
 from evenhand._version import __version__
-from evenhand.auditing import merging
 from evenhand.auditing.audit import run_folder
 from evenhand.auditing.importing import inspect_log
 from evenhand.auditing.importing.reading import read, told
 from evenhand.auditing.importing.row_scores import SCORE, Foreign, Scored, match, scores_of
-from evenhand.auditing.rescoring import finish, scored
+from evenhand.auditing.keeping import audits_to_keep, check_overwrite, existing_record, finish, scored
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
 from evenhand.checks.fit import flawed
 from evenhand.core.files import prepare
@@ -69,11 +68,11 @@ def import_scores(
         imported=found.origin,
     )
     if not fresh:
-        merging.check_overwrite(path, read_record(path), records)
+        check_overwrite(path, read_record(path), records)
     prepare(path)
     try:
         with folder.locked(path):
-            stays = () if fresh else merging.audits_to_keep(merging.existing_record(path, model), records)
+            stays = () if fresh else audits_to_keep(existing_record(path, model), records)
             before = StoredRun.load(path) if stays else None
             audits = (*stays, scored(audited, tasks, results))
             record = RunRecord(model=name, fingerprint=model.fingerprint, audits=audits, sha256={})

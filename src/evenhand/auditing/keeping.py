@@ -1,0 +1,188 @@
+"""What a run folder keeps: results, to which an audit adds and among which it replaces its own tasks'; and answers,
+from which a run is scored again without its model."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+
+from evenhand import suites
+from evenhand.auditing.sampling import sampled_tasks
+from evenhand.auditing.spec import Reader
+from evenhand.checks.choices import TASK, can_do_the_task
+from evenhand.core.loop import Task, measure_all
+from evenhand.core.model import Model
+from evenhand.core.scores import Result
+from evenhand.errors import OtherModel, RunError
+from evenhand.models.cache import Kept, fingerprints
+from evenhand.runs import folder, json_files
+from evenhand.runs.folder import ANSWERS, StoredRun
+from evenhand.runs.record import SAMPLE, AuditRecord, RunRecord, TaskRecord, read_record
+
+log = logging.getLogger(__name__)
+
+OF_FILE = ("file", "sha256")
+"""Options that say where a user's file is and what it holds."""
+
+
+def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRecord]) -> None:
+    """Raise an error if the results of these tasks must not replace those that the folder has a record of."""
+    known = {task.name: task for task in record.tasks} if record else {}
+    for task in tasks:
+        if (before := known.get(task.name)) is None:
+            continue
+        what = f"{task.measure} on {task.dataset}"
+        if task.partial and not before.partial:
+            raise RunError(
+                f"'{path}' has {what} of all items, which a sample would replace. Choose another `out` or `name`."
+            )
+        if task.partial and (task.limit or 0) < (before.limit or 0):
+            raise RunError(
+                f"'{path}' has {what} of {before.limit} items, which {task.limit} would replace. Choose another `out` "
+                "or `name`, or a `limit` that is not smaller."
+            )
+        if _is_other_file(before, task):
+            raise RunError(
+                f"'{path}' has {what} of another file, {before.dataset_options.get('file') or 'a dataset of ours'}. "
+                f"Rename the dataset or the file, or choose another `name`."
+            )
+        if _options(before) != _options(task):
+            raise RunError(
+                f"'{path}' has {what} with other options, from a version that did not tell them apart. "
+                f"{json_files.rescore(path)}"
+            )
+
+
+def existing_record(path: Path, model: Model) -> RunRecord | None:
+    """The record of the run in this folder, if there is one; an error if it is of another model."""
+    record = read_record(path)
+    others = fingerprints(path / ANSWERS) | ({record.fingerprint} if record else set())
+    if others - {model.fingerprint}:
+        whose = f"'{record.model}' ({record.fingerprint[:12]})" if record else "another model"
+        raise OtherModel(
+            f"'{path}' holds a run of {whose}; this is '{model.name}' ({model.fingerprint[:12]}), and other weights, "
+            "tokenizer, dtype or imported scores make another model. Choose another `out` or `name`, or start over: "
+            "`fresh`."
+        )
+    return record
+
+
+def audits_to_keep(record: RunRecord | None, tasks: Sequence[TaskRecord]) -> tuple[AuditRecord, ...]:
+    """The audits of a run without the tasks that are measured again, and without those of data that has changed."""
+    again = {task.name for task in tasks}
+    data = {task.dataset: task for task in tasks}
+    found = []
+    for audit in record.audits if record else ():
+        stay = [task for task in audit.tasks if task.name not in again]
+        outdated = [task for task in stay if task.dataset in data and _content(task) != _content(data[task.dataset])]
+        for task in outdated:
+            log.warning(f"{task.dataset} has changed, so its earlier results by {task.measure} are removed.")
+        if left := tuple(task for task in stay if task not in outdated):
+            names = {f"{task.dataset}/{task.measure}" for task in left}
+            tokens = {name: of for name, of in audit.tokens.items() if name in {task.dataset for task in left}}
+            unscored = {name: of for name, of in audit.unscored.items() if name in names}
+            found.append(replace(audit, tasks=left, tokens=tokens, unscored=unscored))
+    return tuple(found)
+
+
+def _is_other_file(before: TaskRecord, now: TaskRecord) -> bool:
+    """Whether two tasks of the same name are of different files, not of one file that was edited or moved."""
+    if before.dataset_builder != now.dataset_builder:
+        return True
+    one, other = (task.dataset_options.get("file") for task in (before, now))
+    if one is None or other is None or _content(before) == _content(now):
+        return False
+    return Path(one).expanduser().resolve() != Path(other).expanduser().resolve()
+
+
+def _content(task: TaskRecord) -> tuple[object, ...]:
+    return task.dataset_version, task.dataset_options.get("sha256")
+
+
+def _options(task: TaskRecord) -> tuple[object, ...]:
+    mine = {name: value for name, value in task.dataset_options.items() if name not in OF_FILE}
+    return ({} if "file" in task.dataset_options else mine), dict(task.measure_options)
+
+
+def rescore(path: StoredRun | str | Path, files: Sequence[Path], reader: Reader) -> StoredRun:
+    """Score a run again: see `evenhand.rescore`."""
+    run = StoredRun.load(path, checked=False)
+    if imported := next((audit.imported for audit in run.record.audits if audit.imported), None):
+        raise RunError(
+            f"'{path}' has scores {imported.told}. There are no answers to score again: import the file again, `fresh`."
+        )
+    with folder.locked(run.path):
+        return _score_again(run, reader, files)
+
+
+def restored(path: Path) -> StoredRun:
+    """The run in this folder, which must be locked; scored again if an audit was killed while it wrote its results."""
+    try:
+        return StoredRun.load(path)
+    except RunError:
+        run = StoredRun.load(path, checked=False)  # which must be whole
+        log.warning(f"Writing to '{path}' was interrupted, or results changed. They are scored again.")
+        return _score_again(run)
+
+
+def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[Path] = ()) -> StoredRun:
+    places = [*(file.expanduser() for file in files), run.path, run.path / "..", run.path / "../.."]
+    kept = Kept(run.path / ANSWERS, run.record.model, run.record.fingerprint)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    audits: list[AuditRecord] = []
+    tasks: list[Task] = []
+    results: list[Result] = []
+    for audited in run.record.audits:
+        mine = [
+            _measured_items(run, *each)
+            for each in zip(suites.rebuild(audited.tasks, audited.kind, places), audited.tasks, strict=True)
+        ]
+        found = measure_all(kept, mine, seed=audited.tasks[0].seed)
+        records = tuple(
+            suites.record(task, **{name: getattr(before, name) for name in SAMPLE})
+            for task, before in zip(mine, audited.tasks, strict=True)
+        )
+        audits.append(scored(replace(audited, tasks=records, rescored=now), mine, found))
+        tasks += mine
+        results += found
+    return finish(run.path, replace(run.record, audits=tuple(audits)), tasks, results, reader)
+
+
+def scored(audited: AuditRecord, tasks: Sequence[Task], results: Sequence[Result]) -> AuditRecord:
+    """The record with what is known once the answers are scored."""
+    before = tuple(finding for finding in audited.doctor if finding.check != TASK)
+    return replace(
+        audited,
+        doctor=(*before, *can_do_the_task(tasks, results)),
+        unscored={f"{r.dataset}/{r.measure}": dict(r.unscored) for r in results},
+        versions={"python": python_version()} | {name: version(name) for name in ("numpy", "pandas", "scipy")},
+    )
+
+
+def finish(
+    path: Path,
+    record: RunRecord,
+    tasks: Sequence[Task],
+    results: Sequence[Result],
+    reader: Reader | None,
+    kept: StoredRun | None = None,
+) -> StoredRun:
+    """Write the run, and have it read, unless more is to be measured."""
+    run = folder.write(path, record, results, {task.dataset.name: task.dataset.items for task in tasks}, kept)
+    if reader is not None:
+        reader.read(run)
+    return run
+
+
+def _measured_items(run: StoredRun, task: Task, record: TaskRecord) -> Task:
+    if not record.partial or record.limit is None:
+        return task
+    try:
+        ids = set(run.scores_of(*record.name)["id"])
+    except RunError:  # the scores are damaged; the sample can be drawn again
+        (task,) = sampled_tasks([task], record.limit, record.seed)
+        return task
+    return replace(task, dataset=replace(task.dataset, items=[item for item in task.dataset.items if item.id in ids]))
