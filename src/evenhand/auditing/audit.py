@@ -3,19 +3,19 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from evenhand._version import __version__
-from evenhand.auditing.keeping import audits_to_keep, check_overwrite, existing_record, finish, restored, scored
+from evenhand.auditing import keeping
+from evenhand.auditing.keeping import check_overwrite, finish, output_folder, scored
 from evenhand.auditing.sampling import deviations, warning
 from evenhand.auditing.spec import AuditSpec, PlannedTask, Reader, caveats
 from evenhand.checks.doctor import look_over
 from evenhand.checks.fit import fit, flawed
-from evenhand.core.files import prepare, slug
+from evenhand.core.files import slug
 from evenhand.core.loop import Task, measure_all, questions_of
 from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.progress import one_bar, showing
@@ -59,8 +59,7 @@ def run_audit(
 
     # Before minutes are spent on loading, unless the kind of a Hub model is not known yet.
     tasks = checked_tasks(source.kind or "masked") if source.kind or not spec.needs_kind else []
-    prepare(path)
-    try:
+    with output_folder(path):
         model = source.load()
         tasks = tasks if source.kind == kind_of(model) else checked_tasks(kind_of(model))
         tasks, left_out = _askable(model, tasks)
@@ -70,12 +69,12 @@ def run_audit(
         with folder.locked(path), showing(progress), one_bar(f"Measuring {name or model.name}"):
             if fresh:
                 folder.clear(path)
-            earlier = existing_record(path, model)
+            earlier = keeping.existing_record(path, model)
             if isinstance(model, Served):
                 recognise(path / folder.ANSWERS, model)
             check_overwrite(path, earlier, [one.record for one in tasks])
-            stays = audits_to_keep(earlier, [one.record for one in tasks])
-            before = restored(path) if stays else None
+            stays = keeping.audits_to_keep(earlier, [one.record for one in tasks])
+            before = keeping.restored(path) if stays else None
             if any(one.record.partial for one in tasks):
                 log.warning(f"A sample of at most {spec.limit} items of each dataset: results are partial.")
             for one in tasks:
@@ -86,10 +85,6 @@ def run_audit(
                 results += found
             record = RunRecord(model=name or model.name, fingerprint=model.fingerprint, audits=tuple(audits), sha256={})
             return finish(path, record, [one.task for one in tasks], results, reader, before)
-    except BaseException:
-        with suppress(OSError):
-            path.rmdir()  # fails unless it is empty
-        raise
 
 
 def run_tasks(

@@ -2,7 +2,8 @@
 from which a run is scored again without its model."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -13,6 +14,7 @@ from evenhand import suites
 from evenhand.auditing.sampling import sampled_tasks
 from evenhand.auditing.spec import Reader
 from evenhand.checks.choices import TASK, can_do_the_task
+from evenhand.core.files import prepare
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.model import Model
 from evenhand.core.scores import Result
@@ -54,6 +56,18 @@ def check_overwrite(path: Path, record: RunRecord | None, tasks: Sequence[TaskRe
                 f"'{path}' has {what} with other options, from a version that did not tell them apart. "
                 f"{json_files.rescore(path)}"
             )
+
+
+@contextmanager
+def output_folder(path: Path) -> Iterator[None]:
+    """Make the folder of a run. If there is an error while it is empty, it is removed."""
+    prepare(path)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            path.rmdir()  # fails unless it is empty
+        raise
 
 
 def existing_record(path: Path, model: Model) -> RunRecord | None:

@@ -100,7 +100,6 @@ class AuditSpec:
         return None if self.sources else ", ".join(self.suite_names)
 
     def tasks_for(self, kind: str) -> list[PlannedTask]:
-        """The tasks for that kind of model."""
         if self.sources:
             whole = suites.tasks_on(self.sources, self.measures, self.options, kind)
             for dataset in (task.dataset for task in whole):
@@ -111,12 +110,9 @@ class AuditSpec:
             whole = suites.tasks(self.suite_names, self.languages or ["en"], self.options, kind)
         tasks = whole if self.limit is None else sampled_tasks(whole, self.limit, self.seed)
         return [
-            PlannedTask(task, self._record(task, all_of_it), all_of_it)
-            for task, all_of_it in zip(tasks, whole, strict=True)
+            PlannedTask(task, valid(suites.record(task, seed=self.seed, limit=self.limit, partial=task != one)), one)
+            for task, one in zip(tasks, whole, strict=True)
         ]
-
-    def _record(self, task: Task, whole: Task) -> TaskRecord:
-        return valid(suites.record(task, seed=self.seed, limit=self.limit, partial=task != whole))
 
 
 def _datasets(given: Given) -> list[str | Dataset]:

@@ -26,7 +26,7 @@ def arg(text: str, metavar: str | None = None) -> Any:
     return typer.Argument(help=text, metavar=metavar)
 
 
-RunFolder = Annotated[Path, typer.Argument(help="A run folder.")]
+RunFolder = Annotated[Path, arg("A run folder.")]
 Force = Annotated[bool, opt("Replace files that exist.", "--force")]
 Lang = Annotated[
     str | None,
@@ -49,12 +49,10 @@ Samples = Annotated[int, opt("For openai:NAME: how often to ask a question if th
 Engine = Annotated[str, opt("ray: use the workers of a Ray cluster.", "local|ray")]
 Address = Annotated[str | None, opt("With ray: the cluster, or auto. Default: start one here.", "HOST:PORT")]
 Workers = Annotated[int | None, opt("With ray: the largest number of workers. Default: as many as fit.")]
-Options = Annotated[
-    list[str] | None, opt("An option of a dataset or measure: masks=words. Repeatable.", "--option", "NAME=VALUE")
-]
+Options = Annotated[Names, opt("An option of a dataset or measure: masks=words. Repeatable.", "--option", "NAME=VALUE")]
 
 
-def _load_plugins(files: list[Path] | None) -> None:
+def _load_plugins(files: Paths) -> None:
     """Load these files, and what installed packages have; the package is imported only if there is something."""
     if files or any(entry_points(group=f"evenhand.{kind}") for kind in ("measures", "datasets", "models")):
         from evenhand import plugins
@@ -64,16 +62,8 @@ def _load_plugins(files: list[Path] | None) -> None:
             plugins.load_file(file)
 
 
-Plugins = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--plugin",
-        metavar="FILE.py",
-        help="Load your own measures, datasets or models. Repeatable.",
-        callback=_load_plugins,
-        is_eager=True,
-    ),
-]
+PLUGINS = "Load your own measures, datasets or models. Repeatable."
+Plugins = Annotated[Paths, opt(PLUGINS, "--plugin", "FILE.py", callback=_load_plugins, is_eager=True)]
 
 
 def print_json(data: object) -> None:
@@ -93,7 +83,7 @@ def print_or_write(text: str, out: Path | None) -> None:
         write_whole(out, lambda file: file.write(f"{text}\n".encode()))
 
 
-def parsed(options: list[str] | None, what: str = "option", example: str = "masks=words") -> dict[str, str]:
+def parsed(options: Names, what: str = "option", example: str = "masks=words") -> dict[str, str]:
     """The values of options, by name."""
     found: dict[str, str] = {}
     for option in options or []:

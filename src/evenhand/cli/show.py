@@ -1,6 +1,5 @@
 """`evenhand show`, `rescore`, `report`, `figures`, `export`: a run printed, scored again, as a page and otherwise."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,7 +32,11 @@ def show(
     if as_json:
         print_json([row for row in loaded.results if not dataset or row["dataset"] in dataset])
     elif full or dataset or frequency:
-        print_scorecard(loaded, _numbers(frequency) if frequency else None, dataset or ())
+        from evenhand.analysis.findings import findings
+        from evenhand.report.scorecard import scorecard
+
+        found = findings(loaded, frequency=_numbers(frequency) if frequency else None)
+        terminal.show(scorecard(loaded, found, dataset or ()))
     else:
         print_answer(loaded)
 
@@ -60,14 +63,6 @@ def print_answer(run: Any, *, whole: bool = True) -> None:
 
     width = fitted(terminal.width())
     terminal.show(answer(run, width) if whole else brief(run), width=width)
-
-
-def print_scorecard(run: Any, frequency: dict[str, float] | None = None, datasets: Sequence[str] = ()) -> None:
-    """Print every value of a run, or of these datasets."""
-    from evenhand.analysis.findings import findings
-    from evenhand.report.scorecard import scorecard
-
-    terminal.show(scorecard(run, findings(run, frequency=frequency), datasets))
 
 
 def _numbers(path: Path) -> dict[str, float]:

@@ -29,7 +29,10 @@ def run(
     app: Callable[[Sequence[str] | None], object], arguments: Sequence[str] | None, worded: Callable[[str], str] = str
 ) -> int:
     """Run the application, and give its exit code: 0 fine, 2 bad input, 70 a bug, 130 interrupted, 141 closed pipe."""
-    _show_log(worded)
+    log = logging.getLogger("evenhand")
+    if not log.handlers:
+        log.addHandler(_Handler(worded))
+        log.setLevel(logging.ERROR if is_worker_rank() else logging.INFO)
     if not sys.stderr.isatty():  # a log has no room for the progress bars of libraries
         os.environ |= {"TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"} | os.environ
     for stream in (sys.stdout, sys.stderr):
@@ -81,13 +84,6 @@ class _Handler(logging.Handler):
 
         with suppress(BrokenPipeError):
             tqdm.write(harmless(self.worded(self.format(record))), file=sys.stderr)
-
-
-def _show_log(worded: Callable[[str], str]) -> None:
-    log = logging.getLogger("evenhand")
-    if not log.handlers:
-        log.addHandler(_Handler(worded))
-        log.setLevel(logging.ERROR if is_worker_rank() else logging.INFO)
 
 
 def log_as(*, quiet: bool, verbose: bool, file: Path | None) -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
@@ -112,8 +113,8 @@ class Site:
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Prepare to draw when the server begins; drop all work that is still waiting when it ends."""
-        self.listing.submit(showing.prepare)
+        """Drop all work that is still waiting when the server ends."""
+        self.listing.submit(import_module, "evenhand.report.page.runs")  # so that the first page need not wait for it
         yield
         for pool in (self.reading, self.answering, self.listing):
             pool.shutdown(wait=False, cancel_futures=True)

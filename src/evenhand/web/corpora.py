@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,23 +17,14 @@ FILE, PAGE = "corpus.json", "report.html"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One corpus: how large it is, and the share of women among its gendered words."""
-
-    name: str
-    documents: int
-    share: str
-    verdict: str
-
-
-@dataclass(frozen=True, slots=True)
 class ListedCorpora:
     """A folder of counted corpora as the list shows it; `why` is the reason if it cannot be opened."""
 
     id: str
     folder: str
     counted: str = ""
-    lines: tuple[Line, ...] = ()
+    lines: Sequence[dict[str, Any]] = ()
+    """Each corpus: its name, how large it is, and the share of women among its gendered words."""
     why: str = ""
 
 
@@ -57,7 +49,7 @@ def _listed(folder: Path, runs: Runs) -> ListedCorpora:
     try:
         runs.check(folder)
         told = read_parsed(folder / FILE, json.loads)
-        lines = tuple(_line(name, one) for name, one in told["corpora"].items())
+        lines = [_line(name, one) for name, one in told["corpora"].items()]
         return ListedCorpora(*known, str(told["counted"])[:10], lines)
     except RunError as error:
         return ListedCorpora(*known, why=runs.worded(error))
@@ -65,10 +57,11 @@ def _listed(folder: Path, runs: Runs) -> ListedCorpora:
         return ListedCorpora(*known, why=f"{FILE} cannot be read. Count the corpus again.")
 
 
-def _line(name: str, told: dict[str, Any]) -> Line:
+def _line(name: str, told: dict[str, Any]) -> dict[str, Any]:
     from evenhand.report.corpus import lean, percent  # what makes pages takes a while to import
 
     share, low, high = (math.nan if told[key] is None else told[key] for key in ("share", "share_low", "share_high"))
     if not isinstance(told["documents"], int):
         raise TypeError(told["documents"])
-    return Line(str(name), told["documents"], percent(Estimate(share, low, high)), lean(str(told["verdict"])))
+    words = {"share": percent(Estimate(share, low, high)), "verdict": lean(str(told["verdict"]))}
+    return {"name": str(name), "documents": told["documents"], **words}

@@ -35,8 +35,6 @@ OF_RUNS = ("run.json", ANSWERS)
 RECORD = "debias.json"
 """A file that pages read from the folder above two runs."""
 
-State = Literal["finished", "unfinished", "damaged", "newer"]
-
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -44,7 +42,7 @@ class Listed:
 
     id: str
     folder: str
-    state: State
+    state: Literal["finished", "unfinished", "damaged", "newer"]
     started: str
     record: RunRecord | None = None
     why: str = ""

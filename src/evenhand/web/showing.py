@@ -106,11 +106,6 @@ def _hashes(suffix: str) -> set[str]:
     return {f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests}
 
 
-def prepare() -> None:
-    """Import what makes pages, so that the first page need not wait for it."""
-    import evenhand.report.page.runs  # noqa: F401
-
-
 def compared(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Any]]:
     """The groups before and after, by dataset and measure: rows of analysis.comparison, each with its drawing.
 

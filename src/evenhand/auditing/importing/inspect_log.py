@@ -76,7 +76,10 @@ def read(path: Path) -> Log | None:
     if path.suffix not in (".eval", ".json") or not path.is_file():
         return None
     try:
-        header, samples = _archive(path) if path.suffix == ".eval" else _json(path)
+        if path.suffix == ".eval":
+            with zipfile.ZipFile(path) as archive:
+                return _log(path, *_archive(path, archive))
+        header, samples = _json(path)
         return _log(path, header, samples) if header else None
     except BadInput:
         raise
@@ -143,23 +146,18 @@ def _row(id: str, several: list[tuple[str, Mapping[str, Any]]]) -> ScoredRow:
     return ScoredRow(where, tuple(together.tolist()), id)
 
 
-def _archive(path: Path) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
-    with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        if sys.version_info < (3, 14) and any(i.compress_type == ZSTANDARD for i in archive.infolist()):
-            need("inspect", f"Reading '{path.name}', which is compressed by Zstandard,")
-            import zipfile_zstd  # noqa: F401  (teaches zipfile; inspect_ai brings it along)
-        if HEADER not in names:
-            raise _unfinished(path, "there is no header in it")
-        if (size := sum(member.file_size for member in archive.infolist())) > WHOLE:
-            raise ValueError(f"it has {size:,} bytes when it is decompressed, and {WHOLE:,} are allowed")
-        return _member(archive, HEADER), _samples(path, names)
-
-
-def _samples(path: Path, names: Iterable[str]) -> Iterator[Mapping[str, Any]]:
-    with zipfile.ZipFile(path) as archive:
-        for name in dict.fromkeys(name for name in names if name.startswith("samples/") and name.endswith(".json")):
-            yield _member(archive, name)
+def _archive(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
+    members = archive.infolist()
+    if sys.version_info < (3, 14) and any(member.compress_type == ZSTANDARD for member in members):
+        need("inspect", f"Reading '{path.name}', which is compressed by Zstandard,")
+        import zipfile_zstd  # noqa: F401  (teaches zipfile; inspect_ai brings it along)
+    names = dict.fromkeys(member.filename for member in members)
+    if HEADER not in names:
+        raise _unfinished(path, "there is no header in it")
+    if (size := sum(member.file_size for member in members)) > WHOLE:
+        raise ValueError(f"it has {size:,} bytes when it is decompressed, and {WHOLE:,} are allowed")
+    samples = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
+    return _member(archive, HEADER), (_member(archive, name) for name in samples)
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Any:

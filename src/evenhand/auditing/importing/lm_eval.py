@@ -6,6 +6,7 @@ Documents of tasks that `evenhand datasets export` wrote name their dataset and 
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from evenhand.errors import BadInput
 NAMES = ("arguments", "doc", "resps")
 OURS = ("id", "dataset", "version", "choices")
 """What a document of an exported task has."""
+UNTOLD = (OSError, ValueError, LookupError, TypeError)
+"""Errors of files that are of another kind."""
 
 
 def is_samples(row: object) -> bool:
@@ -25,35 +28,31 @@ def is_samples(row: object) -> bool:
     return isinstance(row, dict) and all(name in row for name in NAMES)
 
 
-def kind(path: Path) -> str:
-    """The kind of model, which is causal unless the samples are from our backend for masked ones."""
-    return _told(path) or "causal"
+def kind_and_dataset(path: Path) -> tuple[str, str]:
+    """The kind of model, which is causal unless the samples are from our backend for masked ones; and the dataset.
+
+    The dataset is the one that the first sample names, if it is of a task that evenhand exported; else empty.
+    """
+    dataset = ""
+    with suppress(*UNTOLD), path.open(encoding="utf-8") as file:
+        doc = from_json(file.readline())["doc"]
+        dataset = str(doc["dataset"]) if all(name in doc for name in OURS) else ""
+    return _backend(path) or "causal", dataset
 
 
-def dataset(path: Path) -> str:
-    """The dataset that the first sample names, if it is of a task that evenhand exported; else empty."""
-    try:
-        with path.open(encoding="utf-8") as file:
-            doc = from_json(file.readline())["doc"]
-            return str(doc["dataset"]) if all(name in doc for name in OURS) else ""
-    except (OSError, ValueError, LookupError, TypeError):
-        return ""
-
-
-def _told(path: Path) -> str:
+def _backend(path: Path) -> str:
     """What our backend says of its model, in the results beside the samples; empty where it was another one."""
     date = path.stem.rpartition("_")[2]
-    try:
+    with suppress(*UNTOLD):
         results = from_json(path.with_name(f"results_{date}.json").read_text(encoding="utf-8"))
         return str(results["config"]["model_kind"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return ""
+    return ""
 
 
 def read(path: Path, dataset: Dataset) -> Iterator[ScoredRow]:
     """Each sample: its texts, context and continuation together, and the log-likelihood of each."""
     filters: set[str] = set()
-    may_lack = bool(_told(path))  # NaN of our backend is an item without a score; elsewhere something went wrong
+    may_lack = bool(_backend(path))  # NaN of our backend is an item without a score; elsewhere something went wrong
     for line, sample in json_lines(path):
         where = f"{path}, line {line}"
         if not is_samples(sample):

@@ -31,7 +31,7 @@ def told(scores: Path | pd.DataFrame) -> tuple[str, str]:
     """The kind of model and the dataset, where the format tells; else empty."""
     with suppress(OSError, UnicodeDecodeError):  # `read` says what is wrong
         if isinstance(scores, Path) and _has_samples(scores):
-            return lm_eval.kind(scores), lm_eval.dataset(scores)
+            return lm_eval.kind_and_dataset(scores)
     return "", ""
 
 

@@ -4,7 +4,6 @@ import hashlib
 import logging
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,10 +15,9 @@ from evenhand.auditing.audit import run_folder
 from evenhand.auditing.importing import inspect_log
 from evenhand.auditing.importing.reading import read, told
 from evenhand.auditing.importing.row_scores import SCORE, Foreign, Scored, match, scores_of
-from evenhand.auditing.keeping import audits_to_keep, check_overwrite, existing_record, finish, scored
+from evenhand.auditing.keeping import audits_to_keep, check_overwrite, existing_record, finish, output_folder, scored
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
 from evenhand.checks.fit import flawed
-from evenhand.core.files import prepare
 from evenhand.core.loop import questions_of, result
 from evenhand.core.measure import Traits
 from evenhand.core.model import KINDS, Work
@@ -30,8 +28,6 @@ from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, RunRecord, read_record
 
 log = logging.getLogger(__name__)
-
-UNKNOWN = "unknown"
 
 
 def import_scores(
@@ -56,7 +52,7 @@ def import_scores(
         log.warning(line)
     audited = AuditRecord(
         evenhand=__version__,
-        kind=found.kind or UNKNOWN,
+        kind=found.kind or "unknown",
         loaded={"settings": found.settings} if found.settings else {},
         tasks=tuple(records),
         work=Work(),
@@ -69,20 +65,14 @@ def import_scores(
     )
     if not fresh:
         check_overwrite(path, read_record(path), records)
-    prepare(path)
-    try:
-        with folder.locked(path):
-            stays = () if fresh else audits_to_keep(existing_record(path, model), records)
-            before = StoredRun.load(path) if stays else None
-            audits = (*stays, scored(audited, tasks, results))
-            record = RunRecord(model=name, fingerprint=model.fingerprint, audits=audits, sha256={})
-            done = finish(path, record, tasks, results, reader, before)
-            (path / folder.ANSWERS).unlink(missing_ok=True)  # of a run that was here, if this one is `fresh`
-            return done
-    except BaseException:
-        with suppress(OSError):
-            path.rmdir()  # fails unless it is empty
-        raise
+    with output_folder(path), folder.locked(path):
+        stays = () if fresh else audits_to_keep(existing_record(path, model), records)
+        before = StoredRun.load(path) if stays else None
+        audits = (*stays, scored(audited, tasks, results))
+        record = RunRecord(model=name, fingerprint=model.fingerprint, audits=audits, sha256={})
+        done = finish(path, record, tasks, results, reader, before)
+        (path / folder.ANSWERS).unlink(missing_ok=True)  # of a run that was here, if this one is `fresh`
+        return done
 
 
 def name_of(file: Path) -> str:
