@@ -26,7 +26,7 @@ from evenhand.models.cache import Remembering, forget_batches, recognise
 from evenhand.models.source import ModelSource
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.origin import Precision
+from evenhand.runs.origin import Deviation, Precision
 from evenhand.runs.record import AuditRecord, RunRecord, read_record
 
 log = logging.getLogger(__name__)
@@ -150,7 +150,11 @@ def _audit_language(
     loaded = earlier.loaded if earlier and not remembering.work.batches else about(model)
     precision = None
     if exact and loaded.get("dtype") != "float32":
-        precision = _precision(exact, model, remembering, tasks, results, seed, before, same)
+        redone = None if before is None else overflowed(model) - before  # some models do not count
+        precision = same.precision if same and not remembering.work.batches else None
+        precision = precision or _precision(
+            lambda: deviations(remembering, exact(), tasks, results, seed), about(model).get("dtype_asked"), redone
+        )
         for line in (line for found in precision.deviations for line in warning(found, str(loaded["dtype"]))):
             log.warning(line)
             examined["warnings"] += (line,)
@@ -194,23 +198,10 @@ def _preflight(model: Model, tasks: Sequence[Task], earlier: AuditRecord | None)
     return {"tokens": tokens, "warnings": tuple(warnings), "doctor": doctored}
 
 
-def _precision(
-    exact: Callable[[], Model],
-    model: Model,
-    remembering: Remembering,
-    tasks: Sequence[Task],
-    results: Sequence[Result],
-    seed: int,
-    before: int | None,
-    earlier: AuditRecord | None,
-) -> Precision:
-    """How the run compares with float32, or why that is not known; `before` is the number of overflows before it."""
-    if earlier and earlier.precision and not remembering.work.batches:
-        return earlier.precision
-    redone = None if before is None else overflowed(model) - before  # some models do not count
-    asked = about(model).get("dtype_asked")
+def _precision(compare: Callable[[], Sequence[Deviation]], asked: str | None, redone: int | None) -> Precision:
+    """How the run compares with float32, or why that is not known; `redone` is the number of overflows."""
     try:
-        return Precision(asked, redone, tuple(deviations(remembering, exact(), tasks, results, seed)))
+        return Precision(asked, redone, tuple(compare()))
     except (EvenhandError, MemoryError) as error:  # the model may fit into memory in half precision only
         why = f"Not compared with float32: {error}"
         log.warning(why)

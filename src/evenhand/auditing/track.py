@@ -248,8 +248,10 @@ def check_alike(found: Mapping[str, ModelSource | StoredRun]) -> None:
 def _facts(one: ModelSource | StoredRun) -> dict[str, Any]:
     if isinstance(one, StoredRun):
         loaded = one.record.loaded
-        facts = {"kind": one.record.audits[-1].kind, "architecture": loaded.get("architecture")}
-        facts |= {"parameters": loaded.get("parameters")}
+        facts = {
+            "kind": one.record.audits[-1].kind,
+            **{name: loaded.get(name) for name in ("architecture", "parameters")},
+        }
     else:
         facts = {"kind": one.kind}
         if not one.place.on_hub and not one.place.file:

@@ -15,9 +15,8 @@ from evenhand.cli.change import debias, nli, swap
 from evenhand.cli.common import opt
 from evenhand.cli.compare import compare, table
 from evenhand.cli.datasets import measures
-from evenhand.cli.doctor import doctor
 from evenhand.cli.gate import gate
-from evenhand.cli.import_scores import import_scores
+from evenhand.cli.measure import doctor, import_scores
 from evenhand.cli.runs import runs, serve
 from evenhand.cli.show import export, figures, report, rescore, show
 from evenhand.cli.study import corpus, metaeval, reproduce

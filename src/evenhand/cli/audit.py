@@ -66,10 +66,7 @@ def audit(
     ] = None,
     lang: Annotated[
         Names,
-        opt(
-            "Language of suites: en (default); becpro: also de; known: fr, nl; nli: ja, zh. Of --pairs: any.",
-            "LANG",
-        ),
+        opt("Language of suites: en (default); becpro: also de; known: fr, nl; nli: ja, zh. Of --pairs: any.", "LANG"),
     ] = None,
     templates: Annotated[Paths, opt("Measure your own sentences: a template file (TOML). Repeatable.", "FILE")] = None,
     pairs: Annotated[Paths, opt("Your own sentence pairs: csv, tsv, jsonl or parquet. Repeatable.", "FILE")] = None,

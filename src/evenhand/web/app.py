@@ -28,9 +28,8 @@ from evenhand.mitigation.edits import Edit, applied
 from evenhand.mitigation.names import swapper
 from evenhand.runs.folder import StoredRun
 from evenhand.web import showing
-from evenhand.web.corpora import list_corpora, open_corpora
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
-from evenhand.web.listing import HeadlinesOf, Runs, two_latest
+from evenhand.web.listing import HeadlinesOf, Runs, list_corpora, two_latest
 from evenhand.web.probing import Probe, split_words
 from evenhand.web.rendering import refusal, rendered, shipped
 
@@ -137,7 +136,7 @@ class Site:
         return showing.sandboxed(await _in(self.reading, lambda: showing.page(self._open(ids))))
 
     async def corpus(self, request: Request) -> Response:
-        page = await _in(self.reading, lambda: open_corpora(request.path_params["id"], self.runs))
+        page = await _in(self.reading, lambda: showing.corpora_page(request.path_params["id"], self.runs))
         if page is None:
             raise HTTPException(404)
         return showing.sandboxed(page)

@@ -1,8 +1,10 @@
-"""The runs under a folder, from run.json alone, so that the list is quick; their numbers follow in the background."""
+"""Runs and corpora under a folder, from run.json alone, so that the list is quick; numbers of runs follow later."""
 
 import asyncio
 import hashlib
+import json
 import logging
+import math
 import os
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
@@ -13,12 +15,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenhand.core.files import public_path
+from evenhand.core.files import public_path, read_parsed
 from evenhand.errors import EvenhandError, NewerRun, RunError
 from evenhand.gate.verdict import Verdict
 from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import RunRecord, read_record
 from evenhand.runs.staging import GATE, VOUCHED
+from evenhand.stats.estimate import Estimate
 
 if TYPE_CHECKING:
     from evenhand.report.page.section import Line
@@ -32,6 +35,8 @@ LARGEST = 20_000_000
 
 OF_RUNS = ("run.json", ANSWERS)
 """Files that only run folders have."""
+CORPUS = "corpus.json"
+"""The file of `evenhand corpus --out`."""
 RECORD = "debias.json"
 """A file that pages read from the folder above two runs."""
 
@@ -242,3 +247,45 @@ def read(folder: Path) -> Headlines:
         name = dataset(section.dataset)
         lines.setdefault(section.dataset, (f"{name}, {line.label}" if line.label else name, line))
     return Headlines(lead(found), tuple(lines.values()), gate)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCorpora:
+    """A folder of counted corpora as the list shows it; `why` is the reason if it cannot be opened."""
+
+    id: str
+    folder: str
+    counted: str = ""
+    lines: Sequence[dict[str, Any]] = ()
+    """Each corpus: its name, how large it is, and the share of women among its gendered words."""
+    why: str = ""
+
+
+def list_corpora(runs: Runs) -> list[ListedCorpora]:
+    """Every folder of corpora under the folder of the runs, the latest first."""
+    return sorted(
+        (_listed_corpora(folder, runs) for folder in runs.folders({CORPUS})), key=lambda one: one.counted, reverse=True
+    )
+
+
+def _listed_corpora(folder: Path, runs: Runs) -> ListedCorpora:
+    known = runs.id(folder), runs.name(folder)
+    try:
+        runs.check(folder)
+        told = read_parsed(folder / CORPUS, json.loads)
+        lines = [_line(name, one) for name, one in told["corpora"].items()]
+        return ListedCorpora(*known, str(told["counted"])[:10], lines)
+    except RunError as error:
+        return ListedCorpora(*known, why=runs.worded(error))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ListedCorpora(*known, why=f"{CORPUS} cannot be read. Count the corpus again.")
+
+
+def _line(name: str, told: dict[str, Any]) -> dict[str, Any]:
+    from evenhand.report.corpus import lean, percent  # what makes pages takes a while to import
+
+    share, low, high = (math.nan if told[key] is None else told[key] for key in ("share", "share_low", "share_high"))
+    if not isinstance(told["documents"], int):
+        raise TypeError(told["documents"])
+    words = {"share": percent(Estimate(share, low, high)), "verdict": lean(str(told["verdict"]))}
+    return {"name": str(name), "documents": told["documents"], **words}

@@ -17,10 +17,10 @@ from starlette.responses import Response
 
 from evenhand._version import __version__
 from evenhand.analysis.comparison import compare
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, RunError
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.staging import PAGE
-from evenhand.web.listing import stamp
+from evenhand.web.listing import CORPUS, Runs, stamp
 from evenhand.web.rendering import html
 
 KEPT = 8
@@ -49,6 +49,17 @@ def page(runs: Sequence[StoredRun]) -> Page:
     """The page of one or more runs: the one that an audit left, if it may be shown, since a new one takes seconds."""
     stored = stored_page(runs[0]) if len(runs) == 1 else None
     return stored or _page(tuple(run.path for run in runs), tuple(stamp(run.path) for run in runs))
+
+
+def corpora_page(id: str, runs: Runs) -> Page | None:
+    """The page of the folder of corpora of this id; None if there is none, an error if it may not be shown."""
+    if (folder := runs.find(id, {CORPUS})) is None:
+        return None
+    runs.check(folder)
+    page = safe_page(folder / PAGE)
+    if page is None:
+        raise RunError(f"'{folder}' has no page of this version. Make it again: evenhand corpus ... --force")
+    return page
 
 
 def sandboxed(page: Page) -> Response:

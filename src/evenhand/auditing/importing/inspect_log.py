@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.auditing.importing.row_scores import Foreign, Scored, match, scores_of
+from evenhand.auditing.importing.row_scores import Foreign, Scored, asking_the_same, match, scores_of
 from evenhand.auditing.importing.rows import ScoredRow, numbers
 from evenhand.auditing.spec import PlannedTask, caveats
 from evenhand.checks.fit import flawed
@@ -25,7 +25,6 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.extras import need
 from evenhand.core.files import LARGEST, from_json, read_parsed
 from evenhand.core.items import Item
-from evenhand.core.loop import questions_of
 from evenhand.core.measure import Traits
 from evenhand.errors import BadInput, shortened
 from evenhand.models.planning.sequences import USUAL
@@ -37,7 +36,6 @@ ZSTANDARD = 93
 HEADER = "header.json"
 WHOLE = 2**30
 """Bytes of all that is in an archive."""
-FAILED = "the sample failed"
 NOT_SCORED = "not scored"
 MODEL_ARGS = "model_args"
 OPERATION = (
@@ -45,7 +43,6 @@ OPERATION = (
     *("cache", "cache_prompt", "batch", "extra_headers", "max_tool_output", "parallel_tool_calls", "internal_tools"),
 )
 """Settings of generation that change no answer."""
-NO_PROBABILITIES = "no log-probabilities in the log"
 REPLIES = (
     "Asked by inspect_ai: an answer is the option that a reply names, not the likeliest one. Values are not comparable "
     "with those of log-probabilities, or with an NLI classifier's."
@@ -124,7 +121,7 @@ def _log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, A
 def _answer(sample: Mapping[str, Any]) -> Mapping[str, Any]:
     scores = sample.get("scores") or {}
     found: Any = next((scores[name].get("metadata") for name in SCORERS if name in scores), None)
-    return found or {"note": FAILED if sample.get("error") else NOT_SCORED}
+    return found or {"note": "the sample failed" if sample.get("error") else NOT_SCORED}
 
 
 def _probable(several: Iterable[tuple[str, Mapping[str, Any]]]) -> bool:
@@ -235,10 +232,7 @@ def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask
             f"{log.path.name} has version {about['version']} of dataset '{name}', this evenhand has version "
             f"{dataset.version}. Run inspect again, or use the evenhand that it was run with."
         )
-    item = dataset.items[0]
-    question = questions_of(item, tasks[0].task.measure)
-    same = [one for one in tasks if questions_of(item, one.task.measure) == question]
-    kept = same if log.probable else [one for one in same if not _of_probabilities(one)]
+    kept = [one for one in asking_the_same(tasks) if log.probable or not _of_probabilities(one)]
     if spec.measures and (lost := [one.task.measure.name for one in tasks if one not in kept]):
         raise BadInput(
             f"{', '.join(lost)} cannot be had from {log.path.name}: its answers are what replies say. Measures of "
@@ -260,4 +254,4 @@ def _row_for(log: Log, one: PlannedTask, row: ScoredRow) -> ScoredRow:
     """The row, without its numbers where they are no probabilities and the measure needs these."""
     if row.id in log.probable or not _of_probabilities(one):
         return row
-    return replace(row, numbers=(), note=row.note or NO_PROBABILITIES)
+    return replace(row, numbers=(), note=row.note or "no log-probabilities in the log")

@@ -116,6 +116,13 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
     return Matched([found.get(item.id) for item in dataset.items], left_out)
 
 
+def asking_the_same(tasks: Sequence[PlannedTask]) -> list[PlannedTask]:
+    """The tasks whose measures ask what the first one does."""
+    item = tasks[0].task.dataset.items[0]
+    questions = questions_of(item, tasks[0].task.measure)
+    return [one for one in tasks if questions_of(item, one.task.measure) == questions]
+
+
 def _item(row: ScoredRow, same: list[Item]) -> Item | None:
     """The item of the row, among those of the same text; if there are several, its id decides."""
     if len(same) > 1 and not (same := [item for item in same if item.id == row.id]):
