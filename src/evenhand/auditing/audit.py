@@ -96,13 +96,10 @@ def run_tasks(
     exact: Callable[[], Model] | None = None,
 ) -> list[tuple[AuditRecord, list[Result]]]:
     """Measure the tasks, whose answers are kept in this folder; by language, since a model may not know one of them."""
-    languages = dict.fromkeys(one.task.dataset.language for one in tasks)
-    found = [
-        _audit_language(
-            model, [one for one in tasks if one.task.dataset.language == language], path, earlier, exact, name
-        )
-        for language in languages
-    ]
+    found = []
+    for language in dict.fromkeys(one.task.dataset.language for one in tasks):
+        mine = [one for one in tasks if one.task.dataset.language == language]
+        found.append(_audit_language(model, mine, path, earlier, exact, name))
     forget_batches(path / folder.ANSWERS)
     return found
 

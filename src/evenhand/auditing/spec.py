@@ -21,8 +21,6 @@ Named = str | Path | Sequence[str | Path] | None
 Given = Named | Dataset | Sequence[Dataset] | Sequence[Item]
 """Datasets: by name, as objects, or as a list of items."""
 Measures = Named | Measure[Any] | Sequence[str | Measure[Any]]
-
-
 MOST_LABELS = 12
 """Of a group that values are shown by, where nobody says which."""
 
@@ -42,8 +40,7 @@ class Reader(Protocol):
     def check(self, tasks: Sequence[PlannedTask], path: Path, existing: RunRecord | None) -> None:
         """Raise an error if the run with the results of these tasks could not be read."""
 
-    def read(self, run: StoredRun) -> None:
-        """Read the run."""
+    def read(self, run: StoredRun) -> None: ...
 
 
 @dataclass(frozen=True)

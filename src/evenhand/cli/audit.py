@@ -23,7 +23,8 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
     if path is None or context.resilient_parsing:
         return path
     given = read_given(path.expanduser(), tomllib.loads, "--config", "It is a TOML file of options.")
-    known = {_name(param): param for param in context.command.params if _name(param) not in ("config", "help")}
+    known = {max(param.opts, key=len).lstrip("-"): param for param in context.command.params}  # as they are typed
+    known = {name: param for name, param in known.items() if name not in ("config", "help")}
     defaults = {}
     for name, value in given.items():
         if name not in known:
@@ -45,11 +46,6 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
         defaults[str(param.name)] = default
     context.default_map = {**(context.default_map or {}), **defaults}
     return path
-
-
-def _name(param: Any) -> str:
-    """An option as it is typed, without dashes; an argument by its name."""
-    return str(max(param.opts, key=len)).lstrip("-")
 
 
 def audit(

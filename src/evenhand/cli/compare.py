@@ -8,6 +8,7 @@ import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.common import Force, Json, Names, Plugins, arg, opt, print_or_write
+from evenhand.core.files import check_new
 from evenhand.errors import BadInput, UnknownName
 
 FORMS = {".json": "json", ".md": "markdown", ".csv": "csv", ".tex": "latex"}
@@ -28,7 +29,6 @@ def compare(
 
     Shows what changed, by how much, and whether it could be chance. The first run is the baseline.
     """
-    from evenhand.core.files import check_new
     from evenhand.report import comparison as show
     from evenhand.run import compare as compare_runs
 
@@ -88,7 +88,6 @@ def table(
 
     Models by numbers, each with its interval and how large its lean is. Details and trust stand in a note below.
     """
-    from evenhand.core.files import check_new
     from evenhand.report.paper_table import table as make
 
     forms = {suffix: form for suffix, form in FORMS.items() if form != "json"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evenhand.cli import terminal
-from evenhand.cli.common import Force, Json, Plugins, arg, opt, print_json
+from evenhand.cli.common import Force, Json, Plugins, arg, opt, print_json, print_or_write
 from evenhand.errors import BadInput
 
 if TYPE_CHECKING:
@@ -97,12 +97,10 @@ def gate(
     if suggest:
         given = {"policy": policy, "baseline": baseline, "junit": junit, "github-summary": github_summary}
         return _suggest(runs, out, force, [name for name, value in {**given, "json": as_json}.items() if value])
-    if policy is None or out or force:
-        raise BadInput(
-            "A policy is needed: --policy policy.toml. To make one from a run: --suggest."
-            if policy is None
-            else "--out and --force are for the policy that --suggest makes. Leave them out."
-        )
+    if policy is None:
+        raise BadInput("A policy is needed: --policy policy.toml. To make one from a run: --suggest.")
+    if out or force:
+        raise BadInput("--out and --force are for the policy that --suggest makes. Leave them out.")
     outlets = Outlets.of(policy, junit, github_summary)
     rules = Gate.load(policy, baseline)
     verdicts = []
@@ -117,17 +115,15 @@ def gate(
 
 
 def _suggest(runs: Sequence[Path], out: Path | None, force: bool, more: Sequence[str]) -> None:
-    from evenhand.core.files import check_new, write_whole
+    from evenhand.core.files import check_new
     from evenhand.gate.suggestion import suggest
 
     if more:
         raise BadInput(f"--suggest makes a policy, and judges nothing. Leave out --{', --'.join(more)}.")
-    if out is None:
-        terminal.show(suggest(runs[0], others=runs[1:]).rstrip())
-        return
-    check_new(out, force)
-    if not out.absolute().parent.is_dir():
-        raise BadInput(f"The folder of --out '{out}' does not exist. Make it, or choose another.")
-    text = suggest(runs[0], out.parent, others=runs[1:])
-    write_whole(out, lambda file: file.write(text.encode()))
-    terminal.show(f"{out}: read it, change it, then: evenhand gate {runs[0]} --policy {out}")
+    if out is not None:
+        check_new(out, force)
+        if not out.absolute().parent.is_dir():
+            raise BadInput(f"The folder of --out '{out}' does not exist. Make it, or choose another.")
+    print_or_write(suggest(runs[0], out.parent if out else ".", others=runs[1:]), out)
+    if out is not None:
+        terminal.show(f"{out}: read it, change it, then: evenhand gate {runs[0]} --policy {out}")

@@ -86,9 +86,10 @@ def application(
         Route("/compare", site.compare),
         Route("/probe", site.probe),
         Route("/swap", site.swap, methods=["GET", "POST"]),
-        Route("/static/{name}", site.static),
-        Route("/favicon.ico", site.static),
     ]
+    static = shipped()  # browsers ask for an icon on their own
+    for path, name in [("/favicon.ico", "icon.svg"), *((f"/static/{name}", name) for name in static)]:
+        routes.append(Route(path, static[name], methods=["GET"]))
     handlers: dict[Any, Any] = {HTTPException: _refused, EvenhandError: site.unusable, Exception: _failed}
     made = Starlette(routes=routes, exception_handlers=handlers, lifespan=site.lifespan, max_body_size=LARGEST_BODY)
     return Guarded(made, hosts=hosts or Hosts(), token=token)
@@ -103,7 +104,6 @@ class Site:
     def __init__(self, runs: Runs, models: Probe) -> None:
         self.runs = runs
         self.models = models
-        self.files = shipped()
         self.warm = False
         self.reading, self.answering, self.listing = (
             ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("runs", "models", "list")
@@ -179,8 +179,7 @@ class Site:
         show = partial(rendered, "swap.html", text=asked.get("text", SWAPPED), names=names, rules=RULES)
         if request.method != "POST":
             return show(marked=None, error="")
-        work = run_in_threadpool(marked, asked.get("text", ""), names=names)
-        return await self._shown(show, "marked", work)
+        return await self._shown(show, "marked", run_in_threadpool(marked, asked.get("text", ""), names=names))
 
     async def _shown(self, show: Callable[..., Response], name: str, work: Awaitable[Any]) -> Response:
         """The page with the result of the work under `name`, or with an error."""
@@ -189,13 +188,6 @@ class Site:
         except EvenhandError as error:
             return show(400, **{name: None}, error=self.runs.worded(error))
         return show(**{name: found}, error="")
-
-    async def static(self, request: Request) -> Response:
-        """A file that pages need; browsers ask for an icon on their own."""
-        name = request.path_params.get("name", "icon.svg")
-        if name not in self.files:
-            raise HTTPException(404)
-        return self.files[name]
 
     async def unusable(self, request: Request, error: EvenhandError) -> Response:
         return refusal(422, self.runs.worded(error))

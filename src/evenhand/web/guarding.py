@@ -75,7 +75,8 @@ class Guarded:
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self.hosts:
             return refusal(421, "This server does not have that name. Open the address that it printed.")
-        if request.method not in ("GET", "HEAD") and not _is_own(request.headers.getlist("origin"), hosts[0]):
+        own = [f"http://{hosts[0]}".lower()], [f"https://{hosts[0]}".lower()]
+        if request.method not in ("GET", "HEAD") and list(map(str.lower, request.headers.getlist("origin"))) not in own:
             return refusal(403, "This form comes from another site. Send it from the pages of this server.")
         if (
             request.headers.get("sec-fetch-site") == "cross-site"
@@ -105,10 +106,6 @@ class Guarded:
 
     def _right(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), (self.token or "").encode())
-
-
-def _is_own(origins: list[str], host: str) -> bool:
-    return len(origins) == 1 and origins[0].lower() in (f"http://{host}".lower(), f"https://{host}".lower())
 
 
 def ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

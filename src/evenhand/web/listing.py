@@ -80,16 +80,13 @@ class Runs:
         return sorted((self._listed(folder) for folder in self.folders()), key=lambda run: run.started, reverse=True)
 
     def open(self, id: str) -> StoredRun | None:
-        """The run of this id, None if there is none; an error with the list's wording if it cannot be opened."""
+        """The run of this id, None if there is none; an error if it cannot be opened."""
         if (folder := self.find(id)) is None:
             return None
         listed = self._listed(folder)
         if listed.state != "finished":
             raise RunError(listed.why)
-        try:
-            return StoredRun.load(folder)
-        except RunError as error:
-            raise RunError(self.worded(error)) from error
+        return StoredRun.load(folder)
 
     def find(self, id: str, files: Collection[str] = OF_RUNS) -> Path | None:
         return next((folder for folder in self.folders(files) if self.id(folder) == id), None)
