@@ -56,7 +56,8 @@ def units(dataset: Dataset, seed: int) -> list[list[int]]:
         found.setdefault(_shared(item, dataset), []).append(index)
     strata: dict[tuple[tuple[str, ...], ...], list[list[int]]] = {}
     for unit in found.values():
-        strata.setdefault(tuple(sorted({_labels(items[i], dataset) for i in unit})), []).append(unit)
+        labels = {tuple(items[i].groups.get(group, "") for group in dataset.by) for i in unit}
+        strata.setdefault(tuple(sorted(labels)), []).append(unit)
     rng = np.random.default_rng(seed)
     placed = []
     for number, stratum in enumerate(strata[key] for key in sorted(strata)):
@@ -71,10 +72,6 @@ def _shared(item: Item, dataset: Dataset) -> object:
         return item.id
     apart = (dataset.partners.group, *dataset.partners.differ)
     return tuple(sorted((group, label) for group, label in item.groups.items() if group not in apart))
-
-
-def _labels(item: Item, dataset: Dataset) -> tuple[str, ...]:
-    return tuple(item.groups.get(group, "") for group in dataset.by)
 
 
 SAMPLE = 100

@@ -141,9 +141,7 @@ def checkpoints(
     A folder of checkpoints (checkpoint-500, step_500, epoch-2) stands for them in the order of their numbers, then for
     the model in the folder itself; a folder of run folders likewise. `revision` has revisions of the one Hub model.
     """
-    if isinstance(models, str | Path):
-        models = [models]
-    given = [str(model) for model in models]
+    given = [str(model) for model in ([models] if isinstance(models, str | Path) else models)]
     revisions = [revision] if isinstance(revision, str) else list(revision or ())
     if revisions:
         if len(given) != 1 or not find(given[0]).on_hub or find(given[0]).revision:

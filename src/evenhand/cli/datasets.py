@@ -9,6 +9,7 @@ import typer
 
 from evenhand.cli import terminal
 from evenhand.cli.common import Force, Json, Options, Plugins, arg, opt, parsed, print_json
+from evenhand.core.files import check_new, write_whole
 from evenhand.errors import BadInput, UnknownName
 
 BREAKS = r"[\t\r\n]"
@@ -68,7 +69,6 @@ def datasets_export(
     If the dataset was released, the columns have the names of the release.
     """
     from evenhand import datasets
-    from evenhand.core.files import check_new, write_whole
 
     if form == "lm-eval":
         from evenhand.integrations.lm_eval import tasks
@@ -123,7 +123,6 @@ def datasets_lint(
     it finds any.
     """
     from evenhand.checks.lint import lint
-    from evenhand.core.files import check_new, write_whole
     from evenhand.report.tables import linted
 
     if out:

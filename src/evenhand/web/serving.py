@@ -105,8 +105,7 @@ class Connection(H11Protocol):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        self.arriving: TimerHandle | None = None
-        self.reading: TimerHandle | None = None
+        self.timers: dict[str, TimerHandle] = {}
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Wait for a request. If there are too many connections, one that waits is closed: this one, if all others are
@@ -130,8 +129,7 @@ class Connection(H11Protocol):
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        _stop(self.reading)
-        self.reading = None
+        self._stop("reading")
 
     def timeout_keep_alive_handler(self) -> None:
         """Close a connection that asks for nothing more, at last even one that does not read what was sent."""
@@ -139,28 +137,28 @@ class Connection(H11Protocol):
         self._wait_for_reader()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        _stop(self.arriving)
-        _stop(self.reading)
+        self._stop("arriving", "reading")
         super().connection_lost(exc)
 
     def _wait(self) -> None:
         if self.conn.their_state in ARRIVED or self.transport.is_closing():
-            _stop(self.arriving)
-            self.arriving = None
-        elif self.arriving is None:
-            self.arriving = self.loop.call_later(ARRIVING, self._end, *LATE)
+            self._stop("arriving")
+        elif "arriving" not in self.timers:
+            self.timers["arriving"] = self.loop.call_later(ARRIVING, self._end, *LATE)
 
     def _wait_for_reader(self) -> None:
-        self.reading = self.reading or self.loop.call_later(READING, self.transport.abort)
+        if "reading" not in self.timers:
+            self.timers["reading"] = self.loop.call_later(READING, self.transport.abort)
 
     def _importance(self) -> tuple[bool, float]:
         """First those that wait for a request, the longest wait first; then those that are answered or still read."""
         waits = self.cycle is None or self.cycle.response_complete
-        return not waits or self.transport.get_write_buffer_size() > 0, self.arriving.when() if self.arriving else 0.0
+        since = self.timers["arriving"].when() if "arriving" in self.timers else 0.0
+        return not waits or self.transport.get_write_buffer_size() > 0, since
 
     def _end(self, status: str, why: str) -> None:
         """Close the connection, with a sentence if it has had no answer."""
-        _stop(self.arriving)
+        self._stop("arriving")
         self.connections.discard(self)
         if self.cycle is None or not self.cycle.response_started:
             head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
@@ -169,7 +167,7 @@ class Connection(H11Protocol):
             self.transport.abort()
         self.transport.close()
 
-
-def _stop(timer: TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()
+    def _stop(self, *names: str) -> None:
+        for name in names:
+            if timer := self.timers.pop(name, None):
+                timer.cancel()

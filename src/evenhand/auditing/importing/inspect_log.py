@@ -17,8 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.auditing.importing.row_scores import Foreign, Scored, asking_the_same, match, scores_of
-from evenhand.auditing.importing.rows import ScoredRow, numbers
+from evenhand.auditing.importing.row_scores import (
+    Foreign,
+    Scored,
+    ScoredRow,
+    asking_the_same,
+    match,
+    numbers,
+    scores_of,
+)
 from evenhand.auditing.spec import PlannedTask, caveats
 from evenhand.checks.fit import flawed
 from evenhand.core.dataset import Dataset

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from evenhand.auditing.importing.rows import ScoredRow, numbers
+from evenhand.auditing.importing.row_scores import ScoredRow, numbers
 from evenhand.core.dataset import Dataset, base_name
 from evenhand.core.files import from_json, json_lines
 from evenhand.core.items import Pair

@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 
 from evenhand.auditing.importing import lm_eval
-from evenhand.auditing.importing.row_scores import SCORE
-from evenhand.auditing.importing.rows import ScoredRow, numbers, predictions, read_column
+from evenhand.auditing.importing.row_scores import SCORE, ScoredRow, numbers
 from evenhand.core.dataset import base_name
-from evenhand.core.files import json_lines
+from evenhand.core.files import from_json, json_lines, read_given
 from evenhand.core.loop import Task
 from evenhand.core.measure import Traits
 from evenhand.datasets import BUILDERS
@@ -21,10 +20,13 @@ from evenhand.datasets.files.rows import SUFFIXES, rows
 from evenhand.errors import BadInput, UnknownName
 from evenhand.measures import MEASURES
 from evenhand.runs.origin import Imported
+from evenhand.stats.estimate import uncountable
 
 KNOWN_BY = ("id", "text", "other")
 """Columns that an item is known by; `other` is the second text of a pair."""
 HINT = "Name yours with `columns`, as in id=COLUMN."
+TASKS = ("intrasentence", "intersentence")
+SHAPE = '{"intrasentence": [{"id": ..., "score": ...}, ...], "intersentence": [...]}'
 
 
 def told(scores: Path | pd.DataFrame) -> tuple[str, str]:
@@ -80,6 +82,49 @@ def _read_file(
     place = "row" if scores.suffix == ".parquet" else "line"
     listed = ((f"{scores}, {place} {number}", row) for number, row in rows(scores, tuple(columns.values()), hint=HINT))
     return *_read_table(listed, head, columns, tasks, f"'{scores}'"), scores.suffix[1:]
+
+
+def read_column(path: Path) -> list[ScoredRow]:
+    """The numbers, in order; an empty line between two of them is an error, since the order would be lost."""
+    whole = read_given(path, str, "", "Give a UTF-8 text file with a number on each line.")
+    found = []
+    for line, text in enumerate(whole.removeprefix("\ufeff").rstrip().splitlines(), start=1):
+        where = f"{path}, line {line}"
+        if not text.strip():
+            raise BadInput(f"{where} is empty. Each line is the score of one item, in the order of the dataset.")
+        found.append(ScoredRow(where, numbers(where, ["the line"], [text])))
+    return found
+
+
+def predictions(path: str | Path) -> dict[str, dict[str, float]]:
+    """The score of each sentence, higher being likelier, by task and sentence id; a task may be missing.
+
+    Such files come from eval_discriminative_models.py and eval_generative_models.py of moinnadeem/StereoSet, and from
+    bias-bench, which keeps their form.
+    """
+    path = Path(path).expanduser()
+    found = read_given(path, from_json, "StereoSet's predictions", "Give a whole file, in JSON.")
+    if not isinstance(found, dict) or not set(found) & set(TASKS):
+        keys = ", ".join(map(str, found)) if isinstance(found, dict) else type(found).__name__
+        raise BadInput(f"'{path}' is no file of StereoSet's predictions, which looks like {SHAPE}. Got: {keys[:200]}.")
+    return {task: _scores(path, task, found[task]) for task in TASKS if task in found}
+
+
+def _scores(path: Path, task: str, rows: Any) -> dict[str, float]:
+    if not isinstance(rows, list):
+        raise BadInput(f"'{path}': {task} must be a list of sentences with id and score. Got {type(rows).__name__}.")
+    scores: dict[str, float] = {}
+    for number, row in enumerate(rows, start=1):
+        where = f"'{path}', sentence {number} of {task}"
+        if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+            raise BadInput(f"{where}: it needs the id of a sentence and a score. Got {str(row)[:100]!r}.")
+        score = row.get("score")
+        if not isinstance(score, int | float) or isinstance(score, bool) or uncountable(score):
+            raise BadInput(f"{where}: the score of '{row['id']}' must be a number. Got {score!r}.")
+        if row["id"] in scores:
+            raise BadInput(f"{where}: the id '{row['id']}' occurred before. Each sentence has one score.")
+        scores[row["id"]] = float(score)
+    return scores
 
 
 def _predicted(path: Path, task: Task) -> Iterator[ScoredRow]:

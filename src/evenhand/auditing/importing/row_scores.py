@@ -1,13 +1,13 @@
-"""The item that each row from elsewhere is of, and its score: taken as it is, or made of answers by the measure."""
+"""Rows of numbers from elsewhere: which item each is of, and its score, as it is or made of answers by the measure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from evenhand.auditing.importing.rows import ScoredRow
 from evenhand.auditing.spec import AuditSpec, Given, Measures, PlannedTask
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Blank, Item, texts
@@ -17,10 +17,50 @@ from evenhand.core.questions import Answer, Fill, Question, checked
 from evenhand.core.scores import MacroMean, Score
 from evenhand.errors import BadInput, shortened
 from evenhand.runs.origin import Imported
+from evenhand.stats.estimate import TOO_FAR, uncountable
 
 SCORE = ("score",)
 NAMED = 3
 """How many rows or items a warning names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRow:
+    """The numbers of one item, and how it is known; without `id` and `texts`, by the row's place among all.
+
+    `where` is the line or row, for messages. A row without numbers says that the item has no score, `note` why.
+    """
+
+    where: str
+    numbers: tuple[float, ...]
+    id: str = ""
+    texts: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def what(self) -> str:
+        return repr(self.texts[0] if self.texts else self.id)
+
+
+def numbers(where: str, names: Sequence[str], given: Sequence[Any]) -> tuple[float, ...]:
+    """The numbers of a row; none if all of its cells are empty. An error for all that is not a finite number."""
+    if all(value is None or (isinstance(value, str) and not value.strip()) for value in given):
+        return ()
+    return tuple(_number(where, name, value) for name, value in zip(names, given, strict=True))
+
+
+def _number(where: str, name: str, value: Any) -> float:
+    wanted = f"{where}: {name} must be a finite number. Got {value!r}."
+    try:
+        if isinstance(value, bool) or not isinstance(value, str | Real) or "_" in str(value):
+            raise ValueError
+        found = float(value)
+    except (ValueError, OverflowError):
+        raise BadInput(wanted) from None
+    if why := uncountable(found):
+        wanted += f" It is {why}: is it damaged?" * (why == TOO_FAR)
+        raise BadInput(f"{wanted} If the item has no score, leave the row out or the cell empty.")
+    return found
 
 
 @dataclass(frozen=True)
