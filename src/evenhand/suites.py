@@ -19,6 +19,8 @@ from evenhand.runs.record import TaskRecord
 log = logging.getLogger(__name__)
 
 Pairs = list[tuple[str, str]]  # datasets and measures
+Source = tuple[str | Dataset, Mapping[str, Any]]
+"""A dataset, or its name, and options of its own: the file of `templates` or `pairs`."""
 
 
 def _by_language(tables: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, Pairs]:
@@ -93,10 +95,6 @@ def _there(kind: str, languages: Sequence[str]) -> dict[str, Pairs]:
     if missing:
         log.info(f"Not measured, since they were not fetched: {', '.join(missing)}.")
     return found
-
-
-Source = tuple[str | Dataset, Mapping[str, Any]]
-"""A dataset, or its name, and options of its own: the file of `templates` or `pairs`."""
 
 
 def tasks_on(

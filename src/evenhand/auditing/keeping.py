@@ -150,10 +150,8 @@ def _score_again(run: StoredRun, reader: Reader | None = None, files: Sequence[P
     tasks: list[Task] = []
     results: list[Result] = []
     for audited in run.record.audits:
-        mine = [
-            _measured_items(run, *each)
-            for each in zip(suites.rebuild(audited.tasks, audited.kind, places), audited.tasks, strict=True)
-        ]
+        whole = suites.rebuild(audited.tasks, audited.kind, places)
+        mine = [_measured_items(run, *each) for each in zip(whole, audited.tasks, strict=True)]
         found = measure_all(kept, mine, seed=audited.tasks[0].seed)
         records = tuple(
             suites.record(task, **{name: getattr(before, name) for name in SAMPLE})

@@ -17,13 +17,15 @@ from evenhand.stats.estimate import side
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.resampling import Paired
 
+SAMPLE = 100
+"""Number of items of each dataset that are scored in both precisions."""
+
 
 def sampled_tasks(tasks: Sequence[Task], limit: int, seed: int) -> list[Task]:
     """The tasks on samples of at most `limit` items of each dataset."""
-    found = {
-        name: sampled(dataset, limit, seed) for name, dataset in {t.dataset.name: t.dataset for t in tasks}.items()
-    }
-    return [replace(task, dataset=found[task.dataset.name]) for task in tasks]
+    whole = {task.dataset.name: task.dataset for task in tasks}
+    parts = {name: sampled(dataset, limit, seed) for name, dataset in whole.items()}
+    return [replace(task, dataset=parts[task.dataset.name]) for task in tasks]
 
 
 def sampled(dataset: Dataset, limit: int, seed: int) -> Dataset:
@@ -72,10 +74,6 @@ def _shared(item: Item, dataset: Dataset) -> object:
         return item.id
     apart = (dataset.partners.group, *dataset.partners.differ)
     return tuple(sorted((group, label) for group, label in item.groups.items() if group not in apart))
-
-
-SAMPLE = 100
-"""Number of items of each dataset that are scored in both precisions."""
 
 
 def warning(found: Deviation, dtype: str) -> Iterator[str]:

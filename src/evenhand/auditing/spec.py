@@ -23,6 +23,19 @@ Given = Named | Dataset | Sequence[Dataset] | Sequence[Item]
 Measures = Named | Measure[Any] | Sequence[str | Measure[Any]]
 MOST_LABELS = 12
 """Of a group that values are shown by, where nobody says which."""
+CAUSAL = [
+    "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "
+    "each word after those before it. Its values are not comparable with a masked model's.",
+    "Not measured: log-probability-bias where the attribute precedes the blank, as in tbd; inference, unless words for "
+    "its labels are given: `suite='nli'` with `labels='True,Neither,False'`",
+]
+CHOICES = [
+    "A causal model: an answer is the likeliest of a question's options, by their letters unless an option says so."
+]
+CAUSAL_INFERENCE = [
+    "A causal model: a label is the likeliest of three words after a question. Its values are not comparable with an "
+    "NLI classifier's."
+]
 
 
 @dataclass(frozen=True)
@@ -149,21 +162,6 @@ def _several(given: Named, what: str) -> list[str]:
     if not isinstance(names, list | tuple) or not all(isinstance(name, str | Path) for name in names):
         raise BadInput(f"`{what}` is a name or a list of names. Got {given!r}.")
     return list(dict.fromkeys(map(str, names)))
-
-
-CAUSAL = [
-    "A causal model: association and pronouns compare whole sentences among candidates, and a likelihood is that of "
-    "each word after those before it. Its values are not comparable with a masked model's.",
-    "Not measured: log-probability-bias where the attribute precedes the blank, as in tbd; inference, unless words for "
-    "its labels are given: `suite='nli'` with `labels='True,Neither,False'`",
-]
-CHOICES = [
-    "A causal model: an answer is the likeliest of a question's options, by their letters unless an option says so."
-]
-CAUSAL_INFERENCE = [
-    "A causal model: a label is the likeliest of three words after a question. Its values are not comparable with an "
-    "NLI classifier's."
-]
 
 
 def caveats(kind: str, measured: Sequence[Task]) -> list[str]:

@@ -245,11 +245,8 @@ def check_alike(found: Mapping[str, ModelSource | StoredRun]) -> None:
 
 def _facts(one: ModelSource | StoredRun) -> dict[str, Any]:
     if isinstance(one, StoredRun):
-        loaded = one.record.loaded
-        facts = {
-            "kind": one.record.audits[-1].kind,
-            **{name: loaded.get(name) for name in ("architecture", "parameters")},
-        }
+        facts: dict[str, Any] = {"kind": one.record.audits[-1].kind}
+        facts |= {name: one.record.loaded.get(name) for name in ("architecture", "parameters")}
     else:
         facts = {"kind": one.kind}
         if not one.place.on_hub and not one.place.file:
@@ -261,8 +258,7 @@ def _settings(folder: Path) -> dict[str, Any]:
     """The architecture in config.json, or the base model of an adapter; nothing where loading will raise."""
     try:
         if (folder / ADAPTER).is_file():
-            base = read_parsed(folder / ADAPTER, json.loads).get("base_model_name_or_path")
-            return {"base model": base}
+            return {"base model": read_parsed(folder / ADAPTER, json.loads).get("base_model_name_or_path")}
         config = read_parsed(folder / "config.json", json.loads)
         names = config.get("architectures") or [None]
         return {"architecture": names[0], **{name: config.get(name) for name in ALIKE}}

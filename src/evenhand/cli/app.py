@@ -76,8 +76,7 @@ TOGETHER = ("debias", "nli")
 
 @app.callback(invoke_without_command=True)
 def root(
-    context: typer.Context,
-    version: Annotated[bool, opt("Print the version.", "--version", is_eager=True)] = False,
+    context: typer.Context, version: Annotated[bool, opt("Print the version.", "--version", is_eager=True)] = False
 ) -> None:
     """Measure gender bias in language models and texts, with intervals."""
     if version:

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -147,16 +148,13 @@ def audit(
     finally:
         if as_json and runs:  # also those that were finished before another one failed
             values = [row for run in runs for row in run.results]
-            judged = [] if gate is None else [verdict.to_dict() for verdict in _verdicts(runs)]
-            print_json(values if gate is None else {"values": values, "verdicts": judged})
+            judged = {"values": values, "verdicts": [one.to_dict() for one in _verdicts(runs)]} if gate else values
+            print_json(judged)
     if gate is not None:
         raise typer.Exit(outlets.give(_verdicts(runs), printed=not as_json))
 
 
 def _print_costs(models: Sequence[str], samples: int, what: dict[str, Any], as_json: bool) -> None:
-    """What an audit of each model would take."""
-    from dataclasses import asdict
-
     from evenhand.auditing.estimate import estimate
     from evenhand.auditing.spec import AuditSpec
     from evenhand.models.served.asking import KINDS

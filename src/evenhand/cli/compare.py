@@ -34,7 +34,7 @@ def compare(
 
     chosen = _form(form, as_json, as_markdown, out)
     if chart is not None:
-        from evenhand.report.plots import suited  # drawing libraries take time to load
+        from evenhand.report.plots import save, suited  # drawing libraries take time to load
 
         suited(chart)
         check_new(chart, force, "chart")
@@ -43,7 +43,6 @@ def compare(
     compared = compare_runs(*runs, judged=chosen not in ("csv", "json"))
     if chart is not None:
         from evenhand.report.figures import changes
-        from evenhand.report.plots import save
 
         save(changes(compared), chart)
     if chosen == "table":

@@ -196,9 +196,8 @@ def reproduce(
     known = options_of(paper, part)
     for one, several, values in (("model", "models", model), ("corpus", "corpora", corpus), ("size", "sizes", size)):
         given[several if several in known else one] = values if several in known else _only(one, values)
-    done = run_study(
-        paper, part, out=out.expanduser(), **{name: value for name, value in given.items() if value is not None}
-    )
+    given = {name: value for name, value in given.items() if value is not None}
+    done = run_study(paper, part, out=out.expanduser(), **given)
     if as_json:
         terminal.show(done.cells.to_json(orient="records", indent=1))
         return

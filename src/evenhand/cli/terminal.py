@@ -23,6 +23,8 @@ OK, BAD_INPUT, OUR_FAULT, INTERRUPTED, UNREAD = 0, 2, 70, 130, 141
 WIDTH, WIDEST = 120, 1000
 NOT_OURS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.ENOSPC, errno.EROFS)
 """Errors of a system that are about the path that was given, or about where it is."""
+NAMED = re.compile(r"`([a-z_]+)(?:=['\"]?([^`'\"]*)['\"]?)?`")
+"""A parameter in a message, or its value."""
 
 
 def run(
@@ -48,9 +50,8 @@ def run(
         if _interrupted(error):
             return _say("Interrupted.", INTERRUPTED)
         if isinstance(error, OSError) and error.errno in NOT_OURS:
-            return _say(
-                str(BadInput(f"'{error.filename}': {error.strerror}. Choose another place or name.")), BAD_INPUT
-            )
+            why = BadInput(f"'{error.filename}': {error.strerror}. Choose another place or name.")
+            return _say(str(why), BAD_INPUT)
         traceback.print_exc()
         return _say("This is a bug in evenhand, not a fault of your input. Please report it.", OUR_FAULT)
     if code == INTERRUPTED:
@@ -160,9 +161,6 @@ def show(*things: Any, width: int | None = None) -> None:
         if isinstance(error, BrokenPipeError):
             raise typer.Exit(UNREAD) from None
         raise RunError(f"The output cannot be written: {error.strerror}.") from error
-
-
-NAMED = re.compile(r"`([a-z_]+)(?:=['\"]?([^`'\"]*)['\"]?)?`")
 
 
 def as_flags(message: str, command: Any, invoked: str = "") -> str:

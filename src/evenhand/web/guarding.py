@@ -72,18 +72,16 @@ class Guarded:
         await answer(scope, receive, with_headers)
 
     def _refused(self, request: Request) -> Response | None:
-        hosts = request.headers.getlist("host")
+        headers = request.headers
+        hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self.hosts:
             return refusal(421, "This server does not have that name. Open the address that it printed.")
         own = [f"http://{hosts[0]}".lower()], [f"https://{hosts[0]}".lower()]
-        if request.method not in ("GET", "HEAD") and list(map(str.lower, request.headers.getlist("origin"))) not in own:
+        if request.method not in ("GET", "HEAD") and list(map(str.lower, headers.getlist("origin"))) not in own:
             return refusal(403, "This form comes from another site. Send it from the pages of this server.")
-        if (
-            request.headers.get("sec-fetch-site") == "cross-site"
-            and request.headers.get("sec-fetch-mode") != "navigate"
-        ):
+        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
             return refusal(403, "A page of another site asked for this. Open it from here, or by its address.")
-        length = request.headers.get("content-length", "0")
+        length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:20]) > LARGEST_BODY:  # without a length, it is counted as it arrives
             return refusal(413, TOO_LARGE)
         if self.token is None or request.scope["path"].startswith("/static/"):

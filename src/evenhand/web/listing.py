@@ -26,13 +26,20 @@ from evenhand.stats.estimate import Estimate
 if TYPE_CHECKING:
     from evenhand.report.page.section import Line
 
+log = logging.getLogger(__name__)
+
 DEEPEST = 6
 """Levels below the folder; studies keep runs four levels down."""
 MOST = 20_000
 """Folders to search; somebody may serve a home folder."""
 LARGEST = 20_000_000
 """Bytes of a run.json; the longest suite has 10,000."""
-
+SHOWN = 60
+"""Runs of a list whose numbers are shown; the pages of the others have theirs."""
+READ = 50_000_000
+"""Bytes of the results of a run whose numbers are read for the list."""
+PATIENCE = 0.4
+"""Seconds that the list waits for numbers; those that come later are shown when it is loaded again."""
 OF_RUNS = ("run.json", ANSWERS)
 """Files that only run folders have."""
 CORPUS = "corpus.json"
@@ -176,16 +183,6 @@ def _read_record(folder: Path) -> RunRecord:
     if lost := [path.name for path in results if not (path.is_file() and path.stat().st_size)]:
         raise RunError(f"{', '.join(lost)}: missing or empty. Repair the run with: evenhand rescore {folder}")
     return record
-
-
-log = logging.getLogger(__name__)
-
-SHOWN = 60
-"""Runs of a list whose numbers are shown; the pages of the others have theirs."""
-READ = 50_000_000
-"""Bytes of the results of a run whose numbers are read for the list."""
-PATIENCE = 0.4
-"""Seconds that the list waits for numbers; those that come later are shown when it is loaded again."""
 
 
 @dataclass(frozen=True, slots=True)
