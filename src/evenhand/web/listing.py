@@ -84,6 +84,7 @@ class Runs:
         self.root = folder.resolve()
 
     def all(self) -> list[Listed]:
+        """Every run, the latest first."""
         return sorted((self._listed(folder) for folder in self.folders()), key=lambda run: run.started, reverse=True)
 
     def open(self, id: str) -> StoredRun | None:
@@ -121,6 +122,7 @@ class Runs:
         return hashlib.sha256(os.fsencode(folder.relative_to(self.root))).hexdigest()[:16]
 
     def name(self, folder: Path) -> str:
+        """The path of a folder from the served one on."""
         shown = os.fsencode(folder.relative_to(self.root)).decode("utf-8", "replace")
         return self.root.name if shown == "." else shown
 
@@ -134,8 +136,8 @@ class Runs:
                 why = "The audit is running, or was killed." if working else "The audit was stopped before its end."
                 return Listed(**known, state="unfinished", why=f"{why} Resume it with the same command.")
             record = _read_record(folder)
-            known |= {"started": record.started[:25], "record": record}
-            return Listed(**known, state="finished", path=folder, stamp=stamp(folder))
+            of_run = {"started": record.started[:25], "record": record, "stamp": stamp(folder)}
+            return Listed(**known | of_run, state="finished", path=folder)
         except NewerRun as error:
             return Listed(**known, state="newer", why=self.worded(error))
         except (RunError, OSError, RecursionError) as error:
@@ -210,8 +212,7 @@ class HeadlinesOf:
                 self._found[key] = self._pool.submit(read, key[0])
         for key in [key for key in self._found if len(self._found) > 10 * SHOWN and key not in wanted.values()]:
             self._found.pop(key).cancel()
-        waiting = [asyncio.wrap_future(self._found[key]) for key in wanted.values()]
-        if waiting:
+        if waiting := [asyncio.wrap_future(self._found[key]) for key in wanted.values()]:
             await asyncio.wait(waiting, timeout=PATIENCE)
         return {
             id: self._found[key].result() if key in self._found and self._found[key].done() else None
@@ -257,9 +258,8 @@ class ListedCorpora:
 
 def list_corpora(runs: Runs) -> list[ListedCorpora]:
     """Every folder of corpora under the folder of the runs, the latest first."""
-    return sorted(
-        (_listed_corpora(folder, runs) for folder in runs.folders({CORPUS})), key=lambda one: one.counted, reverse=True
-    )
+    found = (_listed_corpora(folder, runs) for folder in runs.folders({CORPUS}))
+    return sorted(found, key=lambda one: one.counted, reverse=True)
 
 
 def _listed_corpora(folder: Path, runs: Runs) -> ListedCorpora:
@@ -281,5 +281,5 @@ def _line(name: str, told: dict[str, Any]) -> dict[str, Any]:
     share, low, high = (math.nan if told[key] is None else told[key] for key in ("share", "share_low", "share_high"))
     if not isinstance(told["documents"], int):
         raise TypeError(told["documents"])
-    words = {"share": percent(Estimate(share, low, high)), "verdict": lean(str(told["verdict"]))}
-    return {"name": str(name), "documents": told["documents"], **words}
+    known = {"name": str(name), "documents": told["documents"]}
+    return known | {"share": percent(Estimate(share, low, high)), "verdict": lean(str(told["verdict"]))}
