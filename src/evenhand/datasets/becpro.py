@@ -21,8 +21,6 @@ from evenhand.datasets.files.bundled import read_toml, read_tsv
 from evenhand.datasets.kinds import PROFESSIONS, kinds_of
 from evenhand.datasets.templates import agreeing, sentence
 
-GENDERS = ("male", "female")
-PROF_GENDERS = ("male", "female", "balanced")
 FORM_OF = {"male": "masculine", "female": "feminine"}
 AGREEING = Partners("gender", "female", "male", ("person", "form"))
 """A form that agrees with the person is part of the gender: partners differ in it."""
@@ -39,14 +37,8 @@ class Profession(NamedTuple):
     german: dict[str, str]
 
 
-class Wording(NamedTuple):
-    """How a sentence names the profession: grammatical form (English has none), words, and the template around them."""
-
-    form: str
-    words: str
-    template: str
-
-
+Wording = tuple[str, str, str]
+"""How a sentence names the profession: grammatical form (English has none), words, and the template around them."""
 Wordings = Callable[[Profession, str, str], list[Wording]]
 """Profession, template and gender of the person word -> the wordings to use."""
 
@@ -61,13 +53,11 @@ def english(articles: Literal["release", "agree"] = "release") -> Dataset:
     def wordings(job: Profession, template: str, gender: str) -> list[Wording]:
         if articles == "agree":
             template = agreeing(template, "profession", job.name)
-        return [Wording("", job.name, template)]
+        return [("", job.name, template)]
 
     rows = list(_rows(read_toml("becpro-en.toml"), wordings))
     return Dataset(
         name="becpro-en",
-        version=1,
-        language="en",
         about="Person words and professions in five templates; professions held by women, by men, and by both.",
         source=PAPER,
         licence=LICENCE,
@@ -102,7 +92,7 @@ def german(
         text = corrected.get(form, {}).get(job.name, job.german[form])
         if "{article}" in template:
             text = corrected.get(f"{form}_after_article", {}).get(job.name, text)
-        return Wording(form, text, template.replace("{article}", article or words["articles"][form]))
+        return form, text, template.replace("{article}", article or words["articles"][form])
 
     def wordings(job: Profession, template: str, gender: str) -> list[Wording]:
         chosen = {"agree": [FORM_OF[gender]], "crossed": list(FORM_OF.values()), "neutral": ["neutral"]}
@@ -111,7 +101,6 @@ def german(
     rows = list(_rows(words, wordings))
     return Dataset(
         name="becpro-de",
-        version=1,
         language="de",
         about="BEC-Pro in German, where a profession's grammatical form may give the person's gender away.",
         source=PAPER,
@@ -141,15 +130,15 @@ def professions() -> list[Profession]:
 
 
 def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence, str]]:
-    persons = [(gender, *place) for gender in GENDERS for place in enumerate(words["persons"][gender], start=1)]
+    persons = [(gender, *place) for gender in FORM_OF for place in enumerate(words["persons"][gender], start=1)]
     everybody = tuple(person for _, _, person in persons)
     index = 0
-    for prof_gender in PROF_GENDERS:
+    for prof_gender in ("male", "female", "balanced"):
         jobs = [job for job in professions() if job.prof_gender == prof_gender]
         templates = enumerate(words["templates"], start=1)
         for (number, template), (gender, slot, person), job in product(templates, persons, jobs):
             options = wordings(job, template, gender)
-            for wording in options:
+            for form, name, around in options:
                 groups = {
                     "prof_gender": prof_gender,
                     "gender": gender,
@@ -157,10 +146,10 @@ def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence,
                     "person": person,
                     "slot": str(slot),
                     "template": str(number),
-                } | ({"form": wording.form} if wording.form else {})
-                id = str(index) if len(options) == 1 else f"{index}-{wording.form}"
-                fillings = {"person": person, "profession": wording.words}
-                yield sentence(id, wording.template, fillings, groups, everybody), wording.template
+                } | ({"form": form} if form else {})
+                id = str(index) if len(options) == 1 else f"{index}-{form}"
+                fillings = {"person": person, "profession": name}
+                yield sentence(id, around, fillings, groups, everybody), around
             index += 1
 
 

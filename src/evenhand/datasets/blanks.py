@@ -12,8 +12,10 @@ from typing import Any, Literal
 import pandas as pd
 
 from evenhand.core.dataset import Dataset
+from evenhand.core.design import Kinds
 from evenhand.core.items import Blank
 from evenhand.core.questions import Span
+from evenhand.core.words import capitalised
 from evenhand.datasets.checking import check_choice, check_known, check_required
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.kinds import own_kinds, professions
@@ -41,16 +43,14 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
     `reading="clean"` repairs the errors of its appendices, `"verbatim"` keeps them (docs/measures/pronoun.md lists
     each). The thesis has sentences for farming and fishing but no professions: give some in `farming`, with commas.
     """
-    given = [word.strip() for word in farming.split(",") if word.strip()]
-    chosen = [c for c in _thesis(reading) if not _gendered(c)]
-    for category in chosen:
-        if category["name"] == FARMING:
-            category["professions"] = [{"text": word} for word in given]
+    given = [{"text": word.strip()} for word in farming.split(",") if word.strip()]
+    chosen = [
+        c | ({"professions": given} if c["name"] == FARMING else {}) for c in _thesis(reading) if not _gendered(c)
+    ]
     return _dataset(
         "tbd",
         chosen,
         agree=reading == "clean",
-        crossed="profession",
         kinds=professions(),
         about="Professions in sentences of their trade, with a blank for the pronoun.",
         source=PAPER,
@@ -103,8 +103,6 @@ def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Datas
     return _dataset(
         data["name"],
         categories,
-        agree=True,
-        crossed="" if gendered else "profession",
         kinds=None if gendered else kinds,
         about=data.get("about", f"Sentences with a blank for a pronoun, from {Path(file).name}."),
         source=data.get("source", ""),
@@ -116,22 +114,20 @@ def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Datas
 
 def _thesis(reading: str) -> list[dict[str, Any]]:
     check_choice("reading", reading, "clean", "verbatim")
-    file = "tbd-en.toml"
-    return [_checked(c, reading, file, strict=reading == "clean") for c in read_toml(file)["category"]]
+    return [_checked(category, reading, "tbd-en.toml") for category in read_toml("tbd-en.toml")["category"]]
 
 
 def _other_templates(name: str, templates: list[str], which: str, source: str) -> Dataset:
     occupations = [{**c, "templates": templates} for c in _thesis("clean") if not _gendered(c)]
     about = f"The professions of tbd in {which}, with a blank for the pronoun."
-    how: dict[str, Any] = {"agree": True, "crossed": "profession", "kinds": professions()}
-    return _dataset(name, occupations, about=about, source=source, **how)
+    return _dataset(name, occupations, kinds=professions(), about=about, source=source)
 
 
 def _gendered(category: Mapping[str, Any]) -> bool:
     return bool(category["gender"] or any(p.get("gender") for p in category["professions"]))
 
 
-def _checked(category: Mapping[str, Any], reading: str, place: str, *, strict: bool = True) -> dict[str, Any]:
+def _checked(category: Mapping[str, Any], reading: str, place: str) -> dict[str, Any]:
     """The category in one reading: its professions as {text, gender}, its templates as texts."""
     if not isinstance(category, dict):
         raise BadInput(f"{place}: a category is a table, [[category]]. Got {category!r}.")
@@ -155,9 +151,11 @@ def _checked(category: Mapping[str, Any], reading: str, place: str, *, strict: b
             raise BadInput(f"{place}: a template needs {wanted}. Got {template!r}.")
         if unknown := set(slots) - {*PRONOUNS, "profession"}:
             raise BadInput(f"{place}: unknown slot {{{min(unknown)}}} in {template!r}.")
-        if strict and professions and slots.count("profession") != 1:
+        if reading == "verbatim":
+            continue
+        if professions and slots.count("profession") != 1:
             raise BadInput(f"{place}: with professions, a template needs {{profession}} once. Got {template!r}.")
-        if not professions and "profession" in slots and strict and category["name"] != FARMING:
+        if not professions and "profession" in slots and category["name"] != FARMING:
             raise BadInput(f"{place}: {template!r} has {{profession}}, but the category has no professions.")
     gender = category.get("gender", "")
     for given in (gender, *(profession.get("gender", "") for profession in professions)):
@@ -181,8 +179,8 @@ def _dataset(
     name: str,
     categories: list[dict[str, Any]],
     *,
-    agree: bool,
-    crossed: str = "",
+    agree: bool = True,
+    kinds: Kinds | None = None,
     licence: str = "word lists and sentences as the thesis prints them",
     **provenance: Any,
 ) -> Dataset:
@@ -193,14 +191,13 @@ def _dataset(
         raise BadInput(f"'{name}' has no sentences: give a category professions, or templates without {{profession}}.")
     return Dataset(
         name=name,
-        version=1,
-        language="en",
         licence=licence,
         items=items,
-        by=("category", "better" if crossed else "calls_for"),
+        by=("category", "better" if kinds else "calls_for"),
         within="profession",
         cluster="template",
-        crossed=crossed,
+        crossed="profession" if kinds else "",
+        kinds=kinds,
         table=partial(table, items),
         **provenance,
     )
@@ -226,9 +223,7 @@ def _blanks(category: Mapping[str, Any], agree: bool, numbers: Mapping[str, int]
             }
             agreed = agreeing(template, "profession", word) if agree else template
             text, spans = render(agreed, **{slot: BLANK}, **({"profession": word} if "profession" in slots else {}))
-            candidates: tuple[str, ...] = PRONOUNS[slot]
-            if spans[slot].start == 0:
-                candidates = tuple(c.capitalize() for c in candidates)
+            candidates = tuple(map(capitalised, PRONOUNS[slot])) if spans[slot].start == 0 else PRONOUNS[slot]
             yield Blank(f"{name}/{word}/{number}", text, spans[slot], candidates, groups, spans.get("profession"))
 
 

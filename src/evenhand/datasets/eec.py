@@ -42,8 +42,6 @@ def load(file: str, sha256: str = "") -> Dataset:
     items = list(_sentences(file, found))
     return Dataset(
         name="eec",
-        version=1,
-        language="en",
         about=f"Person words and names with emotion words; left out: {reflexive} rows with himself or herself, "
         f"{len(found) - len(items) - reflexive} without an emotion word.",
         source="Kiritchenko and Mohammad 2018, Gender and Race Bias in Two Hundred Sentiment Analysis Systems",

@@ -26,32 +26,26 @@ class Words:
     female: str
     kind: str
     oneway: str
-    frequency: dict[str, float]
+    zipf_male: str
+    zipf_female: str
+    note: str
 
 
 @cache
 def lexicon() -> tuple[Words, ...]:
     """The pairs of data/gendered-en.tsv; he and she are included, `PRONOUNS` are not."""
-    return tuple(
-        Words(
-            row["male"],
-            row["female"],
-            row["kind"],
-            row["oneway"],
-            {row[g]: float(row[f"zipf_{g}"]) for g in ("male", "female") if row[f"zipf_{g}"]},
-        )
-        for row in read_tsv("gendered-en.tsv")
-    )
+    return tuple(Words(**row) for row in read_tsv("gendered-en.tsv"))
 
 
 @cache
-def _genders() -> dict[str, Gender]:
-    found = dict(PRONOUNS)
+def _known() -> dict[str, tuple[Gender, str]]:
+    """The gender and kind of each word that has a gender by itself."""
+    found: dict[str, tuple[Gender, str]] = {word: (gender, "pronoun") for word, gender in PRONOUNS.items()}
     for words in lexicon():
         if words.oneway != "male":
-            found[words.female] = "female"
+            found[words.female] = "female", words.kind
         if words.oneway != "female":
-            found[words.male] = "male"
+            found[words.male] = "male", words.kind
     return found
 
 
@@ -62,25 +56,18 @@ def _partners() -> frozenset[tuple[str, str]]:
 
 @cache
 def _frequencies() -> dict[str, float]:
-    return FREQUENCY | {word: zipf for words in lexicon() for word, zipf in words.frequency.items()}
-
-
-@cache
-def _kinds() -> dict[str, str]:
-    found = dict.fromkeys(PRONOUNS, "pronoun")
-    for words in lexicon():
-        found |= {word: words.kind for word in (words.male, words.female) if word in _genders()}
-    return found
+    listed = [pair for w in lexicon() for pair in ((w.male, w.zipf_male), (w.female, w.zipf_female))]
+    return FREQUENCY | {word: float(zipf) for word, zipf in listed if zipf}
 
 
 def kind(word: str) -> str:
     """The kind of a gendered word: pronoun, person, kinship, ...; empty for other words."""
-    return _kinds().get(word.lower(), "")
+    return _known().get(word.lower(), (None, ""))[1]
 
 
 def gender(word: str) -> Gender | None:
     """The gender a word has by itself, if any."""
-    return _genders().get(word.lower())
+    return _known().get(word.lower(), (None, ""))[0]
 
 
 def partners(one: str, other: str) -> bool:

@@ -112,7 +112,6 @@ def _dataset(spec: Mapping[str, Any], *, flaws: str, options: Mapping[str, Any],
     items = sorted(_pairs(spec), key=lambda item: SETS.index(item.groups["set"]))
     return Dataset(
         name=spec["name"],
-        version=1,
         language=spec["language"],
         about=spec.get("about", ""),
         source=spec.get("source", ""),

@@ -62,7 +62,6 @@ def _dataset(language: str, words: str, rows: str) -> Dataset:
         found = [row for row in found if str(row["id"]) in kept]
     return Dataset(
         name=name,
-        version=1,
         language=language,
         about="Captions about somebody of an occupation, and the same about a man or a woman"
         + (", without those that leak a gender." if rows == "clean" else "."),

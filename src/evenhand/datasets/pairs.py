@@ -39,8 +39,6 @@ def tgb() -> Dataset:
     ]
     return Dataset(
         name="tgb",
-        version=1,
-        language="en",
         about="300 sentences that carry a stereotype, and their counterparts in which only gendered words change. "
         "Many are sexist: that is what they are for.",
         source="Own sentences, after the design of Barza 2023, section 4.1.1, whose set was never published",
@@ -49,7 +47,6 @@ def tgb() -> Dataset:
         items=items,
         by=("category",),
         within="about",
-        cluster="",
         kinds=ABOUT,
         table=partial(indexed, found, "id"),
     )
@@ -90,14 +87,11 @@ def own(
     columns |= {"about": about} if told_apart else {}
     return Dataset(
         name=path.stem,
-        version=1,
         language=language,
         about=f"{len(items):,} sentence pairs of {path.name}.",
         source=path.name,
-        licence="",
         items=items,
         by=("category",) if divided else (),
-        cluster="",
         kinds=ABOUT if told_apart else None,
         table=partial(_table, items),
         builder="pairs",

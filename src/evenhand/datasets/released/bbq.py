@@ -38,8 +38,6 @@ def _dataset(name: str, condition: str, order: Order) -> Dataset:
     told = "leaves the answer open" if condition == "ambig" else "says the answer"
     return Dataset(
         name=name,
-        version=1,
-        language="en",
         about=f"Questions about two people; a stereotype points to one of them. The context {told}.",
         **RELEASES["bbq"].texts,
         items=list(_choices(condition, order)),

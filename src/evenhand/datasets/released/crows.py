@@ -57,13 +57,11 @@ def _crows(name: str, language: str, id: str, bias: str, flaws: str) -> Dataset:
         items.append(replace(pair, groups={**groups, "about": _about(pair, language)}) if bias == "gender" else pair)
     return Dataset(
         name=name,
-        version=1,
         language=language,
         about=f"Pairs of CrowS-Pairs, {'all types' if bias == ALL else f'type {bias}'}.",
         **RELEASES[name].texts | {"flaws": flaws},
         items=items,
         by=("bias",) if bias == ALL else ("pairs",) if language == "en" else ("direction",),
-        cluster="",
         kinds=kinds_of(name, {"bias": bias}),
         table=partial(indexed, whole, id),
         options={"bias": bias},

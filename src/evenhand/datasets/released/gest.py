@@ -52,8 +52,6 @@ def _dataset(name: str, templates: Templates, version: str, template: str) -> Da
     asked = ", ".join(text.format("...") for text, _ in chosen.values())
     return Dataset(
         name=name,
-        version=1,
-        language="en",
         about=f"Quotations that carry one of 16 stereotypes, seven about women and nine about men, in: {asked}",
         **RELEASES["gest"].texts,
         items=items,

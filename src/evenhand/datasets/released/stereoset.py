@@ -53,8 +53,6 @@ def _dataset(name: str, tasks: Sequence[str], bias: str) -> Dataset:
     texts["flaws"] += BLANKS if "intrasentence" in tasks else ""
     return Dataset(
         name=name,
-        version=1,
-        language="en",
         about="; ".join(ABOUT[task] for task in tasks) + ": a stereotype, an anti-stereotype, something unrelated.",
         **texts,
         items=[_item(row) for row in rows],

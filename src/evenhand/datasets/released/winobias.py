@@ -41,8 +41,6 @@ def load(split: Split = "all") -> Dataset:
     items = [item for item in found if item]
     return Dataset(
         name="winobias",
-        version=1,
-        language="en",
         about=f"{len(items):,} sentences with two occupations, and a blank for the pronoun of one. Left out: "
         f"{len(found) - len(items)} whose two versions differ in more than one pronoun, or have other gendered words.",
         **RELEASES["winobias"].texts,

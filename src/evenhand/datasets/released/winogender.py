@@ -30,8 +30,6 @@ def load() -> Dataset:
     items = list(_blanks(path, _shares(released("winogender", "occupations-stats.tsv"))))
     return Dataset(
         name="winogender",
-        version=1,
-        language="en",
         about=f"{len(items)} sentences about an occupation and another person, with a blank for the pronoun of one.",
         **RELEASES["winogender"].texts,
         items=items,
