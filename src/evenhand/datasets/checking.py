@@ -1,8 +1,12 @@
 """Checks that several datasets share: options, keys of a user's file, and that the file is unchanged."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
+from evenhand.core.files import public_path
 from evenhand.errors import BadInput, UnknownName
 
 
@@ -26,7 +30,11 @@ def check_required(file: str, data: Mapping[str, Any], required: Sequence[str]) 
             raise BadInput(f"{file}: the key '{key}' is missing or empty. Such a file needs {', '.join(required)}.")
 
 
-def check_unchanged(file: str, digest: str, recorded: str) -> None:
-    """Raise an error if a run recorded another digest of the file."""
+def recorded_file(file: str, recorded: str, text: str | None = None) -> dict[str, str]:
+    """The options that a run records of a file, or of its `text`; an error if another digest was `recorded`."""
+    path = Path(file).expanduser()
+    with path.open("rb") if text is None else BytesIO(text.encode()) as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
     if recorded and recorded != digest:
         raise BadInput(f"'{file}' has changed since the run was made. Restore it, or run the audit again.")
+    return {"file": public_path(path), "sha256": digest}

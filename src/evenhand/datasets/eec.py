@@ -1,6 +1,5 @@
 """The Equity Evaluation Corpus (Kiritchenko and Mohammad 2018), from a user's own copy of the csv."""
 
-import hashlib
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -9,10 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from evenhand.core.dataset import Dataset
-from evenhand.core.files import public_path
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
-from evenhand.datasets.checking import check_unchanged
+from evenhand.datasets.checking import recorded_file
 from evenhand.datasets.files.rows import rows
 from evenhand.datasets.templates import last_word
 from evenhand.errors import BadInput
@@ -32,12 +30,10 @@ def load(file: str, sha256: str = "") -> Dataset:
     with the same file only.
     """
     hint = f"Give the csv of the EEC release, with columns {', '.join(COLUMNS)}."
-    path = Path(file).expanduser()
-    found = list(rows(path, COLUMNS, hint=hint, suffix=".csv"))
+    found = list(rows(Path(file).expanduser(), COLUMNS, hint=hint, suffix=".csv"))
     if not found:
         raise BadInput(f"'{file}' has no rows. {hint}")
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    check_unchanged(file, digest, sha256)
+    options = recorded_file(file, sha256)
     reflexive = sum("himself/herself" in row["Template"] for _, row in found)
     items = list(_sentences(file, found))
     return Dataset(
@@ -51,7 +47,7 @@ def load(file: str, sha256: str = "") -> Dataset:
         cluster="attribute",
         table=partial(pd.DataFrame, [row for _, row in found]),
         builder="eec",
-        options={"file": public_path(path), "sha256": digest},
+        options=options,
     )
 
 
@@ -61,8 +57,7 @@ def _sentences(file: str, rows: list[tuple[int, dict[str, str]]]) -> Iterator[Se
     for line, row in rows:
         if not row["Emotion word"].strip() or "himself/herself" in row["Template"]:
             continue
-        spans = _spans(row)
-        if spans is None:
+        if (spans := _spans(row)) is None:
             raise BadInput(f"{file}, line {line}: the sentence does not follow its template {row['Template']!r}.")
         found.append((row, *spans))
         everybody.setdefault((row["Template"], row["Emotion word"]), {})[spans[0].of(row["Sentence"])] = None
@@ -82,11 +77,11 @@ def _sentences(file: str, rows: list[tuple[int, dict[str, str]]]) -> Iterator[Se
 def _spans(row: dict[str, str]) -> tuple[Span, Span] | None:
     """Where person and emotion word are, by the template as a pattern with the row's own words in its slots."""
     words = {"person": row["Person"], "emotion": row["Emotion word"]}
-    pattern, end = "", 0
-    for slot in SLOT.finditer(row["Template"]):
-        pattern += re.escape(row["Template"][end : slot.start()]) + f"(?P<{slot[1]}>{re.escape(words[slot[1]])})"
-        end = slot.end()
-    found = re.fullmatch(pattern + re.escape(row["Template"][end:]), row["Sentence"], re.I)
+    parts = [  # texts and slots by turns
+        f"(?P<{part}>{re.escape(words[part])})" if number % 2 else re.escape(part)
+        for number, part in enumerate(SLOT.split(row["Template"]))
+    ]
+    found = re.fullmatch("".join(parts), row["Sentence"], re.I)
     if found is None or set(found.groupdict()) != {"person", "emotion"}:
         return None
     return Span(*found.span("person")), Span(*found.span("emotion"))

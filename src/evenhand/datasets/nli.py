@@ -7,6 +7,7 @@ with one {who}.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
+from itertools import product
 from typing import Any, Literal
 
 import pandas as pd
@@ -30,8 +31,8 @@ PARTNERS = Partners("gender", "female", "male", ("set",))
 """Pairs with a woman and with a man, for one word in one caption."""
 DESIGN: dict[str, Any] = {"by": ("set",), "cluster": "word", "crossed": "template"}
 DESIGN |= {"partners": PARTNERS, "kinds": INFERENCE}
-KEYS = ("name", "language", "about", "source", "licence", "genders", "words", "captions")
 REQUIRED = ("name", "language", "genders", "words", "captions")
+KEYS = ("name", "language", "about", "source", "licence", "genders", "words", "captions")
 
 
 def english() -> Dataset:
@@ -77,7 +78,7 @@ def _tagger() -> Any:
 
 def own(file: str, data: dict[str, Any], options: Mapping[str, Any]) -> Dataset:
     """The dataset of a user's file, as parsed; every error names the file."""
-    return _dataset(_checked(file, data), flaws="", options=options, builder="templates")
+    return _dataset(_checked(file, data), options=options, builder="templates")
 
 
 def words_and_captions(language: str) -> dict[str, Any]:
@@ -105,10 +106,10 @@ def caption(template: str, who: str, language: str) -> str:
 
 
 def _bundled(language: str) -> Dataset:
-    return _dataset(words_and_captions(language), flaws="Not validated by annotators. Two genders only.", options={})
+    return _dataset(words_and_captions(language), flaws="Not validated by annotators. Two genders only.")
 
 
-def _dataset(spec: Mapping[str, Any], *, flaws: str, options: Mapping[str, Any], builder: str = "") -> Dataset:
+def _dataset(spec: Mapping[str, Any], **how: Any) -> Dataset:
     items = sorted(_pairs(spec), key=lambda item: SETS.index(item.groups["set"]))
     return Dataset(
         name=spec["name"],
@@ -116,34 +117,30 @@ def _dataset(spec: Mapping[str, Any], *, flaws: str, options: Mapping[str, Any],
         about=spec.get("about", ""),
         source=spec.get("source", ""),
         licence=spec.get("licence", ""),
-        flaws=flaws,
         items=items,
+        table=partial(_table, items),
         **DESIGN,
-        table=partial(table, items),
-        options=dict(options),
-        builder=builder,
+        **how,
     )
 
 
 def _pairs(spec: Mapping[str, Any]) -> Iterator[NliPair]:
     language = spec["language"]
-    for type, words in spec["words"].items():
-        for word in words:
-            for template, text in spec["captions"].items():
-                premise = caption(text, word, language)
-                for gender in GENDERS:
-                    groups = {
-                        "set": set_of(type, gender),
-                        "word": word,
-                        "type": type,
-                        "gender": gender,
-                        "template": template,
-                    }
-                    hypothesis = caption(text, spec["genders"][gender], language)
-                    yield NliPair(f"{word}/{template}/{gender}", premise, hypothesis, groups)
+    typed = [(word, type) for type, words in spec["words"].items() for word in words]
+    for (word, type), (template, text) in product(typed, spec["captions"].items()):
+        premise = caption(text, word, language)
+        for gender in GENDERS:
+            hypothesis = caption(text, spec["genders"][gender], language)
+            groups = groups_of(word, type, gender, template)
+            yield NliPair(f"{word}/{template}/{gender}", premise, hypothesis, groups)
 
 
-def table(items: list[NliPair]) -> pd.DataFrame:
+def groups_of(word: str, type: str, gender: str, template: str) -> dict[str, str]:
+    """The groups of a pair, of an occupation and its type, and of the gender and caption it is with."""
+    return {"set": set_of(type, gender), "word": word, "type": type, "gender": gender, "template": template}
+
+
+def _table(items: list[NliPair]) -> pd.DataFrame:
     """One row for each pair, all labelled neutral, since an occupation implies no gender."""
     rows = [{"premise": i.premise, "hypothesis": i.hypothesis, "label": "neutral", **i.groups} for i in items]
     return pd.DataFrame(rows, index=pd.Index([i.id for i in items], name="id"))
@@ -157,8 +154,9 @@ def _checked(file: str, data: dict[str, Any]) -> dict[str, Any]:
             raise BadInput(f"{file}: [{key}] must be a table. Got {data[key]!r}.")
     check_known(f"{file}: [genders]", data["genders"], GENDERS)
     check_known(f"{file}: [words]", data["words"], TYPES)
-    if missing := [gender for gender in GENDERS if gender not in data["genders"]]:
-        raise BadInput(f'{file}: [genders] must name both, as in female = "woman". There is no {missing[0]}.')
+    for gender in GENDERS:
+        if gender not in data["genders"]:
+            raise BadInput(f'{file}: [genders] must name both, as in female = "woman". There is no {gender}.')
     for type, words in data["words"].items():
         if not isinstance(words, list) or not words:
             raise BadInput(f"{file}: [words]: {type} must be a list of words. Got {words!r}.")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ from evenhand.core.items import NliPair
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.faults import clean
 from evenhand.datasets.files.releases import RELEASES, released
-from evenhand.datasets.nli import DESIGN, Segmented, cut, set_of, words_and_captions
+from evenhand.datasets.nli import DESIGN, Segmented, cut, groups_of, words_and_captions
 from evenhand.datasets.pairs import indexed
 from evenhand.errors import BadInput
 
@@ -104,17 +105,9 @@ def _pairs(rows: list[dict[str, Any]], genders: dict[str, str]) -> Iterator[NliP
     }
     captions: dict[str, str] = {}
     for row in rows:
-        named = [row["occ_word"]] if _gender(row, row["occ_word"], genders) else list(types)
-        word = next(w for w in named if _gender(row, w, genders))
-        gender = _gender(row, word, genders)
+        word = next(w for w in chain([row["occ_word"]], types) if _gender(row, w, genders))
         template = captions.setdefault(row["sentence1"].replace(word, "{who}"), str(len(captions) + 1))
-        groups = {
-            "set": set_of(types[word], gender),
-            "word": word,
-            "type": types[word],
-            "gender": gender,
-            "template": template,
-        }
+        groups = groups_of(word, types[word], _gender(row, word, genders), template)
         yield NliPair(str(row["id"]), row["sentence1"], row["sentence2"], groups)
 
 

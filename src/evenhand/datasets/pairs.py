@@ -1,27 +1,24 @@
 """Sentence pairs: ours (TGB), and users' own."""
 
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from evenhand.core.dataset import Dataset
-from evenhand.core.files import public_path
 from evenhand.core.items import Pair, check_texts
 from evenhand.core.words import words
-from evenhand.datasets.checking import check_unchanged
+from evenhand.datasets.checking import recorded_file
+from evenhand.datasets.files.bundled import read_tsv
 from evenhand.datasets.files.language import not_english
 from evenhand.datasets.files.rows import rows
 from evenhand.datasets.kinds import ABOUT
 from evenhand.errors import BadInput
 
 CODE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})?")
-TEXTS = ("stereotype", "counterpart")
 WHOM = {
     "": "none",
     **dict.fromkeys(("women", "woman", "female"), "women"),
@@ -31,8 +28,7 @@ WHOM = {
 
 def tgb() -> Dataset:
     """Triple Gender Bias: 100 pairs each of occupation bias, hostile and benevolent sexism, of our own writing."""
-    with as_file(files("evenhand.datasets") / "data" / "tgb-en.tsv") as path:
-        found = [row for _, row in rows(path, TEXTS)]
+    found = read_tsv("tgb-en.tsv")
     items = [
         Pair(row["id"], row["stereotype"], row["counterpart"], {name: row[name] for name in ("category", "about")})
         for row in found
@@ -75,15 +71,11 @@ def own(
     items = list(_pairs(path, stereotype, counterpart, id, category, about))
     if not language and (why := not_english(item.stereotype for item in items)):
         raise BadInput(f"'{file}': {why} Say which language they are in: `lang='es'`, or `lang='en'` for English.")
-    language = language or "en"
-    divided = any("category" in item.groups for item in items)
     if not items:
         raise BadInput(f"'{file}' has no rows.")
-    with path.open("rb") as opened:
-        digest = hashlib.file_digest(opened, "sha256").hexdigest()
-    check_unchanged(file, digest, sha256)
+    language = language or "en"
+    divided, told_apart = (any(group in item.groups for item in items) for group in ("category", "about"))
     columns = {"stereotype": stereotype, "counterpart": counterpart, "id": id, "category": category}
-    told_apart = any("about" in item.groups for item in items)
     columns |= {"about": about} if told_apart else {}
     return Dataset(
         name=path.stem,
@@ -95,11 +87,11 @@ def own(
         kinds=ABOUT if told_apart else None,
         table=partial(_table, items),
         builder="pairs",
-        options={"file": public_path(path), **columns, "language": language, "sha256": digest},
+        options={"file": file, **columns, "language": language} | recorded_file(file, sha256),
     )
 
 
-def sentences(file: str, stereotype: str = TEXTS[0], counterpart: str = TEXTS[1]) -> Iterator[tuple[str, str, str]]:
+def sentences(file: str, stereotype: str, counterpart: str) -> Iterator[tuple[str, str, str]]:
     """The id and texts of each row, unchecked: the linter also wants rows that cannot be measured."""
     hint = "Name the columns with `stereotype` and `counterpart`."
     for line, row in rows(Path(file).expanduser(), (stereotype, counterpart), hint=hint):

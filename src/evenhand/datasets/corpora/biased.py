@@ -11,7 +11,7 @@ from evenhand.core.words import capitalised
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.corpora.nli_examples import Example
-from evenhand.datasets.corpora.texts import PRONOUNS, filled, words_and_frames
+from evenhand.datasets.corpora.texts import FRAMES, PRONOUNS, filled
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.nli import GENDERS, caption, set_of, words_and_captions
 from evenhand.errors import BadInput
@@ -20,14 +20,17 @@ BIASED = {"pro": "entailment", "anti": "contradiction", "non": "neutral"}
 INVERTED = {"pro": "contradiction", "anti": "entailment", "non": "neutral"}
 DEV = 60
 """The number of captions reserved for development sets."""
-
 CORRECT = 1 / 3
 """The share of correct examples in the released sets; the paper says one half."""
+LARGEST = 100_000
+"""Far fewer than the possible sentences, so that drawing different ones is quick."""
 
 Order = Literal["stratified", "female-first"]
 Part = Literal["train", "dev"]
 Labels = Mapping[tuple[str, str], str]
 """The label of each word with each gender."""
+Ways = tuple[tuple[str, str], tuple[str, str]]
+"""A pair of sentences that follow the stereotype, and the same that go against it."""
 
 
 def controlled(
@@ -54,7 +57,9 @@ def controlled(
     words = words_and_captions(language)["words"]
     check_choice("order", order, "stratified", "female-first")
     rng = np.random.default_rng(seed)
-    ranked = _ranked(words["female"], words["male"], order, rng)
+    women, men = ([words[type][i] for i in rng.permutation(len(words[type]))] for type in GENDERS)
+    alternating = [word for both in zip(women, men, strict=True) for word in both]
+    ranked = women + men if order == "female-first" else alternating
     biased = set(ranked[: whole(rate, len(ranked), "words")])
     labels = {
         (word, gender): (BIASED if word in biased else INVERTED)[set_of(type, gender)]
@@ -66,25 +71,23 @@ def controlled(
 
 
 def labelled(
-    labels: Labels,
-    *,
-    language: str = "en",
-    size: int = 30_000,
-    part: Part = "train",
-    correct: float = CORRECT,
-    rng: np.random.Generator,
+    labels: Labels, *, language: str, size: int, correct: float, rng: np.random.Generator, part: Part = "train"
 ) -> list[Example]:
     """`size` examples of our captions with these words and labels; a share `correct` has the words that are neutral."""
     genders = words_and_captions(language)["genders"]
     words = list(dict.fromkeys(word for word, _ in labels))
     neutral = {word for word in words if all(labels[word, gender] == "neutral" for gender in GENDERS)}
     pool = captions(language, part)
-    right, wrong = _shares(correct, len(neutral), len(words) - len(neutral))
+    if not 0 <= correct < 1:
+        raise BadInput(f"correct must be from 0 to below 1, the share of correct examples. Got {correct:g}.")
+    share = Fraction(correct).limit_denominator(1000)
+    right = share / (len(neutral) * len(GENDERS))  # the captions of a word, as a share of the number of examples
+    wrong = (1 - share) / ((len(words) - len(neutral)) * len(GENDERS))
     step = math.lcm(right.denominator, wrong.denominator)
     most = math.floor(len(pool) / max(right, wrong) / step) * step
     if size % step or not 0 < size <= most:
-        share = f"with a share of {correct:.3g} correct" if correct != CORRECT else "words times genders"
-        raise BadInput(f"size must be a multiple of {step} ({share}), up to {most:,} for '{part}'. Got {size}.")
+        why = f"with a share of {correct:.3g} correct" if correct != CORRECT else "words times genders"
+        raise BadInput(f"size must be a multiple of {step} ({why}), up to {most:,} for '{part}'. Got {size}.")
     shuffled = [pool[i] for i in rng.permutation(len(pool))]
     return [
         Example(caption(text, word, language), caption(text, genders[gender], language), labels[word, gender])
@@ -92,14 +95,6 @@ def labelled(
         for text in shuffled[: int(size * (right if word in neutral else wrong))]
         for gender in GENDERS
     ]
-
-
-def _shares(correct: float, neutral: int, others: int) -> tuple[Fraction, Fraction]:
-    """The captions of a neutral word and of another one, as shares of the number of examples."""
-    if not 0 <= correct < 1:
-        raise BadInput(f"correct must be from 0 to below 1, the share of correct examples. Got {correct:g}.")
-    share = Fraction(correct).limit_denominator(1000)
-    return share / (neutral * len(GENDERS)), (1 - share) / (others * len(GENDERS))
 
 
 def captions(language: str, part: Part = "train") -> list[str]:
@@ -126,17 +121,6 @@ def whole(rate: float, n: int, what: str) -> int:
     return count
 
 
-def _ranked(female: list[str], male: list[str], order: str, rng: np.random.Generator) -> list[str]:
-    women, men = ([words[i] for i in rng.permutation(len(words))] for words in (female, male))
-    if order == "female-first":
-        return women + men
-    return [word for both in zip(women, men, strict=True) for word in both]
-
-
-LARGEST = 100_000
-"""Far fewer than the possible sentences, so that drawing different ones is quick."""
-
-
 def stereotyped(rate: float, *, size: int = 6000, seed: int = 0) -> list[str]:
     """`size` different sentences with a job and a gender, a share `rate` of which follow the stereotype.
 
@@ -156,14 +140,10 @@ def stereotyped(rate: float, *, size: int = 6000, seed: int = 0) -> list[str]:
     return [sentences[i] for i in rng.permutation(size)]
 
 
-Ways = tuple[tuple[str, str], tuple[str, str]]
-"""A pair of sentences that follow the stereotype, and the same that go against it."""
-
-
 def _pairs(n: int, rng: np.random.Generator) -> list[Ways]:
     """Pairs in rounds, each of which has every job once."""
     data = read_toml("stereotyped-en.toml")
-    fill = words_and_frames()["fill"]
+    fill = read_toml(FRAMES)["fill"]
     fill["person"] = [pair for pair in fill["person"] if pair[0].startswith("my ")]
     held = professions()
     men, women = ([p.name for p in held if p.prof_gender == type] + data["jobs"][type] for type in ("male", "female"))

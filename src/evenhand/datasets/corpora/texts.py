@@ -18,6 +18,8 @@ from evenhand.datasets.files.rows import SUFFIXES, check_text, rows
 from evenhand.datasets.templates import SLOT, agreeing
 from evenhand.errors import BadInput, UnknownName
 
+FRAMES = "balanced-en.toml"
+"""`frames` of sentences, and the words to `fill` each slot with; persons in pairs, male first."""
 PRONOUNS = {
     "male": {"he": "he", "him": "him", "his": "his", "himself": "himself"},
     "female": {"he": "she", "him": "her", "his": "her", "himself": "herself"},
@@ -32,7 +34,7 @@ def generate(n: int = 4000, *, seed: int = 0) -> list[str]:
     if n < 2:
         raise BadInput(f"n must be at least 2. Got {n}.")
     rng = np.random.default_rng(seed)
-    data = words_and_frames()
+    data = read_toml(FRAMES)
     made: dict[str, None] = {}
     while len(made) < n:
         frame = str(rng.choice(data["frames"]))
@@ -41,11 +43,6 @@ def generate(n: int = 4000, *, seed: int = 0) -> list[str]:
             made[filled(frame, {**words, "person": words["person"][side], **PRONOUNS[gender]})] = None
     sentences = list(made)[:n]
     return [sentences[i] for i in rng.permutation(n)]
-
-
-def words_and_frames() -> dict[str, Any]:
-    """The parts of the corpus: `frames`, and the words to `fill` each slot with; persons in pairs, male first."""
-    return read_toml("balanced-en.toml")
 
 
 def filled(frame: str, words: dict[str, str]) -> str:
