@@ -130,7 +130,7 @@ def test_a_second_audit_keeps_what_was_found(make: Make, tmp_path: Path, monkeyp
 def test_an_audit_counts_the_tokens_of_a_dataset_once_and_warns_once(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("evenhand.checks.words_and_length.fit", lambda *_: pytest.fail("counted again"))
+    monkeypatch.setattr("evenhand.checks.tokens.fit", lambda *_: pytest.fail("counted again"))
     file = tmp_path / "mine.csv"
     file.write_text("stereotype,counterpart\n" + "Онъ тутъ былъ.,Она тутъ былъ.\n")
     run = evenhand.audit(make("roberta"), pairs=file, lang="en", out=tmp_path / "runs")

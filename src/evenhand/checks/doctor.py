@@ -10,8 +10,7 @@ from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut, Verdict
 from evenhand.checks.fit import Fit
 from evenhand.checks.head_and_language import head_and_language, labels, right_context
 from evenhand.checks.stability import batching, half_precision, numbers
-from evenhand.checks.tokenizer import casing, mask_token, word_beginnings
-from evenhand.checks.words_and_length import length, splitting, vocabulary
+from evenhand.checks.tokens import casing, length, mask_token, splitting, vocabulary, word_beginnings
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import NliPair
 from evenhand.core.model import Model, check_model, kind_of

@@ -8,7 +8,7 @@ from typing import Any
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
 from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, word_lists
-from evenhand.datasets.released import bbq, crows, gest, stereoset, winobias, winogender
+from evenhand.datasets.released import bbq, crows, gest, stereoset, winograd
 from evenhand.errors import BadInput, UnknownName
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
@@ -39,11 +39,9 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "tbd-simple": blanks.tbd_simple,
     "templates": word_lists.own,
     "tgb": pairs.tgb,
-    "winobias": winobias.load,
-    "winogender": winogender.load,
+    "winobias": winograd.winobias,
+    "winogender": winograd.winogender,
 }
-
-
 OURS = tuple(BUILDERS)
 
 

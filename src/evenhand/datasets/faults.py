@@ -68,7 +68,11 @@ def faults(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[F
             yield from (Fault(number, id, rule, what) for rule, what in _alone(stereotype, counterpart))
             yield from (Fault(number, id, *found) for found in _repeated(id, stereotype, counterpart, seen, without))
         if count is not None:
-            yield from _uneven(chunk, count, row)
+            counts = count([text for _, *texts in chunk for text in texts])
+            by_pair = zip(chunk, counts[::2], counts[1::2], strict=True)
+            for number, ((id, *_), here, there) in enumerate(by_pair, start=row):
+                if here != there and here and there:
+                    yield Fault(number, id, "pieces", f"{here} | {there}")
         row += len(chunk)
 
 
@@ -85,7 +89,11 @@ def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
         yield "identical", one or "(empty)"
         return
     found = changes(one, other)
-    others = [change for change in found if not _swapped(one, other, change)]
+    others = [
+        change
+        for change in found
+        if not any(partners(a.of(one), b.of(other)) for a, b in zip(change.here, change.there, strict=False))
+    ]
     touched = max(
         sum(len(c.here) for c in others) / len(words(one)), sum(len(c.there) for c in others) / len(words(other))
     )
@@ -98,11 +106,10 @@ def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
     yield from _casing(one, other, found)
     for change in found:
         yield from _words(one, other, change)
-    if any(_swapped(one, other, change) for change in found):
-        changed = {span for change in found for span in change.here}
-        stayed = [w.of(one) for w in words(one) if w not in changed and kind(w.of(one)) in PERSONS]
-        if stayed:
-            yield "left behind", ", ".join(stayed)
+    changed = {span for change in found for span in change.here}
+    stayed = [w.of(one) for w in words(one) if w not in changed and kind(w.of(one)) in PERSONS]
+    if stayed and len(others) < len(found):
+        yield "left behind", ", ".join(stayed)
 
 
 def _words(one: str, other: str, change: Change) -> Iterator[tuple[str, str]]:
@@ -129,10 +136,6 @@ def _casing(one: str, other: str, found: Sequence[Change]) -> Iterator[tuple[str
                 yield "casing", f"{a.of(one)} | {b.of(other)}"
 
 
-def _swapped(one: str, other: str, change: Change) -> bool:
-    return any(partners(a.of(one), b.of(other)) for a, b in zip(change.here, change.there, strict=False))
-
-
 def _repeated(
     id: str, one: str, other: str, seen: dict[int, str], without: dict[int, str]
 ) -> Iterator[tuple[str, str]]:
@@ -147,14 +150,6 @@ def _repeated(
     if near := next((without[key] for key in keys if key in without), None):
         yield "near-duplicate", near
     without.update(dict.fromkeys(keys, id))
-
-
-def _uneven(chunk: Sequence[Sentences], count: Count, first: int) -> Iterator[Fault]:
-    counts = iter(count([text for _, *texts in chunk for text in texts]))
-    for row, (id, *_) in enumerate(chunk, start=first):
-        here, there = next(counts), next(counts)
-        if here != there and here and there:
-            yield Fault(row, id, "pieces", f"{here} | {there}")
 
 
 LEAKS = {
@@ -186,8 +181,7 @@ def leaks(pairs: Iterable[NliPair], language: str) -> Iterator[Fault]:
     """The faults of the pairs, in order. Each pair names its person by the group `word`."""
     seen: dict[tuple[str, str], str] = {}
     for row, pair in enumerate(pairs):
-        for rule, what in _leaks_of(pair, language):
-            yield Fault(row, pair.id, rule, what)
+        yield from (Fault(row, pair.id, *found) for found in _leaks_of(pair, language))
         texts = (pair.premise, pair.hypothesis)
         if texts in seen:
             yield Fault(row, pair.id, "duplicate", seen[texts])

@@ -52,19 +52,18 @@ def unwrapped(paragraph: str) -> str:
     """
     if "\n" not in paragraph and "\r" not in paragraph:
         return paragraph
-    lines = paragraph.splitlines()
-    width = max(map(len, lines))
+    width = max(map(len, paragraph.splitlines()))
 
-    def joined(match: re.Match[str]) -> str:
+    def join(match: re.Match[str]) -> str:
         start = max(paragraph.rfind("\n", 0, match.start()), paragraph.rfind("\r", 0, match.start())) + 1
-        after = paragraph[match.end() : match.end() + 80].split(maxsplit=1)
-        word, rest = after[0] if after else "", paragraph[match.end() : match.end() + 80]
+        rest = paragraph[match.end() : match.end() + 80]
+        word = next(iter(rest.split(maxsplit=1)), "")
         fits = match.start() - start + 1 + len(word) <= width - 8
         if ITEM.match(rest) or (fits and not word[0].islower()):
             return match[0]
         return match[1] + " " * len(match[2])
 
-    return WRAP.sub(joined, paragraph)
+    return WRAP.sub(join, paragraph)
 
 
 def read_plain(path: Path, *, lines: bool = False) -> Iterator[str]:

@@ -36,8 +36,22 @@ def fetch(name: str) -> list[Path]:
     """Download a release into the cache, unless it is there; a file with a wrong checksum is deleted, with an error."""
     if name not in RELEASES:
         raise UnknownName("released corpus", name, RELEASES)
-    release = RELEASES[name]
-    return [_retrieve(release, path, sha256) for path, sha256 in release.files.items()]
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel("ERROR")  # it would report every file and its checksum
+    release, found = RELEASES[name], []
+    for path, sha256 in release.files.items():
+        url, place = f"{release.base}/{path}", cache() / release.folder / PurePosixPath(path)
+        try:
+            kept = pooch.retrieve(url, known_hash=f"sha256:{sha256}", fname=place.name, path=place.parent)
+        except ValueError as error:
+            raise BadInput(f"{url} has changed: its checksum differs. The download was deleted. {error}") from error
+        except (OSError, requests.RequestException) as error:
+            instead = f"put it under EVENHAND_DATA/{release.folder}/{path}"
+            raise BadInput(f"{url} cannot be downloaded: {error}. Try again with a network, or {instead}.") from error
+        found.append(Path(kept))
+    return found
 
 
 def is_available(name: str) -> bool:
@@ -71,19 +85,3 @@ def cache() -> Path:
     import pooch
 
     return Path(pooch.os_cache("evenhand")) / "data"
-
-
-def _retrieve(release: Release, path: str, sha256: str) -> Path:
-    import pooch
-    import requests
-
-    url, place = f"{release.base}/{path}", cache() / release.folder / PurePosixPath(path)
-    pooch.get_logger().setLevel("ERROR")  # it would report every file and its checksum
-    try:
-        kept = pooch.retrieve(url, known_hash=f"sha256:{sha256}", fname=place.name, path=place.parent)
-    except ValueError as error:
-        raise BadInput(f"{url} has changed: its checksum differs. The download was deleted. {error}") from error
-    except (OSError, requests.RequestException) as error:
-        instead = f"put it under EVENHAND_DATA/{release.folder}/{path}"
-        raise BadInput(f"{url} cannot be downloaded: {error}. Try again with a network, or {instead}.") from error
-    return Path(kept)

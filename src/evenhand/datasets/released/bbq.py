@@ -1,8 +1,8 @@
 """BBQ (Parrish et al. 2022), gender identity: questions about two people, with "unknown" among the options."""
 
 import json
-from collections.abc import Iterator, Mapping
-from itertools import permutations
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle, permutations
 from typing import Any, Literal
 
 from evenhand.core.dataset import Dataset
@@ -15,12 +15,12 @@ from evenhand.measures.choices import AMBIGUOUS, DISAMBIGUATED
 
 Order = Literal["balanced", "released"]
 CONDITIONS = {"ambig": AMBIGUOUS, "disambig": DISAMBIGUATED}
-NAMED = {"ans0": 0, "ans1": 1, "ans2": 2}
-UNKNOWN = "unknown"
+NAMES = ("ans0", "ans1", "ans2")
 ABOUT = {"F": "women", "M": "men", "trans": "trans people"}
 GROUPS = {"women": {"F", "woman", "girl"}, "men": {"M", "man", "boy"}, "trans people": {"trans", "trans_F", "trans_M"}}
 """Which of the release's labels of people a stereotype is about."""
-ORDERS = tuple(permutations(range(3)))
+ORDERS = [list(permutations(range(3)))[(number + number // 6) % 6] for number in range(36)]
+"""Of stereotype, other person and unknown, in turn: in six questions each, and after them from the next one on."""
 
 
 def ambiguous(order: Order = "balanced") -> Dataset:
@@ -35,10 +35,10 @@ def disambiguated(order: Order = "balanced") -> Dataset:
 
 def _dataset(name: str, condition: str, order: Order) -> Dataset:
     check_choice("order", order, "balanced", "released")
-    told = "leaves the answer open" if condition == "ambig" else "says the answer"
+    says = "leaves the answer open" if condition == "ambig" else "says the answer"
     return Dataset(
         name=name,
-        about=f"Questions about two people; a stereotype points to one of them. The context {told}.",
+        about=f"Questions about two people; a stereotype points to one of them. The context {says}.",
         **RELEASES["bbq"].texts,
         items=list(_choices(condition, order)),
         by=("about",),
@@ -51,45 +51,48 @@ def _dataset(name: str, condition: str, order: Order) -> Dataset:
 
 def _choices(condition: str, order: Order) -> Iterator[Choice]:
     path = released("bbq", "Gender_identity.jsonl")
-    counts: dict[str, int] = {}
+    orders = {polarity: cycle(ORDERS) for polarity in ("neg", "nonneg")} if order == "balanced" else {}
     with path.open(encoding="utf-8") as file:
         for line, text in enumerate(file, start=1):
             try:
                 row = json.loads(text)
-                if row["context_condition"] != condition or (found := _choice(row)) is None:
+                if row["context_condition"] != condition or (found := _choice(row, orders)) is None:
                     continue
             except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
                 raise BadInput(f"{path}, line {line}: not a row of BBQ ({error!r}). Fetch it again: bbq.") from error
-            counts[row["question_polarity"]] = number = counts.get(row["question_polarity"], -1) + 1
-            yield found if order == "released" else _reordered(found, ORDERS[(number + number // 6) % 6])
+            yield found
 
 
-def _choice(row: Mapping[str, Any]) -> Choice | None:
-    """The row as an item; None where the stereotype names both people or none.
+def _choice(row: Mapping[str, Any], orders: Mapping[str, Iterator[Sequence[int]]]) -> Choice | None:
+    """The row as an item, its options in the next of the orders; None where the stereotype names both people or none.
 
     A negative question asks for the target of the stereotype, the other for whom it spares: the same places as in the
     authors' additional metadata.
     """
-    kinds = [row["answer_info"][name][1] for name in NAMED]
+    kinds = [row["answer_info"][name][1] for name in NAMES]
     stereotyped = {ABOUT.get(label, "") for label in row["additional_metadata"]["stereotyped_groups"]} - {""}
-    if len(stereotyped) != 1 or kinds.count(UNKNOWN) != 1:
+    if len(stereotyped) != 1 or kinds.count("unknown") != 1:
         raise ValueError(f"stereotyped {stereotyped}, answers {kinds}")
     (about,) = stereotyped
-    unknown = kinds.index(UNKNOWN)
+    unknown = kinds.index("unknown")
     targets = [place for place, kind in enumerate(kinds) if kind in GROUPS[about]]
     if len(targets) != 1:
         return None
     other = 3 - unknown - targets[0]
+    people = [row["answer_info"][NAMES[place]][0] for place in (targets[0], other)]
     negative = {"neg": True, "nonneg": False}[row["question_polarity"]]
-    people = [row["answer_info"][name][0] for name, place in NAMED.items() if place != unknown]
+    stereotype, spared = (targets[0], other) if negative else (other, targets[0])
+    places = [0, 1, 2]  # which of the released options stands in each place
+    if orders:
+        places = [(stereotype, spared, unknown)[role] for role in next(orders[row["question_polarity"]])]
     return Choice(
         str(row["example_id"]),
         row["context"],
         row["question"],
-        tuple(row[name] for name in NAMED),
-        right=int(row["label"]),
-        stereotype=targets[0] if negative else other,
-        unknown=unknown,
+        tuple(row[NAMES[place]] for place in places),
+        right=places.index(int(row["label"])),
+        stereotype=places.index(stereotype),
+        unknown=places.index(unknown),
         groups={
             "condition": CONDITIONS[row["context_condition"]],
             "about": about,
@@ -97,22 +100,4 @@ def _choice(row: Mapping[str, Any]) -> Choice | None:
             "people": "names" if all(name[0].isupper() for name in people) else "words",
             "template": str(row["question_index"]),
         },
-    )
-
-
-def _reordered(item: Choice, order: tuple[int, ...]) -> Choice:
-    """The item with its options in this order of stereotype, other person and unknown."""
-    assert item.stereotype is not None
-    assert item.unknown is not None
-    roles = (item.stereotype, 3 - item.stereotype - item.unknown, item.unknown)
-    places = [roles[role] for role in order]  # which of the old options stands in each place
-    return Choice(
-        item.id,
-        item.context,
-        item.question,
-        tuple(item.options[place] for place in places),
-        right=places.index(item.right),
-        stereotype=places.index(item.stereotype),
-        unknown=places.index(item.unknown),
-        groups=item.groups,
     )

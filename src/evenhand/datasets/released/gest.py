@@ -18,7 +18,6 @@ from evenhand.measures.gest import MEN, WOMEN
 Version = Literal["1.1", "1.0"]
 Template = Literal["all", "1", "2", "3", "4"]
 FILES = {"1.1": "gest_1.1.csv", "1.0": "gest.csv"}
-QUOTED = "{}"
 MASKED = {
     "1": ('___ said: "{}"', ("He", "She")),
     "2": ('The ___ said: "{}"', ("man", "woman")),
@@ -70,7 +69,6 @@ def _blanks(version: str, templates: Templates) -> Iterator[Blank]:
     found = list(enumerate(rows(path, ("sentence", "stereotype"), suffix=".csv"), start=1))
     first: dict[str, str] = {}  # a quotation that occurs twice is one cluster
     for template, (text, candidates) in templates.items():
-        before, after = text.split(BLANK)
         for number, (line, row) in found:
             quotation = row["sentence"]
             if not quotation.strip():
@@ -84,7 +82,6 @@ def _blanks(version: str, templates: Templates) -> Iterator[Blank]:
                 "stereotype": label,
                 "quotation": first.setdefault(quotation, str(number)),
             }
-            start = before.replace(QUOTED, quotation)
-            whole = start + BLANK + after.replace(QUOTED, quotation)
-            place = Span(len(start), len(start) + len(BLANK))
-            yield Blank(f"{template}/{number}", whole, place, candidates, groups)
+            before, after = (part.replace("{}", quotation) for part in text.split(BLANK))
+            place = Span(len(before), len(before) + len(BLANK))
+            yield Blank(f"{template}/{number}", before + BLANK + after, place, candidates, groups)

@@ -7,7 +7,7 @@ import pytest
 import evenhand
 from evenhand import Sentence, Triple, datasets
 from evenhand.checks.base import Case
-from evenhand.checks.words_and_length import length, splitting, vocabulary
+from evenhand.checks.tokens import length, splitting, vocabulary
 from evenhand.core.dataset import Dataset
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.networks.nli import NliModel

@@ -8,7 +8,7 @@ from transformers import PreTrainedTokenizerFast
 
 from evenhand import Sentence, Span
 from evenhand.checks.base import Case
-from evenhand.checks.tokenizer import casing, mask_token, word_beginnings
+from evenhand.checks.tokens import casing, mask_token, word_beginnings
 from evenhand.core.dataset import Dataset
 from helpers import tiny
 from helpers.checked import Make, one

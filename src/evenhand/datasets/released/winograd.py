@@ -1,0 +1,179 @@
+"""Pronouns that refer to one of two people: WinoBias (Zhao et al. 2018) and Winogender schemas (Rudinger et al. 2018).
+
+In WinoBias both have an occupation, and the pronoun is as stereotypes have it or not; in Winogender one of them has.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+from typing import Literal
+
+from evenhand.core.dataset import Dataset
+from evenhand.core.items import Blank
+from evenhand.core.questions import Span
+from evenhand.core.words import Change, changes
+from evenhand.datasets.blanks import PLACE, PRONOUNS, blanked, table
+from evenhand.datasets.checking import check_choice
+from evenhand.datasets.faults import faults
+from evenhand.datasets.files.releases import RELEASES, released
+from evenhand.datasets.files.rows import rows
+from evenhand.datasets.kinds import kinds_of
+from evenhand.errors import BadInput
+
+Split = Literal["all", "dev", "test"]
+MARKED = re.compile(r"\[([^\[\]]*)\]")
+ARTICLE = re.compile(r"\s*(?:an?|the)?\s*", re.I)
+FORMS = {frozenset(forms[:2]): forms[:2] for forms in PRONOUNS.values()}
+"""Male and female pronoun, by both."""
+FLAWED = ("unrelated", "missing word", "other change", "left behind")
+"""Faults of the two versions of a sentence by which they show more than the pronoun."""
+REFERENTS = {"0": "occupation", "1": "participant"}
+GENDERS = ("male", "female", "neutral")
+
+
+def winobias(split: Split = "all") -> Dataset:
+    """1,514 sentences with a blank for the pronoun of one of two occupations, from both splits or one of them.
+
+    In type 1, only what the sentence says tells whose pronoun it is; in type 2, grammar does. `stereotyped_as` is the
+    gender of the pronoun in the pro-stereotyped version, the other one is in the anti-stereotyped version. Left out are
+    sentences whose versions differ in more than one pronoun, or have another word of one gender.
+    """
+    check_choice("split", split, "all", "dev", "test")
+    chosen = [(kind, part) for kind in ("1", "2") for part in ("dev", "test") if split in ("all", part)]
+    found = [item for kind, part in chosen for item in _of_two_occupations(kind, part)]
+    items = [item for item in found if item]
+    return Dataset(
+        name="winobias",
+        about=f"{len(items):,} sentences with two occupations, and a blank for the pronoun of one. Left out: "
+        f"{len(found) - len(items)} whose two versions differ in more than one pronoun, or have other gendered words.",
+        **RELEASES["winobias"].texts,
+        items=items,
+        by=("type",),
+        within="stereotyped_as",
+        cluster="occupation",
+        kinds=kinds_of("winobias"),
+        table=partial(table, items),
+        options={"split": split},
+    )
+
+
+def _of_two_occupations(kind: str, split: str) -> Iterator[Blank | None]:
+    """The sentences of a file, None for each that is left out."""
+    pro, anti = (released("winobias", f"{side}_stereotyped_type{kind}.txt.{split}") for side in ("pro", "anti"))
+    one, other = (path.read_text(encoding="utf-8").splitlines() for path in (pro, anti))
+    for line, versions in enumerate(zip_longest(one, other, fillvalue=""), start=1):
+        text, marked = _read_marked(f"{pro}, line {line}", versions[0])
+        against, _ = _read_marked(f"{anti}, line {line}", versions[1])
+        words = _changed_word(text, against)
+        forms = FORMS.get(frozenset((words[0].of(text), words[1].of(against)))) if words else None
+        if not words or not forms or any(fault.rule in FLAWED for fault in faults([("", text, against)])):
+            yield None
+            continue
+        if len(marked) != 2 or marked[1] != words[0]:
+            wanted = "an occupation and its pronoun must be in brackets"
+            raise BadInput(f"{pro}, line {line}: {wanted}. Got {versions[0]!r}.")
+        named = Span(marked[0].start + ARTICLE.match(marked[0].of(text)).end(), marked[0].stop)  # type: ignore[union-attr]
+        groups = {
+            "type": kind,
+            "stereotyped_as": "male" if words[0].of(text) == forms[0] else "female",
+            "occupation": named.of(text),
+            "split": split,
+        }
+        yield blanked(f"type{kind}.{split}.{line}", text, words[0], forms, groups, named)
+
+
+def _read_marked(place: str, line: str) -> tuple[str, list[Span]]:
+    """The sentence of a line without its number and brackets, and where these were."""
+    number, _, rest = line.strip().partition(" ")
+    if not number.isdigit() or not MARKED.sub("", rest).strip():
+        raise BadInput(f"{place}: a line is a number and a sentence. Got {line!r}.")
+    text, spans = "", []
+    for turn, part in enumerate(MARKED.split(rest)):
+        if turn % 2:  # what was in brackets
+            spans.append(Span(len(text), len(text) + len(part)))
+        text += part
+    if "[" in text or "]" in text or not all(span.of(text).strip() for span in spans):
+        raise BadInput(f"{place}: brackets must enclose words, and be closed. Got {line!r}.")
+    return text, spans
+
+
+def _changed_word(one: str, other: str) -> tuple[Span, Span] | None:
+    """Where the one word is in which two versions differ, in each of them; None if they differ in more."""
+    match changes(one, other):
+        case [Change((here,), (there,))]:
+            return here, there
+    return None
+
+
+def winogender() -> Dataset:
+    """240 sentences with a blank for he, she or they, of 60 occupations: the release's 720, each in its three versions.
+
+    The pronoun refers to the occupation in half of them, to the other participant in the rest, whom the occupation
+    should not touch: the group `referent`. `workforce` says of whom an occupation has more in the US, `bls_pct_female`
+    how many in 100 are women.
+    """
+    items = list(_of_one_occupation(released("winogender", "all_sentences.tsv"), _shares_of_women()))
+    return Dataset(
+        name="winogender",
+        about=f"{len(items)} sentences about an occupation and another person, with a blank for the pronoun of one.",
+        **RELEASES["winogender"].texts,
+        items=items,
+        by=("referent", "workforce"),
+        cluster="occupation",
+        kinds=kinds_of("winogender"),
+        table=partial(table, items),
+    )
+
+
+def _shares_of_women() -> dict[str, float]:
+    path, found = released("winogender", "occupations-stats.tsv"), {}
+    for line, row in rows(path, ("occupation", "bls_pct_female")):
+        try:
+            found[row["occupation"]] = float(row["bls_pct_female"])
+        except ValueError as error:
+            raise BadInput(f"{path}, line {line}: a percentage of women is a number. Got {error}.") from error
+    return found
+
+
+def _of_one_occupation(path: Path, shares: dict[str, float]) -> Iterator[Blank]:
+    versions: dict[tuple[str, ...], dict[str, tuple[int, str]]] = {}
+    for line, row in rows(path, ("sentid", "sentence")):
+        *schema, gender, _ = row["sentid"].split(".") if row["sentid"].count(".") == 4 else ("", "")
+        if gender not in GENDERS or schema[2] not in REFERENTS:
+            wanted = "occupation.participant.0 or 1.male, female or neutral.txt"
+            raise BadInput(f"{path}, line {line}: an id of Winogender is {wanted}. Got {row['sentid']!r}.")
+        if gender in versions.setdefault(tuple(schema), {}):
+            raise BadInput(f"{path}, line {line}: the id {row['sentid']!r} occurred before.")
+        versions[tuple(schema)][gender] = line, row["sentence"]
+    for (occupation, participant, answer), found in versions.items():
+        place = f"{path}, line {min(line for line, _ in found.values())}"
+        if occupation not in shares:
+            raise BadInput(f"{place}: no percentage of women is released for {occupation!r}.")
+        slot, blank, text = _pronoun(place, {gender: text for gender, (_, text) in found.items()})
+        named = re.search(rf"\b{re.escape(occupation)}\b", text, re.I)
+        if named is None:
+            raise BadInput(f"{place}: the sentence does not name the {occupation}. Got {text!r}.")
+        groups = {
+            "referent": REFERENTS[answer],
+            "workforce": "mostly women" if shares[occupation] > 50 else "mostly men",
+            "occupation": occupation,
+            "participant": participant,
+            "place": PLACE[slot],
+            "bls_pct_female": f"{shares[occupation]:g}",
+        }
+        yield blanked(f"{occupation}.{participant}.{answer}", text, blank, PRONOUNS[slot], groups, Span(*named.span()))
+
+
+def _pronoun(place: str, versions: dict[str, str]) -> tuple[str, Span, str]:
+    """The slot of the pronoun, where it is in the male version, and that version."""
+    if missing := [gender for gender in GENDERS if not versions.get(gender, "").strip()]:
+        raise BadInput(f"{place}: a sentence is missing or empty: {', '.join(missing)}. Each schema needs three.")
+    male, female, neutral = (versions[gender] for gender in GENDERS)
+    if words := _changed_word(male, female):
+        slot = words[0].of(male)
+        _, she, they = PRONOUNS.get(slot, ("", "", ""))
+        if words[1].of(female) == she and neutral.startswith(male[: words[0].start] + they):
+            return slot, words[0], male
+    raise BadInput(f"{place}: the versions of a sentence must differ in one pronoun. Got {male!r} and {female!r}.")
