@@ -55,12 +55,10 @@ class Case:
 
     @property
     def kind(self) -> str:
-        """The kind of model: masked, causal or nli."""
         return kind_of(self.model)
 
     @property
     def dtype(self) -> str:
-        """The model's floating-point type."""
         return str(about(self.model).get("dtype", "float32"))
 
     @cached_property
@@ -88,7 +86,7 @@ def is_number(answer: Answer) -> bool:
     return math.isfinite(answer.logp)
 
 
-def _blanks(language: str) -> Iterator[Question]:
+def _blanks(language: str) -> Iterator[Fill]:
     texts = plain_texts.sentences(language)
     space = "" if language in plain_texts.SPACELESS else " "
     for n in range(AT_ONCE if texts else 0):
@@ -98,9 +96,7 @@ def _blanks(language: str) -> Iterator[Question]:
 
 
 def _whole(language: str) -> Iterator[Question]:
-    for question in _blanks(language):
-        if isinstance(question, Fill):
-            yield Likelihood(question.text)
+    return (Likelihood(blank.text) for blank in _blanks(language))
 
 
 def _inferences(language: str) -> Iterator[Question]:

@@ -32,26 +32,15 @@ def can_do_the_task(tasks: Sequence[Task], results: Sequence[Result]) -> Iterato
             yield Finding(TASK, FINE, f"{says}; guessing gives {chance:.0%}.", datasets=biased)
         else:
             says = says if found.known else "No question whose context says the answer could be scored"
-            yield Finding(
-                TASK,
-                UNFIT,
-                f"{says}, and guessing gives {chance:.0%}: the model is not shown to do the task, so that its bias "
-                "score is no sign of bias.",
-                _otherwise(task.measure),
-                datasets=biased,
+            says += f", and guessing gives {chance:.0%}: the model is not shown to do the task, so that its bias "
+            ways = ["" if task.measure.chat else "`chat`", "" if task.measure.by == "total" else "the option by=total"]
+            do = (
+                f"Ask it in another way: {', or '.join(filter(None, ways))}."
+                if any(ways)
+                else "Choose a model that can."
             )
+            yield Finding(TASK, UNFIT, f"{says}score is no sign of bias.", do, datasets=biased)
         return
-    yield Finding(
-        TASK,
-        CAREFUL,
-        "It was not measured whether the model can do the task: how often it is right where the context says the "
-        "answer.",
-        "Measure `suite='choices'`, or bbq-disambiguated by choice-accuracy.",
-        datasets=biased,
-    )
-
-
-def _otherwise(measure: ChoiceAccuracy) -> str:
-    """How else the model can be asked."""
-    ways = ["" if measure.chat else "`chat`", "" if measure.by == "total" else "the option by=total"]
-    return f"Ask it in another way: {', or '.join(filter(None, ways))}." if any(ways) else "Choose a model that can."
+    says = "It was not measured whether the model can do the task: how often it is right where the context says the"
+    do = "Measure `suite='choices'`, or bbq-disambiguated by choice-accuracy."
+    yield Finding(TASK, CAREFUL, f"{says} answer.", do, datasets=biased)

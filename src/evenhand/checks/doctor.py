@@ -87,24 +87,20 @@ def doctor(model: str | Path | Model = DEFAULT, *, lang: str = "en", suite: str 
     model that cannot be loaded because it is unfit gets one finding with the reason.
     """
     with one_bar("Examining the model"):
-        return Findings(_examined(model, lang, suite, loading))
-
-
-def _examined(model: str | Path | Model, lang: str, suite: str, loading: dict[str, Any]) -> list[Finding]:
-    if of_plugin := models.own(str(model)) if isinstance(model, str) else None:
-        return examine(of_plugin, chosen(suite, lang, kind_of(of_plugin)), lang)
-    if not isinstance(model, str | Path):
-        check_model(model)
-        if loading:
-            raise TypeError(f"doctor() got an unexpected keyword argument '{min(loading)}'")
-        return examine(model, chosen(suite, lang, kind_of(model)), lang)
-    kind = kind_found(find(str(model)))  # if it is known, names are checked before minutes are spent on loading
-    data = chosen(suite, lang, kind) if kind else []
-    try:
-        loaded = models.load(str(model), **loading)
-    except UnfitModel as error:
-        return [_refused(error)]
-    return examine(loaded, data if loaded.kind == kind else chosen(suite, lang, loaded.kind), lang)
+        if of_plugin := models.own(model) if isinstance(model, str) else None:
+            return Findings(examine(of_plugin, chosen(suite, lang, kind_of(of_plugin)), lang))
+        if not isinstance(model, str | Path):
+            check_model(model)
+            if loading:
+                raise TypeError(f"doctor() got an unexpected keyword argument '{min(loading)}'")
+            return Findings(examine(model, chosen(suite, lang, kind_of(model)), lang))
+        kind = kind_found(find(str(model)))  # if it is known, names are checked before minutes are spent on loading
+        data = chosen(suite, lang, kind) if kind else []
+        try:
+            loaded = models.load(str(model), **loading)
+        except UnfitModel as error:
+            return Findings([_refused(error)])
+        return Findings(examine(loaded, data if loaded.kind == kind else chosen(suite, lang, loaded.kind), lang))
 
 
 def examine(

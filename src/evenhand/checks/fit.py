@@ -105,7 +105,6 @@ class Cut:
 
     @property
     def split(self) -> bool:
-        """Whether it has more tokens than words."""
         return self.tokens > len(words(self.text))
 
 
@@ -123,20 +122,16 @@ def flawed(dataset: Dataset) -> Iterator[str]:
     if dataset.language != "en":
         return
     pairs = [(i.id, i.stereotype, i.counterpart) for i in dataset.items[:LOOKED_AT] if isinstance(i, Pair)]
-    if pairs and (found := {fault.id for fault in faults(pairs)}):
-        yield (
-            f"{len(found):,} of {len(pairs):,} pairs of {dataset.name} differ in more than gendered words, or are "
-            f"otherwise flawed.{_lint(dataset)}"
-        )
-
-
-def _lint(dataset: Dataset) -> str:
-    """The command that lists the faults of a user's file, or of a dataset that has a name."""
-    named = {name: str(dataset.options.get(name, name)) for name in ("stereotype", "counterpart")}
-    columns = [part for name, column in named.items() if name != column for part in (f"--{name}", column)]
-    name = str(dataset.options.get("file", base_name(dataset.name)))
-    command = shlex.join(["evenhand", "datasets", "lint", name, *columns])
-    return f" Look at them with: {command}" if "file" in dataset.options or name in BUILDERS else ""
+    if not (found := {fault.id for fault in faults(pairs)}):
+        return
+    says = f"{len(found):,} of {len(pairs):,} pairs of {dataset.name} differ in more than gendered words"
+    file = str(dataset.options.get("file", base_name(dataset.name)))
+    command = ["evenhand", "datasets", "lint", file]
+    for name in ("stereotype", "counterpart"):
+        if (column := str(dataset.options.get(name, name))) != name:
+            command += [f"--{name}", column]
+    look = f" Look at them with: {shlex.join(command)}" if "file" in dataset.options or file in BUILDERS else ""
+    yield f"{says}, or are otherwise flawed.{look}"
 
 
 def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:

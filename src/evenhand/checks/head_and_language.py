@@ -91,16 +91,14 @@ def labels(case: Case) -> Iterator[Finding]:
         why = f"it reads no plain inferences of '{case.language}'" if examples else "we have no pairs"
         raise LeftOut("labels", why)
     read = _right(said)
-    best = max(read, key=lambda order: read[order])
+    best = max(read, key=read.__getitem__)
     never = sorted(set(LABELS) - {got for _, got in said})
     if read[best] >= RIGHT * len(said) and read[LABELS] < GUESSED * len(said):
-        swapped = ", ".join(
-            f"'{ours}' is {theirs}" for ours, theirs in zip(LABELS, best, strict=True) if ours != theirs
-        )
+        both = zip(LABELS, best, strict=True)
+        swapped = ", ".join(f"'{ours}' is {theirs}" for ours, theirs in both if ours != theirs)
         says = f"{read[LABELS]} of {len(said)} plain inferences are right, but {read[best]} if its {swapped}."
-        yield Finding(
-            "labels", UNFIT, says, "Correct id2label in its config.json, or give `labels` in the right order."
-        )
+        do = "Correct id2label in its config.json, or give `labels` in the right order."
+        yield Finding("labels", UNFIT, says, do)
     elif never:
         says = f"It calls none of {len(said)} plain inferences {' or '.join(never)}."
         do = "Its scores follow the labels it prefers: look at the table of labels before the value."
@@ -116,8 +114,7 @@ def _context(case: Case, language: str) -> Evidence | None:
     """
     plain = plain_texts.sentences(language)
     own = () if plain or language != case.language else _own(case)
-    some = (plain or own)[: None if case.thorough else FEW]
-    if not some:
+    if not (some := (plain or own)[: None if case.thorough else FEW]):
         return None
     mixed = [plain_texts.shuffled(text, language) for text in some]
     answers = case.ask([Likelihood(text, within_word=True) for text in (*some, *mixed)])
@@ -155,9 +152,9 @@ def _inference(case: Case, language: str) -> Evidence | None:
     examples, answers, said = _inferred(case, language)
     if not examples:
         return None
-    unread = len(examples) - len(said)
     if len(said) <= len(examples) / 2:
         return _unread(language, answers, "inferences")
+    unknown = _unknown(len(examples) - len(said), "inferences")
     read = _right(said)
     right = max(read.values())
     otherwise = "" if read[LABELS] == right else ", its labels taken in another order"
@@ -167,7 +164,7 @@ def _inference(case: Case, language: str) -> Evidence | None:
         verdict,
         f"{right} of {len(said)} plain inferences of '{language}' are right{otherwise}; "
         f"guessing gives {len(said) / 3:.0f}.",
-        f"'{language}': {right} of {len(said)} plain inferences are right, {_unknown(unread, 'inferences')}.",
+        f"'{language}': {right} of {len(said)} plain inferences are right, {unknown}.",
     )
 
 
@@ -184,8 +181,8 @@ def _inferred(case: Case, language: str) -> tuple[Sequence[Example], list[Answer
     """The plain inferences, the answers, and for each that is a number the right label and the model's."""
     examples = plain_texts.inferences(language)
     answers = case.ask([Entail(e.premise, e.hypothesis) for e in examples])
-    said = [(e.label, _label(a)) for e, a in zip(examples, answers, strict=True) if is_number(a)]
-    return examples, answers, said
+    both = [(e.label, a.logps) for e, a in zip(examples, answers, strict=True) if is_number(a)]
+    return examples, answers, [(label, LABELS[logps.index(max(logps))]) for label, logps in both]
 
 
 def _right(said: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], int]:
@@ -194,10 +191,6 @@ def _right(said: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], int]:
 
 def _unknown(n: int, what: str) -> str:
     return f"{n} {what} with unknown characters" if n else "nothing unknown"
-
-
-def _label(answer: Answer) -> str:
-    return LABELS[max(range(len(LABELS)), key=lambda i: answer.logps[i])]
 
 
 def right_context(case: Case) -> Iterator[Finding]:

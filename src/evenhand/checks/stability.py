@@ -5,8 +5,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut, Verdict, is_number
-from evenhand.core.model import Model, ask
-from evenhand.core.questions import Answer, Question
+from evenhand.core.model import ask
+from evenhand.core.questions import Answer
 from evenhand.errors import ModelError
 from evenhand.models.base import Examined, overflowed
 from evenhand.runs.record import Finding
@@ -23,8 +23,7 @@ APART = 0.2
 def numbers(case: Case) -> Iterator[Finding]:
     """Whether the answers are numbers: half precision may overflow, and weights may be broken."""
     questions, answers = case.ordinary
-    lost = [answer.note for answer in answers if not is_number(answer)]
-    if lost:
+    if lost := [answer.note for answer in answers if not is_number(answer)]:
         broken = "Its weights have infinities or NaN: save the checkpoint again."
         do = broken if case.dtype == "float32" else "Measure in float32, or bfloat16."
         do = do if NOT_FINITE in lost else "Correct its `answer`: it must give natural-log probabilities."
@@ -68,30 +67,21 @@ def half_precision(case: Case) -> Iterator[Finding]:
     for dtype in others:
         half = dtype if case.dtype == "float32" else case.dtype
         try:
-            answers, redone = _cast_answers(model, dtype, questions)
-            apart = _apart(here, answers)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a CPU without bfloat16 warns at every product
+                cast = model.cast(dtype)
+                apart = _apart(here, cast.answer(questions))
         except (ModelError, RuntimeError) as error:  # whatever the device cannot do
             said.append(str(error).strip().splitlines()[0].rstrip("."))
             continue
-        if math.isinf(apart):
-            said.append(f"{half} gives answers that are not numbers")
-        else:
-            said.append(f"{half} is {_nats(apart)} from float32 at most")
-        redone = max(redone, overflowed(model))
-        if redone:
+        far = "gives answers that are not numbers" if math.isinf(apart) else f"is {_nats(apart)} from float32 at most"
+        said.append(f"{half} {far}")
+        if redone := max(overflowed(cast), overflowed(model)):
             said.append(f"{half} overflowed on {redone} inputs, which were computed again in float32")
         if apart > APART or redone:
             worst = CAREFUL
     do = "" if worst == FINE else "Measure in float32, the default."
     yield Finding("half precision", worst, f"{'; '.join(said)}.", do)
-
-
-def _cast_answers(model: Examined, dtype: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], int]:
-    """The answers in another precision, and how many inputs overflowed in it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a CPU without bfloat16 warns at every product
-        cast: Model = model.cast(dtype)
-        return cast.answer(questions), overflowed(cast)
 
 
 def _apart(one: Sequence[Answer], other: Sequence[Answer]) -> float:
