@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -53,23 +54,21 @@ def lint(
 
     Datasets of NLI pairs are checked for captions that state a gender.
     """
-    columns = stereotype, counterpart
     named = None if Path(file).exists() or str(file) not in datasets.BUILDERS else datasets.load(str(file))
     if named and isinstance(named.items[0], NliPair):
         inference = [item for item in named.items if isinstance(item, NliPair)]
         return Linted(len(inference), list(leaks(inference, named.language)), rules=tuple(LEAKS))
     if named and named.language != "en":
         raise BadInput(f"The linter knows the gendered words of English. '{file}' is in '{named.language}'.")
-    if named is None and (
-        why := not_english(text for _, *texts in _pairs(str(file), None, *columns) for text in texts)
-    ):
+    read = partial(_pairs, str(file), named, stereotype, counterpart)
+    if named is None and (why := not_english(text for _, *texts in read() for text in texts)):
         raise BadInput(f"'{file}': {why} The linter knows the gendered words of English.")
     count = _counter(model) if model else None
     n = 0
 
     def counted() -> Iterator[Sentences]:
         nonlocal n
-        for pair in bar("Checking", "pairs", iterable=_pairs(str(file), named, *columns)):
+        for pair in bar("Checking", "pairs", iterable=read()):
             n += 1
             yield pair
 

@@ -16,6 +16,8 @@ from evenhand.datasets.templates import last_word
 from evenhand.errors import BadInput
 
 COLUMNS = ("ID", "Sentence", "Template", "Person", "Gender", "Race", "Emotion", "Emotion word")
+GROUPS = {"emotion": "Emotion", "gender": "Gender", "attribute": "Emotion word"}
+GROUPS |= {"person": "Person", "race": "Race", "template": "Template"}
 SLOT = re.compile(r"<(person|emotion)[^>]*>")
 
 
@@ -62,14 +64,7 @@ def _sentences(file: str, rows: list[tuple[int, dict[str, str]]]) -> Iterator[Se
         found.append((row, *spans))
         everybody.setdefault((row["Template"], row["Emotion word"]), {})[spans[0].of(row["Sentence"])] = None
     for row, target, attribute in found:
-        groups = {
-            "emotion": row["Emotion"],
-            "gender": row["Gender"],
-            "attribute": row["Emotion word"],
-            "person": row["Person"],
-            "race": row["Race"] or "none",
-            "template": row["Template"],
-        }
+        groups = {name: row[column] for name, column in GROUPS.items()} | {"race": row["Race"] or "none"}
         text, others = row["Sentence"], tuple(everybody[row["Template"], row["Emotion word"]])
         yield Sentence(row["ID"], text, last_word(text, target), attribute, groups, target, others)
 

@@ -1,7 +1,7 @@
 """Rules for what is wrong with pairs: sentences that should differ in gendered words only, captions that leak."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -78,10 +78,8 @@ def faults(pairs: Iterable[Sentences], count: Count | None = None) -> Iterator[F
 
 def tally(found: Iterable[Fault], rules: Iterable[str] = RULES) -> Counter[str]:
     """How many pairs break each rule."""
-    rows: dict[str, set[int]] = defaultdict(set)
-    for fault in found:
-        rows[fault.rule].add(fault.row)
-    return Counter({rule: len(rows[rule]) for rule in rules})
+    broken = Counter(rule for rule, _ in {(fault.rule, fault.row) for fault in found})
+    return Counter({rule: broken[rule] for rule in rules})
 
 
 def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
@@ -94,10 +92,8 @@ def _alone(one: str, other: str) -> Iterator[tuple[str, str]]:
         for change in found
         if not any(partners(a.of(one), b.of(other)) for a, b in zip(change.here, change.there, strict=False))
     ]
-    touched = max(
-        sum(len(c.here) for c in others) / len(words(one)), sum(len(c.there) for c in others) / len(words(other))
-    )
-    if touched > RELATED:
+    here, there = sum(len(change.here) for change in others), sum(len(change.there) for change in others)
+    if max(here / len(words(one)), there / len(words(other))) > RELATED:
         yield "unrelated", f"{one} | {other}"
         return
     for text in (one, other):

@@ -82,7 +82,7 @@ def controlled_rows(language: str, part: str) -> list[dict[str, Any]]:
     types = {item.groups["word"]: item.groups["type"] for item in _pairs(everything, genders)}
     found = []
     for number, row in enumerate(rows):
-        word = next((w for w in types if w in row["sentence1"] and _gender(row, w, genders)), None)
+        word = next((w for w in types if w in row["sentence1"] and gender_of(row, w, genders)), None)
         if word is None:
             raise BadInput(f"'{row['sentence1']}' of the bias-controlled sets has no word of 'nli-coal-{language}'.")
         found.append({"id": number, **row, "occ_word": word, "occ_type": types[word]})
@@ -101,16 +101,16 @@ def _pairs(rows: list[dict[str, Any]], genders: dict[str, str]) -> Iterator[NliP
     types = {  # only from rows whose word is right: 16 Japanese ones name another word of the caption
         row["occ_word"]: row["occ_type"].removesuffix("-stereo")
         for row in rows
-        if _gender(row, row["occ_word"], genders)
+        if gender_of(row, row["occ_word"], genders)
     }
     captions: dict[str, str] = {}
     for row in rows:
-        word = next(w for w in chain([row["occ_word"]], types) if _gender(row, w, genders))
+        word = next(w for w in chain([row["occ_word"]], types) if gender_of(row, w, genders))
         template = captions.setdefault(row["sentence1"].replace(word, "{who}"), str(len(captions) + 1))
-        groups = groups_of(word, types[word], _gender(row, word, genders), template)
+        groups = groups_of(word, types[word], gender_of(row, word, genders), template)
         yield NliPair(str(row["id"]), row["sentence1"], row["sentence2"], groups)
 
 
-def _gender(row: dict[str, Any], word: str, genders: dict[str, str]) -> str:
+def gender_of(row: dict[str, Any], word: str, genders: dict[str, str]) -> str:
     """The gender of the hypothesis if it is the premise with that word replaced, otherwise empty."""
     return next((g for g, other in genders.items() if row["sentence1"].replace(word, other) == row["sentence2"]), "")

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Literal
+from itertools import product
+from typing import Literal
 
 import numpy as np
 
@@ -142,8 +143,8 @@ def stereotyped(rate: float, *, size: int = 6000, seed: int = 0) -> list[str]:
 
 def _pairs(n: int, rng: np.random.Generator) -> list[Ways]:
     """Pairs in rounds, each of which has every job once."""
-    data = read_toml("stereotyped-en.toml")
-    fill = read_toml(FRAMES)["fill"]
+    data, slots = read_toml("stereotyped-en.toml"), ("place", "thing", "time", "person")
+    frames, fill = data["frames"], read_toml(FRAMES)["fill"]
     fill["person"] = [pair for pair in fill["person"] if pair[0].startswith("my ")]
     held = professions()
     men, women = ([p.name for p in held if p.prof_gender == type] + data["jobs"][type] for type in ("male", "female"))
@@ -151,23 +152,15 @@ def _pairs(n: int, rng: np.random.Generator) -> list[Ways]:
     seen: set[str] = set()
     while len(made) < n:
         shuffled = ([jobs[i] for i in rng.permutation(len(jobs))] for jobs in (men, women))
-        pairs = zip(*shuffled, strict=True)
-        made += [_pair(of_men, of_women, data["frames"], fill, seen, rng) for of_men, of_women in pairs]
-    return made[:n]
-
-
-def _pair(
-    of_men: str, of_women: str, frames: list[str], fill: dict[str, Any], seen: set[str], rng: np.random.Generator
-) -> Ways:
-    while True:
-        frame = frames[int(rng.integers(len(frames)))]
-        words = {slot: fill[slot][int(rng.integers(len(fill[slot])))] for slot in ("place", "thing", "time", "person")}
-        said = {
-            (job, gender): filled(frame, {**words, "job": job, "person": words["person"][side], **PRONOUNS[gender]})
-            for job in (of_men, of_women)
-            for side, gender in enumerate(("male", "female"))
-        }
-        if seen.isdisjoint(said.values()):
+        for of_men, of_women in zip(*shuffled, strict=True):
+            said: dict[tuple[str, str], str] = {}
+            while not said or not seen.isdisjoint(said.values()):
+                frame = frames[int(rng.integers(len(frames)))]
+                words = {slot: fill[slot][int(rng.integers(len(fill[slot])))] for slot in slots}
+                for job, (side, gender) in product((of_men, of_women), enumerate(("male", "female"))):
+                    fillings = {**words, "job": job, "person": words["person"][side], **PRONOUNS[gender]}
+                    said[job, gender] = filled(frame, fillings)
             seen.update(said.values())
             follows = said[of_men, "male"], said[of_women, "female"]
-            return follows, (said[of_men, "female"], said[of_women, "male"])
+            made.append((follows, (said[of_men, "female"], said[of_women, "male"])))
+    return made[:n]

@@ -95,21 +95,19 @@ def _without_head(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
             for line, text in enumerate(file, start=1):
                 fields = text.rstrip("\r\n").split("\t")
                 if len(fields) != 3:
-                    wanted = "label, premise and hypothesis are needed"
-                    raise BadInput(f"{path}, line {line}: {wanted}. Got {len(fields)} fields.")
+                    got = f"Got {len(fields)} fields."
+                    raise BadInput(f"{path}, line {line}: label, premise and hypothesis are needed. {got}")
                 yield line, (fields[1], fields[2], fields[0])
     except UnicodeDecodeError as error:
         raise BadInput(f"'{path}' cannot be read: {error}. Is it the file of the release?") from error
 
 
 def _released(name: str, part: str) -> Path:
-    folder = Path(os.environ.get("EVENHAND_DATA", "")) / name
     file = RELEASED[name][part]
-    found = sorted(folder.rglob(file)) if folder.is_dir() else []
-    if not found:
-        wanted = " and ".join(RELEASED[name].values())
-        raise BadInput(
-            f"'{name}' is not available: there is no {file} under EVENHAND_DATA/{name}/. Download the release, "
-            f"whose licence you must accept yourself, and put {wanted} there; or give your own file."
-        )
-    return found[0]
+    if found := sorted((Path(os.environ.get("EVENHAND_DATA", "")) / name).rglob(file)):
+        return found[0]
+    wanted = " and ".join(RELEASED[name].values())
+    raise BadInput(
+        f"'{name}' is not available: there is no {file} under EVENHAND_DATA/{name}/. Download the release, "
+        f"whose licence you must accept yourself, and put {wanted} there; or give your own file."
+    )

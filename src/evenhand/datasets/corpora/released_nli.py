@@ -6,7 +6,7 @@ from evenhand.datasets.corpora.biased import Labels, whole
 from evenhand.datasets.corpora.nli_examples import Example, examples
 from evenhand.datasets.files.releases import RELEASES, locate
 from evenhand.datasets.nli import words_and_captions
-from evenhand.datasets.nli_coal import controlled_rows
+from evenhand.datasets.nli_coal import controlled_rows, gender_of
 
 SETS = 10
 """Rates are multiples of a tenth."""
@@ -20,12 +20,8 @@ def released_dev(language: str, rate: float) -> list[Example]:
 def released_labels(language: str, rate: float) -> Labels:
     """The label of each word with each gender at that rate, as in the released dev set."""
     genders = words_and_captions(language)["genders"]
-    return {
-        (row["occ_word"], gender): row["label"]
-        for row in controlled_rows(language, _dev(rate))
-        for gender, name in genders.items()
-        if row["sentence1"].replace(row["occ_word"], name) == row["sentence2"]
-    }
+    rows = controlled_rows(language, _dev(rate))
+    return {(row["occ_word"], gender_of(row, row["occ_word"], genders)): row["label"] for row in rows}
 
 
 def released_train(language: str, rate: float) -> list[Example]:

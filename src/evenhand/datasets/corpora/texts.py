@@ -171,17 +171,13 @@ def read_file(path: Path, source: str, columns: Sequence[str] = (), lines: bool 
         raise BadInput(f"'{path}' is plain text, which has no columns. Leave out `column`.")
     check_text(path)
     texts = read_plain(path, lines=lines)
-    if source == "mt-gender":
-        yield from (_third(line, source) for line in texts)
-    else:
+    if source != "mt-gender":
         yield from texts if lines else map(unwrapped, texts)
-
-
-def _third(line: str, source: str) -> str:
-    try:
-        return line.split("\t")[2]
-    except IndexError as error:
-        raise BadInput(f"'{source}' cannot be read: a line without a third column, {line[:40]!r}.") from error
+        return
+    for line in texts:
+        if line.count("\t") < 2:
+            raise BadInput(f"'{source}' cannot be read: a line without a third column, {line[:40]!r}.")
+        yield line.split("\t")[2]
 
 
 def reminders(source: str) -> list[str]:

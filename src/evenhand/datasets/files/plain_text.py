@@ -101,7 +101,6 @@ def _cut(file: IO[str]) -> Iterator[str]:
 
 @contextmanager
 def _errors(path: Path) -> Iterator[None]:
-    """Errors of reading a text file as sentences."""
     try:
         yield
     except UnicodeDecodeError as error:

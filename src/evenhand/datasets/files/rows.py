@@ -178,10 +178,8 @@ def read_pairs(file: str | Path, what: str) -> Pairs:
             continue
         fields = [field.strip().lower() for field in line.removeprefix("\ufeff").split("\t")]
         if len(fields) != 2 or not all(fields) or fields[0] == fields[1]:
-            raise BadInput(
-                f"{file}, line {number}: two different {what} are needed, the male one, a tab, and the female one. Got "
-                f"{line[:80]!r}."
-            )
+            wanted = f"two different {what} are needed, the male one, a tab, and the female one"
+            raise BadInput(f"{file}, line {number}: {wanted}. Got {line[:80]!r}.")
         found.append((fields[0], fields[1]))
     if not 1 <= len(found) <= MOST:
         size = f"has {len(found):,} pairs, and may have {MOST:,}" if found else "is empty"
