@@ -86,7 +86,7 @@ def head_and_language(case: Case) -> Iterator[Finding]:
 
 def labels(case: Case) -> Iterator[Finding]:
     """Whether the three labels mean what they are called: plain inferences must not be right in another order."""
-    examples, _, said = _inferred(case, case.language)
+    examples, _, said = _ask_inferences(case, case.language)
     if len(said) <= len(examples) / 2:
         why = f"it reads no plain inferences of '{case.language}'" if examples else "we have no pairs"
         raise LeftOut("labels", why)
@@ -149,7 +149,7 @@ def _own(case: Case) -> tuple[str, ...]:
 
 def _inference(case: Case, language: str) -> Evidence | None:
     """How many plain inferences are right in the best order of the labels; `labels` checks the order."""
-    examples, answers, said = _inferred(case, language)
+    examples, answers, said = _ask_inferences(case, language)
     if not examples:
         return None
     if len(said) <= len(examples) / 2:
@@ -177,7 +177,7 @@ def _unread(language: str, answers: Sequence[Answer], what: str) -> Evidence:
     return Evidence(UNFIT, says, unread=True)
 
 
-def _inferred(case: Case, language: str) -> tuple[Sequence[Example], list[Answer], list[tuple[str, str]]]:
+def _ask_inferences(case: Case, language: str) -> tuple[Sequence[Example], list[Answer], list[tuple[str, str]]]:
     """The plain inferences, the answers, and for each that is a number the right label and the model's."""
     examples = plain_texts.inferences(language)
     answers = case.ask([Entail(e.premise, e.hypothesis) for e in examples])

@@ -45,7 +45,7 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
     """
     given = [{"text": word.strip()} for word in farming.split(",") if word.strip()]
     chosen = [
-        c | ({"professions": given} if c["name"] == FARMING else {}) for c in _thesis(reading) if not _gendered(c)
+        c | ({"professions": given} if c["name"] == FARMING else {}) for c in _thesis(reading) if not _is_gendered(c)
     ]
     return _dataset(
         "tbd",
@@ -53,7 +53,6 @@ def tbd(reading: Reading = "clean", farming: str = "") -> Dataset:
         agree=reading == "clean",
         kinds=professions(),
         about="Professions in sentences of their trade, with a blank for the pronoun.",
-        source=PAPER,
         flaws="" if given else "Farming and fishing is empty: the thesis names no professions for its sentences.",
         options={"reading": reading, "farming": farming},
     )
@@ -66,10 +65,9 @@ def tbd_gendered(reading: Reading = "clean") -> Dataset:
     """
     return _dataset(
         "tbd-gendered",
-        [c for c in _thesis(reading) if _gendered(c)],
+        [c for c in _thesis(reading) if _is_gendered(c)],
         agree=reading == "clean",
         about="Words that call for one gender, with a blank for the pronoun: what a model should go on knowing.",
-        source=PAPER,
         flaws="Not every person who is pregnant is a woman, nor every one with testicles a man.",
         options={"reading": reading},
     )
@@ -96,8 +94,10 @@ def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Datas
         raise BadInput(f"{file}: pronoun templates are in English ('en') alone. Got {data['language']!r}.")
     if not isinstance(data["category"], list):
         raise BadInput(f"{file}: write categories as [[category]], with two brackets.")
-    categories = [_checked(entry, "clean", f"{file}, category {n}") for n, entry in enumerate(data["category"], 1)]
-    gendered = any(_gendered(category) for category in categories)
+    categories = [
+        _read_category(entry, "clean", f"{file}, category {n}") for n, entry in enumerate(data["category"], 1)
+    ]
+    gendered = any(_is_gendered(category) for category in categories)
     words = [p["text"] for c in categories for p in c["professions"] or [{"text": c["name"]}]]
     kinds = own_kinds(file, "profession", data.get("kinds", {}), words, headline="default")
     return _dataset(
@@ -114,20 +114,20 @@ def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Datas
 
 def _thesis(reading: str) -> list[dict[str, Any]]:
     check_choice("reading", reading, "clean", "verbatim")
-    return [_checked(category, reading, "tbd-en.toml") for category in read_toml("tbd-en.toml")["category"]]
+    return [_read_category(category, reading, "tbd-en.toml") for category in read_toml("tbd-en.toml")["category"]]
 
 
 def _other_templates(name: str, templates: list[str], which: str, source: str) -> Dataset:
-    occupations = [{**c, "templates": templates} for c in _thesis("clean") if not _gendered(c)]
+    occupations = [{**c, "templates": templates} for c in _thesis("clean") if not _is_gendered(c)]
     about = f"The professions of tbd in {which}, with a blank for the pronoun."
     return _dataset(name, occupations, kinds=professions(), about=about, source=source)
 
 
-def _gendered(category: Mapping[str, Any]) -> bool:
+def _is_gendered(category: Mapping[str, Any]) -> bool:
     return bool(category["gender"] or any(p.get("gender") for p in category["professions"]))
 
 
-def _checked(category: Mapping[str, Any], reading: str, place: str) -> dict[str, Any]:
+def _read_category(category: Mapping[str, Any], reading: str, place: str) -> dict[str, Any]:
     """The category in one reading: its professions as {text, gender}, its templates as texts."""
     if not isinstance(category, dict):
         raise BadInput(f"{place}: a category is a table, [[category]]. Got {category!r}.")
@@ -181,8 +181,9 @@ def _dataset(
     *,
     agree: bool = True,
     kinds: Kinds | None = None,
+    source: str = PAPER,
     licence: str = "word lists and sentences as the thesis prints them",
-    **provenance: Any,
+    **how: Any,
 ) -> Dataset:
     texts = dict.fromkeys(text for category in categories for text in category["templates"])
     numbers = {text: n for n, text in enumerate(texts, start=1)}  # a text that categories share is one cluster
@@ -191,6 +192,7 @@ def _dataset(
         raise BadInput(f"'{name}' has no sentences: give a category professions, or templates without {{profession}}.")
     return Dataset(
         name=name,
+        source=source,
         licence=licence,
         items=items,
         by=("category", "better" if kinds else "calls_for"),
@@ -199,7 +201,7 @@ def _dataset(
         crossed="profession" if kinds else "",
         kinds=kinds,
         table=partial(table, items),
-        **provenance,
+        **how,
     )
 
 

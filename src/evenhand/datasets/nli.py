@@ -78,7 +78,7 @@ def _tagger() -> Any:
 
 def own(file: str, data: dict[str, Any], options: Mapping[str, Any]) -> Dataset:
     """The dataset of a user's file, as parsed; every error names the file."""
-    return _dataset(_checked(file, data), options=options, builder="templates")
+    return _dataset(_valid_spec(file, data), options=options, builder="templates")
 
 
 def words_and_captions(language: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def words_and_captions(language: str) -> dict[str, Any]:
     if language not in LANGUAGES:
         raise UnknownName("language", language, LANGUAGES)
     file = f"nli-{language}.toml"
-    return _checked(file, read_toml(file))
+    return _valid_spec(file, read_toml(file))
 
 
 def set_of(type: str, gender: str) -> str:
@@ -146,7 +146,7 @@ def _table(items: list[NliPair]) -> pd.DataFrame:
     return pd.DataFrame(rows, index=pd.Index([i.id for i in items], name="id"))
 
 
-def _checked(file: str, data: dict[str, Any]) -> dict[str, Any]:
+def _valid_spec(file: str, data: dict[str, Any]) -> dict[str, Any]:
     check_known(file, data, KEYS)
     check_required(file, data, REQUIRED)
     for key in ("genders", "words", "captions"):

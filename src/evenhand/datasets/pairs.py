@@ -114,17 +114,13 @@ def _pairs(path: Path, stereotype: str, counterpart: str, id: str, category: str
                 raise BadInput(f"the id '{name}' occurred before, in line {seen[name]}. Each pair needs its own.")
             seen[name] = line
             groups = {"category": row[category] or "none"} if category in row else {}
-            groups |= {"about": _about(row[about])} if about in row else {}
+            if about in row and (whom := WHOM.get(row[about].strip().lower())):
+                groups["about"] = whom
+            elif about in row:
+                raise BadInput(f"whom the stereotype is about is women or men, or left empty. Got {row[about]!r}.")
             yield Pair(name, row[stereotype], row[counterpart], groups)
         except BadInput as error:
             raise BadInput(f"{path}, line {line}: {error} Look for more with: evenhand datasets lint {path}") from error
-
-
-def _about(given: str) -> str:
-    """women, men, or none for an empty cell."""
-    if (found := WHOM.get(given.strip().lower())) is None:
-        raise BadInput(f"whom the stereotype is about is women or men, or left empty. Got {given!r}.")
-    return found
 
 
 def _check_related(one: str, other: str) -> None:
