@@ -53,7 +53,6 @@ class WorkerPool:
 
     @property
     def share(self) -> int:
-        """The number of workers that a model may have now."""
         return max(1, self.size // max(1, self.models))
 
     def finish(self) -> None:
@@ -62,7 +61,6 @@ class WorkerPool:
             self.models -= 1
 
     def check(self) -> None:
-        """Raise if another model of the same command has stopped it."""
         if self.stopped.is_set():
             raise Stopped("Stopped. Answers so far are kept.")
 
@@ -120,7 +118,6 @@ class RemoteModel:
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint of the workers' model."""
         return str(self._known["fingerprint"])
 
     @property
@@ -130,30 +127,24 @@ class RemoteModel:
 
     @property
     def about(self) -> Mapping[str, object]:
-        """How each worker runs the model, and the number of workers."""
         return {**self._known["about"], "workers": self._pool.size}
 
     def plan(self, questions: Sequence[Question]) -> Plan:
-        """The batches that answer these questions, as a worker plans them."""
         return cast("Plan", self.ask(methodcaller("plan", tuple(questions))))
 
     def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of tokens."""
         return cast("list[int]", self.ask(methodcaller("count_tokens", tuple(places))))
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        """One answer for each question, in order."""
         return work_through(self.plan(questions), self.stream)
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
-        """The values of each batch, with its number, in the order in which they finish."""
         jobs = ((number, (worker.run_batch, batch)) for number, batch in batches)
         for number, (values, overflowed) in self._work(jobs):
             self.overflowed += overflowed
             yield number, values
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """The result of `function(model, *arguments)`, called on a worker."""
         ((_, result),) = self._work([(0, (function, *arguments))])
         return result
 
@@ -247,7 +238,6 @@ class RemoteModel:
         )
 
     def _lose(self, by: Any) -> None:
-        """Drop a worker, which will be replaced."""
         if by in self._workers:  # it may have had several batches
             where = self._workers.pop(by)
             ray.kill(by)

@@ -91,7 +91,6 @@ class Remembering:
     def _ask_on(
         self, model: Served, questions: Sequence[Question], answers: dict[int, Answer], store: sqlite3.Connection
     ) -> None:
-        """Ask for the rest, and write answers as they come, several at a time if they come fast."""
         rest = [i for i in range(len(questions)) if i not in answers]
         fresh: list[tuple[int, Answer]] = []
         written, good, unchecked = time.monotonic(), model.good, list[int]()
@@ -170,7 +169,6 @@ class Kept:
         self.fingerprint = fingerprint
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        """The stored answers, in order; an error if any is missing or damaged."""
         if not self.path.is_file():
             raise RunError(f"'{self.path}' does not exist: there are no answers to score again. Run the audit.")
         with opened(self.path, update=False) as store:

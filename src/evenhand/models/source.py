@@ -44,11 +44,9 @@ class ModelSource:
 
     @property
     def name(self) -> str:
-        """The model's name."""
         return self.place.name
 
     def load(self) -> Model:
-        """The model."""
         return self.given if self.given is not None else models.load(self._name, **self.loading)
 
     @property

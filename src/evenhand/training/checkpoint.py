@@ -30,7 +30,6 @@ class Saved:
     schedule: Any
 
     def save(self, losses: Sequence[float]) -> None:
-        """Write the state, whole or not at all."""
         state = {
             "made_of": self.made_of,
             "network": self.network.state_dict(),

@@ -51,7 +51,6 @@ class Accuracy:
 
     @property
     def share(self) -> float:
-        """The share of labels that are right; NaN without a dev set."""
         return self.right / self.n if self.n else math.nan
 
     def __str__(self) -> str:

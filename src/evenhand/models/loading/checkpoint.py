@@ -196,7 +196,6 @@ def _check_tokenizer(found: Found, tokenizer: Any, network: Any) -> None:
 
 
 def _longest(network: Any, tokenizer: Any) -> int:
-    """The highest number of tokens of an input, special tokens included."""
     limits = [int(tokenizer.model_max_length)]
     for name, module in network.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):

@@ -38,7 +38,6 @@ class Found:
 
     @property
     def whole(self) -> str:
-        """What a loadable model consists of, for error messages."""
         if self.file:
             return f"A {GGUF} file must be whole and of a kind that transformers reads."
         return (

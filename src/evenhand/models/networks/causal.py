@@ -45,7 +45,6 @@ class CausalLM(LanguageModel):
 
     @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:
-        """The batches that answer these questions."""
         asked = [sequences.answerable(question, self.words) for question in questions]
         distinct = list({frame(question): question for question in asked}.values())
         texts = (text for question in distinct for text in sequences.texts(question, self.words))

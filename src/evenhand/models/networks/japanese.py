@@ -40,7 +40,6 @@ class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         )
 
     def __call__(self, text: Any, text_pair: Any = None, **options: Any) -> Any:
-        """The tokens of texts, or of pairs of texts."""
         if options.get("return_offsets_mapping"):
             raise UnfitModel(
                 "This model's tokenizer (BertJapaneseTokenizer) does not say which characters a token stands for: it "
@@ -50,7 +49,6 @@ class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]
         return super().__call__(self._words(text), None if text_pair is None else self._words(text_pair), **options)
 
     def save_pretrained(self, folder: Any, **options: Any) -> Any:
-        """Save the original tokenizer."""
         return self._original.save_pretrained(folder, **options)
 
     def _words(self, text: Any) -> Any:

@@ -36,7 +36,6 @@ class MaskedLM(LanguageModel):
 
     @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:
-        """The batches that answer these questions."""
         head = self.next_sentence is not None
         asked = [masking.answerable(question, next_sentence=head) for question in questions]
         distinct = {frame(question): question for question in asked}.values()

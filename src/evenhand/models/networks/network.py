@@ -67,16 +67,13 @@ class NetworkModel(ABC):
 
     @property
     def pad(self) -> int:
-        """The token that fills up an input to the length of the longest."""
         return self.tokenizer.pad_token_id or 0
 
     @property
     def mask(self) -> str:
-        """The mask token; empty where there is none."""
         return self.tokenizer.mask_token or ""
 
     def cast(self, dtype: str) -> Self:
-        """A copy in another precision: float32, bfloat16 or float16."""
         return cast(self, dtype)  # type: ignore[no-any-return]
 
     @abstractmethod
@@ -88,11 +85,9 @@ class NetworkModel(ABC):
         """Run one batch, whatever memory it takes: the values of its cells in a row, on the network's device."""
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        """One answer for each question, in order."""
         return work_through(self.plan(questions), self.stream)
 
     def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of tokens; 0 where the text cannot be represented."""
         found = encode(self.tokenizer, (text for text, _ in places), self.longest)
         return [count(found[text], span) for text, span in places]
 

@@ -37,13 +37,11 @@ class NliModel(NetworkModel):
 
     @uncollected()
     def plan(self, questions: Sequence[Question]) -> Plan:
-        """The batches that answer these questions."""
         pairs = [_answerable(question) for question in questions]
         encoded = encode_pairs(self.tokenizer, pairs, self.longest)
         return Plan([self._reading(encoded[pair]) for pair in pairs], self.limit)
 
     def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
-        """For each text and span, the number of tokens; 0 where the text cannot be represented."""
         if not isinstance(self.tokenizer, JapaneseTokenizer):
             return super().count_tokens(places)
         # It does not know where a token is: all that can be told is whether there are tokens for the text.

@@ -45,7 +45,6 @@ class Masked:
         self._compared: dict[Hashable, Reading] = {}
 
     def reading(self, question: Fill | Likelihood | Follows) -> Reading:
-        """The question as reads, or a note saying why it has no answer."""
         if isinstance(question, Follows):
             pair = self.pairs[question.first, question.second]
             cells = (0, 2 * self.size), (0, 2 * self.size + 1)

@@ -65,7 +65,6 @@ class Batch:
 
     @cached_property
     def key(self) -> str:
-        """A hash of the batch's content."""
         return hashlib.sha256(repr((self.inputs, self.cells)).encode()).hexdigest()
 
     def places(self) -> tuple[Numbers, Numbers, Numbers]:
@@ -77,12 +76,10 @@ class Batch:
         return np.stack(np.divmod(places, length), axis=1), which, tokens
 
     def only(self, rows: Iterable[int]) -> "Batch":
-        """A batch of only these rows."""
         chosen = list(rows)
         return Batch(tuple(self.inputs[row] for row in chosen), tuple(self.cells[row] for row in chosen))
 
     def halves(self) -> tuple["Batch", "Batch"]:
-        """Two batches with the same work."""
         half = len(self.inputs) // 2
         return self.only(range(half)), self.only(range(half, len(self.inputs)))
 

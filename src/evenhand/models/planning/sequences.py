@@ -115,7 +115,6 @@ class Sequences:
         self._compared: dict[Hashable, Asking] = {}
 
     def asking(self, question: Question) -> Asking:
-        """The question as sequences, or a note saying why it has no answer."""
         if not isinstance(question, Fill):
             return self._asking(question)
         together = frame(question)

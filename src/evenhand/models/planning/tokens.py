@@ -40,7 +40,6 @@ class TokenizedText:
     """Why nothing can be asked about the text; empty where it can."""
 
     def checked(self) -> Self:
-        """The same, or an error where nothing can be asked about the text."""
         if self.note:
             raise Unanswerable(self.note)
         return self
@@ -71,14 +70,12 @@ class TokenizedText:
         return list(range(first, found[-1] + 1))
 
     def holding(self, character: int) -> int:
-        """The position of the token that has this character of the text."""
         for position, (start, stop) in self._own.items():
             if start <= character < stop:
                 return position
         raise Unanswerable(STRADDLES)
 
     def outside(self, spans: Iterable[Span]) -> list[int]:
-        """The positions of the text's own tokens that are in none of the spans."""
         inside = {position for span in spans for position in self.inside(span)}
         found = [position for position in self.positions if position not in inside]
         if not found:

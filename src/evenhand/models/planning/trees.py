@@ -77,6 +77,5 @@ def seen(parents: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _shared(one: Ids, other: Ids) -> int:
-    """The number of tokens that the two have in common at the beginning."""
     different = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     return next(different, min(len(one), len(other)))

@@ -63,7 +63,6 @@ class Ability:
 
     @property
     def kind(self) -> Kind:
-        """What it gives: a, whole texts; b, next tokens; c, text only."""
         return "a" if self.whole else "b" if self.next or self.chat_next else "c"
 
 

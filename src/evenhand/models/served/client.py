@@ -51,7 +51,6 @@ class Refused:
 
     @property
     def too_long(self) -> bool:
-        """Whether the prompt has more tokens than the model takes."""
         return self.status == 413 or (self.status in (400, 422) and any(word in self.says.lower() for word in LONG))
 
 
@@ -77,7 +76,6 @@ class Client:
         self._reached = False
 
     def one(self, request: Request) -> Reply:
-        """The reply to one request."""
         ((_, reply),) = self.all([request])
         return reply
 
@@ -201,7 +199,6 @@ class Client:
         return " ".join(self.address.redacted(text).split())[:QUOTED]
 
     def no_model(self, says: str) -> ModelNotFound:
-        """The error for a model that the server does not have."""
         return ModelNotFound(f"The server at {self.address.base_url} has no model '{self.address.name}'. {says}")
 
 

@@ -136,7 +136,6 @@ class Connection:
         return Response(found.status, phrase, told, read.decode("utf-8", "replace"))
 
     async def close(self) -> None:
-        """Close the connection, if it is open."""
         was, self._open = self._open, None
         if was is not None:
             await was.aclose()

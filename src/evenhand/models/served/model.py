@@ -64,7 +64,6 @@ class ServedModel:
 
     @property
     def about(self) -> dict[str, object]:
-        """Where it is, what it gives, and how far two askings differ."""
         a = self.ability
         found: dict[str, object] = {
             "source": f"openai:{self.name}",
@@ -81,7 +80,6 @@ class ServedModel:
         return found
 
     def cannot(self, question: Question) -> str:
-        """Why the server cannot be asked this; empty where it can."""
         if isinstance(question, Entail) and not self.words:
             return "NLI questions need three words for their labels, `labels='True,Neither,False'`"
         return asking.cannot(self._asked(question), self.ability)
@@ -93,7 +91,6 @@ class ServedModel:
         return as_choice(question, self.words, "total" if self.ability.whole else "letters")
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        """One answer for each question, in order."""
         found = dict(self.answers(questions))
         return [found[number] for number in range(len(questions))]
 
@@ -144,7 +141,6 @@ class ServedModel:
             self._check_reference()
 
     def _check_reference(self) -> None:
-        """Raise if the reference is answered in another way than at the start."""
         for question, before in self.reference.items():
             now = Answer(tuple(asked(self.client, question, self.ability)))
             if not (far := apart(before, now)) <= self.tolerance:
