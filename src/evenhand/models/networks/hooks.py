@@ -10,37 +10,23 @@ Pick = Callable[[Tensor], Tensor]
 """Takes the asked positions out of a tensor (batch, length, width)."""
 
 
-class _Hooks:
-    """A network whose last layer sees only picked positions after its attention, in BERT and similar models."""
+class Picking:
+    """Hooks that keep only the picked positions from where a network treats each by itself.
 
-    def __init__(self, network: Any) -> None:
+    In BERT and similar models, what follows attention in the last layer never sees the others: an eighth of the work of
+    six layers, where one position of an input is asked about. With `before_head`, the head never sees them, whatever
+    the architecture.
+    """
+
+    def __init__(self, network: Any, *, before_head: bool) -> None:
         self.network = network
         # The hooks hold this list, not the object: a cycle would keep a dropped model in memory.
         self._asked: list[Pick] = []
         self._early = None
         if (after_attention := _after_last_attention(network.base_model)) is not None:
             self._early = after_attention.register_forward_pre_hook(partial(_pick_early, self._asked))
-
-    def _run(self, pick: Pick, network: Any, inputs: dict[str, Tensor]) -> Tensor:
-        self._asked.append(pick)
-        try:
-            logits: Tensor = (network or self.network)(**inputs).logits
-        finally:
-            self._asked.clear()
-        return logits
-
-
-class Picking(_Hooks):
-    """Hooks that keep only the asked positions, as one sequence, from where a network treats each by itself.
-
-    `logits(rows, positions, **inputs)` then gives (places, vocabulary) from (batch, length, width). The head never sees
-    the other positions. In BERT and similar models, neither does what follows attention in the last layer: an eighth of
-    the work of six layers, where one position of an input is asked about.
-    """
-
-    def __init__(self, network: Any) -> None:
-        super().__init__(network)
-        network.base_model.register_forward_hook(partial(_pick, self._asked))
+        if before_head:
+            network.base_model.register_forward_hook(partial(_pick, self._asked))
 
     def late(self) -> bool:
         """Pick only between body and head from now on; False where that was so already."""
@@ -50,17 +36,14 @@ class Picking(_Hooks):
         self._early = None
         return True
 
-    def logits(self, rows: Tensor, positions: Tensor, network: Any = None, **inputs: Tensor) -> Tensor:
-        """The head's output at these places; `network` is the wrapper around our network, if there is one."""
-        return self._run(lambda each: each[rows, positions].unsqueeze(0), network, inputs)[0]  # (places, vocabulary)
-
-
-class FirstPosition(_Hooks):
-    """The same for a classifier that reads the first position of an input, as BERT does."""
-
-    def logits(self, **inputs: Tensor) -> Tensor:
-        """The classifier's output, (batch, labels)."""
-        return self._run(lambda each: each[:, :1], None, inputs)
+    def logits(self, pick: Pick, network: Any = None, **inputs: Any) -> Tensor:
+        """The head's output at the picked positions; `network` is the wrapper around our network, if there is one."""
+        self._asked.append(pick)
+        try:
+            logits: Tensor = (network or self.network)(**inputs).logits
+        finally:
+            self._asked.clear()
+        return logits
 
 
 def _after_last_attention(body: Any) -> Any:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from evenhand.core.questions import Follows, Question, Span, frame
 from evenhand.errors import UnfitModel
-from evenhand.models.networks.network import LanguageModel, log_probabilities, on_device, padded
+from evenhand.models.networks.network import LanguageModel, label_cells, log_probabilities, on_device, padded
 from evenhand.models.planning import masking
 from evenhand.models.planning.plan import Batch, Plan
 from evenhand.models.planning.running import uncollected
@@ -113,21 +113,14 @@ class MaskedLM(LanguageModel):
     @torch.inference_mode()
     def _following(self, batch: Batch) -> Tensor:
         """What the next-sentence head says of each input; it reads the first position."""
-        device = self.network.device
-        joined, attention = padded(batch.inputs, self.pad)
-        types, ids = np.divmod(joined, self._size)
-        named = {"input_ids": ids, "attention_mask": attention, "token_type_ids": types}
-        inputs = {name: on_device(array, device) for name, array in named.items()}
-        rows = torch.arange(len(ids), device=device)
+        rows = torch.arange(len(batch.inputs), device=self.network.device)
 
         def network(**inputs: Tensor) -> SimpleNamespace:
             hidden = self.network.base_model(**inputs)[0].float()
             return SimpleNamespace(logits=self.next_sentence(hidden))
 
-        logps = self.logits(rows, torch.zeros_like(rows), network, **inputs).log_softmax(dim=-1)  # (inputs, 2)
-        wanted = [(row, label - 2 * self._size) for row, cells in enumerate(batch.cells) for _, label in cells]
-        which, labels = on_device(np.array(wanted), device).unbind(dim=1)
-        return logps[which, labels]
+        logits = self.logits(rows, torch.zeros_like(rows), network, **self._pair_inputs(batch.inputs))
+        return label_cells(batch, logits.log_softmax(dim=-1), first=2 * self._size)  # (inputs, 2)
 
     def _try_out(self) -> None:
         mask = self.tokenizer.mask_token_id

@@ -32,8 +32,8 @@ class NetworkModel(ABC):
 
     kind: ClassVar[str]
     """What an audit runs on it, a key of suites.ALL."""
-    hooks: ClassVar[type[Any]]
-    """What makes the network compute only the asked positions."""
+    picks_before_head: ClassVar[bool] = False
+    """Whether the head is to see the asked positions only: see `Picking`."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class NetworkModel(ABC):
         """Number of inputs that overflowed in half precision and were computed in float32."""
         self._too_large = math.inf  # tokens of the smallest batch that ran out of memory
         self._size = network.get_input_embeddings().weight.shape[0]
-        self._picking = self.hooks(network)
+        self._picking = Picking(network, before_head=self.picks_before_head)
         self._picks = False
         self._try_out()
 
@@ -90,6 +90,13 @@ class NetworkModel(ABC):
     def count_tokens(self, places: Sequence[tuple[str, Span]]) -> list[int]:
         found = encode(self.tokenizer, (text for text, _ in places), self.longest)
         return [count(found[text], span) for text, span in places]
+
+    def _pair_inputs(self, inputs: Sequence[Ids], *, typed: bool = True) -> dict[str, Tensor]:
+        """What the network takes for pairs of texts, whose tokens are `token + type * size`."""
+        joined, attention = padded(inputs, self.pad)
+        types, ids = np.divmod(joined, self._size)
+        arrays = {"input_ids": ids, "attention_mask": attention} | ({"token_type_ids": types} if typed else {})
+        return {name: on_device(array, self.network.device) for name, array in arrays.items()}
 
     def stream(self, batches: Iterable[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
         """The values of each batch, in order; a GPU works on the next batch while the values of the last are read."""
@@ -226,13 +233,12 @@ def on_device(array: NDArray[Any], device: torch.device) -> Tensor:
 class LanguageModel(NetworkModel):
     """A language model: its cells are tokens at places of an input, and their values log-probabilities."""
 
-    hooks = Picking
+    picks_before_head = True
 
     def logits(self, rows: Tensor, positions: Tensor, network: Any = None, **inputs: Any) -> Tensor:
         """The network's output at these places, (places, vocabulary); `network` is the wrapper around it, if any."""
         if self._picks:
-            picked: Tensor = self._picking.logits(rows, positions, network, **inputs)
-            return picked
+            return self._picking.logits(lambda each: each[rows, positions].unsqueeze(0), network, **inputs)[0]
         logits: Tensor = (network or self.network)(**inputs).logits[rows, positions]
         return logits
 
@@ -244,6 +250,13 @@ class LanguageModel(NetworkModel):
         ids, attention = padded(batch.inputs, self.pad)
         places, which, tokens = batch.places()
         return log_probabilities(self._logits(ids, attention, places), which, tokens)
+
+
+def label_cells(batch: Batch, logps: Tensor, first: int = 0) -> Tensor:
+    """The log-probabilities of the labels that a batch asks for, of (inputs, labels); label 0 is the token `first`."""
+    wanted = [(row, label - first) for row, cells in enumerate(batch.cells) for _, label in cells]
+    rows, labels = on_device(np.array(wanted), logps.device).unbind(dim=1)
+    return logps[rows, labels]
 
 
 def log_probabilities(logits: Tensor, which: NDArray[np.int64], tokens: NDArray[np.int64]) -> Tensor:

@@ -4,16 +4,13 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from evenhand.core.questions import Entail, Question, Span
 from evenhand.errors import UnfitModel
-from evenhand.models.networks.hooks import FirstPosition
 from evenhand.models.networks.japanese import JapaneseTokenizer
-from evenhand.models.networks.network import NetworkModel, on_device, padded
+from evenhand.models.networks.network import NetworkModel, label_cells
 from evenhand.models.planning.plan import Batch, Ids, Plan, Read, Reading
 from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.tokens import TokenizedPair, encode_pairs
@@ -28,7 +25,6 @@ class NliModel(NetworkModel):
     """
 
     kind: ClassVar[str] = "nli"
-    hooks = FirstPosition
 
     def __init__(self, network: Any, tokenizer: Any, *, order: tuple[int, int, int], **known: Any) -> None:
         self.order = order
@@ -55,20 +51,15 @@ class NliModel(NetworkModel):
         return Reading((Read(ids, tuple((0, label) for label in self.order)),))
 
     def _cells(self, batch: Batch) -> Tensor:
-        wanted = [(row, label) for row, cells in enumerate(batch.cells) for _, label in cells]
-        logps = self._logps(batch.inputs)
-        rows, labels = on_device(np.array(wanted), logps.device).unbind(dim=1)
-        return logps[rows, labels]
+        return label_cells(batch, self._logps(batch.inputs))
 
     @torch.inference_mode()
     def _logps(self, inputs: Sequence[Ids]) -> Tensor:
-        joined, attention = padded(inputs, self.pad)
-        types, ids = np.divmod(joined, self._size)
-        named: dict[str, NDArray[np.int64]] = {"input_ids": ids, "attention_mask": attention}
-        if self._types > 1:
-            named["token_type_ids"] = types
-        there = {name: on_device(array, self.network.device) for name, array in named.items()}
-        logits: Tensor = self._picking.logits(**there) if self._picks else self.network(**there).logits
+        there = self._pair_inputs(inputs, typed=self._types > 1)
+        if self._picks:
+            logits = self._picking.logits(lambda each: each[:, :1], **there)  # where a classifier as BERT's reads
+        else:
+            logits = self.network(**there).logits
         return logits.float().log_softmax(dim=-1)  # (inputs, labels)
 
     def _try_out(self) -> None:
