@@ -13,8 +13,7 @@ from torch import Tensor
 from evenhand.core.questions import Question, frame
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.network import LanguageModel, on_device, padded
-from evenhand.models.planning import chat, sequences
-from evenhand.models.planning.chat import template
+from evenhand.models.planning import sequences
 from evenhand.models.planning.plan import Ids, Plan, Reading
 from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.sequences import Asking, Words
@@ -40,7 +39,7 @@ class CausalLM(LanguageModel):
         self.words = words
         self._nodes = 0
         super().__init__(network, tokenizer, **known)
-        self.fingerprint = sequences.fingerprint(self.fingerprint, words, template(tokenizer))
+        self.fingerprint = sequences.fingerprint(self.fingerprint, words, sequences.template(tokenizer))
         self.about = {**self.about, "start": tokenizer.convert_ids_to_tokens(start)}
 
     @uncollected()
@@ -49,7 +48,7 @@ class CausalLM(LanguageModel):
         distinct = list({frame(question): question for question in asked}.values())
         texts = (text for question in distinct for text in sequences.texts(question, self.words))
         tokenized = encode(self.tokenizer, texts, 2**31)  # whose length is without the start
-        replies = chat.replies(self.name, self.tokenizer, distinct)
+        replies = sequences.replies(self.name, self.tokenizer, distinct)
         asking = sequences.Sequences(tokenized, self.start, self.longest, self.words, replies).asking
         return Plan(list(self._readings([asking(question) for question in asked])), self.limit)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from evenhand.core.questions import Choose, Entail, Fill, Follows, Likelihood, Question, Span, frame
 from evenhand.errors import BadInput, UnfitModel
@@ -27,6 +28,7 @@ def answerable(question: Question, *, next_sentence: bool = False) -> Fill | Lik
     )
 
 
+@dataclass
 class Masked:
     """Turns questions into reads of masked inputs; `mask` is the id of the mask token.
 
@@ -35,14 +37,11 @@ class Masked:
     `2 * size` on: it follows, it does not.
     """
 
-    def __init__(
-        self, tokenized: Mapping[str, TokenizedText], pairs: Mapping[Pair, TokenizedPair], mask: int, size: int
-    ) -> None:
-        self.tokenized = tokenized
-        self.pairs = pairs
-        self.mask = mask
-        self.size = size
-        self._compared: dict[Hashable, Reading] = {}
+    tokenized: Mapping[str, TokenizedText]
+    pairs: Mapping[Pair, TokenizedPair]
+    mask: int
+    size: int
+    _compared: dict[Hashable, Reading] = field(default_factory=dict)
 
     def reading(self, question: Fill | Likelihood | Follows) -> Reading:
         if isinstance(question, Follows):

@@ -1,15 +1,16 @@
-"""From a question to sequences of tokens, and which of the tokens count."""
+"""From a question to sequences of tokens, in a chat template if it is asked for, and which of the tokens count."""
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
 
 from evenhand.core.questions import By, Choose, Entail, Fill, Follows, Likelihood, Question, Span, frame
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning import tokens
 from evenhand.models.planning.plan import Ids, normalised
-from evenhand.models.planning.tokens import NO_OTHER, TOO_LONG, TokenizedText, Unanswerable
+from evenhand.models.planning.tokens import NO_OTHER, TOO_LONG, TokenizedText, Unanswerable, encode
 
 READING = 1  # raised whenever the same question becomes other sequences: cached answers are then asked for again
 BEFORE_BLANK = "attribute before the blank"
@@ -87,32 +88,58 @@ def answerable(question: Question, words: Words | None) -> Question:
 
 def texts(question: Question, words: Words | None) -> list[str]:
     """The texts a tokenizer must see before the question can be read."""
-    if not isinstance(question, Entail):
-        return tokens.texts(question)
-    prompt = PROMPT.format(*words or (), premise=question.premise, hypothesis=question.hypothesis)
-    return [f"{prompt} {word}" for word in words or ()]
+    return tokens.texts(as_choice(question, words, "total") if isinstance(question, Entail) and words else question)
 
 
+def template(tokenizer: Any) -> str | None:
+    """The tokenizer's chat template; None where it has none. Of several, the default one."""
+    found = getattr(tokenizer, "chat_template", None)
+    return found.get("default") if isinstance(found, dict) else found
+
+
+def messages(question: Choose) -> list[dict[str, str]]:
+    """The turns before the reply: the system prompt, if there is one, and the user's."""
+    before = [{"role": "system", "content": question.system}] if question.system else []
+    return [*before, {"role": "user", "content": question.text}]
+
+
+Replies = Mapping[Choose, Sequence[tuple[TokenizedText, int]]]
+
+
+def replies(model: str, tokenizer: Any, questions: Iterable[Question]) -> Replies:
+    """For each `Choose` with `chat`, each option behind the template, as tokens, and the character where it starts."""
+    asked = [question for question in questions if isinstance(question, Choose) and question.chat]
+    if not asked:
+        return {}
+    if not template(tokenizer):
+        raise UnfitModel(f"The tokenizer of '{model}' has no chat template. Leave out `chat`: a plain prompt.")
+    try:
+        before = {
+            question: str(tokenizer.apply_chat_template(messages(question), tokenize=False, add_generation_prompt=True))
+            for question in asked
+        }
+    except Exception as error:  # templates are programs, and raise what they like
+        raise UnfitModel(
+            f"The chat template of '{model}' refuses the prompt: {error}. Some take no `system` prompt."
+        ) from error
+    whole = {question: [before[question] + option for option in question.continuations] for question in asked}
+    found = encode(tokenizer, chain(*whole.values()), 2**31, templated=True)
+    return {question: [(found[text], len(before[question])) for text in whole[question]] for question in asked}
+
+
+@dataclass
 class Sequences:
     """Turns questions into sequences, each of which begins with the token `start`, or as the chat template does.
 
     `replies` has, for each `Choose` in a chat template, its options behind the template, and where they start.
     """
 
-    def __init__(
-        self,
-        tokenized: Mapping[str, TokenizedText],
-        start: int,
-        longest: int,
-        words: Words | None,
-        replies: Mapping[Choose, Sequence[tuple[TokenizedText, int]]],
-    ) -> None:
-        self.tokenized = tokenized
-        self.replies = replies
-        self.start = start
-        self.longest = longest
-        self.words = words
-        self._compared: dict[Hashable, Asking] = {}
+    tokenized: Mapping[str, TokenizedText]
+    start: int
+    longest: int
+    words: Words | None
+    replies: Replies
+    _compared: dict[Hashable, Asking] = field(default_factory=dict)
 
     def asking(self, question: Question) -> Asking:
         if not isinstance(question, Fill):

@@ -11,10 +11,10 @@ import numpy as np
 
 from evenhand.core.questions import LETTERS, Answer, Choose, Fill, Likelihood, Question, Span, fault
 from evenhand.errors import ModelError
-from evenhand.models.planning.chat import messages
 from evenhand.models.planning.plan import normalised
-from evenhand.models.planning.sequences import BEFORE_BLANK
+from evenhand.models.planning.sequences import BEFORE_BLANK, messages
 from evenhand.models.planning.tokens import TOO_LONG, TokenizedText, Unanswerable
+from evenhand.models.planning.tokens import texts as plain_texts
 from evenhand.models.served import replies
 from evenhand.models.served.client import Refused, Reply, Request
 from evenhand.models.served.replies import Token
@@ -89,11 +89,8 @@ def cannot(question: Question, ability: Ability) -> str:
 
 def texts(question: Question) -> list[str]:
     """The plain texts whose tokens a question is about, where whole texts can be asked."""
-    if isinstance(question, Likelihood):
-        return [question.text]
-    if isinstance(question, Choose):
-        return [question.text + option for option in question.continuations]
-    assert isinstance(question, Fill)
+    if not isinstance(question, Fill):
+        return plain_texts(question)
     found = []
     for candidate in question.among:
         text, blank, hidden = question.filled(candidate)
