@@ -13,10 +13,9 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from evenhand.errors import UnfitModel
 from evenhand.models.loading.checkpoint import Checkpoint, read_network, read_tokenizer
-from evenhand.models.loading.files import check_files
+from evenhand.models.loading.files import check_adapter, check_files, check_parts
 from evenhand.models.loading.labels import LABELS, NLI_HEAD, Labels, order
 from evenhand.models.loading.names import ADAPTER, Found, find
-from evenhand.models.loading.parts import check_adapter, check_parts
 from evenhand.models.networks.nli import NliModel
 
 WRAPPED = "base_model.model."  # what an adapter's names of weights begin with
@@ -57,13 +56,8 @@ def read_adapter(found: Found, dtype: torch.dtype, labels: Labels, options: dict
     merged = model.merge_and_unload()
     has_tokenizer = (Path(found.source) / "tokenizer_config.json").is_file()
     tokenizer = read_tokenizer(found.source if has_tokenizer else base.source, options)
-    also = f"{dtype} {_settings(found)}"
+    settings = json.loads((Path(found.source) / ADAPTER).read_text(encoding="utf-8"))
+    settings.pop("base_model_name_or_path")  # wherever that is
+    also = f"{dtype} {json.dumps(settings, sort_keys=True)}"
     made = partial(NliModel, order=outputs)
     return Checkpoint(found, merged.to(dtype), tokenizer, weights | added, made, outputs, also)
-
-
-def _settings(found: Found) -> str:
-    """The adapter's configuration, without the place of its base."""
-    settings = json.loads((Path(found.source) / ADAPTER).read_text(encoding="utf-8"))
-    settings.pop("base_model_name_or_path")
-    return json.dumps(settings, sort_keys=True)

@@ -1,11 +1,13 @@
-"""Check the files of a model's folder before any library reads them."""
+"""Check a checkpoint: its files before any library reads them, then whether it has the same parts as its network.
+
+Weights that are missing would be random, others would be dropped.
+"""
 
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from math import prod
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,7 +17,7 @@ from safetensors import safe_open
 from transformers.utils import cached_file
 
 from evenhand.core.files import LARGEST, read_parsed
-from evenhand.errors import ModelError
+from evenhand.errors import ModelError, UnfitModel
 from evenhand.models.loading.names import ADAPTER, Found
 
 WEIGHTS = (".bin", ".gguf", ".h5", ".msgpack", ".pt", ".pth", ".safetensors")
@@ -43,15 +45,28 @@ def check_files(found: Found, options: Mapping[str, Any] | None = None) -> None:
         if path.is_file() and path.suffix not in WEIGHTS and path.stat().st_size > LARGEST:
             _fail(found, f"{path.name} has {path.stat().st_size:,} bytes, and {LARGEST:,} are allowed")
 
+    how = {key: value for key, value in (options or {}).items() if key in ("revision", "local_files_only")}
+
     def read(name: str) -> dict[str, Any]:
-        return _read(found, name, _on_hub(found, name, options or {}) if found.on_hub else folder / name)
+        """The contents of a JSON file, none where there is none; on the Hub, it is downloaded if need be."""
+        path = cached_file(found.source, name, **QUIETLY, **how) if found.on_hub else folder / name
+        if path is None or not Path(path).exists():
+            return {}
+        try:
+            data: Any = read_parsed(Path(path), json.loads)
+        except (OSError, ValueError) as error:
+            _fail(found, f"{name} cannot be read: {error}")
+        if not isinstance(data, dict):
+            _fail(found, f"{name} must hold a JSON object. Got {str(data)[:40]!r}")
+        return dict(data)
 
     for index in INDEXES if found.on_hub else sorted(path.name for path in folder.glob("*.index.json")):
         for name in set(map(str, (read(index).get("weight_map") or {}).values())):
             if Path(name).is_absolute() or ".." in Path(name).parts:
                 _fail(found, f"{index} names weights outside the folder: {name!r}")
-    _check_sizes(found, read("config.json"))
-    architectures = read("config.json").get("architectures")
+    config = read("config.json")
+    _check_sizes(found, config)
+    architectures = config.get("architectures")
     if not isinstance(architectures or [], list) or not all(isinstance(name, str) for name in architectures or []):
         _fail(found, f"architectures in config.json must be a list of names. Got {architectures!r}")
     longest = read("tokenizer_config.json").get("model_max_length")
@@ -72,26 +87,6 @@ def _check_sizes(found: Found, config: Mapping[str, Any]) -> None:
             most = next((limit for kind, limit in limits.items() if kind.fullmatch(name)), math.inf)
             if isinstance(value, int | float) and value > most:
                 _fail(found, f"{name} in config.json is {value:,}, and its weights are for {most:,} at most")
-
-
-def _on_hub(found: Found, name: str, options: Mapping[str, Any]) -> Path | None:
-    """The file of a Hub model in the local cache, downloaded if need be; None where there is none."""
-    how = {key: options[key] for key in ("revision", "local_files_only") if key in options}
-    file = cached_file(found.source, name, **QUIETLY, **how)
-    return Path(file) if file else None
-
-
-def _read(found: Found, name: str, path: Path | None) -> dict[str, Any]:
-    """The contents of a JSON file, none where there is none; it must be an object."""
-    if path is None or not path.exists():
-        return {}
-    try:
-        data: Any = read_parsed(path, json.loads)
-    except (OSError, ValueError) as error:
-        _fail(found, f"{name} cannot be read: {error}")
-    if not isinstance(data, dict):
-        _fail(found, f"{name} must hold a JSON object. Got {str(data)[:40]!r}")
-    return dict(data)
 
 
 def _fail(found: Found, what: str) -> NoReturn:
@@ -132,5 +127,75 @@ def tensors(found: Found) -> list[int]:
     sizes = list[int]()
     for path in sorted(folder.glob("model*.safetensors")) or sorted(folder.glob("*.safetensors")):
         with safe_open(path, "pt") as file:
-            sizes += [prod(file.get_slice(name).get_shape()) for name in list(file.keys())]
+            sizes += [math.prod(file.get_slice(name).get_shape()) for name in list(file.keys())]
     return sizes
+
+
+IN_LAYER = re.compile(r"\.\d+\.")
+CONSTANTS = ("position_ids", "token_type_ids", "masked_bias", "inv_freq", "causal_mask", "version")
+"""What older releases of transformers saved besides weights, and newer ones compute."""
+
+
+def check_parts(
+    found: Found,
+    network: Any,
+    missing: Iterable[str],
+    unused: Iterable[str],
+    head: str,
+    how: str,
+    architecture: str = "it",
+) -> None:
+    """Refuse a checkpoint that lacks weights of the network, or has weights of its body that the network has not.
+
+    `missing` and `unused` are transformers' lists. Weights of other heads and of a pooler, which stand beside what
+    the answers come from, may be unused. `how` says how a checkpoint with the `head` was made.
+    """
+    missing = sorted(missing)
+    if any(IN_LAYER.search(name) for name in missing):
+        raise UnfitModel(
+            f"The weights of '{found.name}' lack {len(missing)} tensors that its config.json asks for: "
+            f"{_some(missing)}. They would be random. Correct config.json (num_hidden_layers, for example), or copy "
+            "the weights again.",
+            check="weights",
+        )
+    if missing:
+        raise UnfitModel(
+            f"Model '{found.name}' has no trained {head}: {architecture} lacks {_some(missing)}, which would be "
+            f"random. Its numbers would mean nothing. Use a checkpoint that was {how}.",
+            check="head",
+        )
+    if dropped := sorted(_of_body(network, unused)):
+        raise UnfitModel(
+            f"{len(dropped)} tensors in the weights of '{found.name}' have no place in the network that its "
+            f"config.json describes, and would be dropped: {_some(dropped)}. Correct config.json (num_hidden_layers, "
+            "for example); if a smaller network is meant, save that one with save_pretrained.",
+            check="weights",
+        )
+
+
+def check_adapter(found: Found, missing: Iterable[str], unused: Iterable[str]) -> None:
+    """Refuse an adapter without some of the tensors that its configuration asks for, or with others."""
+    for names, what in ((missing, "are not in its file"), (unused, "have no place in its base")):
+        if lost := sorted(names):
+            raise UnfitModel(
+                f"{len(lost)} tensors of the adapter '{found.name}' {what}: {_some(lost)}. It would be half an "
+                "adapter. Copy it again, with the adapter_config.json and the base model that it was trained with.",
+                check="weights",
+            )
+
+
+def _of_body(network: Any, unused: Iterable[str]) -> Iterator[str]:
+    """The weights that would stand in a part of the body that the network has."""
+    body, prefix = network.base_model, f"{network.base_model_prefix}."
+    parts, constants = dict(body.named_children()), dict(body.named_buffers())
+    for name in unused:
+        inside = name.removeprefix(prefix)
+        if inside in constants or name.rpartition(".")[2] in CONSTANTS:
+            continue
+        # A network that does not set its body apart has its heads among the parts: only layers are told from them.
+        if inside.partition(".")[0] in parts and (body is not network or IN_LAYER.search(name)):
+            yield name
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -19,10 +19,9 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, 
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.loading import checkpoint
 from evenhand.models.loading.checkpoint import DTYPES, Checkpoint, read_network, read_tokenizer
-from evenhand.models.loading.files import check_memory
+from evenhand.models.loading.files import check_memory, check_parts
 from evenhand.models.loading.labels import NLI_HEAD, Labels, order
 from evenhand.models.loading.names import Found, is_adapter, is_classifier, names_causal
-from evenhand.models.loading.parts import check_parts
 from evenhand.models.networks import japanese
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.networks.japanese import JapaneseTokenizer

@@ -17,7 +17,7 @@ from evenhand.models.served import asking, replies
 from evenhand.models.served.asking import KINDS, UNCLEAR
 from evenhand.models.served.client import Client, Reply, Request
 from evenhand.models.served.connection import Address
-from evenhand.models.served.probe import CLOSE, asked, probe
+from evenhand.models.served.probe import CLOSE, Probe, asked
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class ServedModel:
             raise BadInput(f"`samples` must be a whole number from 1. Got {samples!r}.")
         self.words = label_words(labels)
         self.client = Client(address, concurrency=concurrency, patience=patience)
-        self.probed = probe(self.client, samples)
+        self.probed = Probe(self.client, samples)
         self.ability = self.probed.ability
         self.name = address.name
         self.reference: Mapping[Question, Answer] = self.probed.reference

@@ -1,8 +1,8 @@
 """What a server can be asked, found out by a few requests; a server whose numbers would mean nothing is refused."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from evenhand.core.questions import Answer, Choose, Likelihood, Question, Span
@@ -31,63 +31,33 @@ FAR = 0.5
 """Nats beyond which two askings of one question agree so little that the numbers mean nothing."""
 
 
-@dataclass(frozen=True)
-class Probed:
-    """What the probe found: the model that answers, what it can be asked, remarks, and answers to know it by."""
+class Probe:
+    """A few requests to a server, when it is made: which model answers, what it can be asked, answers to know it by."""
 
-    model: str
-    ability: Ability
-    remarks: tuple[tuple[str, str, str, str], ...]
-    """Check, verdict (fine or careful), what it found, what to do."""
-    disagreement: float
-    """By how many nats two askings of the same differed at most; NaN where only text is given."""
-    reference: Mapping[Question, Answer] = field(default_factory=dict)
-
-
-def probe(client: Client, samples: int) -> Probed:
-    """Ask the server what it can be asked."""
-    return _Probing(client, samples).found()
-
-
-class _Probing:
     def __init__(self, client: Client, samples: int) -> None:
         self.client = client
         self.name = client.address.name
-        self.samples = samples
-        self.answered = ""
+        self.model = ""
+        """The name of the model that answers; empty where the server does not say."""
         self.remarks: list[tuple[str, str, str, str]] = []
-
-    def found(self) -> Probed:
-        self._listed()
-        ability = self._next(Ability(samples=self.samples))
+        """Check, verdict (fine or careful), what it found, what to do."""
+        self._check_listed()
+        ability = self._next(Ability(samples=samples))
         if ability.text:
-            ability = self._started(ability)
-            ability = self._whole(ability)
-        ability = self._chat(ability)
-        if not (ability.text or ability.chat_text):
+            ability = self._whole(self._start_token(ability))
+        self.ability = self._chat(ability)
+        if not (self.ability.text or self.ability.chat_text):
             raise UnfitModel(
-                f"The server at {self.client.address.base_url} answers neither completions nor chats for "
+                f"The server at {client.address.base_url} answers neither completions nor chats for "
                 f"'{self.name}'. Is it a model for embeddings?",
                 check="server",
             )
-        self._remark("server", "fine" if ability.whole else "careful", *self._told(ability))
-        disagreement, reference = self._twice(ability)
-        return Probed(self.answered, ability, tuple(self.remarks), disagreement, reference)
+        self._remark("server", "fine" if self.ability.whole else "careful", *_describe(self.ability))
+        self.disagreement, self.reference = self._ask_twice(self.ability)
+        """By how many nats two askings of the same differed at most, NaN where only text is given; and the answer."""
 
     def _remark(self, check: str, verdict: str, says: str, do: str = "") -> None:
         self.remarks.append((check, verdict, says, do))
-
-    def _told(self, ability: Ability) -> tuple[str, str]:
-        says = f"The server gives {KINDS[ability.kind]}."
-        if ability.kind == "a":
-            return says, ""
-        if ability.kind == "b":
-            most = max(ability.next, ability.chat_next)
-            says += f" It lists the {most} likeliest next tokens, and none of a prompt (echo is ignored or refused)."
-            return says, "Choices can be asked, by letters; sentence pairs and pronouns cannot."
-        half = math.sqrt(asking.Z2 / (self.samples + asking.Z2)) / 2
-        says += f" Each question is asked {self.samples} times: a share of 50 % has Wilson's interval of +-{half:.0%}."
-        return says, "Choices can be asked, by letters; sentence pairs and pronouns cannot. `samples` asks more often."
 
     def _send(self, path: str, **body: object) -> Reply:
         reply = self.client.one(Request.of(path, model=self.name, **body))
@@ -102,11 +72,11 @@ class _Probing:
         """The model that answers must be the one asked for; a dated name of it will do."""
         if model and not (model == self.name or model.startswith(f"{self.name}-") or self.name.endswith(f"/{model}")):
             raise self.client.no_model(f"'{model}' answers in its place: ask for openai:{model}.")
-        if self.answered and model != self.answered:
-            raise ModelError(f"Two models answer to '{self.name}': '{self.answered}' and '{model}'.")
-        self.answered = model
+        if self.model and model != self.model:
+            raise ModelError(f"Two models answer to '{self.name}': '{self.model}' and '{model}'.")
+        self.model = model
 
-    def _listed(self) -> None:
+    def _check_listed(self) -> None:
         """The models that the server lists, if it does; the one asked for must be among them."""
         reply = self.client.one(Request("models"))
         if isinstance(reply, Refused):
@@ -124,18 +94,17 @@ class _Probing:
             reply = self._send("completions", prompt=TEXT, max_tokens=1, temperature=1, logprobs=top)
             if isinstance(reply, Refused):
                 continue
-            listed = [len(token.top) for token in replies.generated(reply)[:1]]
             density = replies.prompt_tokens(reply) / len(TEXT)
-            ability = replace(ability, text=True, next=min(top, *listed) if listed else 0, density=density)
+            ability = replace(ability, text=True, next=min(top, len(replies.likeliest(reply))), density=density)
             self._check_logps(replies.generated(reply))
             break
         else:
             reply = self._send("completions", prompt=TEXT, max_tokens=1, temperature=1)
             ability = replace(ability, text=not isinstance(reply, Refused))
         if ability.next:
-            self._unmoved(ability)
+            self._check_sampling(ability)
         if ability.density:
-            self._uncut(ability)
+            self._check_cuts(ability)
         return ability
 
     def _check_logps(self, tokens: Sequence[Token]) -> None:
@@ -153,7 +122,7 @@ class _Probing:
                 check="numbers",
             )
 
-    def _unmoved(self, ability: Ability) -> None:
+    def _check_sampling(self, ability: Ability) -> None:
         """Whether settings of sampling touch the log-probabilities, which are asked for without any."""
         body = {"prompt": TEXT, "max_tokens": 1, "logprobs": ability.next}
         plain = self._send("completions", temperature=1, **body)
@@ -167,7 +136,7 @@ class _Probing:
                 "They are asked for at temperature 1 and without penalties; see that the server adds none of its own.",
             )  # fmt: skip
 
-    def _uncut(self, ability: Ability) -> None:
+    def _check_cuts(self, ability: Ability) -> None:
         reply = self._send("completions", prompt=LONG, max_tokens=1, temperature=1)
         if isinstance(reply, Refused):
             self._remark("length", "careful", f"A prompt of {len(LONG)} characters is refused: '{reply.says}'.")
@@ -178,7 +147,7 @@ class _Probing:
                 check="length",
             )
 
-    def _started(self, ability: Ability) -> Ability:
+    def _start_token(self, ability: Ability) -> Ability:
         """Whether the server puts a start token before a prompt: a letter is one token by itself."""
 
         def count(text: str) -> int:
@@ -276,13 +245,11 @@ class _Probing:
                 reply = self._send("chat/completions", max_completion_tokens=1, **body)
             if isinstance(reply, Refused):
                 continue
-            tokens = replies.generated(reply)
-            self._check_logps(tokens)
-            found = min(top, len(tokens[0].top)) if tokens else 0
-            return replace(ability, chat_text=True, chat_next=found)
+            self._check_logps(replies.generated(reply))
+            return replace(ability, chat_text=True, chat_next=min(top, len(replies.likeliest(reply))))
         return ability
 
-    def _twice(self, ability: Ability) -> tuple[float, dict[Question, Answer]]:
+    def _ask_twice(self, ability: Ability) -> tuple[float, dict[Question, Answer]]:
         """Questions to know the model by, and how far two askings of them differ."""
         if ability.kind == "c":
             return math.nan, {}
@@ -299,6 +266,23 @@ class _Probing:
         verdict = "fine" if apart <= CLOSE else "careful"
         self._remark("two askings", verdict, f"The same question asked twice: {apart:.2g} nats apart at most.")
         return apart, {question: Answer(tuple(one))}
+
+
+def _describe(ability: Ability) -> tuple[str, str]:
+    """What a server gives, and what to do about it."""
+    says = f"The server gives {KINDS[ability.kind]}."
+    if ability.kind == "a":
+        return says, ""
+    do = "Choices can be asked, by letters; sentence pairs and pronouns cannot."
+    if ability.kind == "b":
+        most = max(ability.next, ability.chat_next)
+        return (
+            f"{says} It lists the {most} likeliest next tokens, and none of a prompt (echo is ignored or refused).",
+            do,
+        )
+    half = math.sqrt(asking.Z2 / (ability.samples + asking.Z2)) / 2
+    says += f" Each question is asked {ability.samples} times: a share of 50 % has Wilson's interval of +-{half:.0%}."
+    return says, f"{do} `samples` asks more often."
 
 
 def asked(client: Client, question: Question, ability: Ability) -> Sequence[float]:
