@@ -60,13 +60,10 @@ def as_evenhand_error(error: Exception) -> Exception:
     cause: Exception = error.cause if isinstance(error, exceptions.RayTaskError) else error
     if isinstance(cause, EvenhandError):
         return cause
-    return stopped(cause) if isinstance(cause, (OSError, exceptions.OutOfDiskError, *LOST)) else error
-
-
-def stopped(error: Exception) -> ClusterError:
-    """The error for work that a machine cannot go on with."""
+    if not isinstance(cause, (OSError, exceptions.OutOfDiskError, *LOST)):
+        return error
     return ClusterError(
-        f"A machine of the cluster cannot go on: {first_line(error)}. Free some space or memory there, and run the "
+        f"A machine of the cluster cannot go on: {first_line(cause)}. Free some space or memory there, and run the "
         "same command again: what is finished is kept."
     )
 

@@ -6,6 +6,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from evenhand.models.planning.running import paced, set_aside
 
 log = logging.getLogger(__name__)
 
+Store = sqlite3.Connection
+Answers = dict[int, Answer]
+"""By index of the question."""
 TABLES = """
 CREATE TABLE IF NOT EXISTS answers (
     fingerprint TEXT, question TEXT, logps BLOB NOT NULL, note TEXT NOT NULL, checksum INTEGER,
@@ -72,14 +76,12 @@ class Remembering:
                     self._keep(store, questions, answers, fresh)
         return [answers[i] for i in range(len(questions))]
 
-    def _work_through(
-        self, model: Planned, questions: Sequence[Question], answers: dict[int, Answer], store: sqlite3.Connection
-    ) -> None:
+    def _work_through(self, model: Planned, questions: Sequence[Question], answers: Answers, store: Store) -> None:
         plan = model.plan(questions)
         needed = sorted({n for i, numbers in enumerate(plan.needs) if i not in answers for n in numbers})
         log.info(f"{len(questions):,} questions, {plan.inputs:,} distinct inputs, {len(needed):,} batches.")
         self._keep(store, questions, answers, plan.unanswerable())
-        finished = {n: values for n in needed if (values := self._finished(store, plan.batches[n])) is not None}
+        finished = {n: values for n in needed if (values := self._kept_values(store, plan.batches[n])) is not None}
         rest = [number for number in needed if number not in finished]
         with set_aside():
             for number, values in chain(finished.items(), paced(plan, rest, model.stream)):
@@ -88,9 +90,7 @@ class Remembering:
         with store:
             store.execute("DELETE FROM batches WHERE fingerprint = ?", (self.fingerprint,))
 
-    def _ask_on(
-        self, model: Served, questions: Sequence[Question], answers: dict[int, Answer], store: sqlite3.Connection
-    ) -> None:
+    def _ask_on(self, model: Served, questions: Sequence[Question], answers: Answers, store: Store) -> None:
         rest = [i for i in range(len(questions)) if i not in answers]
         fresh: list[tuple[int, Answer]] = []
         written, good, unchecked = time.monotonic(), model.good, list[int]()
@@ -112,7 +112,7 @@ class Remembering:
             self._keep(store, questions, answers, fresh)
         self.work += Work(inputs=len(rest), batches=len(rest))
 
-    def _finished(self, store: sqlite3.Connection, batch: Batch) -> Values | None:
+    def _kept_values(self, store: Store, batch: Batch) -> Values | None:
         query = "SELECT logps, checksum FROM batches WHERE fingerprint = ? AND batch = ?"
         blob, checksum = store.execute(query, (self.fingerprint, batch.key)).fetchone() or (b"", None)
         if checksum != _checksum(self.fingerprint, batch.key, blob) or len(blob) != 8 * sum(map(len, batch.cells)):
@@ -122,9 +122,9 @@ class Remembering:
 
     def _keep(
         self,
-        store: sqlite3.Connection,
+        store: Store,
         questions: Sequence[Question],
-        answers: dict[int, Answer],
+        answers: Answers,
         found: Iterable[tuple[int, Answer]],
         batch: Batch | None = None,
         values: Values = (),
@@ -156,17 +156,16 @@ def recognise(path: Path, model: Served) -> None:
                     f"Another model is behind the name '{model.name}' than when '{path.parent}' was begun: the answer "
                     f"to the same question is {far:.2g} nats away. Choose another `name`, or start over: `fresh`."
                 )
-        kept = Remembering(model, path)
-        kept._keep(store, questions, dict(before), enumerate(model.reference.values()))
+        Remembering(model, path)._keep(store, questions, dict(before), enumerate(model.reference.values()))
 
 
+@dataclass(frozen=True)
 class Kept:
     """The stored answers of a run, in place of its model, for scoring again."""
 
-    def __init__(self, path: Path, name: str, fingerprint: str) -> None:
-        self.path = path
-        self.name = name
-        self.fingerprint = fingerprint
+    path: Path
+    name: str
+    fingerprint: str
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         if not self.path.is_file():
@@ -186,13 +185,12 @@ class Kept:
         return [answers[i] for i in range(len(questions))]
 
 
-def recall(store: sqlite3.Connection, fingerprint: str, questions: Sequence[Question]) -> tuple[dict[int, Answer], int]:
-    """The answers that are stored and whole, by index of the question, and how many are damaged."""
+def recall(store: Store, fingerprint: str, questions: Sequence[Question]) -> tuple[Answers, int]:
+    """The answers that are stored and whole, and how many are damaged."""
     of_old = _version(store) < VERSION
-    query = (
-        f"SELECT logps, note, {'NULL' if of_old else 'checksum'} FROM answers WHERE fingerprint = ? AND question = ?"
-    )
-    answers: dict[int, Answer] = {}
+    checksums = "NULL" if of_old else "checksum"
+    query = f"SELECT logps, note, {checksums} FROM answers WHERE fingerprint = ? AND question = ?"
+    answers: Answers = {}
     damaged = 0
     for i, question in enumerate(questions):
         mine = fingerprint, key(question)
@@ -222,7 +220,7 @@ def fingerprints(path: Path) -> set[str]:
 
 
 @contextmanager
-def opened(path: Path, *, update: bool = True) -> Iterator[sqlite3.Connection]:
+def opened(path: Path, *, update: bool = True) -> Iterator[Store]:
     """The file of answers, made if it is not there; errors of SQLite become a `RunError`.
 
     A file of an older version gets its checksums, unless it is only to be read: it may be write-protected.
@@ -243,11 +241,11 @@ def opened(path: Path, *, update: bool = True) -> Iterator[sqlite3.Connection]:
         ) from error
 
 
-def _version(store: sqlite3.Connection) -> int:
+def _version(store: Store) -> int:
     return int(store.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _update(store: sqlite3.Connection) -> None:
+def _update(store: Store) -> None:
     """Give the rows of an older version their checksums."""
     if _version(store) >= VERSION:
         return

@@ -1,7 +1,7 @@
 """What training writes to a folder: checkpoints on the way, a model at the end."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -25,18 +25,12 @@ class Saved:
 
     path: Path
     made_of: str
-    network: Any
-    optimizer: Any
-    schedule: Any
+    parts: Mapping[str, Any]
+    """Network, optimizer and schedule, by name."""
 
     def save(self, losses: Sequence[float]) -> None:
-        state = {
-            "made_of": self.made_of,
-            "network": self.network.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "schedule": self.schedule.state_dict(),
-            "losses": list(losses),
-        }
+        states = {name: part.state_dict() for name, part in self.parts.items()}
+        state = {"made_of": self.made_of, **states, "losses": list(losses)}
 
         def fill(file: IO[bytes]) -> None:
             try:
@@ -58,9 +52,8 @@ class Saved:
         if state["made_of"] != self.made_of:
             log.warning(f"The checkpoint '{self.path}' is of another model, text or recipe. Starting over.")
             return []
-        self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.schedule.load_state_dict(state["schedule"])
+        for name, part in self.parts.items():
+            part.load_state_dict(state[name])
         log.info(f"Resuming from step {len(state['losses']):,}.")
         return list(state["losses"])
 

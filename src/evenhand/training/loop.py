@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +115,7 @@ def learn(
     the same batches, and each takes its share of them.
     """
     steps = recipe.epochs * math.ceil(len(lengths) / recipe.batch)
+    epochs = (batches(lengths, recipe.batch, recipe.seed + epoch) for epoch in range(recipe.epochs))
     quicken(network)
     optimizer = torch.optim.AdamW(
         network.parameters(),
@@ -125,7 +126,8 @@ def learn(
     schedule = get_linear_schedule_with_warmup(optimizer, int(recipe.warmup * steps), steps)
     network, optimizer = accelerator.prepare(network.train(), optimizer)
     prepare(out)
-    saved = Saved(out / CHECKPOINT, made_of, accelerator.unwrap_model(network), optimizer, schedule)
+    parts = {"network": accelerator.unwrap_model(network), "optimizer": optimizer, "schedule": schedule}
+    saved = Saved(out / CHECKPOINT, made_of, parts)
     losses = saved.resume()
     accelerator.wait_for_everyone()  # all have read it before it is overwritten
     writes = accelerator.is_main_process
@@ -133,7 +135,7 @@ def learn(
         saved.save(losses)  # so that there is a good state from the first step on
     last = time.monotonic()
     with showing(None if writes else False), bar("Training", "steps", total=steps, initial=len(losses)) as shown:
-        for numbers in islice(_epochs(lengths, recipe), len(losses), None):
+        for numbers in islice(chain.from_iterable(epochs), len(losses), None):
             _seed(recipe.seed, len(losses))  # every process masks the same tokens
             batch = tensors(numbers)
             predicted = int((batch["labels"] != IGNORED).sum())
@@ -170,11 +172,6 @@ def card(base: str, what: str, recipe: Recipe, losses: Sequence[float]) -> str:
         f"# Fine-tuned from {find(base).name} by evenhand\n\n{what}\n\nRecipe: `{json.dumps(asdict(recipe))}`\n\n"
         f"Training loss: {recent(losses[:50]):.3f} at first, {recent(losses):.3f} at last.\n"
     )
-
-
-def _epochs(lengths: Sequence[int], recipe: Recipe) -> Iterator[list[int]]:
-    for epoch in range(recipe.epochs):
-        yield from batches(lengths, recipe.batch, recipe.seed + epoch)
 
 
 def _share(batch: Tensors, accelerator: Accelerator) -> Tensors:

@@ -87,7 +87,7 @@ def finetune_nli(
     them where its configuration does not). Checkpoints are as in `mlm.finetune`. A finished training is not repeated.
     """
     accelerator = together()
-    start = _Start.of(base, recipe, labels, str(accelerator.device))
+    start = _Start(base, recipe, labels, str(accelerator.device))
     train, held_out = start.encoded(examples), start.encoded(dev)
     if not train.ids:
         raise BadInput("There is nothing to train on: no examples.")
@@ -140,34 +140,28 @@ class _Encoded:
         return {**batch, "labels": torch.tensor([self.labels[number] for number in numbers])}
 
 
-@dataclass(frozen=True)
 class _Start:
-    network: Any
-    tokenizer: Any
-    order: tuple[int, int, int]
-    """The network's outputs for entailment, neutral and contradiction."""
-    fingerprint: str
-    longest: int
-
-    @classmethod
-    def of(cls, base: str, recipe: Recipe, labels: str | Sequence[str], device: str) -> "_Start":
-        if find(base).served:
+    def __init__(self, base: str, recipe: Recipe, labels: str | Sequence[str], device: str) -> None:
+        found = find(base)
+        if found.served:
             raise BadInput(f"'{base}' is behind a server: its weights are not here to be trained. Give a folder.")
         model = load(base, device=device, labels=labels)
-        network, order = model.network, (0, 1, 2)
+        self.network, self.order = model.network, (0, 1, 2)
+        """Outputs for entailment, neutral and contradiction."""
         if isinstance(model, NliModel):
-            order = model.order
+            self.order = model.order
         else:
-            found = find(base)
             torch.manual_seed(recipe.seed)  # for the new head
             with reading(found, None, False) as options:
-                network = AutoModelForSequenceClassification.from_pretrained(
+                self.network = AutoModelForSequenceClassification.from_pretrained(
                     found.source, num_labels=len(LABELS), dtype=torch.float32, **OWN, **options
                 ).to(device)
-        network.requires_grad_(True)  # weights that an adapter was merged into are frozen
-        network.config.id2label = dict(zip(order, LABELS, strict=True))
-        network.config.label2id = {label: output for output, label in network.config.id2label.items()}
-        return cls(network, model.tokenizer, order, model.fingerprint, min(recipe.longest, model.longest))
+        self.network.requires_grad_(True)  # weights that an adapter was merged into are frozen
+        self.network.config.id2label = dict(zip(self.order, LABELS, strict=True))
+        self.network.config.label2id = {label: output for output, label in self.network.config.id2label.items()}
+        self.tokenizer = model.tokenizer
+        self.fingerprint = model.fingerprint
+        self.longest = min(recipe.longest, model.longest)
 
     def encoded(self, examples: Sequence[Example]) -> _Encoded:
         pad = self.tokenizer.pad_token_id or 0
