@@ -14,7 +14,8 @@ from evenhand.checks.doctor import server as findings
 from evenhand.errors import ModelError
 from evenhand.gate.policy import Rule
 from evenhand.models.networks.causal import CausalLM
-from evenhand.models.served.model import ServedModel, load
+from evenhand.models.served.connection import Address
+from evenhand.models.served.model import ServedModel
 from helpers import made_bbq, tiny
 from helpers.openai_server import FakeServer, serving
 from helpers.typed import load as load_as
@@ -47,7 +48,7 @@ def verdicts(model: ServedModel, language: str = "en") -> dict[str, str]:
 
 
 def test_noise_behind_a_server_is_as_unfit_as_in_this_process(server: FakeServer, random_weights: CausalLM) -> None:
-    found = verdicts(load("openai:tiny", None))
+    found = verdicts(ServedModel(Address.of("openai:tiny")))
     assert found["head"] == "unfit"
     assert found["numbers"] == "fine"
     here = {finding.check: finding.verdict for finding in evenhand.doctor(random_weights)}
@@ -59,7 +60,7 @@ def test_next_tokens_show_noise_by_the_words_that_anybody_expects(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.gives = NEXT
-    model = load("openai:tiny", None)
+    model = ServedModel(Address.of("openai:tiny"))
     assert verdicts(model)["language"] == "unfit"
     assert verdicts(model, "de")["not checked"] == "careful"
     words = list(plain_texts.beginnings("en").values())
@@ -74,7 +75,7 @@ def test_chats_alone_are_asked_for_the_next_word_and_may_begin_again(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.gives = frozenset({"chat next", "chat text", "models"})
-    model = load("openai:tiny", None)
+    model = ServedModel(Address.of("openai:tiny"))
     assert verdicts(model)["language"] == "unfit"
     asked = server.seen[-1]["messages"][0]["content"]
     assert asked.startswith("Continue this text.")
@@ -102,7 +103,7 @@ def test_answers_since_the_last_good_reference_are_discarded(
     monkeypatch.setattr("evenhand.models.served.model.CHECKED_EVERY", 10)
     how: dict[str, Any] = {"dataset": "tgb", "measure": "likelihood-lean", "limit": 20}
     sound = evenhand.audit("openai:tiny", out=tmp_path / "sound", **how)
-    model = load("openai:tiny", None, concurrency=1)
+    model = ServedModel(Address.of("openai:tiny"), concurrency=1)
     real, chunks = model.client.all, list[int]()
 
     def going_bad(requests: Any) -> Any:
@@ -117,7 +118,7 @@ def test_answers_since_the_last_good_reference_are_discarded(
         evenhand.audit(model, out=tmp_path / "bad", **how)
     server.faults = frozenset()
     before = len(server.seen)
-    again = evenhand.audit(load("openai:tiny", None), out=tmp_path / "bad", **how)
+    again = evenhand.audit(ServedModel(Address.of("openai:tiny")), out=tmp_path / "bad", **how)
     assert again.results == sound.results
     assert again.record.audits[0].work.kept == 10
     assert len(server.seen) > before
@@ -125,14 +126,14 @@ def test_answers_since_the_last_good_reference_are_discarded(
 
 def test_the_reference_is_asked_after_so_many_requests(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evenhand.models.served.model.CHECKED_EVERY", 4)
-    model = load("openai:tiny", None)
+    model = ServedModel(Address.of("openai:tiny"))
     model.answer([Likelihood(f"She wrote letter {n}.") for n in range(10)])
     assert model.good == 3
 
 
 def test_text_alone_has_no_reference(server: FakeServer) -> None:
     server.gives = TEXT_ONLY
-    model = load("openai:tiny", None, samples=4)
+    model = ServedModel(Address.of("openai:tiny"), samples=4)
     assert verdicts(model)["not checked"] == "careful"
     assert not model.reference
     model.answer([Choose("Who works?", ("He", "She"), by="letters")])

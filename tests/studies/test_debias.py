@@ -23,7 +23,7 @@ from evenhand.mitigation.swap import Swapper
 from evenhand.report.page.provenance import debiasing
 from evenhand.report.tables import debiased
 from evenhand.studies.debias import Debiased, balance, debias
-from evenhand.training.checkpoint import CHECKPOINT
+from evenhand.training.loop import CHECKPOINT
 from helpers import tiny
 from helpers.typed import numbers
 from helpers.written_runs import task

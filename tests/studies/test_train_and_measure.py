@@ -17,7 +17,7 @@ from evenhand.studies.corpus.learning import Learned, learned, named
 from evenhand.studies.reproduce import reproduce
 from evenhand.studies.train_and_measure import Study, recipe_of, trained
 from evenhand.training import mlm
-from evenhand.training.checkpoint import CHECKPOINT
+from evenhand.training.loop import CHECKPOINT
 from helpers import tiny
 from helpers.typed import number
 

@@ -11,7 +11,7 @@ import evenhand
 from evenhand import BadInput, Likelihood, ModelError, RunError
 from evenhand.datasets.corpora.texts import sentences
 from evenhand.training import loop, mlm
-from evenhand.training.checkpoint import CHECKPOINT, write_model
+from evenhand.training.loop import CHECKPOINT, write_model
 from evenhand.training.mlm import RECIPES, Recipe, finetune
 from helpers import tiny
 

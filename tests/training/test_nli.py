@@ -14,7 +14,7 @@ from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.models.networks.nli import NliModel
 from evenhand.training import loop, nli
-from evenhand.training.checkpoint import CHECKPOINT
+from evenhand.training.loop import CHECKPOINT
 from evenhand.training.nli import RECIPE, Accuracy, finetune_nli
 from helpers import tiny
 

@@ -62,9 +62,11 @@ def load(
     given: Any = name  # or what `ModelSource` has found by it
     found = given if isinstance(given, Found) else find(given)  # a wrong name is an error before torch is imported
     if found.served:
-        from evenhand.models.served.model import load as load_served
+        from evenhand.models.served.connection import Address
+        from evenhand.models.served.model import ServedModel
 
-        return load_served(found.source, base_url, concurrency=concurrency, samples=samples, labels=labels)
+        address = Address.of(found.source, base_url)
+        return ServedModel(address, concurrency=concurrency, samples=samples, labels=labels)
     if base_url is not None:
         raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{found.name}': leave it out.")
     from evenhand.models.loading.load import load as load_found

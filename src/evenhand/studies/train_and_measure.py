@@ -51,7 +51,7 @@ def check(recipe: "str | loop.Recipe" = "default", *, draws: int = 1, limit: int
 
 def train_masked(base: str, texts: Sequence[str], recipe: Any, out: Path) -> None:
     """Fine-tune a masked model in `out`, unless that is done already."""
-    from evenhand.training.checkpoint import is_finished
+    from evenhand.training.loop import is_finished
     from evenhand.training.mlm import finetune
 
     if is_finished(out):

@@ -1,31 +1,37 @@
-"""The training loop: batches, schedule, checkpoints, a stop when the loss diverges."""
+"""The training loop: batches, schedule, a stop when the loss diverges; and what it writes: checkpoints, a model."""
 
 import json
+import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedDataParallelKwargs, InitProcessGroupKwargs
+from safetensors import SafetensorError
 from torch import Tensor
 from torch.nn.functional import gelu
 from transformers import get_linear_schedule_with_warmup
 from transformers.activations import GELUActivation
 
-from evenhand.core.files import prepare
+from evenhand.core.files import prepare, write_whole
 from evenhand.core.progress import bar, showing
-from evenhand.errors import BadInput, ModelError
+from evenhand.errors import BadInput, ModelError, RunError
+from evenhand.models.loading.checkpoint import quiet
 from evenhand.models.loading.names import find
-from evenhand.training.checkpoint import CHECKPOINT, Saved
 from evenhand.training.processes import processes
 
+log = logging.getLogger(__name__)
+
+CHECKPOINT = ".checkpoint.pt"
+CARD = "README.md"
 POOL = 50
 """Batches within which examples are sorted by length."""
 IGNORED = -100
@@ -74,6 +80,45 @@ class Recipe:
                 raise BadInput(f"{name} must be at least {least}. Got {getattr(self, name)}.")
         if not 0 < self.learning_rate < math.inf:
             raise BadInput(f"The learning rate must be above 0, as in 2e-5. Got {self.learning_rate}.")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """The state of a training, in a file: all that the next step depends on."""
+
+    path: Path
+    made_of: str
+    parts: Mapping[str, Any]
+    """Network, optimizer and schedule, by name."""
+
+    def save(self, losses: Sequence[float]) -> None:
+        states = {name: part.state_dict() for name, part in self.parts.items()}
+        state = {"made_of": self.made_of, **states, "losses": list(losses)}
+
+        def fill(file: IO[bytes]) -> None:
+            try:
+                torch.save(state, file)
+            except RuntimeError as error:  # what torch makes of an OSError
+                raise OSError(f"the disk may be full ({error})") from error
+
+        write_whole(self.path, fill)
+
+    def resume(self) -> list[float]:
+        """Load the state, and give the losses so far; none without a checkpoint of the same base, texts and recipe."""
+        if not self.path.exists():
+            return []
+        try:
+            state = torch.load(self.path, map_location="cpu", weights_only=True)
+        except Exception:  # a broken file can raise anything
+            log.warning(f"The checkpoint '{self.path}' cannot be read. Starting over.")
+            return []
+        if state["made_of"] != self.made_of:
+            log.warning(f"The checkpoint '{self.path}' is of another model, text or recipe. Starting over.")
+            return []
+        for name, part in self.parts.items():
+            part.load_state_dict(state[name])
+        log.info(f"Resuming from step {len(state['losses']):,}.")
+        return list(state["losses"])
 
 
 def together() -> Accelerator:
@@ -192,6 +237,26 @@ def _check(what: str, value: Tensor, losses: Sequence[float], saved: Saved) -> N
             f"The {what} is {value.item()} at step {len(losses)}. Lower the learning rate. "
             f"The last good checkpoint is in '{saved.path}'."
         )
+
+
+def is_finished(out: Path) -> bool:
+    """Whether a training in `out` has ended: the card is written after the weights, then the checkpoint is deleted."""
+    return (out / CARD).is_file() and not (out / CHECKPOINT).exists()
+
+
+def write_model(out: Path, network: Any, tokenizer: Any, card: str) -> None:
+    """Write weights, tokenizer and card, then delete the checkpoint: see `is_finished`."""
+    try:
+        with quiet():
+            network.save_pretrained(out)
+            tokenizer.save_pretrained(out)
+    except (OSError, SafetensorError) as error:
+        raise RunError(
+            f"The model cannot be written to '{out}': {error}. Free some space and run the same command again: the "
+            "training is kept."
+        ) from error
+    write_whole(out / CARD, lambda file: file.write(card.encode()))
+    (out / CHECKPOINT).unlink(missing_ok=True)
 
 
 class _Gelu(torch.autograd.Function):

@@ -14,8 +14,7 @@ from torch.nn.functional import cross_entropy
 from evenhand.errors import BadInput
 from evenhand.models import load_masked
 from evenhand.training import loop
-from evenhand.training.checkpoint import write_model
-from evenhand.training.loop import EVERY, IGNORED, Tensors, card, learn, padded, together
+from evenhand.training.loop import EVERY, IGNORED, Tensors, card, learn, padded, together, write_model
 
 log = logging.getLogger(__name__)
 

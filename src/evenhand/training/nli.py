@@ -27,8 +27,19 @@ from evenhand.models.loading.labels import LABELS
 from evenhand.models.loading.names import find
 from evenhand.models.networks.nli import NliModel, token_types
 from evenhand.stats.intervals import proportion_interval
-from evenhand.training.checkpoint import CARD, CHECKPOINT, is_finished, write_model
-from evenhand.training.loop import EVERY, Recipe, Tensors, card, learn, padded, together
+from evenhand.training.loop import (
+    CARD,
+    CHECKPOINT,
+    EVERY,
+    Recipe,
+    Tensors,
+    card,
+    is_finished,
+    learn,
+    padded,
+    together,
+    write_model,
+)
 
 log = logging.getLogger(__name__)
 

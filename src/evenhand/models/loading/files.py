@@ -137,20 +137,14 @@ CONSTANTS = ("position_ids", "token_type_ids", "masked_bias", "inv_freq", "causa
 
 
 def check_parts(
-    found: Found,
-    network: Any,
-    missing: Iterable[str],
-    unused: Iterable[str],
-    head: str,
-    how: str,
-    architecture: str = "it",
+    found: Found, network: Any, report: Mapping[str, Any], head: str, how: str, architecture: str = "it"
 ) -> None:
     """Refuse a checkpoint that lacks weights of the network, or has weights of its body that the network has not.
 
-    `missing` and `unused` are transformers' lists. Weights of other heads and of a pooler, which stand beside what
+    `report` is transformers' own. Weights of other heads and of a pooler, which stand beside what
     the answers come from, may be unused. `how` says how a checkpoint with the `head` was made.
     """
-    missing = sorted(missing)
+    missing = sorted(report["missing_keys"])
     if any(IN_LAYER.search(name) for name in missing):
         raise UnfitModel(
             f"The weights of '{found.name}' lack {len(missing)} tensors that its config.json asks for: "
@@ -164,7 +158,7 @@ def check_parts(
             f"random. Its numbers would mean nothing. Use a checkpoint that was {how}.",
             check="head",
         )
-    if dropped := sorted(_of_body(network, unused)):
+    if dropped := sorted(_of_body(network, report["unexpected_keys"])):
         raise UnfitModel(
             f"{len(dropped)} tensors in the weights of '{found.name}' have no place in the network that its "
             f"config.json describes, and would be dropped: {_some(dropped)}. Correct config.json (num_hidden_layers, "

@@ -1,8 +1,11 @@
 """Load a model of whichever kind its checkpoint is, or wrap a network, unless its numbers would mean nothing."""
 
 import copy
+import json
+import warnings
 from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,9 +22,9 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, 
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.loading import checkpoint
 from evenhand.models.loading.checkpoint import DTYPES, Checkpoint, read_network, read_tokenizer
-from evenhand.models.loading.files import check_memory, check_parts
-from evenhand.models.loading.labels import NLI_HEAD, Labels, order
-from evenhand.models.loading.names import Found, is_adapter, is_classifier, names_causal
+from evenhand.models.loading.files import check_adapter, check_files, check_memory, check_parts
+from evenhand.models.loading.labels import LABELS, NLI_HEAD, Labels, order
+from evenhand.models.loading.names import ADAPTER, Found, find, is_adapter, is_classifier, names_causal
 from evenhand.models.networks import japanese
 from evenhand.models.networks.causal import CausalLM
 from evenhand.models.networks.japanese import JapaneseTokenizer
@@ -29,6 +32,7 @@ from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.networks.nli import NliModel
 from evenhand.models.planning.sequences import label_words
 
+WRAPPED = "base_model.model."  # what an adapter's names of weights begin with
 TURN, BETWEEN = "<|im_start|>", "<|endoftext|>"
 """The token that opens a turn in chat models, and the one between the texts of their pretraining."""
 
@@ -54,9 +58,7 @@ def load(
 
 def _read(found: Found, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
     if is_adapter(found):
-        from evenhand.models.loading.adapter import read_adapter  # peft takes seconds to import
-
-        return read_adapter(found, dtype, labels, options)
+        return _read_adapter(found, dtype, labels, options)
     config = AutoConfig.from_pretrained(found.source, **options)
     if is_classifier(config.architectures):
         return _read_nli(found, config, dtype, labels, options)
@@ -70,7 +72,7 @@ def _read(found: Found, dtype: torch.dtype, labels: Labels, options: dict[str, A
 def _read_nli(found: Found, config: Any, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
     outputs = order(found.name, config.id2label, labels)
     network, report = read_network(AutoModelForSequenceClassification, found.source, config, dtype, options)
-    check_parts(found, network, report["missing_keys"], report["unexpected_keys"], *NLI_HEAD)
+    check_parts(found, network, report, *NLI_HEAD)
     tokenizer = read_tokenizer(found.source, options)
     return Checkpoint(found, network, tokenizer, network.state_dict(), partial(NliModel, order=outputs), outputs)
 
@@ -80,7 +82,7 @@ def _read_causal(found: Found, config: Any, dtype: torch.dtype, labels: Labels, 
     tokenizer = read_tokenizer(found.source, options)
     network, report = read_network(AutoModelForCausalLM, found.source, config, dtype, options)
     head = "causal-language-model head", "saved as a causal language model"
-    check_parts(found, network, report["missing_keys"], report["unexpected_keys"], *head, type(network).__name__)
+    check_parts(found, network, report, *head, type(network).__name__)
     model = partial(CausalLM, start=start(found, network, tokenizer), words=words)
     return Checkpoint(found, network, tokenizer, network.state_dict(), model)
 
@@ -103,11 +105,56 @@ def _read_masked(found: Found, config: Any, dtype: torch.dtype, options: dict[st
         network, report = read_network(AutoModelForMaskedLM, found.source, config, dtype, options)
     head = "masked-language-model head", "saved as a masked language model"
     saved = ", ".join(config.architectures or ())
-    check_parts(found, network, report["missing_keys"], report["unexpected_keys"], *head, saved)
+    check_parts(found, network, report, *head, saved)
     check_mask(found, tokenizer)
     follows = _next_sentence_head(found, config, report["unexpected_keys"], options)
     weights = network.state_dict() | ({} if follows is None else follows.state_dict(prefix="next_sentence."))
     return Checkpoint(found, network, tokenizer, weights, partial(MaskedLM, next_sentence=follows))
+
+
+def _read_adapter(found: Found, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
+    """The base model with the adapter merged into it, if its classifier is trained and its labels are known.
+
+    A config.json in the folder is that of the whole model; without one, the base's is used, with unnamed labels. The
+    fingerprint is of base and adapter, not of the merged weights, which can differ between machines in the last bit.
+    """
+    from peft import PeftConfig, PeftModel, get_peft_model_state_dict  # takes seconds to import
+    from peft.utils import load_peft_weights
+
+    adapter = PeftConfig.from_pretrained(found.source)
+    if adapter.task_type not in (None, "SEQ_CLS"):
+        raise UnfitModel(
+            f"'{found.name}' is an adapter for {adapter.task_type}. Only adapters of classifiers (SEQ_CLS) can be read "
+            "as they are. Merge others into their base (merge_and_unload, then save_pretrained), and give that folder.",
+            check="kind of model",
+        )
+    base = find(str(adapter.base_model_name_or_path))
+    check_files(base, options)
+    own = (Path(found.source) / "config.json").is_file()
+    config = AutoConfig.from_pretrained(found.source if own else base.source, **options)
+    if not own:
+        config.num_labels = len(LABELS)
+    outputs = order(found.name, config.id2label, labels)
+    # Merged in float32: in half precision the adapter's small changes would be lost.
+    network, report = read_network(AutoModelForSequenceClassification, base.source, config, torch.float32, options)
+    missing = set(report["missing_keys"])
+    added = load_peft_weights(found.source, device="cpu")
+    untrained = missing - {name.removeprefix(WRAPPED) for name in added}
+    check_parts(found, network, {**report, "missing_keys": untrained}, *NLI_HEAD)
+    weights = {name: value for name, value in network.state_dict().items() if name not in missing}
+    whole = {WRAPPED + name for name in network.state_dict()}  # an adapter may bring embeddings as they are
+    with warnings.catch_warnings(action="ignore"):  # peft's, of what is refused below
+        model = PeftModel.from_pretrained(network, found.source, config=adapter)
+    wanted = get_peft_model_state_dict(model, save_embedding_layers=False).keys()
+    check_adapter(found, wanted - added.keys(), added.keys() - wanted - whole)
+    merged = model.merge_and_unload()
+    has_tokenizer = (Path(found.source) / "tokenizer_config.json").is_file()
+    tokenizer = read_tokenizer(found.source if has_tokenizer else base.source, options)
+    settings = json.loads((Path(found.source) / ADAPTER).read_text(encoding="utf-8"))
+    settings.pop("base_model_name_or_path")  # wherever that is
+    also = f"{dtype} {json.dumps(settings, sort_keys=True)}"
+    made = partial(NliModel, order=outputs)
+    return Checkpoint(found, merged.to(dtype), tokenizer, weights | added, made, outputs, also)
 
 
 def check_mask(found: Found, tokenizer: Any) -> None:

@@ -63,7 +63,9 @@ def find(name: str) -> Found:
     except OSError as error:
         raise ModelNotFound(f"'{name}' cannot be looked at: {error.strerror}. Give a folder or a Hub id.") from error
     if is_folder:
-        return Found(_name(folder.resolve()), str(folder), on_hub=False)
+        there = folder.resolve()
+        name = with_parent(there) if CHECKPOINT.fullmatch(there.name) else there.name  # "run-7/checkpoint-500"
+        return Found(name, str(folder), on_hub=False)
     if is_file and folder.suffix.lower() == GGUF:
         return Found(folder.stem, str(folder.parent), on_hub=False, file=folder.name)
     if is_file:
@@ -77,11 +79,6 @@ def find(name: str) -> Found:
             f"Give a folder, a Hub id, or one of: {', '.join(named())}."
         )
     return Found(name, known["id"], on_hub=True, revision=known["revision"] or "")
-
-
-def _name(folder: Path) -> str:
-    """The folder's name, after its parent's where it is a checkpoint: "run-7/checkpoint-500"."""
-    return with_parent(folder) if CHECKPOINT.fullmatch(folder.name) else folder.name
 
 
 def with_parent(folder: Path) -> str:

@@ -4,7 +4,6 @@ import hashlib
 import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from evenhand.core.progress import part
 from evenhand.core.questions import Answer, Choose, Entail, Question
@@ -159,8 +158,3 @@ class ServedModel:
         found = self.client.all([asking.following(prompt, self.ability, self.name, top) for prompt in prompts])
         tops = {place: replies.likeliest(reply) for place, reply in found}
         return [max(tops[n], key=lambda one: one[1], default=("", 0.0))[0] for n in range(len(texts))]
-
-
-def load(name: str, base_url: str | None, **how: Any) -> ServedModel:
-    """The model of that name, once its server was asked what it can answer."""
-    return ServedModel(Address.of(name, base_url), **how)
