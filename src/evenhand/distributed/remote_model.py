@@ -97,7 +97,6 @@ class RemoteModel:
         self.name = name
         self.exact = exact
         self.overflowed = 0
-        """Number of inputs that overflowed in half precision and were computed in float32, on all workers."""
         self._load = load
         self._pool = pool
         self._kind = kind

@@ -18,9 +18,8 @@ from evenhand.core.extras import need
 from evenhand.errors import BadInput, EvenhandError, ModelError, ModelNotFound, UnfitModel
 from evenhand.models.loading.files import check_files
 from evenhand.models.loading.names import Found, out_of_reach
-from evenhand.models.networks import japanese
 from evenhand.models.networks.casting import computes, imitate
-from evenhand.models.networks.japanese import JapaneseTokenizer
+from evenhand.models.networks.japanese import as_fast
 from evenhand.models.planning.plan import Limit
 
 log = logging.getLogger(__name__)
@@ -166,8 +165,7 @@ def read_network(auto: Any, source: str, config: Any, dtype: torch.dtype, option
 
 def read_tokenizer(source: str, options: Mapping[str, Any]) -> Any:
     """The checkpoint's tokenizer; one that splits Japanese into words first gets the interface of the others."""
-    tokenizer = AutoTokenizer.from_pretrained(source, **options)
-    return JapaneseTokenizer(tokenizer) if japanese.known(tokenizer) else tokenizer
+    return as_fast(AutoTokenizer.from_pretrained(source, **options))
 
 
 def _lay_out(network: Any) -> None:

@@ -25,9 +25,8 @@ from evenhand.models.loading.checkpoint import DTYPES, Checkpoint, read_network,
 from evenhand.models.loading.files import check_adapter, check_files, check_memory, check_parts
 from evenhand.models.loading.labels import LABELS, NLI_HEAD, Labels, order
 from evenhand.models.loading.names import ADAPTER, Found, find, is_adapter, is_classifier, names_causal
-from evenhand.models.networks import japanese
 from evenhand.models.networks.causal import CausalLM
-from evenhand.models.networks.japanese import JapaneseTokenizer
+from evenhand.models.networks.japanese import as_fast
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.networks.nli import NliModel
 from evenhand.models.planning.sequences import label_words
@@ -216,7 +215,7 @@ def wrap(
         backend.no_truncation()  # as whoever tokenized last has left them; they would be part of the fingerprint
         backend.no_padding()
     kind, found = type(network).__name__, Found(name, "memory", on_hub=False)
-    tokenizer = JapaneseTokenizer(tokenizer) if japanese.known(tokenizer) else tokenizer
+    tokenizer = as_fast(tokenizer)
     outputs: tuple[int, int, int] | None = None
     made: Any
     if is_classifier([kind]):

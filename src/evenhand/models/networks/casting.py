@@ -1,7 +1,8 @@
 """Networks in another precision, for comparing with float32."""
 
 import copy
-import time
+import timeit
+from time import process_time
 from typing import Any
 
 import torch
@@ -63,10 +64,6 @@ def _seconds(kind: torch.dtype) -> float:
     before = torch.backends.mkldnn.set_flags(computes(kind, torch.device("cpu")))  # type: ignore[no-untyped-call]
     one: Tensor = torch.ones(64, 256, dtype=kind)
     other = torch.ones(256, 256, dtype=kind)
-    taken = []
-    for _ in range(3):
-        start = time.process_time()
-        torch.nn.functional.linear(one, other)
-        taken.append(time.process_time() - start)
+    taken = timeit.repeat(lambda: torch.nn.functional.linear(one, other), timer=process_time, repeat=3, number=1)
     torch.backends.mkldnn.set_flags(*before)  # type: ignore[no-untyped-call]
     return max(min(taken), 1e-5)

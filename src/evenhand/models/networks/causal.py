@@ -107,9 +107,11 @@ class CausalLM(LanguageModel):
         self._picks = True
         self._picks = self._same(alone, sequences)
         self._nodes = NODES
+        config = self.network.config.get_text_config()
+        window = getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None
         if not self._same(alone, sequences):
             self._nodes = 0
-        elif window := _window(self.network.config.get_text_config()):
+        elif window:
             self.longest = min(self.longest, window)  # in a tree each node sees all before it, near or far
 
     def _tried(self, sequences: Sequence[Ids]) -> Tensor:
@@ -131,8 +133,3 @@ def _finish(asking: Asking, lengths: Sequence[int], values: list[tuple[float, ..
     """The answer from the values of all reads in a row; `lengths` has the number of reads of each part."""
     following = iter(values)
     return asking.finish([tuple(chain(*islice(following, length))) for length in lengths])
-
-
-def _window(config: Any) -> int | None:
-    """How far back some layer of the network looks; None where all look back to the beginning."""
-    return getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) else None

@@ -13,14 +13,15 @@ from evenhand.errors import UnfitModel
 ROLES = ("unk_token", "cls_token", "sep_token", "pad_token", "mask_token")
 
 
-def known(tokenizer: Any) -> bool:
-    """Whether the tokenizer is one of those: MeCab for words, then WordPiece or characters."""
-    return (
+def as_fast(tokenizer: Any) -> Any:
+    """The tokenizer as a `JapaneseTokenizer` if it is one of those: MeCab for words, then WordPiece or characters."""
+    known = (
         type(tokenizer).__name__ == "BertJapaneseTokenizer"
         and tokenizer.word_tokenizer_type == "mecab"
         and tokenizer.subword_tokenizer_type in ("wordpiece", "character")
         and not tokenizer.do_lower_case
     )
+    return JapaneseTokenizer(tokenizer) if known else tokenizer
 
 
 class JapaneseTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]

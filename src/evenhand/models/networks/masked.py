@@ -135,7 +135,15 @@ class MaskedLM(LanguageModel):
         alone = self._logits(ids, np.ones_like(ids), places)
         other = ids[:, [0, 3, 2, 3]]  # another token to the right of the mask
         if torch.equal(alone[0], self._logits(other, np.ones_like(ids), places)[0]):
-            raise UnfitModel(_one_sided(self.name, self.network.config), check="right context")
+            config = self.network.config
+            settings = [f'"{setting}"' for setting in ("is_decoder", "causal") if getattr(config, setting, False)]
+            raise UnfitModel(
+                f"'{self.name}' reads texts from the left alone: what stands to the right of a blank changes nothing. "
+                f"A masked language model reads both sides. Set {' and '.join(settings) or 'its causal mask'} to false "
+                'in its config.json; if it was trained that way, its "architectures" must name a causal language '
+                "model.",
+                check="right context",
+            )
         self._check_padding(alone.log_softmax(-1), self._logits(padded, attention, places).log_softmax(-1))
 
 
@@ -148,13 +156,3 @@ def _eager(network: Any) -> Iterator[None]:
         yield
     finally:
         network.set_attn_implementation(usual)
-
-
-def _one_sided(name: str, config: Any) -> str:
-    settings = [f'"{setting}"' for setting in ("is_decoder", "causal") if getattr(config, setting, False)]
-    do = f"Set {' and '.join(settings) or 'its causal mask'} to false in its config.json"
-    return (
-        f"'{name}' reads texts from the left alone: what stands to the right of a blank changes nothing. A masked "
-        f'language model reads both sides. {do}; if it was trained that way, its "architectures" must name a causal '
-        "language model."
-    )

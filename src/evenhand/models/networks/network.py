@@ -77,8 +77,7 @@ class NetworkModel(ABC):
         return cast(self, dtype)  # type: ignore[no-any-return]
 
     @abstractmethod
-    def plan(self, questions: Sequence[Question]) -> Plan:
-        """The batches that answer these questions."""
+    def plan(self, questions: Sequence[Question]) -> Plan: ...
 
     @abstractmethod
     def _cells(self, batch: Batch) -> Tensor:

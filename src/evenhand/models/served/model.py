@@ -53,7 +53,6 @@ class ServedModel:
         self.reference: Mapping[Question, Answer] = self.probed.reference
         self.tolerance = max(CLOSE, 4 * self.probed.disagreement) if self.reference else math.nan
         self.good = 0
-        """How often the reference was asked again and was as before: all answers until then are the same model's."""
         self.unclear = 0
         """Questions whose samples named no option, or not often enough."""
         a = self.ability
