@@ -26,12 +26,11 @@ def order(model: str, names: Mapping[int, str], given: Labels = ()) -> tuple[int
             f"{', '.join(LABELS)}. Use one that was fine-tuned on SNLI, MNLI or the like.",
             check="labels",
         )
-    found = _found(outputs)
-    wanted = _found(split(given)) if given else None
+    found = _meanings(outputs)
+    users = given.split(",") if isinstance(given, str) else list(given)
+    wanted = _meanings(users) if given else None
     if given and wanted is None:
-        raise BadInput(
-            f"`labels` must name {', '.join(LABELS)}, each once, in any order. Got '{','.join(split(given))}'."
-        )
+        raise BadInput(f"`labels` must name {', '.join(LABELS)}, each once, in any order. Got '{','.join(users)}'.")
     if found is None and wanted is None:
         raise UnfitModel(
             f"The three labels of '{model}' are called {', '.join(outputs)}, which does not tell entailment, neutral "
@@ -48,12 +47,7 @@ def order(model: str, names: Mapping[int, str], given: Labels = ()) -> tuple[int
     return entailment, neutral, contradiction
 
 
-def split(labels: Labels) -> list[str]:
-    """The labels that a user gave, as a list or separated by commas."""
-    return labels.split(",") if isinstance(labels, str) else list(labels)
-
-
-def _found(names: Sequence[str]) -> list[str] | None:
+def _meanings(names: Sequence[str]) -> list[str] | None:
     """The label that each name means; None where one is not understood or two are the same."""
     labels = [_label(name) for name in names]
     return [label for label in labels if label] if set(labels) == set(LABELS) and len(labels) == 3 else None

@@ -60,30 +60,22 @@ def _read(found: Found, dtype: torch.dtype, labels: Labels, options: dict[str, A
         return _read_adapter(found, dtype, labels, options)
     config = AutoConfig.from_pretrained(found.source, **options)
     if is_classifier(config.architectures):
-        return _read_nli(found, config, dtype, labels, options)
+        outputs = order(found.name, config.id2label, labels)
+        network, report = read_network(AutoModelForSequenceClassification, found.source, config, dtype, options)
+        check_parts(found, network, report, *NLI_HEAD)
+        tokenizer = read_tokenizer(found.source, options)
+        return Checkpoint(found, network, tokenizer, network.state_dict(), partial(NliModel, order=outputs), outputs)
     if _is_causal(config):
-        return _read_causal(found, config, dtype, labels, options)
+        words = label_words(labels)
+        tokenizer = read_tokenizer(found.source, options)
+        network, report = read_network(AutoModelForCausalLM, found.source, config, dtype, options)
+        head = "causal-language-model head", "saved as a causal language model"
+        check_parts(found, network, report, *head, type(network).__name__)
+        model = partial(CausalLM, start=start(found, network, tokenizer), words=words)
+        return Checkpoint(found, network, tokenizer, network.state_dict(), model)
     if labels:
         raise BadInput(f"`labels` are those of a classifier. '{found.name}' is not one: leave them out.")
     return _read_masked(found, config, dtype, options)
-
-
-def _read_nli(found: Found, config: Any, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
-    outputs = order(found.name, config.id2label, labels)
-    network, report = read_network(AutoModelForSequenceClassification, found.source, config, dtype, options)
-    check_parts(found, network, report, *NLI_HEAD)
-    tokenizer = read_tokenizer(found.source, options)
-    return Checkpoint(found, network, tokenizer, network.state_dict(), partial(NliModel, order=outputs), outputs)
-
-
-def _read_causal(found: Found, config: Any, dtype: torch.dtype, labels: Labels, options: dict[str, Any]) -> Checkpoint:
-    words = label_words(labels)
-    tokenizer = read_tokenizer(found.source, options)
-    network, report = read_network(AutoModelForCausalLM, found.source, config, dtype, options)
-    head = "causal-language-model head", "saved as a causal language model"
-    check_parts(found, network, report, *head, type(network).__name__)
-    model = partial(CausalLM, start=start(found, network, tokenizer), words=words)
-    return Checkpoint(found, network, tokenizer, network.state_dict(), model)
 
 
 def _read_masked(found: Found, config: Any, dtype: torch.dtype, options: dict[str, Any]) -> Checkpoint:
@@ -124,8 +116,7 @@ def _read_adapter(found: Found, dtype: torch.dtype, labels: Labels, options: dic
     if adapter.task_type not in (None, "SEQ_CLS"):
         raise UnfitModel(
             f"'{found.name}' is an adapter for {adapter.task_type}. Only adapters of classifiers (SEQ_CLS) can be read "
-            "as they are. Merge others into their base (merge_and_unload, then save_pretrained), and give that folder.",
-            check="kind of model",
+            "as they are. Merge others into their base (merge_and_unload, then save_pretrained), and give that folder."
         )
     base = find(str(adapter.base_model_name_or_path))
     check_files(base, options)

@@ -97,7 +97,7 @@ class Masked:
             masked = tuple(self.mask if p in counted else token for p, token in enumerate(ids))
             yield Read(masked, tuple((p, ids[other]) for p in counted for other in counted))
             return
-        words: Sequence[int | None] = found.words if question.within_word else ()
+        words: Sequence[int | None] = found.encoding.word_ids if question.within_word else ()
         hidden: Ids = (self.mask,)
         for position in counted:
             later = position + 1

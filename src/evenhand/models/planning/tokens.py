@@ -49,11 +49,6 @@ class TokenizedText:
         """Where the text's own tokens are."""
         return [i for i, is_added in enumerate(self.added) if not is_added]
 
-    @cached_property
-    def words(self) -> Sequence[int | None]:
-        """Which word each token belongs to."""
-        return tuple(self.encoding.word_ids)
-
     def inside(self, span: Span) -> list[int]:
         """The positions of the tokens that make up the span.
 

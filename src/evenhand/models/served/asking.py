@@ -185,8 +185,7 @@ def tokens_of(reply: Reply, text: str, ability: Ability) -> tuple[TokenizedText,
         raise Unanswerable(NOT_BACK)
     count = len(places)
     logps = [token.logp for token in found[skip : skip + count]]
-    encoding = SimpleNamespace(offsets=places, word_ids=range(count))
-    return TokenizedText(text, tuple(range(count)), [0] * count, encoding), logps
+    return TokenizedText(text, tuple(range(count)), [0] * count, SimpleNamespace(offsets=places)), logps
 
 
 def check_numbers(logps: Sequence[float | None]) -> None:

@@ -60,21 +60,19 @@ class Probe:
         self.remarks.append((check, verdict, says, do))
 
     def _send(self, path: str, **body: object) -> Reply:
+        """The reply, if the model that answers is the one asked for; a dated name of it will do."""
         reply = self.client.one(Request.of(path, model=self.name, **body))
         if isinstance(reply, Refused):
             if reply.status == 404 and "model" in reply.says.lower():
                 raise self.client.no_model(reply.says)
             return reply
-        self._check_model(replies.model(reply))
-        return reply
-
-    def _check_model(self, model: str) -> None:
-        """The model that answers must be the one asked for; a dated name of it will do."""
+        model = replies.model(reply)
         if model and not (model == self.name or model.startswith(f"{self.name}-") or self.name.endswith(f"/{model}")):
             raise self.client.no_model(f"'{model}' answers in its place: ask for openai:{model}.")
         if self.model and model != self.model:
             raise ModelError(f"Two models answer to '{self.name}': '{self.model}' and '{model}'.")
         self.model = model
+        return reply
 
     def _check_listed(self) -> None:
         """The models that the server lists, if it does; the one asked for must be among them."""
