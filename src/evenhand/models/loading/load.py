@@ -65,7 +65,8 @@ def _read(found: Found, dtype: torch.dtype, labels: Labels, options: dict[str, A
         check_parts(found, network, report, *NLI_HEAD)
         tokenizer = read_tokenizer(found.source, options)
         return Checkpoint(found, network, tokenizer, network.state_dict(), partial(NliModel, order=outputs), outputs)
-    if _is_causal(config):
+    alone = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING and type(config) not in MODEL_FOR_MASKED_LM_MAPPING
+    if (names_causal(config.architectures) or alone) and not getattr(config, "is_encoder_decoder", False):
         words = label_words(labels)
         tokenizer = read_tokenizer(found.source, options)
         network, report = read_network(AutoModelForCausalLM, found.source, config, dtype, options)
@@ -164,14 +165,6 @@ def _next_sentence_head(found: Found, config: Any, unused: Iterable[str], option
     return torch.nn.Sequential(whole.bert.pooler.dense, whole.bert.pooler.activation, whole.cls.seq_relationship)
 
 
-def _is_causal(config: Any) -> bool:
-    """Whether the checkpoint was saved as a causal language model, or can be nothing else."""
-    if getattr(config, "is_encoder_decoder", False):
-        return False
-    alone = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING and type(config) not in MODEL_FOR_MASKED_LM_MAPPING
-    return names_causal(config.architectures) or alone
-
-
 def start(found: Found, network: Any, tokenizer: Any) -> int:
     """The token before every text: the tokenizer's or the model's own, else the one that ends texts.
 
@@ -201,7 +194,13 @@ def wrap(
     It answers with the weights that the network has now, in their precision and on their device, as the same network
     would after saving and loading. The network itself is left alone: see `_twin`.
     """
-    network = _without_adapter(network, name)
+    if hasattr(network, "peft_config"):
+        if network.active_peft_config.is_prompt_learning:
+            raise UnfitModel(
+                f"The adapter of '{name}' puts learned tokens before every text (prompt learning), and such models "
+                "cannot be measured. Use an adapter that changes weights, such as LoRA."
+            )
+        network = network.get_base_model()  # whose weights have the adapter's among them
     if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
         backend.no_truncation()  # as whoever tokenized last has left them; they would be part of the fingerprint
         backend.no_padding()
@@ -229,18 +228,6 @@ def wrap(
     read = Checkpoint(found, twin, tokenizer, twin.state_dict(), made, outputs)
     model: MaskedLM | CausalLM | NliModel = read.placed(dtype, dtype, twin.device, batch_size)
     return model
-
-
-def _without_adapter(network: Any, name: str) -> Any:
-    """The network that an adapter (peft) works in; its weights are among the network's."""
-    if not hasattr(network, "peft_config"):
-        return network
-    if network.active_peft_config.is_prompt_learning:
-        raise UnfitModel(
-            f"The adapter of '{name}' puts learned tokens before every text (prompt learning), and such models cannot "
-            "be measured. Use an adapter that changes weights, such as LoRA."
-        )
-    return network.get_base_model()
 
 
 def _twin(network: Any) -> Any:

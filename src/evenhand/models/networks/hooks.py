@@ -36,9 +36,9 @@ class Picking:
         self._early = None
         return True
 
-    def logits(self, pick: Pick, network: Any = None, **inputs: Any) -> Tensor:
-        """The head's output at the picked positions; `network` is the wrapper around our network, if there is one."""
-        self._asked.append(pick)
+    def logits(self, pick: Pick | None, network: Any = None, **inputs: Any) -> Tensor:
+        """The head's output, at the picked positions if any; `network` is the wrapper around ours, if there is one."""
+        self._asked += [pick] if pick else []
         try:
             logits: Tensor = (network or self.network)(**inputs).logits
         finally:

@@ -236,10 +236,9 @@ class LanguageModel(NetworkModel):
 
     def logits(self, rows: Tensor, positions: Tensor, network: Any = None, **inputs: Any) -> Tensor:
         """The network's output at these places, (places, vocabulary); `network` is the wrapper around it, if any."""
-        if self._picks:
-            return self._picking.logits(lambda each: each[rows, positions].unsqueeze(0), network, **inputs)[0]
-        logits: Tensor = (network or self.network)(**inputs).logits[rows, positions]
-        return logits
+        pick = (lambda each: each[rows, positions].unsqueeze(0)) if self._picks else None
+        logits = self._picking.logits(pick, network, **inputs)
+        return logits[0] if self._picks else logits[rows, positions]
 
     @abstractmethod
     def _logits(self, ids: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:

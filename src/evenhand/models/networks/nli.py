@@ -56,10 +56,8 @@ class NliModel(NetworkModel):
     @torch.inference_mode()
     def _logps(self, inputs: Sequence[Ids]) -> Tensor:
         there = self._pair_inputs(inputs, typed=self._types > 1)
-        if self._picks:
-            logits = self._picking.logits(lambda each: each[:, :1], **there)  # where a classifier as BERT's reads
-        else:
-            logits = self.network(**there).logits
+        first = (lambda each: each[:, :1]) if self._picks else None  # which a classifier reads, as BERT's does
+        logits = self._picking.logits(first, **there)
         return logits.float().log_softmax(dim=-1)  # (inputs, labels)
 
     def _try_out(self) -> None:
