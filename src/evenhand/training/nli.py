@@ -1,6 +1,5 @@
 """Fine-tune an NLI classifier on premises, hypotheses and labels."""
 
-import dataclasses
 import hashlib
 import json
 import logging
@@ -8,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +119,7 @@ def finetune_nli(
             f"{', '.join(f'{label} {counts[label]:,}' for label in LABELS)}; {train.cut:,} of them were cut.\n\n"
             f"Accuracy: {accuracy}."
         )
-        record = {"made_of": made_of, "accuracy": dataclasses.asdict(accuracy) if dev else None}
+        record = {"made_of": made_of, "accuracy": asdict(accuracy) if dev else None}
         write_whole(out / RECORD, lambda file: file.write(json.dumps(record).encode()))
         write_model(
             out, start.network, start.tokenizer, card(base, what, recipe, losses)

@@ -50,7 +50,7 @@ def check_files(found: Found, options: Mapping[str, Any] | None = None) -> None:
     def read(name: str) -> dict[str, Any]:
         """The contents of a JSON file, none where there is none; on the Hub, it is downloaded if need be."""
         path = cached_file(found.source, name, **QUIETLY, **how) if found.on_hub else folder / name
-        if path is None or not Path(path).exists():
+        if not path or not Path(path).exists():
             return {}
         try:
             data: Any = read_parsed(Path(path), json.loads)
@@ -141,8 +141,8 @@ def check_parts(
 ) -> None:
     """Refuse a checkpoint that lacks weights of the network, or has weights of its body that the network has not.
 
-    `report` is transformers' own. Weights of other heads and of a pooler, which stand beside what
-    the answers come from, may be unused. `how` says how a checkpoint with the `head` was made.
+    `report` is transformers' own. Weights of other heads and of a pooler, which stand beside what the answers come
+    from, may be unused. `how` says how a checkpoint with the `head` was made.
     """
     missing = sorted(report["missing_keys"])
     if any(IN_LAYER.search(name) for name in missing):

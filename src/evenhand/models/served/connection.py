@@ -42,31 +42,25 @@ class Address:
         key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not key.isascii() or not key.isprintable() or set("'\"` ") & set(key):
             raise BadInput("OPENAI_API_KEY has characters that no key has. Copy it again, without quotation marks.")
-        url = _checked(given)
+        url = given.strip()
+        if set("@?#") & set(url):
+            raise BadInput(
+                "The `base_url` holds a password or a key, or what may be one (before @, behind ? or #), which would "
+                "end up in runs. Leave it out, and set OPENAI_API_KEY instead."
+            )
+        if not is_url(url):
+            raise BadInput(f"`base_url` is the address of a server, in ASCII: http://localhost:8000/v1. Got '{given}'.")
         if given == DEFAULT_URL and not key:
             raise BadInput(
                 f"'{name}' at {DEFAULT_URL} needs a key: set OPENAI_API_KEY. Or give the address of your own server: "
                 "`base_url='http://localhost:8000/v1'`."
             )
-        return cls(model, url, key)
+        return cls(model, url.rstrip("/"), key)
 
     def redacted(self, text: str) -> str:
         """A text of the server's without the key; one that is in the model's name, too, is no secret."""
         secret = len(self.key) >= SHORTEST and self.key not in self.name
         return text.replace(self.key, "(key)") if secret else text
-
-
-def _checked(given: str) -> str:
-    """The URL without a slash at its end; an error if it is none, or has a part that may be a secret."""
-    url = given.strip()
-    if set("@?#") & set(url):
-        raise BadInput(
-            "The `base_url` holds a password or a key, or what may be one (before @, behind ? or #), which would end "
-            "up in runs. Leave it out, and set OPENAI_API_KEY instead."
-        )
-    if not is_url(url):
-        raise BadInput(f"`base_url` is the address of a server, in ASCII: http://localhost:8000/v1. Got '{given}'.")
-    return url.rstrip("/")
 
 
 def is_url(text: str) -> bool:

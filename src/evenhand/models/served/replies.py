@@ -6,13 +6,11 @@ SGLang) and that of chats (`content`, a list of tokens; llama.cpp has it for com
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from evenhand.errors import ModelError
 from evenhand.models.served.client import Refused, Reply
-
-Found = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +19,7 @@ class Token:
 
     text: str
     logp: float | None
-    top: tuple[tuple[str, float], ...] = field(default=())
+    top: tuple[tuple[str, float], ...] = ()
 
 
 def generated(reply: Reply) -> list[Token]:
@@ -110,7 +108,7 @@ def prompt_tokens(reply: Reply) -> int:
     return found if isinstance(found, int) else 0
 
 
-def _choice(reply: Reply) -> Found:
+def _choice(reply: Reply) -> Mapping[str, Any]:
     if isinstance(reply, Refused):
         raise ModelError(f"The server refuses a request ({reply.status}): '{reply.says}'.")
     choices = reply.get("choices")
