@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evenhand import BadInput, swap_text
-from evenhand.mitigation.names import swapper
+from evenhand.mitigation.swap import swapper
 
 FILE = Path(__file__).with_name("hard-sentences.tsv")
 MOST = 2

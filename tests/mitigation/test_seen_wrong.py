@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.mitigation.names import swapper
 from evenhand.mitigation.substitute import substituted
+from evenhand.mitigation.swap import swapper
 from evenhand.web.app import marked
 from evenhand.web.probing import both_genders
 

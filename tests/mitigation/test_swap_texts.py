@@ -16,7 +16,7 @@ from evenhand import BadInput
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.mitigation import swap_file, swap_one
-from evenhand.mitigation.names import swapper
+from evenhand.mitigation.swap import swapper
 from evenhand.mitigation.swap_file import swap
 
 PARAGRAPHS = (

@@ -6,7 +6,7 @@ from evenhand import swap_text
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.mitigation.edits import STAYS
 from evenhand.mitigation.name_lists import bundled, contexts
-from evenhand.mitigation.names import swapper
+from evenhand.mitigation.swap import swapper
 
 WORLD = list(read_tsv("names-world.tsv", "evenhand.mitigation"))
 NAMES = ["Priya", "Kenji", "Mei", "Siobhan", "Muhammad", "Fatima", "Chidi", "Zanele", "José", "Björn"]

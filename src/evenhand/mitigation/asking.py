@@ -12,11 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from evenhand.errors import BadInput
 from evenhand.models.networks.mini_en import logits
 
 Grammar = Literal["auto", "rules", "model"]
-GRAMMARS: tuple[Grammar, ...] = ("auto", "rules", "model")
 SIDES = {
     "her": (("his", "my", "their", "our"), ("him", "me", "them", "us")),
     "his": (("her", "my", "our", "your"), ("hers", "mine", "ours", "yours")),
@@ -47,10 +45,8 @@ class Place:
 def place(kind: str, text: str, start: int, stop: int) -> Place:
     """The place with a few words on each side, in plain characters, which the model knows."""
     left, right = text[max(0, start - REACH) : start], text[stop : stop + REACH]
-    words = [m.start() for m in re.finditer(r"\S+", left)]
-    begin = words[-BEFORE] if len(words) >= BEFORE else words[0] if words else len(left)
-    ends = [m.end() for m in re.finditer(r"\S+", right)]
-    end = ends[AFTER - 1] if len(ends) >= AFTER else ends[-1] if ends else 0
+    begin, *_ = [m.start() for m in re.finditer(r"\S+", left)][-BEFORE:] or [len(left)]
+    *_, end = [m.end() for m in re.finditer(r"\S+", right)][:AFTER] or [0]
     left, right = left[begin:], right[:end]
     return Place(kind, _plain(left + text[start:stop] + right), len(left), len(left) + stop - start)
 
@@ -62,13 +58,6 @@ def _plain(text: str) -> str:
         return text.replace("\n", " ").replace("\r", " ").replace("\t", " ")
     marks = (unicodedata.normalize("NFKD", one)[:1] for one in text)
     return "".join(mark if mark.isascii() and mark.isprintable() else " " if mark.isspace() else "-" for mark in marks)
-
-
-def check_grammar(grammar: str) -> Grammar:
-    """The grammar, if it is one."""
-    if grammar not in GRAMMARS:
-        raise BadInput(f"`grammar` must be one of {', '.join(GRAMMARS)}. Got '{grammar}'.")
-    return "auto" if grammar == "auto" else "model" if grammar == "model" else "rules"
 
 
 def log_odds(places: Sequence[Place]) -> list[float]:

@@ -32,6 +32,10 @@ class Name:
     surname: bool = False
 
 
+Names = tuple[tuple[str, Name], ...]
+"""A user's own list of names."""
+
+
 @cache
 def census() -> Mapping[str, Name]:
     """The pairs of the US census (data/names-en.tsv), both ways, by the name in lower case; as in Bartl et al. 2020."""

@@ -69,16 +69,9 @@ DATED = re.compile(r"\.?\s+\d")
 BEFORE = re.compile(r"([^\W\d_]+)[,]?\s+$")
 BRACKETED = re.compile(r"\([A-Z]+\)")
 """An abbreviation: Instruments for Research (IRIS)."""
-HYPHEN, HYPHENED = (
-    re.compile(r"-(?!-)|\*\w|[_\d]|\w*\.(?:doc|pdf|xls|txt|com|org|net)\b"),
-    re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$|%\w\w$"),
-)
+HYPHEN = re.compile(r"-(?!-)|\*\w|[_\d]|\w*\.(?:doc|pdf|xls|txt|com|org|net)\b")
+HYPHENED = re.compile(r"(?<!-)-$|\b[OD]['’]$|\w\*$|%\w\w$")
 """One hyphen, as in Jean-Paul, and O'Donnell; two are a dash. Some texts have * for letters (Fran*ais)."""
-
-
-def spellings(text: str) -> Counter[str]:
-    """How often a document has each word, as it is spelt."""
-    return Counter(LETTERS.findall(text))
 
 
 def mostly_small(words: Counter[str], word: str, more: int = 0) -> bool:

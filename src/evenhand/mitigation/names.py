@@ -6,15 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
-from evenhand.datasets.files.rows import Pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.mitigation import name_patterns as patterns
-from evenhand.mitigation.asking import AGREED, DENIED, Grammar, Place, check_grammar, place
+from evenhand.mitigation.asking import AGREED, DENIED, Place, place
 from evenhand.mitigation.edits import STAYS, Edit, cased
 from evenhand.mitigation.name_lists import Name, bundled, contexts
-from evenhand.mitigation.swap import Swapper, To
 
 Run = list[tuple[str, int]]
 """Capitalised words in a row, each with its position."""
@@ -41,7 +38,6 @@ class Naming:
         return (edit for edit in self.draft(text).edits({}) if edit.rule != STAYS)
 
     def draft(self, text: str) -> "Draft":
-        """The names of a document, of which some may be doubtful."""
         if self.always:
             words = [(m[0], m.start()) for m in patterns.LETTERS.finditer(text) if not m[0].islower()]
             return Draft(self, text, [[word] for word in words if word[0].lower() in self.table], set(), set(), [], [])
@@ -108,7 +104,7 @@ class Naming:
                 if not (len(run) == 2 and run[0][0] in context["first_titles"]):
                     last.add(run[-1][0])
         if words := first & context["words"]:
-            spelt = patterns.spellings(text)
+            spelt = Counter(patterns.LETTERS.findall(text))
             first -= {word for word in words if patterns.mostly_small(spelt, word)}
         settled = first | last | context["never"]
         alone = [run for run in runs if len(run) == 1 and run[0][0] not in settled]
@@ -128,11 +124,8 @@ class Naming:
             if word not in doubtful or patterns.THING.search(text[max(0, start - 5) : start]):
                 continue
             kin = patterns.BEFORE.search(text[max(0, start - 20) : start])
-            if (
-                patterns.PERSON.match(text, _end(run))
-                or (kin and kin[1] in context["kin"])
-                or patterns.does_its_word(text, *run[0])
-            ):
+            related = kin and kin[1] in context["kin"]
+            if related or patterns.PERSON.match(text, _end(run)) or patterns.does_its_word(text, *run[0]):
                 first.add(word)
         return first, last, [run for run in alone if run[0][0] in doubtful and run[0][0] not in sure]
 
@@ -151,23 +144,17 @@ class Draft:
     unlisted: list[tuple[str, int]]
     """Words that do what people do, but are not in the list."""
 
-    def doubtful(self) -> list[Place]:
-        """Where to ask a model whether a doubtful word is a person: the first place of each."""
-        return list(self._places.values())
-
     @cached_property
-    def _places(self) -> dict[str, Place]:
+    def doubtful(self) -> dict[str, Place]:
+        """Where to ask a model whether a doubtful word is a person: the first place of each."""
         found: dict[str, Place] = {}
         for run in self.alone:
             word, start = run[0]
             before = self.text[max(0, start - 20) : start]
             if word in found or word in self.first or word.isupper() or patterns.PLACED.search(before):
                 continue
-            if (
-                word not in contexts()["elsewhere"]
-                and not patterns.STARTS.search(before)
-                and word.lower() not in self._spelt
-            ):
+            usual = word in contexts()["elsewhere"] or patterns.STARTS.search(before)
+            if not usual and word.lower() not in self._spelt:
                 continue  # Grace, in the middle of a sentence, and no grace
             if self._is_first_name(run, 0, self.naming.table[word.lower()], {word}):  # if the model says so
                 found[word] = place("name", self.text, start, start + len(word))
@@ -175,14 +162,14 @@ class Draft:
 
     @cached_property
     def _spelt(self) -> Counter[str]:
-        return patterns.spellings(self.text)
+        return Counter(patterns.LETTERS.findall(self.text))
 
     def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
         """The edits, then the names that stay. A doubtful name is one throughout, by the odds of its first place."""
-        told = {word: odds[here] for word, here in self._places.items()} if odds else {}
+        told = {word: odds[here] for word, here in self.doubtful.items()} if odds else {}
         people = {word for word, found in told.items() if found >= AGREED}  # no answer, no opinion
         others = {word for word, found in told.items() if found < DENIED}
-        first = (self.first | people) - others
+        first, nobody = (self.first | people) - others, self.last | others | contexts()["never"]
         for run in self.runs:
             for index, (word, start) in enumerate(run):
                 found = self.naming.table.get(word.lower())
@@ -190,19 +177,12 @@ class Draft:
                     continue
                 if (word not in others or len(run) > 1) and self._is_first_name(run, index, found, first):
                     yield Edit(start, word, cased(found.partner, word), "name")
-                elif len(run) == 1 and self._stays(run, others):
-                    yield Edit(start, word, word, STAYS)
+                elif len(run) == 1 and word not in nobody and patterns.PERSON.match(self.text, _end(run)):
+                    yield Edit(start, word, word, STAYS)  # it does what people do
         surnames = {run[-1][0] for run in self.runs if len(run) > 1}
         for word, start in self.unlisted:
             if word not in surnames and word.lower() not in self._spelt:  # People, where it has people, too
                 yield Edit(start, word, word, STAYS)
-
-    def _stays(self, run: Run, others: set[str]) -> bool:
-        """Whether a word that was left as it is may be somebody's first name: it does what people do."""
-        word = run[0][0]
-        if word in self.last or word in others or word in contexts()["never"]:
-            return False
-        return patterns.PERSON.match(self.text, _end(run)) is not None
 
     def _is_first_name(self, run: Run, index: int, found: Name, first: set[str]) -> bool:
         if self.naming.always:
@@ -230,11 +210,8 @@ class Draft:
         if word in context["offices"] and (patterns.OF.match(text, stop) or patterns.ORDINAL.search(before)):
             return False
         if word in context["elsewhere"] and (patterns.PLACED if len(run) == 1 else patterns.INSIDE).search(before):
-            return (
-                len(run) == 1
-                and word in first
-                and not (patterns.WITHIN.search(before) or patterns.RULED.search(before))
-            )
+            placed = patterns.WITHIN.search(before) or patterns.RULED.search(before)
+            return len(run) == 1 and word in first and not placed
         if len(run) > 1:
             if index == len(run) - 1:  # a surname, unless a title makes it the first
                 lord = found.surname and run[0][0] in ("Lord", "Lady", "Father", "Mother")
@@ -263,38 +240,6 @@ class Draft:
         return not patterns.PLACE_WORDS.search(before)
 
 
-Names = tuple[tuple[str, Name], ...]
-
-
-class How(NamedTuple):
-    """What `swapper` is called with: the settings of a swap."""
-
-    names: bool = True
-    own: Names | None = None
-    grammar: Grammar = "auto"
-    only: Gender | None = None
-    to: To = "other"
-    pairs: Pairs | None = None
-
-
-@cache
-def swapper(
-    names: bool = True,
-    own: Names | None = None,
-    grammar: Grammar = "auto",
-    only: Gender | None = None,
-    to: To = "other",
-    pairs: Pairs | None = None,
-) -> Swapper:
-    """The swapper for words and, with `names`, for first names: those of the user's own lists, if given.
-
-    With `pairs` of words, which may be of any language, our names are not swapped.
-    """
-    named = names and to == "other" and (own or not pairs)
-    naming = Naming(dict(own) if own else None, only, always=bool(pairs)) if named else None
-    return Swapper(pairs, naming, grammar=check_grammar(grammar), only=only, to=to)
-
-
 @cache
 def _ordinary() -> frozenset[str]:
     words = contexts()["ordinary"]
@@ -310,7 +255,6 @@ def _not_a_person(text: str, run: Run) -> bool:
     context = contexts()
     if run[0][0] in context["place_before"]:
         return True
-    if not any(word in context["after"] for word, _ in run[1:]):
+    if context["after"].isdisjoint(word for word, _ in run[1:]):
         return False
-    *_, (word, _) = run
-    return word not in context["after"] or not patterns.HYPHEN.match(text, _end(run))  # Janet Street-Porter
+    return run[-1][0] not in context["after"] or not patterns.HYPHEN.match(text, _end(run))  # Janet Street-Porter

@@ -190,6 +190,5 @@ def is_possessive(word: str, found: float, odds: float = math.nan) -> bool:
 
     A part of the score is added to the log-odds: together they have fewer errors than either alone.
     """
-    if math.isnan(odds):
-        return found > (0.0 if word == "her" else SURE)
-    return odds + PART * (found - (0.0 if word == "her" else SURE)) > 0
+    above = found - (0.0 if word == "her" else SURE)
+    return above > 0 if math.isnan(odds) else odds + PART * above > 0

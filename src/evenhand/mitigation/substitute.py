@@ -10,8 +10,7 @@ from evenhand.datasets.corpora.texts import BALANCED_ALREADY, RELEASED, document
 from evenhand.datasets.files.language import not_english
 from evenhand.errors import BadInput
 from evenhand.mitigation.name_lists import census
-from evenhand.mitigation.names import swapper
-from evenhand.mitigation.swap import Rewrite
+from evenhand.mitigation.swap import Rewrite, swapper
 
 
 def check_share(share: float) -> None:
@@ -46,7 +45,6 @@ class Substituted:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """The sentences to train on."""
         return [sentence for text in self.after for sentence in split(text)]
 
 

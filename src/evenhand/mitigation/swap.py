@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Literal, Protocol
+from typing import Literal
 
 from evenhand.datasets.files.rows import Pairs
 from evenhand.datasets.gendered import Gender, gender, lexicon
@@ -13,6 +13,8 @@ from evenhand.errors import BadInput
 from evenhand.mitigation import neutral, titles
 from evenhand.mitigation.asking import Grammar, Place, log_odds, place
 from evenhand.mitigation.edits import STAYS, Edit, applied, cased
+from evenhand.mitigation.name_lists import Names
+from evenhand.mitigation.names import Naming
 from evenhand.mitigation.pronouns import is_possessive, is_unsure, score
 
 WORD = re.compile(r"[^\W\d_]++(?:['’](?:am|AM)\b)?(?![\u0300-\u036f])")
@@ -54,34 +56,12 @@ OWN = "own"
 """The rule of a word of the user's own list."""
 SLANG = frozenset({"bloke", "blokes", "gents"})
 """Words that become others, but that no other word becomes."""
-ROLES: dict[To, dict[tuple[str, bool], str]] = {
-    "other": {("her", True): "his", ("her", False): "him", ("his", True): "her", ("his", False): "hers"},
-    "neutral": {("her", True): "their", ("her", False): "them", ("his", True): "their", ("his", False): "theirs"},
+PRONOUNS: dict[To, dict[str, tuple[str, str]]] = {
+    "other": {"her": ("him", "his"), "his": ("hers", "her")},
+    "neutral": {"her": ("them", "their"), "his": ("theirs", "their")},
 }
-"""What her and his become, as a possessive and as none."""
-RULES = {
-    ("her", True): "her: possessive",
-    ("her", False): "her: object",
-    ("his", True): "his: possessive",
-    ("his", False): "his: alone",
-}
-
-
-class Names(Protocol):
-    """The first names of a document: some are clear, others are a matter of opinion."""
-
-    def doubtful(self) -> Sequence[Place]:
-        """Places to ask a model about."""
-
-    def edits(self, odds: Mapping[Place, float]) -> Iterator[Edit]:
-        """The edits and the names that stay; `odds` are what a model answered."""
-
-
-class Naming(Protocol):
-    """Finds the first names of a document, with their partners."""
-
-    def draft(self, text: str) -> Names:
-        """What can be told from the text alone."""
+"""What her and his become if they are no possessives, and if they are."""
+ROLES = {"her": ("object", "possessive"), "his": ("alone", "possessive")}
 
 
 class Spelt(dict[str, tuple[str, str] | None]):
@@ -128,11 +108,9 @@ class Swapper:
         self.one_way = only is not None
 
     def __call__(self, text: str) -> str:
-        """The text with every gendered word swapped."""
         return applied(text, self.edits(text))
 
     def edits(self, text: str) -> list[Edit]:
-        """The changes, in order."""
         return [edit for edit in self.found([text])[0] if edit.rule != STAYS]
 
     def found(self, texts: Sequence[str]) -> list[list[Edit]]:
@@ -148,7 +126,7 @@ class Swapper:
                 draft.append(edit)
         names = [self.names.draft(text) for text in texts] if self.names else []
         asked = [here for *_, here in unsure]
-        asked += [here for one in names for here in one.doubtful()] if self.grammar != "rules" else []
+        asked += [here for one in names for here in one.doubtful.values()] if self.grammar != "rules" else []
         odds = dict(zip(asked, log_odds(asked), strict=True)) if asked else {}
         for number, index, found, here in unsure:
             edit = drafts[number][index]
@@ -180,7 +158,7 @@ class Swapper:
         addresses = [m.span() for m in words if any(mark in m[0] for mark in MARKS)]
         addresses.reverse()  # the next one is last
         surnames = set[str]()
-        forms: titles.Forms | None = None
+        forms: tuple[Mapping[str, str], bool] | None = None
         for match in WORD.finditer(text):
             old = match[0]
             found = table[old]
@@ -201,11 +179,11 @@ class Swapper:
             if KEEP_BEFORE.match(text, stop):
                 continue
             if rule == "title" and old.lower() in titles.TITLES:
-                forms = titles.forms(text) if forms is None else forms
-                title = titles.partner(text, start, stop, forms.partners)
+                forms = forms or titles.forms(text)
+                title = titles.partner(text, start, stop, forms[0])
                 partner = title if self.to == "other" else title and partner
                 if title and self.to == "other":
-                    old, partner = titles.with_dots(text, old, stop, title, forms.dotted)
+                    old, partner = titles.with_dots(text, old, stop, title, forms[1])
             elif rule == "role" and old[0].isupper():
                 if SURNAME.search(text[max(0, start - 20) : start]):
                     surnames.add(old)
@@ -221,7 +199,7 @@ class Swapper:
         word = old.lower()
         alone = self.grammar == "model" and not math.isnan(odds)
         role = odds > 0 if alone else is_possessive(word, found, odds)
-        return Edit(start, old, cased(ROLES[self.to][word, role], old), RULES[word, role])
+        return Edit(start, old, cased(PRONOUNS[self.to][word][role], old), f"{word}: {ROLES[word][role]}")
 
     def _finished(self, text: str, draft: list[Edit]) -> list[Edit]:
         """The edits in order, with those of the articles and verbs that depend on them."""
@@ -232,7 +210,7 @@ class Swapper:
         for edit in draft:
             if text[edit.start - 2 : edit.start - 1] not in ARTICLE_ENDS or edit.start < 2 or edit.rule == OWN:
                 continue  # most, and quickly; words of one's own may be of another language
-            if _takes_an(edit.old) == (an := _takes_an(edit.new)):
+            if bool(VOWEL.match(edit.old)) == (an := bool(VOWEL.match(edit.new))):
                 continue
             if found := ARTICLE.search(text[max(0, edit.start - 8) : edit.start]):
                 new = cased("an" if an else "a", "A" if found[1][0].isupper() else "a")
@@ -264,10 +242,6 @@ def _with_apostrophe(text: str, edit: Edit) -> Edit:
     if plural or not edit.old.lower().endswith("s") or QUOTE.search(text[max(0, edit.start - 200) : edit.start]):
         return edit
     return replace(edit, old=edit.old + mark, new=f"{edit.new}{mark}{'S' if edit.new.isupper() else 's'}")
-
-
-def _takes_an(word: str) -> bool:
-    return VOWEL.match(word) is not None
 
 
 @cache
@@ -309,3 +283,25 @@ def _both_ways(pairs: Mapping[str, str] | Pairs, only: Gender | None) -> Spelt:
         if only != "male":
             table.setdefault(female.lower(), (male.lower(), OWN))
     return Spelt(table)
+
+
+@cache
+def swapper(
+    names: bool = True,
+    own: Names | None = None,
+    grammar: Grammar = "auto",
+    only: Gender | None = None,
+    to: To = "other",
+    pairs: Pairs | None = None,
+) -> Swapper:
+    """The swapper for words and, with `names`, for first names: those of the user's own lists, if given.
+
+    With `pairs` of words, which may be of any language, our names are not swapped.
+    """
+    named = names and to == "other" and (own or not pairs)
+    naming = Naming(dict(own) if own else None, only, always=bool(pairs)) if named else None
+    return Swapper(pairs, naming, grammar=grammar, only=only, to=to)
+
+
+How = tuple[bool, Names | None, Grammar, Gender | None, To, Pairs | None]
+"""The settings of a swap: what `swapper` is called with."""

@@ -2,9 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
+from typing import cast, get_args
 
 from evenhand.core.files import check_new, prepare
 from evenhand.datasets.files.language import check_language, not_english_files
@@ -13,14 +15,12 @@ from evenhand.datasets.files.rows import SUFFIXES, check_text, read_word_pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import check_engine
 from evenhand.errors import BadInput
-from evenhand.mitigation.asking import check_grammar
+from evenhand.mitigation.asking import Grammar
 from evenhand.mitigation.name_lists import own as own_list
-from evenhand.mitigation.names import How, swapper
 from evenhand.mitigation.substitute import check_share
-from evenhand.mitigation.swap import To
-from evenhand.mitigation.swap_one import Output, Swapped, Work, alone, finished, part_of, swap_one
+from evenhand.mitigation.swap import How, To, swapper
+from evenhand.mitigation.swap_one import Output, Swapped, Work, alone, finished, joined_texts, part_of, swap_one
 from evenhand.mitigation.swap_workers import Job, here, on_cluster
-from evenhand.mitigation.text_files import read_texts
 
 ONLY: dict[str | None, Gender | None] = {None: None, "he-to-she": "male", "she-to-he": "female"}
 
@@ -81,15 +81,12 @@ def swap(
     columns = (column,) if isinstance(column, str) else tuple(column)
     if not columns or len(set(columns)) < len(columns):
         raise BadInput(f"`column` must name one or more columns, each once. Got {', '.join(columns) or 'none'}.")
-    how = settings(
-        names, name_list, word_pairs, grammar, only, to, lang
-    )  # a bad list is an error before anything is done
+    if name_list and not names:
+        raise BadInput("`name_list` lists names to swap, but names are not swapped. Give `names`, or no `name_list`.")
+    how = settings(name_list or names, word_pairs, grammar, only, to, lang)  # a bad list is an error at once
     job = Job(columns, lines, how, share, seed)
-    work: Work = (
-        (lambda source, job, done: on_cluster(source, job, address, workers, done))
-        if engine == "ray"
-        else (lambda source, job, done: here(source, job, jobs, done))
-    )
+    local, ray = partial(here, jobs=jobs), partial(on_cluster, address=address, workers=workers)
+    work: Work = ray if engine == "ray" else local
     output, lang = Output(augment, trail, force), "en" if word_pairs else lang  # nothing is known of other languages
     if source.is_dir():
         return _swap_folder(source, target, job, work, output, lang)
@@ -113,56 +110,47 @@ def swap_text(
     >>> swap_text("She saw him.")
     'He saw her.'
     """
-    how = settings(names, None, word_pairs, grammar, only, to, lang)
+    how = settings(names, word_pairs, grammar, only, to, lang)
     check_language([text], "en" if word_pairs else lang)
     return swapper(*how)(text)
 
 
 def settings(
-    names: bool | str | Path,
-    name_list: str | None,
-    word_pairs: str | Path | None,
-    grammar: str,
-    only: str | None,
-    to: str,
-    lang: str | None,
+    names: bool | str | Path, word_pairs: str | Path | None, grammar: str, only: str | None, to: str, lang: str | None
 ) -> How:
-    """What `mitigation.names.swapper` takes, from the parameters of `swap`; an error if they contradict one another."""
+    """What `mitigation.swap.swapper` takes, from the parameters of `swap`; an error if they contradict one another."""
     if only not in ONLY:
         raise BadInput(f"`only` must be he-to-she or she-to-he. Got '{only}'.")
-    if to not in ("other", "neutral"):
+    if to not in get_args(To):
         raise BadInput(f"`to` must be other, the other gender, or neutral. Got '{to}'.")
-    listed = name_list or (None if isinstance(names, bool) else names)
+    listed = None if isinstance(names, bool) else names
     if to == "neutral" and (only or listed or word_pairs):
         raise BadInput(
             "With `to='neutral'` words of both genders become neutral, and names stay: leave out `only`, your names "
             "and `word_pairs`."
         )
-    if name_list and not names:
-        raise BadInput("`name_list` lists names to swap, but names are not swapped. Give `names`, or no `name_list`.")
     if lang not in (None, "en") and not word_pairs:
         raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
     own = tuple(own_list(listed).items()) if listed else None
     pairs = read_word_pairs(word_pairs) if word_pairs else None
-    neutral: To = "neutral" if to == "neutral" else "other"
-    return How(bool(names), own, check_grammar(grammar), ONLY[only], neutral, pairs)
+    if grammar not in get_args(Grammar):
+        raise BadInput(f"`grammar` must be one of {', '.join(get_args(Grammar))}. Got '{grammar}'.")
+    return bool(names), own, cast("Grammar", grammar), ONLY[only], cast("To", to), pairs
 
 
 def _check(source: Path, target: Path, job: Job) -> None:
-    if not source.is_file():
-        raise BadInput(f"There is no file '{source}'.")
-    if target.is_dir():
-        raise BadInput(f"'{target}' is a folder. Give a file.")
-    if source.suffix not in (TEXT, *SUFFIXES):
-        raise BadInput(f"'{source}' must be one of {TEXT}, {', '.join(SUFFIXES)}.")
-    if target.suffix != source.suffix:
-        raise BadInput(f"`out` must have the suffix of the file, '{source.suffix}'. Got '{target}'.")
-    if source.suffix == TEXT and job.columns != ("text",):
-        raise BadInput(f"A {TEXT} file has no columns. Got `column` {', '.join(job.columns)}.")
-    if source.suffix != TEXT and job.lines:
-        raise BadInput(f"`lines` is for {TEXT} files: each row of a {source.suffix} file is a document.")
-    if target.resolve() == source.resolve():
-        raise BadInput(f"'{target}' would replace the original. Choose another `out`.")
+    suffix, is_text = source.suffix, source.suffix == TEXT
+    for wrong, says in (
+        (not source.is_file(), f"There is no file '{source}'."),
+        (target.is_dir(), f"'{target}' is a folder. Give a file."),
+        (suffix not in (TEXT, *SUFFIXES), f"'{source}' must be one of {TEXT}, {', '.join(SUFFIXES)}."),
+        (target.suffix != suffix, f"`out` must have the suffix of the file, '{suffix}'. Got '{target}'."),
+        (is_text and job.columns != ("text",), f"A {TEXT} file has no columns. Got `column` {', '.join(job.columns)}."),
+        (job.lines and not is_text, f"`lines` is for {TEXT} files: each row of a {suffix} file is a document."),
+        (target.resolve() == source.resolve(), f"'{target}' would replace the original. Choose another `out`."),
+    ):
+        if wrong:
+            raise BadInput(says)
     if source.suffix != ".parquet":
         check_text(source)
 
@@ -178,7 +166,7 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
     Documents are numbered through, so that a share is chosen of all of them.
     """
     files = texts_in(folder, decoded=True)
-    skipped = {} if lang else not_english_files(folder, files, lambda path: _texts(path, _for(path, job)))
+    skipped = {} if lang else not_english_files(folder, files, lambda path: joined_texts(path, _for(path, job)))
     files = [path for path in files if str(path.relative_to(folder)) not in skipped]
     inside = out.resolve()
     if inside == folder.resolve() or folder.resolve() in inside.parents or inside in folder.resolve().parents:
@@ -209,7 +197,3 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
     part.unlink(missing_ok=True)
     edits, stay = dict(sorted(rules.items())), dict(names.most_common())
     return Swapped(documents, rewritten, edits, out, None, stay, len(files), skipped)
-
-
-def _texts(path: Path, job: Job) -> Iterator[str]:
-    return map(" ".join, read_texts(path, job.columns, lines=job.lines))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from glob import escape
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, Any
 
@@ -74,7 +74,7 @@ def swap_one(source: Path, target: Path, job: Job, work: Work, output: Output, l
     check_new(edit_log, output.force or (output.trail and part.exists()))
     if output.augment or job.share < 1:
         _check_paragraphs(source, job)
-    check_language(map(" ".join, read_texts(source, job.columns, lines=job.lines)), lang, str(source))
+    check_language(joined_texts(source, job), lang, str(source))
     with alone(part):
         try:
             _find_edits(part, lambda done: work(source, job, done))
@@ -98,6 +98,11 @@ def swap_one(source: Path, target: Path, job: Job, work: Work, output: Output, l
     return done
 
 
+def joined_texts(source: Path, job: Job) -> Iterator[str]:
+    """The texts of each document as one."""
+    return map(" ".join, read_texts(source, job.columns, lines=job.lines))
+
+
 def part_of(target: Path, source: Path, job: Job, *more: object) -> Path:
     """Where the edits of a swap are kept while it runs: a file whose name depends on texts and settings."""
     about = source.stat()
@@ -108,17 +113,13 @@ def part_of(target: Path, source: Path, job: Job, *more: object) -> Path:
 def _check_paragraphs(source: Path, job: Job) -> None:
     """Raise an error if documents are to be chosen, or written twice, and a text of many lines is a single one."""
     if is_paragraphs(source, job.lines):
-        first = next(read_texts(source, job.columns), ("",))[0].strip("\r\n")
-        if len(first.splitlines()) > 1 and all(map(str.strip, first.splitlines())) and _is_whole(source):
+        first, *others = [text for (text,) in islice(read_texts(source, job.columns), 2)] or [""]
+        lines = first.strip("\r\n").splitlines()
+        if len(lines) > 1 and all(map(str.strip, lines)) and not any(map(str.strip, others)):
             raise BadInput(
                 f"'{source}' has no empty lines, so it is a single paragraph, and `share` and `augment` are about "
                 "paragraphs. If each of its lines is a document, give `lines=True`."
             )
-
-
-def _is_whole(source: Path) -> bool:
-    """Whether a text has no empty line between others."""
-    return sum(1 for texts in islice(read_texts(source, ()), 2) if texts[0].strip()) == 1
 
 
 def _remove_others(target: Path) -> None:
@@ -229,9 +230,7 @@ def _ended(text: str, lines: bool) -> str:
 def _are_same(file: IO[bytes], path: Path) -> bool:
     file.seek(0)
     with path.open("rb") as there:
-        while (one := file.read(2**20)) == (other := there.read(2**20)) and one:
-            pass
-    return one == other
+        return all(one == other for one, other in zip_longest(file, there))
 
 
 def _write_edit_log(file: IO[bytes], part: Path, columns: Sequence[str]) -> None:

@@ -19,10 +19,9 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from evenhand.datasets.files.plain_text import unwrapped
 from evenhand.distributed.cluster import connected
 from evenhand.errors import RunError
-from evenhand.mitigation import names as naming
 from evenhand.mitigation.edits import Edit
 from evenhand.mitigation.substitute import chosen
-from evenhand.mitigation.swap import Swapper
+from evenhand.mitigation.swap import How, Swapper, swapper
 from evenhand.mitigation.text_files import Texts, is_paragraphs, read_texts
 
 Edits = list[list[list[list[Any]]]]
@@ -42,7 +41,7 @@ class Job:
     columns: tuple[str, ...]
     lines: bool
     """Whether each line of a text file is a document; otherwise its paragraphs are."""
-    how: naming.How
+    how: How
     share: float
     seed: int
     first: int = 0
@@ -66,7 +65,7 @@ def chunks(source: Path, job: Job, done: int) -> Iterator[Chunk]:
         yield chunk
 
 
-def here(source: Path, job: Job, jobs: int | None, done: int) -> Generator[Edits]:
+def here(source: Path, job: Job, done: int, *, jobs: int | None) -> Generator[Edits]:
     """The edits of all documents but the first `done`, chunk by chunk, by processes of this machine."""
     todo = chunks(source, job, done)
     work = partial(_rewritten, job=job, done=done, whole=is_paragraphs(source, job.lines))
@@ -94,7 +93,7 @@ def here(source: Path, job: Job, jobs: int | None, done: int) -> Generator[Edits
         pool.shutdown(cancel_futures=True)
 
 
-def on_cluster(source: Path, job: Job, address: str | None, workers: int | None, done: int) -> Generator[Edits]:
+def on_cluster(source: Path, job: Job, done: int, *, address: str | None, workers: int | None) -> Generator[Edits]:
     """The same, by the workers of a Ray cluster."""
     with connected(address, workers):
         from evenhand.distributed.streaming import streamed
@@ -117,13 +116,13 @@ def _begin() -> None:
 
 def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> Edits:
     """The edits of each document after those that are `done`, none for those that are not chosen. Runs in a worker."""
-    swapper = naming.swapper(*job.how)
+    swap = swapper(*job.how)
     number = chunk[0][0]
     if whole:
-        found = _in_paragraphs(swapper, [text for _, (text,) in chunk])
+        found = _in_paragraphs(swap, [text for _, (text,) in chunk])
     else:
         parts = [part for _, texts in chunk for text in texts for part in _parts(unwrapped(text))]
-        edits = iter(swapper.found(parts))
+        edits = iter(swap.found(parts))
         found = [[_joined(text, edits) for text in texts] for _, texts in chunk]
     return [
         [[[e.start, e.old, e.new, e.rule] for e in each] for each in edits]
@@ -134,12 +133,12 @@ def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> Edits:
     ]
 
 
-def _in_paragraphs(swapper: Swapper, texts: Sequence[str]) -> list[list[list[Edit]]]:
+def _in_paragraphs(swap: Swapper, texts: Sequence[str]) -> list[list[list[Edit]]]:
     """The edits of each paragraph of a section, which is one document."""
     found: list[list[list[Edit]]] = [[[]] for _ in texts]
     ends = list(accumulate(map(len, texts)))
     index = 0
-    for edit in swapper.found(["".join(map(unwrapped, texts))])[0]:
+    for edit in swap.found(["".join(map(unwrapped, texts))])[0]:
         while edit.start >= ends[index]:
             index += 1
         begin = ends[index] - len(texts[index])

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -55,9 +54,8 @@ Edits = list[list[Edit]]
 """The edits of a document: a list for each of its texts."""
 Both = Callable[[Texts, Edits], list[Texts]]
 """The texts of a document and their edits -> the texts of each document to write."""
-Record = tuple[str, dict[str, Any] | None, Callable[[dict[str, Any]], str]]
-"""A row as it is in the file, its values (None for headers, comments and empty lines), and a function that writes other
-values in the same style, without the line end."""
+Record = tuple[str, dict[str, Any]]
+"""A row as it is in the file, and its values; headers, comments and empty lines have none."""
 
 
 def write_texts(
@@ -74,17 +72,17 @@ def write_texts(
             for (one,) in both(texts, document):
                 file.write(one.encode())
     else:
-        _write_records(file, _RECORDS[source.suffix](source), columns, edits, both)
+        _write_records(file, source, columns, edits, both)
 
 
-def _write_records(
-    file: IO[bytes], records: Iterator[Record], columns: Sequence[str], edits: Iterator[Edits], both: Both
-) -> None:
+def _write_records(file: IO[bytes], source: Path, columns: Sequence[str], edits: Iterator[Edits], both: Both) -> None:
     ended = True
-    for raw, row, written in records:
+    records, written = _FORMATS[source.suffix]
+    for raw, row in records(source):
         lines, end = [raw], raw[len(raw.rstrip("\r\n")) :]
-        if row is not None:
-            lines = [raw if new is row else written(new) + end for new in _rows(row, columns, next(edits), both)]
+        if row:
+            rows = _rows(row, columns, next(edits), both)
+            lines = [raw if new is row else written(raw, row, new) + end for new in rows]
         for line in lines:
             file.write((line if ended else f"\n{line}").encode())
             ended = line.endswith(("\n", "\r"))
@@ -115,11 +113,11 @@ def _csv_records(source: Path) -> Iterator[Record]:
             raw = before + "".join(taken)
             before = ""
             taken.clear()
-            yield raw, dict(zip(head, fields, strict=True)) if fields else None, partial(_csv_row, raw, fields)
+            yield raw, dict(zip(head, fields, strict=bool(fields)))
 
 
-def _csv_row(raw: str, fields: list[str], row: dict[str, str]) -> str:
-    quoted = _csv_line(fields, csv.QUOTE_ALL) == raw.rstrip("\r\n")
+def _csv_row(raw: str, old: dict[str, str], row: dict[str, str]) -> str:
+    quoted = _csv_line(old.values(), csv.QUOTE_ALL) == raw.rstrip("\r\n")
     return _csv_line(row.values(), csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL)
 
 
@@ -134,11 +132,10 @@ def _tsv_records(source: Path) -> Iterator[Record]:
         before, lines = _head(file)
         first = next(lines)
         head = first.rstrip("\r\n").split("\t")
-        yield before + first, None, partial(_tsv_row, first, {})
+        yield before + first, {}
         for raw in lines:
             fields = raw.rstrip("\r\n").split("\t") if raw.strip() else []
-            row = {name: unquoted(field) for name, field in zip(head, fields, strict=bool(fields))}
-            yield raw, row or None, partial(_tsv_row, raw, row)
+            yield raw, {name: unquoted(field) for name, field in zip(head, fields, strict=bool(fields))}
 
 
 def _tsv_row(raw: str, old: dict[str, str], row: dict[str, str]) -> str:
@@ -152,8 +149,7 @@ def _tsv_row(raw: str, old: dict[str, str], row: dict[str, str]) -> str:
 def _jsonl_records(source: Path) -> Iterator[Record]:
     with source.open(encoding="utf-8", newline="") as file:
         for raw in file:
-            row = json.loads(raw) if raw.strip() else {}
-            yield raw, row or None, partial(_jsonl_row, raw, row)
+            yield raw, json.loads(raw) if raw.strip() else {}
 
 
 def _jsonl_row(raw: str, old: dict[str, Any], row: dict[str, Any]) -> str:
@@ -196,11 +192,12 @@ def _write_parquet(
         raise BadInput(f"'{source}' has a column that cannot be written again: {error}. Leave it out.") from error
 
 
-_RECORDS: dict[str, Callable[[Path], Iterator[Record]]] = {
-    ".csv": _csv_records,
-    ".tsv": _tsv_records,
-    ".jsonl": _jsonl_records,
+_FORMATS: dict[str, tuple[Callable[[Path], Iterator[Record]], Callable[[str, dict[str, Any], dict[str, Any]], str]]] = {
+    ".csv": (_csv_records, _csv_row),
+    ".tsv": (_tsv_records, _tsv_row),
+    ".jsonl": (_jsonl_records, _jsonl_row),
 }
+"""What reads the records of a file, and what writes other values in the style of one, without the line end."""
 
 
 MARKED = ("Pronoun", "A", "B")

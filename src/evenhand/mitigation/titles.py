@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from evenhand.datasets.gendered import Gender
 from evenhand.mitigation.name_lists import any_of
@@ -35,26 +34,19 @@ MODERN = {"mr": "ms", "ms": "mr", "mrs": "mr", "miss": "mr"}
 MARRIED = {"mr": "mrs", "mrs": "mr", "miss": "master", "master": "miss"}
 
 
-@dataclass(frozen=True)
-class Forms:
-    """The partners of Mr, Mrs, Miss, Ms and Master in a document, and whether it writes "Mr." with a dot."""
+def forms(text: str) -> tuple[Mapping[str, str], bool]:
+    """The partners of Mr, Mrs, Miss, Ms and Master in a document, and whether it writes "Mr." with a dot.
 
-    partners: Mapping[str, str]
-    dotted: bool = False
-
-
-def forms(text: str) -> Forms:
-    """The forms of a document, by those it has, so that swapping twice is no change.
-
-    Where it has Mr and Mrs, but no Ms, these are each other's, and Miss is Master; where it has Mr and Miss alone,
-    those are. Otherwise Mr is Ms, and each of the others Mr.
+    They depend on those it has, so that swapping twice is no change. Where it has Mr and Mrs, but no Ms, these are
+    each other's, and Miss is Master; where it has Mr and Miss alone, those are. Otherwise Mr is Ms, and each of the
+    others Mr.
     """
     titles = [(title.lower(), dot) for title, dot in FORMS.findall(text)]
     found, dots = {title for title, _ in titles}, [dot for title, dot in titles if title in SHORT]
     dotted = 2 * dots.count(".") > len(dots)
     if "ms" in found or len(found) < 2:
-        return Forms(MODERN, dotted)
-    return Forms({**MODERN, "mr": "miss", "miss": "mr"} if found == {"mr", "miss"} else MARRIED, dotted)
+        return MODERN, dotted
+    return {**MODERN, "mr": "miss", "miss": "mr"} if found == {"mr", "miss"} else MARRIED, dotted
 
 
 def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[str, str]:
@@ -90,11 +82,8 @@ def partner(text: str, start: int, stop: int, forms: Mapping[str, str] = MODERN)
             return "ladyship" if OWN.search(before) else None
         case "lord" | "lady":
             other = "lady" if word == "lord" else "lord"
-            if capital and COUPLED.match(text, stop):
-                return other
-            if capital and named and not OFFICE.match(text, stop) and not FIRST.search(before):
-                return other
-            if not capital and MY.search(before):
+            titled = COUPLED.match(text, stop) or (named and not OFFICE.match(text, stop) and not FIRST.search(before))
+            if titled if capital else MY.search(before):
                 return other
             return "gentleman" if word == "lady" and not (named and OFFICE.match(text, stop)) else None
         case "miss" | "master":

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 
 from evenhand.errors import BadInput, EvenhandError
 from evenhand.mitigation.edits import Edit, applied
-from evenhand.mitigation.names import swapper
+from evenhand.mitigation.swap import swapper
 from evenhand.runs.folder import StoredRun
 from evenhand.web import showing
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evenhand.core.questions import Fill, Span
 from evenhand.errors import BadInput, UnknownName
 from evenhand.mitigation.edits import applied
-from evenhand.mitigation.names import swapper
+from evenhand.mitigation.swap import swapper
 from evenhand.models import load_masked
 from evenhand.models.loading.names import find, kind, named
 

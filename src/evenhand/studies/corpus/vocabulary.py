@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -14,8 +14,8 @@ from evenhand.datasets.blanks import tbd
 from evenhand.datasets.files.rows import Pairs, read_word_pairs
 from evenhand.datasets.gendered import Gender
 from evenhand.errors import BadInput
-from evenhand.mitigation.name_lists import own
-from evenhand.mitigation.names import Names, Naming
+from evenhand.mitigation.name_lists import Names, own
+from evenhand.mitigation.names import Naming
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,6 @@ class Vocabulary:
         return found
 
     def gender(self, word: str) -> Gender | None:
-        """The gender a word has by itself, if any."""
         return gendered.gender(word) if self.pairs is None else self._genders.get(word)
 
     def side_of(self, tokens: Iterable[str]) -> tuple[str, Counter[Gender]]:
@@ -68,12 +67,9 @@ class Vocabulary:
 
     @cached_property
     def _wanted(self) -> tuple[frozenset[str], re.Pattern[str]]:
-        wanted = sorted({word.lower() for word in self._listed}, key=len, reverse=True)
+        listed = self.beside if self.beside is not None else () if self.pairs else _professions()
+        wanted = sorted({word.lower() for word in listed}, key=len, reverse=True)
         return frozenset(wanted), re.compile(rf"\b(?:{'|'.join(map(re.escape, wanted))})s?\b" if wanted else r"(?!)")
-
-    @property
-    def _listed(self) -> Sequence[str]:
-        return self.beside if self.beside is not None else () if self.pairs else _professions()
 
     def words_beside(self, sentence: str) -> Iterator[str]:
         """The professions of a sentence, or a user's own words, each once; a plural is its singular."""
@@ -94,7 +90,7 @@ def read_vocabulary(
     if lang and not pairs and lang != "en":
         raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
     known = Vocabulary(None, pairs, tuple(own(names).items()) if names else None, lang or "en")
-    return Vocabulary(_own_words(words, known), pairs, known.names, known.language) if words else known
+    return replace(known, beside=_own_words(words, known)) if words else known
 
 
 def _own_words(file: Path, known: Vocabulary) -> tuple[str, ...]:

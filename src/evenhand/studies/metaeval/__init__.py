@@ -1,1 +1,0 @@
-"""Whether measures follow bias: their values for models of known bias."""
