@@ -106,7 +106,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
                 "`tokenizer`."
             )
         if state.is_world_process_zero:
-            model = wrap(given["model"], self._tokenizer, self._name(state.global_step), **self._how)
+            model = wrap(given["model"], self._tokenizer, _name(state.global_step), **self._how)
             self._asked = self._spec.tasks_for(model.kind)
             for one in self._asked:  # a question that it cannot answer is an error at once
                 model.plan(questions_of(one.task.dataset.items[0], one.task.measure))
@@ -139,10 +139,8 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         whole = time.monotonic() - self._begun
         if state.is_world_process_zero:
             steps = f"{len(self.measured)} step{'s' * (len(self.measured) != 1)}"
-            print(
-                f"Measured bias at {steps} in {self.seconds:.1f} s, "
-                f"{self.seconds / whole:.1%} of {whole:.1f} s of training. Runs: {self.out}"
-            )
+            spent = f"{self.seconds:.1f} s, {self.seconds / whole:.1%} of {whole:.1f} s of training"
+            print(f"Measured bias at {steps} in {spent}. Runs: {self.out}")
 
     def _measure(self, state: Any, control: Any, network: Any) -> None:
         begun = time.monotonic()
@@ -166,7 +164,7 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
 
     def _run(self, network: Any, step: int) -> Run:
         """The run of this step: the one in `out`, if it is of the same weights, or a new one."""
-        path = self.out / self._name(step)
+        path = self.out / _name(step)
         model = wrap(network, self._tokenizer, path.name, **self._how)
         record = read_record(path)
         if record and record.fingerprint == model.fingerprint:
@@ -215,13 +213,13 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         strange = next((path for path, _ in runs if not STEP.fullmatch(path.name)), None)
         if strange:
             raise RunError(f"'{self.out}' has a run that is not of a step, '{strange.name}'. Choose another `out`.")
-        if runs and not step and (last := runs[-1][0].name) != self._name(0):
+        if runs and not step and (last := runs[-1][0].name) != _name(0):
             raise RunError(
                 f"'{self.out}' has the runs of another training, up to {last}. Resume that one "
                 "(resume_from_checkpoint), or choose another `out`."
             )
         for path, record in runs:
-            if path.name == self._name(step) and record.fingerprint != fingerprint:
+            if path.name == _name(step) and record.fingerprint != fingerprint:
                 raise RunError(f"'{path}' is of other weights than the model now has. Choose another `out`.")
             if _sample(record.tasks) != _sample([one.record for one in self._asked]):
                 raise RunError(
@@ -233,9 +231,9 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         folders = sorted((path.parent for path in self.out.glob("*/run.json")), key=lambda path: (len(path.name), path))
         return [(path, record) for path in folders if (record := read_record(path))]
 
-    @staticmethod
-    def _name(step: int) -> str:
-        return f"step-{step:06d}"
+
+def _name(step: int) -> str:
+    return f"step-{step:06d}"
 
 
 def _sample(tasks: Sequence[TaskRecord]) -> list[tuple[Any, ...]]:

@@ -6,7 +6,7 @@ Newer versions of the harness find the class by its entry point; for others, `__
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from evenhand._version import __version__
 from evenhand.core.extras import need
@@ -19,6 +19,7 @@ from evenhand.models.planning.running import work_through
 need("lm-eval", "The backend for lm-evaluation-harness")
 
 import lm_eval.models  # noqa: E402, F401  (its own backends: it would not register them after another one)
+from lm_eval.api.instance import Instance  # noqa: E402
 from lm_eval.api.model import LM  # noqa: E402
 from lm_eval.api.registry import register_model  # noqa: E402
 
@@ -29,14 +30,6 @@ UNSCORED = ("refuse", "nan")
 """What is done with a text that cannot be scored."""
 ITS_DEFAULTS = {"batch_size": 1, "device": "cuda:0"}
 """What the harness's command says where its user says nothing; ours choose by the machine."""
-
-
-class Request(Protocol):
-    """What the harness calls an instance: a text to score, and the document that it is for."""
-
-    args: tuple[str, ...]
-    task_name: str | None
-    doc_id: int | None
 
 
 @register_model("evenhand")
@@ -94,26 +87,24 @@ class MaskedBackend(LM):  # type: ignore[misc]
     def create_from_arg_string(
         cls, arg_string: str, additional_config: Mapping[str, Any] | None = None
     ) -> "MaskedBackend":
-        """The same for arguments in one text."""
         from lm_eval.utils import simple_parse_args_string
 
         return cls.create_from_arg_obj(simple_parse_args_string(arg_string), additional_config)
 
-    def loglikelihood(self, requests: Sequence[Request]) -> list[tuple[float, bool]]:
+    def loglikelihood(self, requests: Sequence[Instance]) -> list[tuple[float, bool]]:
         """The pseudo-log-likelihood of each continuation after its context, and False.
 
         The harness wants to know whether greedy decoding would produce the continuation. A masked language model does
         not decode, so it would not.
         """
         _warn_of_greedy(requests)
-        return [(found, False) for found in self._score(_question(*request.args) for request in requests)]
+        return [(found, False) for found in self._score(request.args for request in requests)]
 
-    def loglikelihood_rolling(self, requests: Sequence[Request]) -> list[float]:
+    def loglikelihood_rolling(self, requests: Sequence[Instance]) -> list[float]:
         """The pseudo-log-likelihood of each whole text, which must fit into the model."""
-        return self._score(_question("", request.args[0]) for request in requests)
+        return self._score(("", request.args[0]) for request in requests)
 
-    def generate_until(self, requests: Sequence[Request]) -> list[str]:
-        """Refused: a masked language model writes no text."""
+    def generate_until(self, requests: Sequence[Instance]) -> list[str]:
         tasks = ", ".join(sorted({str(request.task_name) for request in requests}))
         raise BadInput(
             f"A masked language model cannot generate text, which {tasks} asks for. Choose tasks that compare "
@@ -124,8 +115,12 @@ class MaskedBackend(LM):  # type: ignore[misc]
         """What the harness writes into its results besides the arguments."""
         return {"evenhand": __version__, "fingerprint": self.model.fingerprint, "model_kind": self.model.kind}
 
-    def _score(self, asked: Iterable[Likelihood]) -> list[float]:
-        questions = list(asked)
+    def _score(self, texts: Iterable[tuple[str, ...]]) -> list[float]:
+        """The pseudo-log-likelihood of each continuation after its context: of its tokens, given all others."""
+        questions = [
+            Likelihood(context + continuation, (Span(0, len(context)),) if context.strip() else ())
+            for context, continuation in texts
+        ]
         plan = self.model.plan(questions)
         self._tell(questions, known := dict(plan.unanswerable()))  # before anything is computed
         with one_bar("Scoring"):
@@ -146,13 +141,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
         log.warning(f"{told} They are NaN: metrics that compare take them for wrong answers, and means are NaN.")
 
 
-def _question(context: str, continuation: str) -> Likelihood:
-    """The tokens of the continuation, given all others."""
-    skipped = (Span(0, len(context)),) if context.strip() else ()
-    return Likelihood(context + continuation, skipped)
-
-
-def _warn_of_greedy(requests: Sequence[Request]) -> None:
+def _warn_of_greedy(requests: Sequence[Instance]) -> None:
     """Where a document has a single continuation, accuracy is whether greedy decoding produces it."""
     of_document = Counter((request.task_name, request.doc_id) for request in requests)
     if alone := sorted({str(task) for (task, _), n in of_document.items() if n == 1}):

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path
@@ -35,7 +35,8 @@ class _Kind:
     measure: Measure[Any]
     aggregations: Mapping[str, str]
     """By metric: the harness's mean, or a function of `exported`."""
-    more: Callable[[Any], dict[str, Any]] = lambda item: {}
+    more: Sequence[str] = ()
+    """What else of an item a document has."""
 
 
 KINDS = (
@@ -46,7 +47,7 @@ KINDS = (
         "choices",
         ChoiceAccuracy(),
         {"bbq-bias": "bias_score", "choice-accuracy": "mean_of_answered", "choice-coverage": MEAN},
-        lambda item: {"right": item.right, "stereotype": item.stereotype, "unknown": item.unknown},
+        ("right", "stereotype", "unknown"),
     ),
 )
 
@@ -90,7 +91,8 @@ def _document(dataset: Dataset, item: Item, kind: _Kind) -> dict[str, Any]:
     options = {name: str(value) for name, value in dataset.options.items() if name not in ("file", "sha256")}
     of |= {"options": options} if options else {}
     groups = {"groups": dict(item.groups)} if item.groups else {}
-    return of | {"context": context, "choices": choices} | kind.more(item) | groups
+    more = {name: getattr(item, name) for name in kind.more}
+    return of | {"context": context, "choices": choices} | more | groups
 
 
 def _texts(asked: Sequence[Question]) -> tuple[str, list[str]]:
