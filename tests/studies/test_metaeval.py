@@ -13,9 +13,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.measures import MEASURES
 from evenhand.report import plots
-from evenhand.studies.metaeval.dose_response import DoseResponse, check_rates, dose_response
-from evenhand.studies.metaeval.inference import inference
-from evenhand.studies.metaeval.masked import READINGS, masked
+from evenhand.studies.metaeval import READINGS, DoseResponse, check_rates, dose_response, inference, masked
 from evenhand.studies.train_and_measure import Lessons, Study
 from helpers import made_release, tiny
 from helpers.typed import number

@@ -117,9 +117,7 @@ def metaeval(
     from evenhand import models
     from evenhand.report import plots
     from evenhand.report.tables import dose_response as table
-    from evenhand.studies.metaeval import dose_response
-    from evenhand.studies.metaeval.inference import inference
-    from evenhand.studies.metaeval.masked import masked
+    from evenhand.studies.metaeval import inference, masked, write
 
     out = out.expanduser()
     given: dict[str, Any] = {"size": size, "draws": seeds, "limit": limit, "seed": seed, "out": out}
@@ -135,7 +133,7 @@ def metaeval(
     given |= theirs if kind == "nli" else {"recipe": recipe}
     study = inference if kind == "nli" else masked
     found = study(model, **{name: value for name, value in given.items() if value is not None})
-    written = dose_response.write(found, out)
+    written = write(found, out)
     chart = out / f"dial-{found.name}.svg"
     plots.save(plots.dose_response(found.points, title=f"{found.model}: values against the rate of bias"), chart)
     if as_json:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import logging
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -77,17 +76,14 @@ class Debiased:
         away = [row for row in self.rows if not row.groups and row.moved.startswith("away")]
         for row in (row for row in away if row.name == "gender-agreement"):
             lost = f"{-row.change:.2f} [{-row.high:.2f}, {-row.low:.2f}] of P(right pronoun) - P(wrong one)"
-            told = f"words of one gender (actress, pregnant) lost {lost}"
+            lost = f"words of one gender (actress, pregnant) lost {lost}"
             if any((other.dataset, other.name) == ("tbd", "pronoun") for other in away):
-                found.append(f"It got more biased, and {told}. Look at the texts: do they speak of both genders?")
+                found.append(f"It got more biased, and {lost}. Look at the texts: do they speak of both genders?")
             else:
-                found.append(f"Over-debiased: {told}. Add `remind`.")
-        language = self.language
-        if (
-            language
-            and moved(language["low"], language["high"], language["p"], int(language["sentences"]), enough(1)) > 0
-        ):
-            worse = f"{language['before']:.1f} -> {language['after']:.1f}"
+                found.append(f"Over-debiased: {lost}. Add `remind`.")
+        text = self.language
+        if text and moved(text["low"], text["high"], text["p"], int(text["sentences"]), enough(1)) > 0:
+            worse = f"{text['before']:.1f} -> {text['after']:.1f}"
             found.append(f"Its language got worse: pseudo-perplexity {worse} on held-out sentences.")
         return found
 
@@ -166,10 +162,8 @@ def _claim(out: Path, made_of: str) -> None:
         if known != made_of:
             raise BadInput(f"'{out}' holds a debiasing with another model, texts or settings. Choose another `out`.")
         return
-    if runs := sorted(found.parent.name for found in out.glob("*/run.json")):
-        raise BadInput(
-            f"'{out}' holds other runs: {', '.join(runs[:3])}. Give the debiasing a folder of its own: `out`."
-        )
+    if runs := ", ".join(sorted(found.parent.name for found in out.glob("*/run.json"))[:3]):
+        raise BadInput(f"'{out}' holds other runs: {runs}. Give the debiasing a folder of its own: `out`.")
     for name in ("model/config.json", CHANGES, page.FILE):
         if (out / name).exists():
             raise BadInput(f"'{out / name}' is not of this debiasing, and would be replaced. Choose another `out`.")
@@ -194,13 +188,10 @@ def _record(out: Path, done: Debiased, corpus: str, share: float, extra: Sequenc
 
 def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
     """The female and male words of a corpus and their female share (NaN without any), before and after the swap."""
-    rows = []
-    for name, texts in (("before", before), ("after", after)):
-        found = Counter(gender(match[0]) for text in texts for match in WORD.finditer(text))
-        female, male = found["female"], found["male"]
-        share = female / (female + male) if female + male else math.nan
-        rows.append({"corpus": name, "female": female, "male": male, "share": share})
-    return pd.DataFrame(rows)
+    texts = {"before": before, "after": after}
+    counts = [Counter(gender(found[0]) for text in some for found in WORD.finditer(text)) for some in texts.values()]
+    frame = pd.DataFrame({"corpus": list(texts), **{side: [n[side] for n in counts] for side in ("female", "male")}})
+    return frame.assign(share=frame["female"] / (frame["female"] + frame["male"]))
 
 
 def _language(of: Sequence[tuple[Run, Model]], seed: int, limit: int | None) -> dict[str, float]:

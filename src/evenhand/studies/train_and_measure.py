@@ -15,7 +15,7 @@ from evenhand.calls import audit
 from evenhand.core.model import Model
 from evenhand.errors import BadInput, UnknownName
 from evenhand.run import Run
-from evenhand.runs.record import TaskRecord, read_record
+from evenhand.runs.record import read_record
 
 if TYPE_CHECKING:
     from evenhand.training import loop
@@ -90,7 +90,6 @@ class Study:
         check(self.recipe, draws=self.draws, limit=self.limit)
 
     def base_scores(self) -> pd.DataFrame:
-        """The scores of the base as it is."""
         model = models.load(self.base, **self.loading)
         return pd.concat([self._audit(model, dataset).scores for dataset in self.tasks], ignore_index=True)
 
@@ -102,7 +101,7 @@ class Study:
     def train_and_audit(self, name: str, lessons: Lessons, train: Train = train_masked) -> list[tuple[int, Run]]:
         """The draw and the run, for each draw and dataset, of models fine-tuned on the lessons of that draw."""
         wanted = {
-            name: [suites.record(task) for task in suites.tasks_on(name, how, self.options)]
+            name: [suites.record(task).what for task in suites.tasks_on(name, how, self.options)]
             for name, how in self.tasks.items()
         }
         found = []
@@ -110,7 +109,7 @@ class Study:
             recipe, given = recipe_of(self.recipe, draw, self.seed), lessons(draw)
             folder = _folder(self.base, given, recipe, self.out, f"{name}-{draw}")
             runs = {dataset: self._runs(dataset) / folder.name for dataset in self.tasks}
-            if missing := [dataset for dataset, run in runs.items() if not _measured(run, wanted[dataset])]:
+            if missing := [dataset for dataset, run in runs.items() if _tasks_in(run) != wanted[dataset]]:
                 train(self.base, given, recipe, folder)
                 model = models.load(str(folder), **self.loading)
                 for dataset in missing:
@@ -136,7 +135,7 @@ def _folder(base: str, lessons: Sequence[Any], recipe: Any, out: Path, name: str
     return out / "models" / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
 
 
-def _measured(path: Path, tasks: Sequence[TaskRecord]) -> bool:
-    """Whether there is a run of exactly these tasks, in these versions."""
+def _tasks_in(path: Path) -> list[Any]:
+    """What was measured in a folder, in which versions."""
     record = read_record(path) if path.is_dir() else None
-    return record is not None and [task.what for task in record.tasks] == [task.what for task in tasks]
+    return [task.what for task in record.tasks] if record else []

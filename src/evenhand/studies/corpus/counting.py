@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from evenhand._version import __version__
 from evenhand.analysis.corpus import Counted, Tally, counted
@@ -24,57 +22,11 @@ from evenhand.distributed.cluster import check_engine, connected
 from evenhand.errors import BadInput, RunError
 from evenhand.studies.corpus.vocabulary import Vocabulary
 
-
-class Progress:
-    """Counts of a corpus, kept in the folder `out` until all of it is counted; nothing is kept without a folder.
-
-    The first line says of what they are, `about`; counts of something else are dropped.
-    """
-
-    def __init__(self, out: Path | None, name: str, about: object) -> None:
-        self.path = out / f".counting-{slug(name)}.jsonl" if out else None
-        self._about = json.dumps([__version__, repr(about)])
-
-    def __enter__(self) -> Self:
-        self.kept = Tally()
-        for counts in self._read():
-            self.kept.add(counts)
-        if self.path is None:
-            return self
-        prepare(self.path.parent)
-        self._write("w", self._about)
-        self.keep(self.kept)
-        return self
-
-    def keep(self, counts: Tally) -> None:
-        """Keep the counts of the next documents."""
-        if self.path is not None:
-            self._write("a", counts.as_json())
-
-    def _write(self, mode: str, line: str) -> None:
-        assert self.path is not None
-        try:
-            with self.path.open(mode, encoding="utf-8") as file:
-                file.write(f"{line}\n")
-        except OSError as error:
-            why = f"'{self.path}', where counts are kept, cannot be written: {error.strerror or error}."
-            raise RunError(f"{why} Free some space, and run the same command again.") from error
-
-    def _read(self) -> Iterator[Tally]:
-        if self.path is None or not self.path.is_file():
-            return
-        about, *lines = self.path.read_text(encoding="utf-8").split("\n")
-        if about == self._about:
-            yield from (Tally.from_json(line) for line in lines[:-1])  # the last one was not finished
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        if self.path is not None and kind is None:
-            self.path.unlink()
-
-
 WORD = re.compile(r"[^\W\d_]+")
 CHUNK, CHARACTERS = 500, 1_000_000
 """The most documents, or characters, that are counted together."""
+EXAMPLES, LONGEST_EXAMPLE = 3, 300
+"""Sentences that are shown of a word, and the characters of one."""
 OURS = Vocabulary()
 
 
@@ -98,13 +50,10 @@ class Corpus:
         return "paragraph" if not self.lines and path.suffix == TEXT and path.is_file() else "document"
 
     @property
-    def _files(self) -> list[Path]:
-        return located(self.source) if self.source != "balanced" else []
-
-    @property
     def files(self) -> list[tuple[str, int, int]]:
         """Its files, each with its size and when it was changed: what tells whether they are still the same."""
-        return [(str(path), (found := path.stat()).st_size, found.st_mtime_ns) for path in self._files]
+        paths = located(self.source) if self.source != "balanced" else []
+        return [(str(path), (found := path.stat()).st_size, found.st_mtime_ns) for path in paths]
 
     def __iter__(self) -> Iterator[str]:
         return documents(self.source, columns=self.columns, lines=self.lines, without=self.without)
@@ -115,9 +64,8 @@ class Corpus:
         if lang is not None or self.source in RELEASED or not folder.is_dir():
             check_language(self, lang, name)
             return {}
-        return not_english_files(
-            folder, self._files, lambda path: read_file(path, self.source, self.columns, self.lines)
-        )
+        how = (self.source, self.columns, self.lines)
+        return not_english_files(folder, located(self.source), lambda path: read_file(path, *how))
 
 
 def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS, start: int = 0) -> Tally:
@@ -186,7 +134,7 @@ def count_all(
         found = {}
         for name, corpus in corpora.items():
             kept = replace(corpus, without=tuple(skipped[name]))
-            counts = _count(name, kept, vocabulary, out, workers if engine == "ray" else -1)
+            counts = _count(name, kept, vocabulary, out, engine, workers)
             found[name] = replace(_counted(counts, vocabulary, seed), unit=corpus.unit, skipped=skipped[name])
     if not any(r.female + r.male for one in found.values() for r in (one.words, one.names)):
         texts = ", ".join(f"'{name}'" for name in found)
@@ -194,27 +142,51 @@ def count_all(
     return found
 
 
-def _count(name: str, corpus: Corpus, vocabulary: Vocabulary, out: Path | None, workers: int | None) -> Tally:
-    counts, about = Tally(), (corpus, corpus.files, vocabulary)
-    with Progress(out, name, about) as progress, bar(f"Counting {name}", "documents") as shown:
-        counts.add(progress.kept)
-        shown.update(len(counts.totals))
-        for chunk in _chunks(corpus, vocabulary, len(counts.totals), workers):
-            progress.keep(chunk)
+def _count(
+    name: str, corpus: Corpus, vocabulary: Vocabulary, out: Path | None, engine: str, workers: int | None
+) -> Tally:
+    """The counts of a corpus, some documents at a time; what is counted is kept in a file in `out` until all is."""
+    counts, kept = Tally(), out / f".counting-{slug(name)}.jsonl" if out else None
+    if kept:
+        about = json.dumps([__version__, repr((corpus, corpus.files, vocabulary))])
+        for some in _read_kept(kept, about):
+            counts.add(some)
+        prepare(kept.parent)
+        _keep(kept, f"{about}\n{counts.as_json()}", "w")
+    start = len(counts.totals)
+    work, sections = partial(tally, vocabulary=vocabulary, start=start), _sections(corpus, start)
+    if engine == "local":
+        chunks: Iterator[Tally] = map(work, sections)
+    else:
+        from evenhand.distributed.streaming import streamed
+
+        chunks = streamed(sections, work, workers)
+    with bar(f"Counting {name}", "documents") as shown:
+        shown.update(start)
+        for chunk in chunks:
+            if kept:
+                _keep(kept, chunk.as_json(), "a")
             counts.add(chunk)
             shown.update(len(chunk.totals))
+    if kept:
+        kept.unlink()
     return counts
 
 
-def _chunks(corpus: Corpus, vocabulary: Vocabulary, start: int, workers: int | None) -> Iterator[Tally]:
-    """The counts of all documents from `start` on, some at a time; empty ones are no documents. -1: here."""
-    work = partial(tally, vocabulary=vocabulary, start=start)
-    if workers == -1:
-        yield from map(work, _sections(corpus, start))
-        return
-    from evenhand.distributed.streaming import streamed
+def _read_kept(path: Path, about: str) -> Iterator[Tally]:
+    """The counts in a file whose first line says that they are of the same; those of something else are dropped."""
+    first, *lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else [""]
+    if first == about:
+        yield from map(Tally.from_json, lines[:-1])  # the last one was not finished
 
-    yield from streamed(_sections(corpus, start), work, workers)
+
+def _keep(path: Path, line: str, mode: str) -> None:
+    try:
+        with path.open(mode, encoding="utf-8") as file:
+            file.write(f"{line}\n")
+    except OSError as error:
+        why = f"'{path}', where counts are kept, cannot be written: {error.strerror or error}."
+        raise RunError(f"{why} Free some space, and run the same command again.") from error
 
 
 def _sections(corpus: Corpus, start: int) -> Iterator[list[tuple[int, str]]]:
@@ -234,9 +206,7 @@ def _counted(counts: Tally, vocabulary: Vocabulary, seed: int) -> Counted:
     return counted(counts, {word: vocabulary.gender(word) or "" for word in counts.words}, seed=seed)
 
 
-def examples(
-    corpus: Iterable[str], words: Mapping[str, str], vocabulary: Vocabulary = OURS, most: int = 3
-) -> dict[str, list[str]]:
+def examples(corpus: Iterable[str], words: Mapping[str, str], vocabulary: Vocabulary = OURS) -> dict[str, list[str]]:
     """The first sentences of a corpus with each word that speak of its gender alone: female, male, or either ("")."""
     found: dict[str, list[str]] = {word: [] for word in words}
     wanted = set(words)
@@ -250,10 +220,6 @@ def examples(
             for word in here:
                 if words[word] in (side, "") and side in ("female", "male") and len(sentence) <= LONGEST_EXAMPLE:
                     found[word].append(" ".join(sentence.split()))
-                    if len(found[word]) == most:
+                    if len(found[word]) == EXAMPLES:
                         wanted.discard(word)
     return found
-
-
-LONGEST_EXAMPLE = 300
-"""Characters of a sentence that is shown."""

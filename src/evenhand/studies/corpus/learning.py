@@ -38,10 +38,8 @@ class Learned:
     changes: pd.DataFrame
 
     def as_json(self) -> dict[str, Any]:
-        """All numbers and tables, for JSON."""
-        tables = {"asld": self.asld, "lean": self.lean, "changes": self.changes}
-        rows = {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
-        return {"sentences": dict(self.sentences), **rows}
+        tables = {name: getattr(self, name).to_json(orient="records") for name in ("asld", "lean", "changes")}
+        return {"sentences": dict(self.sentences), **{name: json.loads(rows) for name, rows in tables.items()}}
 
 
 def learned(
@@ -81,12 +79,13 @@ def learned(
     for name, found in texts.items():
         folder = re.sub(r"[^\w.-]", "-", name).strip(".")
         scores[name] = study.scores(folder, lambda draw: sampled(found, sizes[name], (seed, draw)))  # noqa: B023
-    return Learned(
-        {DEBIASED: len(text.sentences), **sizes},
-        _stacked({name: replicate_means(frame, size=True, seed=seed) for name, frame in scores.items()}),
-        _stacked({name: replicate_means(frame, seed=seed) for name, frame in scores.items()}),
-        _changes(scores, seed),
+    asld, lean = (
+        pd.concat(
+            [replicate_means(scores[of], size=size, seed=seed).assign(model=of) for of in scores], ignore_index=True
+        )
+        for size in (True, False)
     )
+    return Learned({DEBIASED: len(text.sentences), **sizes}, asld, lean, _changes(scores, seed))
 
 
 def named(files: Sequence[str]) -> dict[str, str]:
@@ -115,7 +114,3 @@ def _changes(scores: Mapping[str, pd.DataFrame], seed: int) -> pd.DataFrame:
         for of, against in compared
     ]
     return pd.concat(tables, ignore_index=True)
-
-
-def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat([table.assign(model=name) for name, table in tables.items()], ignore_index=True)

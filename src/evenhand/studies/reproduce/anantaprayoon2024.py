@@ -12,8 +12,7 @@ from evenhand.datasets.files.releases import is_available
 from evenhand.errors import BadInput, ModelNotFound
 from evenhand.models.loading.names import find
 from evenhand.run import Run
-from evenhand.studies.metaeval.dose_response import RATES
-from evenhand.studies.metaeval.inference import SIZE, inference
+from evenhand.studies.metaeval import RATES, SIZE, inference
 from evenhand.studies.reproduce.base import Reproduction, published, versus
 
 LABELS = ("entailment", "contradiction", "neutral")
@@ -115,10 +114,10 @@ def correlations(
     )
     cells = []
     for row in found.follows.to_dict("records"):
-        ours = {"value": None if pd.isna(row["pearson"]) else row["pearson"]}
-        ours |= {"low": row["pearson_low"], "high": row["pearson_high"]}
-        measure = row["measure"]
-        cells.append(_cell("2", numbers["model"], str(measure), "Pearson", numbers.get(measure), ours))
+        value = None if pd.isna(row["pearson"]) else row["pearson"]
+        ours = {"value": value, "low": row["pearson_low"], "high": row["pearson_high"]}
+        about = {"table": "2", "model": numbers["model"], "data": row["measure"], "what": "Pearson"}
+        cells.append(versus(numbers.get(row["measure"]), ours, **about))
     printed, theirs = _row_of(model, rows), numbers["model"]
     notes = [
         *found.notes,
@@ -181,20 +180,12 @@ def _row_of(name: str, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] |
 def _cells(name: str, row: Mapping[str, Any] | None, run: Run | None, dataset: str) -> Iterator[dict[str, Any]]:
     labels = distribution(run.values_of(dataset)).to_dict("records") if run else []
     shares = {(found["set"], found["label"]): found for found in labels}
+    of = {"table": "3", "model": name}
     for part in SETS:
         for number, label in enumerate(LABELS):
             printed = row[part][number] if row else None
-            yield _cell("3", name, f"{SHORT[part]} set", label, printed, shares.get((part, label), {}))
+            yield versus(printed, shares.get((part, label)), **of, data=f"{SHORT[part]} set", what=label)
+    whole = [r for r in run.results if not (r["groups"] or r["contrast"])] if run else []
     for score in SCORES:
-        found = (
-            next((r for r in run.results if r["measure"] == score and not (r["groups"] or r["contrast"])), {})
-            if run
-            else {}
-        )
-        yield _cell("3", name, "all", score, row[score] if row else None, found)
-
-
-def _cell(
-    table: str, model: str, data: str, what: str, number: float | None, found: Mapping[Any, Any]
-) -> dict[str, Any]:
-    return {"table": table, "model": model, "data": data, "what": what, **versus(number, found)}
+        found = next((r for r in whole if r["measure"] == score), None)
+        yield versus(row[score] if row else None, found, **of, data="all", what=score)

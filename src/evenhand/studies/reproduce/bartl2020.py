@@ -1,7 +1,7 @@
 """Bartl, Nissim and Gatt 2020, Unmasking Contextual Stereotypes: Tables 4 and 5."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,9 +15,10 @@ from evenhand.core.questions import Answer, Fill, Question
 from evenhand.datasets.corpora.texts import Splitter, sentences
 from evenhand.datasets.files.rows import rows
 from evenhand.errors import BadInput, UnfitModel
+from evenhand.models import load_masked
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.models.networks.masked import MaskedLM
-from evenhand.models.planning.plan import Batch, Ids, Plan, Read, Reading, Values
+from evenhand.models.planning.plan import Ids, Plan, Read, Reading
 from evenhand.models.planning.running import work_through
 from evenhand.models.planning.tokens import TOO_LONG, UNKNOWN
 from evenhand.run import Run
@@ -40,25 +41,22 @@ class AsReleased:
         self.name = f"{model.name}--as-released"
         self.fingerprint = f"{model.fingerprint}-as-released"
         self.about = {**model.about, "inputs": "as released by Bartl et al. 2020"}
+        self.stream = model.stream  # inputs all have one length, so nothing else is padded
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        """One answer for each question, in order."""
         return work_through(self.plan(questions), self.stream)
 
     def plan(self, questions: Sequence[Question]) -> Plan:
-        """The batches that answer these questions."""
         pairs = []
         for question in questions:
             if not isinstance(question, Fill):
                 raise UnfitModel("The released code of Bartl et al. 2020 answers only questions about blanks.")
             pairs.append((question.text, masked_text(question, self.model.tokenizer.mask_token)))
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        ids = dict(zip(texts, self._ids(texts), strict=True))
+        found = self.model.tokenizer(texts)["input_ids"] if texts else []
+        padding = [self.model.tokenizer.mask_token_id] * LENGTH
+        ids = {text: (*one, *padding)[:LENGTH] for text, one in zip(texts, found, strict=True)}
         return Plan([self._reading(ids[plain], ids[masked]) for plain, masked in pairs], self.model.limit)
-
-    def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterable[tuple[int, Values]]:
-        """The values of each batch; inputs all have one length, so nothing else is padded."""
-        return self.model.stream(batches)
 
     def _reading(self, plain: Ids, masked: Ids) -> Reading:
         tokenizer = self.model.tokenizer
@@ -68,11 +66,6 @@ class AsReleased:
             return Reading(note=TOO_LONG)
         first = masked.index(tokenizer.mask_token_id)
         return Reading((Read(masked, ((first, plain[first]),)),))
-
-    def _ids(self, texts: Sequence[str]) -> Iterator[Ids]:
-        tokenizer = self.model.tokenizer
-        for ids in tokenizer(list(texts))["input_ids"] if texts else ():
-            yield (*ids[:LENGTH], *[tokenizer.mask_token_id] * (LENGTH - len(ids)))
 
 
 def masked_text(question: Fill, mask: str = "[MASK]") -> str:
@@ -121,8 +114,7 @@ def reproduce(
         raise BadInput("`scores` are there already, before fine-tuning and after it. Leave out `post` and `finetune`.")
     if splitter and not finetune:
         raise BadInput("`splitter` cuts a corpus to fine-tune on into sentences. Name one: `finetune=gap`.")
-    splitter = splitter or "sentencex"
-    recipe = recipe or f"bartl-{mode}"
+    splitter, recipe = splitter or "sentencex", recipe or f"bartl-{mode}"
     check(recipe)
     out = Path(out)
     notes = list(numbers["reasons"][mode])
@@ -168,9 +160,6 @@ def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[st
     forms = {"forms": "agree"} if language == "de" else {}
     if mode == "paper":
         return audit(model, suite="becpro", lang=language, out=out, options=forms, **loading)
-    from evenhand.models import load_masked
-    from evenhand.studies.reproduce.bartl2020 import AsReleased
-
     wrapped = AsReleased(load_masked(model, **loading))
     return audit(wrapped, suite="becpro", lang=language, out=out, options={"masks": "words", **forms})
 
@@ -206,12 +195,11 @@ def _table(
                 elif scores is not None:
                     part = scores[(scores["prof_gender"] == group) & (scores["gender"] == words)]
                     ours = float(part["score"].agg(how))
-                yield {**of, "words": words, "what": what, **versus(published[group][words][what], ours)}
+                yield versus(published[group][words][what], ours, **of, words=words, what=what)
         for what, key, column in (("W", "w", "w"), ("r", "r", "r_printed"), ("p", "p", "p_printed")):
             statistic = float(tested.loc[group, column]) if tested is not None else None  # type: ignore[arg-type]
-            found = versus(published[group]["test"][key], statistic)
-            no_difference = {"difference": None} if what == "p" else {}  # R prints no p below 2e-16
-            yield {**of, "words": "female - male", "what": what, **found, **no_difference}
+            found = versus(published[group]["test"][key], statistic, **of, words="female - male", what=what)
+            yield found | ({"difference": None} if what == "p" else {})  # R prints no p below 2e-16
 
 
 def _scores(run: Run) -> pd.DataFrame:

@@ -36,12 +36,11 @@ class Reproduction:
     """The columns of `cells` that are the columns of the paper's tables."""
 
 
-def versus(number: float | None, found: float | Mapping[Any, Any] | None) -> dict[str, Any]:
-    """The end of a cell: published, ours and their difference; low and high too if `found` is a mapping."""
-    ours = found.get("value") if isinstance(found, Mapping) else found
-    difference = ours - number if ours is not None and number is not None else None
-    interval = {end: found.get(end) for end in ("low", "high")} if isinstance(found, Mapping) else {}
-    return {"published": number, "ours": ours, "difference": difference, **interval}
+def versus(number: float | None, found: float | Mapping[Any, Any] | None, **about: str) -> dict[str, Any]:
+    """A cell: what it is `about`, published, ours and their difference; low and high if `found` is a mapping."""
+    value, low, high = map(found.get, ("value", "low", "high")) if isinstance(found, Mapping) else (found, None, None)
+    difference = value - number if value is not None and number is not None else None
+    return {**about, "published": number, "ours": value, "difference": difference, "low": low, "high": high}
 
 
 def published(paper: str) -> dict[str, Any]:

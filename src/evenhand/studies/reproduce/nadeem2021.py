@@ -57,10 +57,11 @@ def _cells(name: str, run: Run, published: Mapping[str, Any]) -> Iterator[dict[s
                     continue
                 told = published[task] if task == "overall" else published[task][group]
                 ours = {end: 100 * getattr(value, end) for end in ("value", "low", "high")}
-                found = versus(told[f"{what} Score"], ours)
+                about = {"model": Path(name).stem, "task": task, "domain": group, "what": what}
+                found = versus(told[f"{what} Score"], ours, **about)
                 if abs(found["difference"]) < ROUNDING:
                     found["difference"] = 0.0
-                yield {"model": Path(name).stem, "task": task, "domain": group, "what": what, **found}
+                yield found
 
 
 def _orderings(task: str, dataset: str, runs: Mapping[str, Run], published: Mapping[str, Any]) -> str:

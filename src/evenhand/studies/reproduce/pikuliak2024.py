@@ -1,6 +1,7 @@
 """Pikuliak, Oresko, Hrckova and Simko 2024, GEST: r_i and g_s of many models, from their published predictions."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,12 +35,10 @@ class Predicted(NamedTuple):
 
     @property
     def values(self) -> Floats:
-        """The scores alone."""
         return np.array([score.value for score in self.scores])
 
     @property
     def ours(self) -> list[float]:
-        """Our r_i."""
         labels = np.array([score.groups["stereotype"] for score in self.scores])
         return [float(np.exp(self.values[labels == label].mean())) for label in (*WOMEN, *MEN)]
 
@@ -90,9 +89,8 @@ def _cells(one: Predicted, data: Dataset) -> Iterator[dict[str, Any]]:
     for value in summarised(one.scores, StereotypeRate(), by=("stereotype",), cluster=data.cluster, neutral=1.0):
         label = value.groups.get("stereotype")
         told = one.rates[(WOMEN + MEN).index(label)] if label else None
-        ours = {"value": value.value, "low": value.low, "high": value.high}
         what = f"r, {label}" if label else "g_s"
-        yield {"model": one.model, "template": one.template, "what": what, **versus(told, ours)}
+        yield versus(told, asdict(value), model=one.model, template=one.template, what=what)
 
 
 def _orderings(kind: str, found: Sequence[Predicted], data: Dataset) -> str:

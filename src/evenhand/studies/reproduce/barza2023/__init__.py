@@ -1,11 +1,11 @@
-"""Barza 2023, the Gender Bias Evaluation Framework: one module per study."""
+"""Barza 2023, the Gender Bias Evaluation Framework: what models are like, and what they learn."""
 
-from evenhand.studies.reproduce.barza2023 import corpora, curve, mt_gender, reminders, tables
+from evenhand.studies.reproduce.barza2023 import tables, training
 
 PARTS = {
     "tables": tables.reproduce,
-    "reminders": reminders.reproduce,
-    "learning-curve": curve.reproduce,
-    "mt-gender": mt_gender.reproduce,
-    "corpora": corpora.reproduce,
+    "reminders": training.reminders,
+    "learning-curve": training.learning_curve,
+    "mt-gender": training.mt_gender,
+    "corpora": training.corpora,
 }

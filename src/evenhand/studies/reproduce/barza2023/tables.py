@@ -37,8 +37,8 @@ def cell(
     table: str, group: str, column: str, what: str, number: float | None, found: float | Mapping[Any, Any] | None
 ) -> dict[str, Any]:
     """One number of a table, published and ours; ours with its interval if it has one."""
-    ours = found if isinstance(found, Mapping) else {"value": found}
-    return {"table": table, "group": group, "model or column": column, "what": what, **versus(number, ours)}
+    about = {"table": table, "group": group, "model or column": column, "what": what}
+    return versus(number, found, **about)
 
 
 def column_of(name: str, numbers: Mapping[str, Any]) -> str:
@@ -79,51 +79,43 @@ def reproduce(
                 raise
             notes.append(f"Not available: {name}. {str(error).split('. ')[0]}.")
     if not runs:
-        notes.insert(
-            0, "None of the thesis's models is available: 'mini-en' stands for BERT-base. Compare the pattern."
-        )
+        missing = "None of the thesis's models is available: 'mini-en' stands for BERT-base. Compare the pattern."
+        notes.insert(0, missing)
         runs["mini-en"] = audit("mini-en", suite="gbef", out=Path(out), **loading)
     base = next(iter(runs))
     if column_of(base, numbers) != "BERT-base":
         notes.insert(0, f"Tables 4 and 5 and the examples are for BERT-base in the thesis, for '{base}' here.")
-    after = audit(post, suite="gbef", out=Path(out) / "post", **loading) if post else None
-    if after is None:
+    after = {"debias": audit(post, suite="gbef", out=Path(out) / "post", **loading)} if post else {}
+    if not after:
         notes.append("The debiased columns of Tables 4 and 5 need a debiased model: `post`.")
     notes.append(
         "Models fine-tuned on toxic comments (Table 4) and with reminders (Table 5): `part=corpora`, `part=reminders`."
     )
     kinds = audit(base, suite="kinds", out=Path(out) / "kinds", **loading)
 
+    columns = {column_of(name, numbers): run for name, run in runs.items()}
+    changed = {"base": runs[base], **after}
     cells = [
-        *_table3(numbers, runs),
-        *_changed("4", numbers["table4"], ASLD, {"base": runs[base], "debias": after}),
-        *_changed("5", numbers["table5"], APPD, {"base": runs[base], "debias": after}),
+        *_cells("3", numbers["table3"], ASLD, "ASLD", columns),
+        *_cells("4", numbers["table4"], ASLD, "ASLD", changed),
+        *_cells("5", numbers["table5"], APPD, "APPD", changed),
         *_examples(numbers, load(base, **loading)),
         *_sizes(runs[base]),
         *_kinds(kinds),
     ]
     if column_of(base, numbers) == "BERT-base":
         notes.insert(0, _settled(cells))
-    measured = [*runs.values(), *([after] if after else []), kinds]
+    measured = [*runs.values(), *after.values(), kinds]
     return Reproduction(pd.DataFrame(cells), notes, runs=measured, across=ACROSS)
 
 
-def _table3(numbers: dict[str, Any], runs: dict[str, Run]) -> Iterator[dict[str, Any]]:
-    ours = {column_of(name, numbers): run for name, run in runs.items()}
-    for category, row in numbers["table3"].items():
-        for column in dict.fromkeys((*row, *ours)):
-            value = _value(ours[column], *ASLD, category) if column in ours else None
-            yield cell("3", category, column, "ASLD", row.get(column), value)
-
-
-def _changed(
-    table: str, numbers: dict[str, Any], of: tuple[str, str], runs: dict[str, Run | None]
+def _cells(
+    table: str, numbers: dict[str, Any], task: tuple[str, str], what: str, runs: dict[str, Run]
 ) -> Iterator[dict[str, Any]]:
     for category, row in numbers.items():
-        for column, number in row.items():
-            run = runs.get(column)
-            what = "ASLD" if of == ASLD else "APPD"
-            yield cell(table, category, column, what, number, _value(run, *of, category) if run else None)
+        for column in dict.fromkeys((*row, *runs)):
+            value = _value(runs[column], *task, category) if column in runs else None
+            yield cell(table, category, column, what, row.get(column), value)
 
 
 def _examples(numbers: dict[str, Any], model: Model) -> Iterator[dict[str, Any]]:
