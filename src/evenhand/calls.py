@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from evenhand.analysis.tracking import Track, tracked
-from evenhand.auditing import keeping
+from evenhand.auditing import merging
 from evenhand.auditing.audit import run_audit, run_folder
 from evenhand.auditing.importing.row_scores import Foreign
 from evenhand.auditing.importing.scores import import_scores
@@ -206,7 +206,7 @@ def rescore(path: StoredRun | str | Path, *, file: str | Path | Sequence[str | P
     looked for there, then from the run's folder and the two above. `file` says where they are if they have moved.
     """
     files = [file] if isinstance(file, str | Path) else file
-    return Run.load(keeping.rescore(path, [Path(one) for one in files], GateAndPage()))
+    return Run.load(merging.rescore(path, [Path(one) for one in files], GateAndPage()))
 
 
 def from_scores(

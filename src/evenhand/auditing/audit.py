@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from evenhand._version import __version__
-from evenhand.auditing import keeping
-from evenhand.auditing.keeping import check_overwrite, finish, output_folder, scored
+from evenhand.auditing import merging
+from evenhand.auditing.merging import check_overwrite, finish, output_folder, scored
 from evenhand.auditing.sampling import deviations, warning
 from evenhand.auditing.spec import AuditSpec, PlannedTask, Reader, caveats
 from evenhand.checks.doctor import look_over
@@ -69,12 +69,12 @@ def run_audit(
         with folder.locked(path), showing(progress), one_bar(f"Measuring {name or model.name}"):
             if fresh:
                 folder.clear(path)
-            earlier = keeping.existing_record(path, model)
+            earlier = merging.existing_record(path, model)
             if isinstance(model, Served):
                 recognise(path / folder.ANSWERS, model)
             check_overwrite(path, earlier, [one.record for one in tasks])
-            stays = keeping.audits_to_keep(earlier, [one.record for one in tasks])
-            before = keeping.restored(path) if stays else None
+            stays = merging.audits_to_keep(earlier, [one.record for one in tasks])
+            before = merging.restored(path) if stays else None
             if any(one.record.partial for one in tasks):
                 log.warning(f"A sample of at most {spec.limit} items of each dataset: results are partial.")
             for one in tasks:

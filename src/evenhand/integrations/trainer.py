@@ -16,7 +16,7 @@ from transformers import Trainer, TrainerCallback
 from transformers.integrations import is_deepspeed_zero3_enabled
 
 from evenhand.auditing.audit import run_tasks
-from evenhand.auditing.keeping import finish
+from evenhand.auditing.merging import finish
 from evenhand.auditing.spec import AuditSpec, PlannedTask
 from evenhand.calls import GateAndPage
 from evenhand.core.files import prepare

@@ -15,7 +15,7 @@ from evenhand.auditing.audit import run_folder
 from evenhand.auditing.importing import inspect_log
 from evenhand.auditing.importing.reading import read, told
 from evenhand.auditing.importing.row_scores import SCORE, Foreign, Scored, asking_the_same, match, scores_of
-from evenhand.auditing.keeping import audits_to_keep, check_overwrite, existing_record, finish, output_folder, scored
+from evenhand.auditing.merging import audits_to_keep, check_overwrite, existing_record, finish, output_folder, scored
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
 from evenhand.checks.fit import flawed
 from evenhand.core.loop import result
