@@ -196,7 +196,8 @@ def test_a_process_that_helps_trains_and_ends(done: Debiased, tmp_path: Path, mo
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
     folder = done.model.parent.parent
-    assert debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path) is None
+    with pytest.raises(SystemExit, match="0"):
+        debias(str(folder / "base"), corpus=str(folder / "corpus.txt"), out=tmp_path)
     assert trained == [tmp_path / "model"]
     assert not list(tmp_path.iterdir())
     assert run_command(app, ["audit", "--out", str(tmp_path)]) == 2  # which would be done twice

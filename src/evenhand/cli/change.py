@@ -139,8 +139,6 @@ def debias(
 
     how: dict[str, Any] = {"share": share, "remind": remind or (), "repeat": repeat, "recipe": recipe}
     done = debias_model(model, out=out, corpus=corpus, suite=suite, limit=limit, seed=seed, **how)
-    if done is None:  # a worker rank
-        return
     terminal.show(
         debiased(done.balance, done.changes, done.language, as_options(done.alarms, context)),
         f"Model: {done.model}",

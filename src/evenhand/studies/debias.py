@@ -109,14 +109,14 @@ def debias(
     seed: int = 0,
     progress: bool | None = None,
     **loading: Any,
-) -> Debiased | None:
+) -> Debiased:
     """Fine-tune a model on text in which a share of the documents has the other gender, and compare before and after.
 
     `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file. `share` of its documents are swapped: half of
     them, or none of a corpus that is already balanced. `remind` adds sentences in which gendered words have their right
     pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
     OUT/model, the runs to OUT/before and OUT/after; the same call resumes what was stopped. Under a launcher (torchrun)
-    the first process does all this; the others only train with it, and return None. `progress` is as for `audit`.
+    the first process does all this; the others train with it and end there. `progress` is as for `audit`.
     """
     check(recipe, limit=limit)
     if repeat < 1:
@@ -132,7 +132,7 @@ def debias(
     folder = out / "model"
     if is_worker_rank():
         train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
-        return None
+        raise SystemExit(0)  # what comes after a debiasing is for one process
     with locked(out), showing(progress):
         base = models.load_masked(model, **loading)
         made_of = repr((base.fingerprint, text.sentences, extra, recipe_of(recipe), suite, limit, seed))
