@@ -90,11 +90,11 @@ def _write_records(file: IO[bytes], source: Path, columns: Sequence[str], edits:
 
 def _rows(row: dict[str, Any], columns: Sequence[str], edits: Edits, both: Both) -> Iterator[dict[str, Any]]:
     old = tuple(row[column] or "" for column in columns)
-    marked = next((column for column in columns if row[column] and is_annotated(row, column)), "")
+    marked = next((column for column in columns if row[column] and _is_annotated(row, column)), "")
     for new in both(old, edits):
         changed = {column: new[i] for i, column in enumerate(columns) if new[i] != old[i]}
-        found = followed(row, marked, changed[marked], edits[columns.index(marked)]) if marked in changed else row
-        yield {**found, **changed} if changed else row
+        annotations = _annotations(row, changed[marked], edits[columns.index(marked)]) if marked in changed else {}
+        yield {**row, **annotations, **changed} if changed else row
 
 
 def _csv_records(source: Path) -> Iterator[Record]:
@@ -203,7 +203,7 @@ _FORMATS: dict[str, tuple[Callable[[Path], Iterator[Record]], Callable[[str, dic
 MARKED = ("Pronoun", "A", "B")
 
 
-def is_annotated(row: Mapping[str, Any], column: str) -> bool:
+def _is_annotated(row: Mapping[str, Any], column: str) -> bool:
     """Whether a row has GAP's columns, and they agree with the text in `column`."""
     for name in MARKED:
         marked, start = row.get(name), str(row.get(f"{name}-offset"))
@@ -212,18 +212,15 @@ def is_annotated(row: Mapping[str, Any], column: str) -> bool:
     return True
 
 
-def followed(row: Mapping[str, Any], column: str, text: str, edits: Sequence[Edit]) -> dict[str, Any]:
-    """The row with the rewritten text, and with Pronoun, A, B and their offsets updated.
-
-    Offsets keep their type: numbers, or digits in a text.
-    """
-    found = {**row, column: text}
+def _annotations(row: Mapping[str, Any], text: str, edits: Sequence[Edit]) -> dict[str, Any]:
+    """Pronoun, A, B and their offsets in the rewritten text. Offsets keep their type: numbers, or digits in a text."""
+    found = {}
     for name in MARKED:
-        kind = type(row[f"{name}-offset"])
-        start = int(row[f"{name}-offset"])
+        offset = row[f"{name}-offset"]
+        start = int(offset)
         stop = start + len(row[name])
         before = sum(len(e.new) - len(e.old) for e in edits if e.start < start)
         inside = sum(len(e.new) - len(e.old) for e in edits if start <= e.start < stop)
-        found[f"{name}-offset"] = kind(start + before)
+        found[f"{name}-offset"] = type(offset)(start + before)
         found[name] = text[start + before : stop + before + inside]
     return found

@@ -1,7 +1,7 @@
 """A folder with what was counted in corpora: corpus.json and a page."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -69,5 +69,4 @@ def _wanted(found: Counted) -> dict[str, str]:
     """The words that are shown with examples, and whom these should speak of."""
     sides = {"women": "female", "men": "male"}
     words = {word: sides[who] for who, listed in around(found).items() for word in listed}
-    jobs: Sequence[str] = list(found.beside["profession"])
-    return {**dict.fromkeys(jobs, ""), **words}
+    return dict.fromkeys(map(str, found.beside["profession"]), "") | words
