@@ -65,8 +65,8 @@ class Change(Difference):
 
     @property
     def group(self) -> str:
-        """The row's label: runs.rows.row_label."""
-        return row_label(self.groups, self.estimand)
+        """What the row is called."""
+        return _label(self.groups, self.estimand, self.contrast)
 
     @property
     def form(self) -> str:
@@ -203,12 +203,19 @@ class TwoValues:
 
     @property
     def label(self) -> str:
-        return row_label(self.groups, self.estimand)
+        return _label(self.groups, self.estimand, self.contrast)
 
     @property
     def crossed(self) -> bool:
         """Whether p is that of a t test."""
         return isinstance(self.values, Means) and bool(self.values.crossed or self.estimand or self.contrast)
+
+
+def _label(groups: Mapping[str, str], estimand: str = "", contrast: str = "") -> str:
+    """What a row of two runs is called; of the measure's own values, an empty label is one, too."""
+    if estimand or contrast:
+        return row_label(groups, estimand)
+    return ", ".join(groups.values()) if groups else "all"
 
 
 def two_values(
@@ -250,7 +257,7 @@ def _items(
     yield {}, _item_scores(joined, task), generator(task.seed, {"change": "all"})
     for labels, part in joined.groupby(by) if by else ():
         groups = dict(zip(by, map(str, labels), strict=True))
-        yield groups, _item_scores(part, task, by), generator(task.seed, {"change": row_label(groups)})
+        yield groups, _item_scores(part, task, by), generator(task.seed, {"change": _label(groups)})
 
 
 def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] = ()) -> Values:

@@ -23,12 +23,12 @@ def commands(record: RunRecord) -> list[str]:
     for audit in record.audits:
         source = str(audit.loaded.get("source", "folder"))
         bundled = record.model if record.model in named() else f"PATH/TO/{record.model}"
-        given = [word for option in _given(audit, on_hub=source != "folder") for word in option]
+        given = [word for option in _arguments(audit, on_hub=source != "folder") for word in option]
         found.append(shlex.join(["evenhand", "audit", bundled if source == "folder" else source, *given]))
     return list(dict.fromkeys(found))
 
 
-def _given(audit: AuditRecord, *, on_hub: bool) -> Iterator[tuple[str, str]]:
+def _arguments(audit: AuditRecord, *, on_hub: bool) -> Iterator[tuple[str, str]]:
     """The options of an audit that are not the defaults, with their values."""
     loaded, task = audit.loaded, audit.tasks[0]
     if on_hub and loaded.get("revision"):

@@ -32,15 +32,16 @@ def can_do_the_task(tasks: Sequence[Task], results: Sequence[Result]) -> Iterato
             yield Finding(TASK, FINE, f"{says}; guessing gives {chance:.0%}.", datasets=biased)
         else:
             says = says if found.known else "No question whose context says the answer could be scored"
-            says += f", and guessing gives {chance:.0%}: the model is not shown to do the task, so that its bias "
+            says += f", and guessing gives {chance:.0%}: the model is not shown to do the task"
             ways = ["" if task.measure.chat else "`chat`", "" if task.measure.by == "total" else "the option by=total"]
             do = (
                 f"Ask it in another way: {', or '.join(filter(None, ways))}."
                 if any(ways)
                 else "Choose a model that can."
             )
-            yield Finding(TASK, UNFIT, f"{says}score is no sign of bias.", do, datasets=biased)
+            yield Finding(TASK, UNFIT, f"{says}, so that its bias score is no sign of bias.", do, datasets=biased)
         return
-    says = "It was not measured whether the model can do the task: how often it is right where the context says the"
+    says = "It was not measured whether the model can do the task"
+    right = "how often it is right where the context says the answer"
     do = "Measure `suite='choices'`, or bbq-disambiguated by choice-accuracy."
-    yield Finding(TASK, CAREFUL, f"{says} answer.", do, datasets=biased)
+    yield Finding(TASK, CAREFUL, f"{says}: {right}.", do, datasets=biased)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut, Verdict, is_number
 from evenhand.core.model import ask
-from evenhand.core.questions import Answer
+from evenhand.core.questions import Answer, Question
 from evenhand.errors import ModelError
 from evenhand.models.base import Examined, overflowed
 from evenhand.runs.record import Finding
@@ -67,21 +67,27 @@ def half_precision(case: Case) -> Iterator[Finding]:
     for dtype in others:
         half = dtype if case.dtype == "float32" else case.dtype
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a CPU without bfloat16 warns at every product
-                cast = model.cast(dtype)
-                apart = _apart(here, cast.answer(questions))
+            answers, redone = _cast_answers(model, dtype, questions)
+            apart = _apart(here, answers)
         except (ModelError, RuntimeError) as error:  # whatever the device cannot do
             said.append(str(error).strip().splitlines()[0].rstrip("."))
             continue
         far = "gives answers that are not numbers" if math.isinf(apart) else f"is {_nats(apart)} from float32 at most"
         said.append(f"{half} {far}")
-        if redone := max(overflowed(cast), overflowed(model)):
+        if redone := max(redone, overflowed(model)):
             said.append(f"{half} overflowed on {redone} inputs, which were computed again in float32")
         if apart > APART or redone:
             worst = CAREFUL
     do = "" if worst == FINE else "Measure in float32, the default."
     yield Finding("half precision", worst, f"{'; '.join(said)}.", do)
+
+
+def _cast_answers(model: Examined, dtype: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], int]:
+    """The answers in another precision, and how many inputs overflowed; the copy is freed before the next is made."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a CPU without bfloat16 warns at every product
+        cast = model.cast(dtype)
+        return cast.answer(questions), overflowed(cast)
 
 
 def _apart(one: Sequence[Answer], other: Sequence[Answer]) -> float:

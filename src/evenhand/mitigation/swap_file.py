@@ -81,9 +81,9 @@ def swap(
     columns = (column,) if isinstance(column, str) else tuple(column)
     if not columns or len(set(columns)) < len(columns):
         raise BadInput(f"`column` must name one or more columns, each once. Got {', '.join(columns) or 'none'}.")
+    how = settings(name_list or names, word_pairs, grammar, only, to, lang)  # a bad list is an error at once
     if name_list and not names:
         raise BadInput("`name_list` lists names to swap, but names are not swapped. Give `names`, or no `name_list`.")
-    how = settings(name_list or names, word_pairs, grammar, only, to, lang)  # a bad list is an error at once
     job = Job(columns, lines, how, share, seed)
     local, ray = partial(here, jobs=jobs), partial(on_cluster, address=address, workers=workers)
     work: Work = ray if engine == "ray" else local
@@ -135,22 +135,24 @@ def settings(
     pairs = read_word_pairs(word_pairs) if word_pairs else None
     if grammar not in get_args(Grammar):
         raise BadInput(f"`grammar` must be one of {', '.join(get_args(Grammar))}. Got '{grammar}'.")
-    return bool(names), own, cast("Grammar", grammar), ONLY[only], cast("To", to), pairs
+    return How(bool(names), own, cast("Grammar", grammar), ONLY[only], cast("To", to), pairs)
 
 
 def _check(source: Path, target: Path, job: Job) -> None:
-    suffix, is_text = source.suffix, source.suffix == TEXT
-    for wrong, says in (
-        (not source.is_file(), f"There is no file '{source}'."),
-        (target.is_dir(), f"'{target}' is a folder. Give a file."),
-        (suffix not in (TEXT, *SUFFIXES), f"'{source}' must be one of {TEXT}, {', '.join(SUFFIXES)}."),
-        (target.suffix != suffix, f"`out` must have the suffix of the file, '{suffix}'. Got '{target}'."),
-        (is_text and job.columns != ("text",), f"A {TEXT} file has no columns. Got `column` {', '.join(job.columns)}."),
-        (job.lines and not is_text, f"`lines` is for {TEXT} files: each row of a {suffix} file is a document."),
-        (target.resolve() == source.resolve(), f"'{target}' would replace the original. Choose another `out`."),
-    ):
-        if wrong:
-            raise BadInput(says)
+    if not source.is_file():
+        raise BadInput(f"There is no file '{source}'.")
+    if target.is_dir():
+        raise BadInput(f"'{target}' is a folder. Give a file.")
+    if source.suffix not in (TEXT, *SUFFIXES):
+        raise BadInput(f"'{source}' must be one of {TEXT}, {', '.join(SUFFIXES)}.")
+    if target.suffix != source.suffix:
+        raise BadInput(f"`out` must have the suffix of the file, '{source.suffix}'. Got '{target}'.")
+    if source.suffix == TEXT and job.columns != ("text",):
+        raise BadInput(f"A {TEXT} file has no columns. Got `column` {', '.join(job.columns)}.")
+    if source.suffix != TEXT and job.lines:
+        raise BadInput(f"`lines` is for {TEXT} files: each row of a {source.suffix} file is a document.")
+    if target.resolve() == source.resolve():
+        raise BadInput(f"'{target}' would replace the original. Choose another `out`.")
     if source.suffix != ".parquet":
         check_text(source)
 

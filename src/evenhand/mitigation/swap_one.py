@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from glob import escape
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -230,7 +230,9 @@ def _ended(text: str, lines: bool) -> str:
 def _are_same(file: IO[bytes], path: Path) -> bool:
     file.seek(0)
     with path.open("rb") as there:
-        return all(one == other for one, other in zip_longest(file, there))
+        while (one := file.read(2**20)) == (other := there.read(2**20)) and one:
+            pass
+    return one == other
 
 
 def _write_edit_log(file: IO[bytes], part: Path, columns: Sequence[str]) -> None:

@@ -151,7 +151,7 @@ class StoredRun(Shown):
     def scores(self) -> pd.DataFrame:
         """One row for each item: dataset, measure, id, score, and a column for each group."""
         scores = self._read("scores.parquet")
-        labelled = self.__dict__["_labelled"] = scores.groupby(["dataset", "measure"], sort=False).count()
+        labelled = scores.groupby(["dataset", "measure"]).count()
         for number, task in enumerate(self.record.tasks):
             named = [*(("by", group) for group in task.by), ("cluster", task.cluster), ("crossed", task.crossed)]
             for key, group in named if task.name in labelled.index else ():

@@ -125,10 +125,14 @@ class Row(Number):
         return (*self.groups.items(), *((name, of) for name, of in more.items() if of))
 
 
-def without_numbers(row: Row) -> Row:
-    """The row of a run that lacks it."""
+def missing_row(record: RunRecord, task: TaskRecord, like: Row | None = None) -> Row:
+    """The row of a run that lacks it, such as another run has; else of all items."""
     none: dict[str, Any] = asdict(NO_ESTIMATE)
-    return replace(row, **none, narrow=NO_ESTIMATE, prior=math.nan, verdict=decide(NO_ESTIMATE))
+    named: dict[str, Any] = {"groups": {}, "contrast": "", "estimand": "", "neutral": 0.0, "form": "+.3f", "main": True}
+    named |= {name: getattr(like, name) for name in named} if like else {}
+    named |= {"model": record.model, "fingerprint": record.fingerprint, "audit": record.audit_of(task)}
+    found = Row(**none, **named, task=task, prior=math.nan, judging=lambda _: task)
+    return replace(found, verdict=decide(found))
 
 
 def row_label(groups: Mapping[str, str], estimand: str = "") -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from evenhand.core.files import public_path, read_parsed
 from evenhand.errors import EvenhandError, NewerRun, RunError
@@ -22,9 +22,6 @@ from evenhand.runs.folder import ANSWERS, StoredRun
 from evenhand.runs.record import RunRecord, read_record
 from evenhand.runs.staging import GATE, VOUCHED
 from evenhand.stats.estimate import Estimate
-
-if TYPE_CHECKING:
-    from evenhand.report.page.section import Line
 
 log = logging.getLogger(__name__)
 
@@ -192,8 +189,8 @@ class Headlines:
     """What a run comes to: a sentence, the number that each dataset is judged by, and the gate's verdict, if any."""
 
     lead: str
-    lines: "Sequence[tuple[str, Line]]" = ()
-    """The dataset in words, and its line on the page of the run."""
+    lines: Sequence[tuple[str, ...]] = ()
+    """Of each: mark, dataset in words, value, interval, verdict. A page's own lines would hold the whole run."""
     gate: str = ""
 
 
@@ -223,7 +220,7 @@ class HeadlinesOf:
 def read(folder: Path) -> Headlines:
     """The headlines of the run in a folder, or why there are none."""
     from evenhand.report.page.readings import dataset  # drawing takes seconds to import
-    from evenhand.report.page.section import Line, Measured
+    from evenhand.report.page.section import Measured
     from evenhand.report.page.short import lead, summary
 
     try:
@@ -237,10 +234,11 @@ def read(folder: Path) -> Headlines:
     except Exception:
         log.exception(f"The results in '{folder}' could not be read for the list.")
         return Headlines("Its results cannot be read.")
-    lines: dict[str, tuple[str, Line]] = {}
+    lines: dict[str, tuple[str, ...]] = {}
     for section, line in sorted(found, key=lambda one: (not one[1].main, one[1].verdicts[0].tone != "leans")):
-        name = dataset(section.dataset)
-        lines.setdefault(section.dataset, (f"{name}, {line.label}" if line.label else name, line))
+        name, number, verdict = dataset(section.dataset), line.numbers[0], line.verdicts[0]
+        told = (f"{name}, {line.label}" if line.label else name, number.text, number.brackets, verdict.short)
+        lines.setdefault(section.dataset, (verdict.mark, *told))
     return Headlines(lead(found), tuple(lines.values()), gate)
 
 

@@ -82,7 +82,8 @@ def read(path: Path) -> Log | None:
     try:
         if path.suffix == ".eval":
             with zipfile.ZipFile(path) as archive:
-                return _log(path, *_archive(path, archive))
+                head, found = _archive(path, archive)
+                return _log(path, head, found) if head else None
         header, samples = _json(path)
         return _log(path, header, samples) if header else None
     except BadInput:

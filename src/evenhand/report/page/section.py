@@ -20,7 +20,7 @@ from evenhand.report.page.trust import LEVELS, Trust, trust
 from evenhand.report.page.value_tables import Table, TableRow, by_sample, table
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.rows import Row, judged_group, without_numbers
+from evenhand.runs.rows import Row, judged_group, missing_row
 from evenhand.runs.values import mixed
 
 PART = (
@@ -89,8 +89,12 @@ class Measured:
         """Every row of the task, one for each run."""
         runs = [{row.key: row for row in run.rows if row.task.name == self.key} for run in self.runs]
         known = {key: row for rows in reversed(runs) for key, row in rows.items()}
-        keys = dict.fromkeys(key for rows in runs for key in rows)
-        return [tuple(rows[key] if key in rows else without_numbers(known[key]) for rows in runs) for key in keys]
+        keys = dict.fromkeys([*(key for rows in runs for key in rows), ()])
+        both = list(zip(runs, self.runs, strict=True))
+        return [
+            tuple(rows.get(key) or missing_row(run.record, self.task, known.get(key)) for rows, run in both)
+            for key in keys
+        ]
 
     @cached_property
     def _judged(self) -> list[tuple[Row, ...]]:
@@ -109,7 +113,8 @@ class Measured:
     @cached_property
     def lines(self) -> list[Line]:
         """The lines of the scorecard: stereotype, default, and women minus men by group; or else the value of all."""
-        return [self._line(rows) for rows in self._rows if rows[0].main or rows[0].contrast]
+        shown = [rows for rows in self._rows if rows[0].main or rows[0].contrast]
+        return [self._line(rows) for rows in shown or [self._all]]
 
     def lines_of(self, labels: Collection[str]) -> list[Line]:
         """The lines of the groups with these labels, but for parts within them; the main lines if there are none."""

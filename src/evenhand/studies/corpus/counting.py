@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evenhand._version import __version__
 from evenhand.analysis.corpus import Counted, Tally, counted
-from evenhand.core.files import prepare, slug
+from evenhand.core.files import prepare, slug, write_whole
 from evenhand.core.progress import bar
 from evenhand.datasets.corpora.texts import RELEASED, documents, located, read_file, split
 from evenhand.datasets.files.language import check_language, function_words, not_english_files
@@ -152,7 +152,8 @@ def _count(
         for some in _read_kept(kept, about):
             counts.add(some)
         prepare(kept.parent)
-        _keep(kept, f"{about}\n{counts.as_json()}", "w")
+        before = f"{about}\n{counts.as_json()}\n".encode()
+        write_whole(kept, lambda file: file.write(before))  # a second stop must lose nothing
     start = len(counts.totals)
     work, sections = partial(tally, vocabulary=vocabulary, start=start), _sections(corpus, start)
     if engine == "local":
@@ -165,7 +166,7 @@ def _count(
         shown.update(start)
         for chunk in chunks:
             if kept:
-                _keep(kept, chunk.as_json(), "a")
+                _keep(kept, chunk.as_json())
             counts.add(chunk)
             shown.update(len(chunk.totals))
     if kept:
@@ -180,9 +181,9 @@ def _read_kept(path: Path, about: str) -> Iterator[Tally]:
         yield from map(Tally.from_json, lines[:-1])  # the last one was not finished
 
 
-def _keep(path: Path, line: str, mode: str) -> None:
+def _keep(path: Path, line: str) -> None:
     try:
-        with path.open(mode, encoding="utf-8") as file:
+        with path.open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
     except OSError as error:
         why = f"'{path}', where counts are kept, cannot be written: {error.strerror or error}."
