@@ -14,7 +14,7 @@ EvenhandError
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 LONGEST, QUOTED = 500, 200
@@ -55,6 +55,13 @@ class UnknownName(BadInput):
 
     def __reduce__(self) -> tuple[type[BadInput], tuple[object, ...]]:
         return BadInput, self.args  # out of another process it comes as its parent, with the same words
+
+
+def check_known(kind: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Raise an error for the first name that is not among those that there are."""
+    for name in names:
+        if name not in known:
+            raise UnknownName(kind, name, known)
 
 
 class DataNotFound(BadInput):

@@ -13,7 +13,7 @@ from evenhand.core.dataset import Dataset, base_name
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure, Traits
 from evenhand.datasets.files.bundled import read_toml
-from evenhand.errors import BadInput, DataNotFound, UnfitModel, UnknownName
+from evenhand.errors import BadInput, DataNotFound, UnfitModel, UnknownName, check_known
 from evenhand.runs.record import TaskRecord
 
 log = logging.getLogger(__name__)
@@ -66,9 +66,7 @@ def tasks(
     if "known" in chosen:
         chosen["known"] = _there(kind, languages)
     known = {known for by_language in chosen.values() for known in by_language}
-    for one in languages:
-        if one not in known:
-            raise UnknownName("language", one, known)
+    check_known("language", languages, known)
     for name, by_language in chosen.items():
         if name in named and not set(languages) & set(by_language):
             raise UnknownName(f"language of suite '{name}'", languages[0], by_language)
@@ -128,8 +126,7 @@ def _fitting(built: Dataset, which: Sequence[str | Measure[Any]]) -> list[str | 
     chosen = list(dict.fromkeys(which)) or [name for name, how in fitting.items() if how.items and _unasked(how, built)]
     for measure in chosen:
         name = measure if isinstance(measure, str) else measure.name
-        if name not in measures.MEASURES:
-            raise UnknownName("measure", name, measures.MEASURES)
+        check_known("measure", [name], measures.MEASURES)
         if name not in fitting:
             raise BadInput(
                 f"'{name}' cannot measure '{built.name}', whose items are of type {sort.__name__}. "
@@ -146,9 +143,7 @@ def _checked(
     """The options with the defaults of the kind of model; an error if no dataset or measure has one."""
     known = {name for dataset, _ in pairs if isinstance(dataset, str) for name in datasets.options_of(dataset)}
     known |= {name for _, measure in pairs if isinstance(measure, str) for name in measures.options_of(measure)}
-    for name in options:
-        if name not in known:
-            raise UnknownName("option", name, known)
+    check_known("option", options, known)
     return DEFAULTS.get(kind, {}) | dict(options)
 
 

@@ -13,7 +13,7 @@ from evenhand.cli.common import Names, Paths, arg, opt, parsed, print_json
 from evenhand.cli.gate import Baseline, GithubSummary, Junit, Outlets
 from evenhand.cli.show import print_answer
 from evenhand.core.files import read_given
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 
 
 def from_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -28,8 +28,7 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
     known = {name: param for name, param in known.items() if name not in ("config", "help")}
     defaults = {}
     for name, value in given.items():
-        if name not in known:
-            raise UnknownName(f"option in {path}", name, known)
+        check_known(f"option in {path}", [name], known)
         param = known[name]
         if isinstance(value, dict) and name == "option":
             value = [f"{key}={one}" for key, one in value.items()]

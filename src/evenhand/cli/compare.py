@@ -9,7 +9,7 @@ import typer
 from evenhand.cli import terminal
 from evenhand.cli.common import Force, Json, Names, Plugins, arg, opt, print_or_write
 from evenhand.core.files import check_new
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, UnknownName, check_known
 
 FORMS = {".json": "json", ".md": "markdown", ".csv": "csv", ".tex": "latex"}
 log = logging.getLogger(__name__)
@@ -91,8 +91,7 @@ def table(
 
     forms = {suffix: form for suffix, form in FORMS.items() if form != "json"}
     to = to or forms.get(out.suffix if out else ".md", "")
-    if to not in forms.values():
-        raise UnknownName("format of a table", to, forms.values())
+    check_known("format of a table", [to], forms.values())
     if out is not None:
         check_new(out, force)
     made = make(list(runs), measure=measure or (), dataset=dataset or (), group=group or ())

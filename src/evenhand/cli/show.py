@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from evenhand.cli import terminal
 from evenhand.cli.common import Force, Json, Names, Paths, Plugins, RunFolder, arg, opt, print_json
 from evenhand.core.files import read_parsed
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 
 
 def show(
@@ -26,9 +26,7 @@ def show(
 
         terminal.show(*commands(loaded.record))
         return
-    for name in dataset or ():
-        if name not in loaded.datasets:
-            raise UnknownName("dataset of this run", name, loaded.datasets)
+    check_known("dataset of this run", dataset or (), loaded.datasets)
     if as_json:
         print_json([row for row in loaded.results if not dataset or row["dataset"] in dataset])
     elif full or dataset or frequency:

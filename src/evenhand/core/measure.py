@@ -10,7 +10,7 @@ from evenhand.core.items import Item
 from evenhand.core.questions import AMONG, Answer, Question
 from evenhand.core.scores import OfSets, OfTotals, Score, Summarise
 from evenhand.core.typed import check_types
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 
 AnyItem = TypeVar("AnyItem", bound=Item, contravariant=True)
 
@@ -30,8 +30,7 @@ class Unscored(Exception):
 
 def check_formula(formula: str) -> None:
     """Raise if `formula` is neither "paper" nor "released"."""
-    if formula not in get_args(Formula):
-        raise UnknownName("value of formula", formula, get_args(Formula))
+    check_known("value of formula", [formula], get_args(Formula))
 
 
 def check_among(among: str) -> None:

@@ -9,7 +9,7 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
 from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, word_lists
 from evenhand.datasets.released import bbq, crows, gest, stereoset, winograd
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
     "bbq-ambiguous": bbq.ambiguous,
@@ -61,9 +61,7 @@ def add(name: str, builder: Callable[..., Dataset]) -> None:
 def load(name: str, **options: Any) -> Dataset:
     """Build a dataset by name, with these options."""
     known = options_of(name)
-    for option in options:
-        if option not in known:
-            raise UnknownName(f"option of dataset '{name}'", option, known)
+    check_known(f"option of dataset '{name}'", options, known)
     for option in needed_by(name):
         if option not in options:
             raise BadInput(f"Dataset '{name}' is made from your own file: give the option {option}=...")
@@ -76,8 +74,7 @@ def load(name: str, **options: Any) -> Dataset:
 
 def options_of(name: str) -> list[str]:
     """The names of the options that a dataset takes."""
-    if name not in BUILDERS:
-        raise UnknownName("dataset", name, BUILDERS)
+    check_known("dataset", [name], BUILDERS)
     return list(inspect.signature(BUILDERS[name]).parameters)
 
 

@@ -16,7 +16,7 @@ from evenhand.core.design import Kinds
 from evenhand.core.items import Blank
 from evenhand.core.questions import Span
 from evenhand.core.words import capitalised
-from evenhand.datasets.checking import check_choice, check_known, check_required
+from evenhand.datasets.checking import check_choice, check_keys, check_required
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.kinds import own_kinds, professions
 from evenhand.datasets.templates import SLOT, agreeing, render
@@ -88,7 +88,7 @@ def tbd_becpro() -> Dataset:
 
 def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Dataset:
     """The dataset of a user's file, as parsed; every error names file and place."""
-    check_known(file, data, KEYS)
+    check_keys(file, data, KEYS)
     check_required(file, data, ("name", "language", "category"))
     if data["language"] != "en":
         raise BadInput(f"{file}: pronoun templates are in English ('en') alone. Got {data['language']!r}.")
@@ -131,7 +131,7 @@ def _read_category(category: Mapping[str, Any], reading: str, place: str) -> dic
     """The category in one reading: its professions as {text, gender}, its templates as texts."""
     if not isinstance(category, dict):
         raise BadInput(f"{place}: a category is a table, [[category]]. Got {category!r}.")
-    check_known(place, category, CATEGORY_KEYS)
+    check_keys(place, category, CATEGORY_KEYS)
     for key in ("name", "gender"):
         if not isinstance(category.get(key, ""), str):
             raise BadInput(f"{place}: {key} must be a text. Got {category[key]!r}.")

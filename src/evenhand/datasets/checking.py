@@ -16,7 +16,7 @@ def check_choice(option: str, value: str, *allowed: str) -> None:
         raise BadInput(f"{option} must be {' or '.join(map(repr, allowed))}. Got {value!r}.")
 
 
-def check_known(place: str, keys: Iterable[str], known: Sequence[str]) -> None:
+def check_keys(place: str, keys: Iterable[str], known: Sequence[str]) -> None:
     """Raise an error if one of the keys is unknown."""
     for key in keys:
         if key not in known:

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from evenhand.core.design import SAMPLES, Kinds
-from evenhand.datasets.checking import check_known
+from evenhand.datasets.checking import check_keys
 from evenhand.datasets.files.bundled import read_toml, read_tsv
 from evenhand.errors import BadInput, UnknownName
 
@@ -51,7 +51,7 @@ def own_kinds(
     """The kinds in a user's file, lists `female` and `male` of these labels; without them no item has a kind."""
     if not isinstance(given, dict) or not all(isinstance(words, list) for words in given.values()):
         raise BadInput(f"{file}: [kinds] has lists, as in female = [{labels[0]!r}]. Got {given!r}.")
-    check_known(f"{file}: [kinds]", given, ("female", "male"))
+    check_keys(f"{file}: [kinds]", given, ("female", "male"))
     female, male = (tuple(given.get(gender, ())) for gender in ("female", "male"))
     for label in (*female, *male):
         if label not in labels:

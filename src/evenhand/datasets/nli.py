@@ -16,11 +16,11 @@ from evenhand.core.contrasts import Partners
 from evenhand.core.dataset import Dataset
 from evenhand.core.extras import need
 from evenhand.core.items import NliPair
-from evenhand.datasets.checking import check_choice, check_known, check_required
+from evenhand.datasets.checking import check_choice, check_keys, check_required
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.kinds import INFERENCE
 from evenhand.datasets.templates import SLOT, agreeing, render
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 
 Segmented = Literal["no", "yes"]
 LANGUAGES = ("en", "ja", "zh")
@@ -83,8 +83,7 @@ def own(file: str, data: dict[str, Any], options: Mapping[str, Any]) -> Dataset:
 
 def words_and_captions(language: str) -> dict[str, Any]:
     """The words and captions of the bundled set of a language."""
-    if language not in LANGUAGES:
-        raise UnknownName("language", language, LANGUAGES)
+    check_known("language", [language], LANGUAGES)
     file = f"nli-{language}.toml"
     return _valid_spec(file, read_toml(file))
 
@@ -147,13 +146,13 @@ def _table(items: list[NliPair]) -> pd.DataFrame:
 
 
 def _valid_spec(file: str, data: dict[str, Any]) -> dict[str, Any]:
-    check_known(file, data, KEYS)
+    check_keys(file, data, KEYS)
     check_required(file, data, REQUIRED)
     for key in ("genders", "words", "captions"):
         if not isinstance(data[key], dict):
             raise BadInput(f"{file}: [{key}] must be a table. Got {data[key]!r}.")
-    check_known(f"{file}: [genders]", data["genders"], GENDERS)
-    check_known(f"{file}: [words]", data["words"], TYPES)
+    check_keys(f"{file}: [genders]", data["genders"], GENDERS)
+    check_keys(f"{file}: [words]", data["words"], TYPES)
     for gender in GENDERS:
         if gender not in data["genders"]:
             raise BadInput(f'{file}: [genders] must name both, as in female = "woman". There is no {gender}.')

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from evenhand.core.extras import need
-from evenhand.errors import BadInput, ClusterError, UnknownName
+from evenhand.errors import BadInput, ClusterError, check_known
 
 log = logging.getLogger(__name__)
 
@@ -24,8 +24,7 @@ QUIET["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"
 
 def check_engine(engine: str, address: str | None, workers: int | None) -> None:
     """Raise where one of these cannot be used, before any work is done."""
-    if engine not in ENGINES:
-        raise UnknownName("engine", engine, ENGINES)
+    check_known("engine", [engine], ENGINES)
     if engine == "local" and (address is not None or workers is not None):
         raise BadInput("`address` and `workers` are for Ray: add `engine='ray'`, or leave them out.")
     if workers is not None and workers < 1:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.core.files import check_new, prepare, write_whole
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 from evenhand.formats.bibtex import bibtex
 from evenhand.formats.csv import csv
 from evenhand.formats.eval_results import PLACE, eval_results
@@ -62,12 +62,9 @@ def export(
     model card whose section is written or replaced. A file that exists is
     replaced only with `force`. `options` go to the format's function.
     """
-    if to not in FORMATS:
-        raise UnknownName("format", to, FORMATS)
+    check_known("format", [to], FORMATS)
     how = FORMATS[to]
-    for name in options:
-        if name not in how.options:
-            raise UnknownName(f"option of format '{to}'", name, how.options)
+    check_known(f"option of format '{to}'", options, how.options)
     given = [runs] if isinstance(runs, StoredRun | str | Path) else runs
     loaded = [StoredRun.load(run) for run in given]
     if not loaded:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from evenhand.errors import UnknownName
+from evenhand.errors import check_known
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import one_line
 from evenhand.runs.folder import StoredRun
@@ -67,8 +67,7 @@ def bibtex(runs: Sequence[StoredRun], *, cite: Sequence[str] = ()) -> str:
                     why.setdefault(key, []).append(reason)
     known = {name: keys for (kind, name), keys in cited().items() if kind in ("corpus", "dataset") and keys}
     for corpus in cite:
-        if corpus not in known:
-            raise UnknownName("corpus to cite", corpus, known)
+        check_known("corpus to cite", [corpus], known)
         for key in known[corpus]:
             why.setdefault(key, []).append(f"corpus {corpus}")
     versions = dict.fromkeys(str(run.record.evenhand) for run in runs)

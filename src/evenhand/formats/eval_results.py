@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 from evenhand.formats.escaping import one_line, slug
 from evenhand.formats.facts import headlines, short
 from evenhand.runs.folder import StoredRun
@@ -45,8 +45,7 @@ def _dataset_ids(run: StoredRun, hub: Mapping[str, str]) -> dict[str, str]:
     if not isinstance(hub, Mapping):
         raise BadInput(f"`hub` gives datasets their ids on the Hub, as in {{'tgb': 'me/tgb'}}. Got {hub!r}.")
     for name, found in hub.items():
-        if name not in names:
-            raise UnknownName("dataset of the run", name, names)
+        check_known("dataset of the run", [name], names)
         if not HUB_ID.fullmatch(found):
             raise BadInput(f"A dataset on the Hub is OWNER/NAME. Got '{found}' for '{name}'.")
     ids = {name: hub.get(name, f"evenhand/{slug(name)}") for name in names}

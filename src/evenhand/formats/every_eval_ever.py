@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-from evenhand.errors import RunError, UnknownName
+from evenhand.errors import RunError, check_known
 from evenhand.formats.facts import facts, short
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.json_files import rescore
@@ -34,8 +34,7 @@ def every_eval_ever(runs: Sequence[StoredRun], *, organization: str = "unknown",
     says so. Times are the run's, so that the same run gives the same record. `organization` and `relationship` (to the
     model's maker) say who measured.
     """
-    if relationship not in RELATIONSHIPS:
-        raise UnknownName("relationship", relationship, RELATIONSHIPS)
+    check_known("relationship", [relationship], RELATIONSHIPS)
     (run,) = runs
     found, when = facts(run), _when(run)
     record = {

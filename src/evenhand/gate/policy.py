@@ -10,7 +10,7 @@ from typing import Any
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import read_given
 from evenhand.core.measure import Traits
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, UnknownName, check_known
 from evenhand.measures import MEASURES
 from evenhand.runs.rows import FEMALE_MALE
 
@@ -153,9 +153,7 @@ def read(path: str | Path) -> Policy:
 def _rule(path: Path, number: int, table: Mapping[str, Any]) -> Rule:
     names = [field.name for field in fields(Rule)]
     try:
-        for key in table:
-            if key not in names:
-                raise UnknownName("key", key, names)
+        check_known("key", table, names)
         if "measure" not in table:
             raise BadInput(f"A rule names a measure. Got {', '.join(table) or 'nothing'}.")
         return Rule(**table)

@@ -23,7 +23,7 @@ from evenhand.core.loop import score as scored
 from evenhand.core.questions import LETTERS, Answer, Choose
 from evenhand.core.scores import Score
 from evenhand.datasets.nli import LANGUAGES
-from evenhand.errors import BadInput, EvenhandError, UnknownName
+from evenhand.errors import BadInput, EvenhandError, check_known
 from evenhand.measures.choices import CONDITION, BbqBias, covers
 from evenhand.measures.nli import NEUTRAL, FractionNeutral
 from evenhand.models.planning.plan import normalised
@@ -172,8 +172,7 @@ def bbq(order: str = "balanced") -> Task:
 
 
 def _inference(name: str, language: str, labels: str | Sequence[str], options: Mapping[str, str]) -> Task:
-    if language not in LANGUAGES:
-        raise UnknownName("language", language, LANGUAGES)
+    check_known("language", [language], LANGUAGES)
     words = label_words(labels if isinstance(labels, str) else [str(label) for label in labels])
     if words is None:
         raise BadInput("`labels` are three words for entailment, neutral and contradiction. Got none: leave them out.")

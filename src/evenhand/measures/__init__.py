@@ -5,7 +5,7 @@ from typing import Any
 
 from evenhand.core.foreign import foreign
 from evenhand.core.measure import Measure, Traits
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 from evenhand.measures import nli
 from evenhand.measures.association import Association
 from evenhand.measures.choices import BbqBias, ChoiceAccuracy, ChoiceCoverage
@@ -46,17 +46,14 @@ def add(measure: type[Measure[Any]]) -> None:
 def load(name: str, **options: Any) -> Measure[Any]:
     """Create a measure by name, with these options."""
     known = options_of(name)
-    for option in options:
-        if option not in known:
-            raise UnknownName(f"option of measure '{name}'", option, known)
+    check_known(f"option of measure '{name}'", options, known)
     with foreign(f"The measure '{name}' failed", MEASURES[name]):
         return MEASURES[name](**options)
 
 
 def options_of(name: str) -> list[str]:
     """The names of the options that a measure takes."""
-    if name not in MEASURES:
-        raise UnknownName("measure", name, MEASURES)
+    check_known("measure", [name], MEASURES)
     return list(inspect.signature(MEASURES[name]).parameters)
 
 

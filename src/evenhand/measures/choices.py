@@ -12,7 +12,7 @@ from evenhand.core.items import Choice
 from evenhand.core.measure import Better, Favours, Unscored
 from evenhand.core.questions import BY, Answer, By, Choose
 from evenhand.core.scores import OfTotals, Score, mean, share
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 from evenhand.stats.intervals import Floats
 
 TIED = "two options are equally likely"
@@ -59,8 +59,7 @@ class _Choosing:
     causal_only: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.by not in BY:
-            raise UnknownName("value of by", self.by, BY)
+        check_known("value of by", [self.by], BY)
         if not isinstance(self.chat, bool):
             raise BadInput(f"`chat` is True or False. Got {self.chat!r}.")
         try:

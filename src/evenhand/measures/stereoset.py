@@ -13,7 +13,7 @@ from evenhand.core.items import Triple
 from evenhand.core.measure import Better, Favours, Formula, Unscored, check_formula
 from evenhand.core.questions import Answer, Fill, Follows, Likelihood, Question, Span
 from evenhand.core.scores import OfTotals, Score
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 from evenhand.stats.intervals import Floats
 
 ASKS = ("blank", "likelihood")
@@ -99,8 +99,7 @@ class _StereoSet:
 
     def __post_init__(self) -> None:
         check_formula(self.formula)
-        if self.asks not in ASKS:
-            raise UnknownName("value of asks", self.asks, ASKS)
+        check_known("value of asks", [self.asks], ASKS)
 
     def ask(self, item: Triple) -> tuple[Question, ...]:
         """The three, in the order of the item; as released, a context that is a sentence comes first."""

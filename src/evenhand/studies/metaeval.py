@@ -24,7 +24,7 @@ from evenhand.datasets.corpora.biased import CORRECT, Order, controlled, labelle
 from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.datasets.corpora.released_nli import SETS, released_dev, released_labels, released_train
 from evenhand.datasets.kinds import professions
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, UnknownName, check_known
 from evenhand.models.loading.names import DEFAULT, find
 from evenhand.stats.correlation import correlation, fitted
 from evenhand.stats.intervals import FEW
@@ -217,9 +217,7 @@ def masked(
     `measures` are names of READINGS, by default all.
     """
     chosen = list(measures) or list(READINGS)
-    for name in chosen:
-        if name not in READINGS:
-            raise UnknownName("measure of masked models", name, READINGS)
+    check_known("measure of masked models", chosen, READINGS)
     study = Study(model, Path(out).expanduser() / "masked", TASKS, recipe, draws, limit, seed, loading)
     points = []
     for rate in check_rates(rates, size // 2, "pairs of sentences"):

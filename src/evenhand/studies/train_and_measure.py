@@ -13,7 +13,7 @@ import pandas as pd
 from evenhand import models, suites
 from evenhand.calls import audit
 from evenhand.core.model import Model
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 from evenhand.run import Run
 from evenhand.runs.record import read_record
 
@@ -35,8 +35,7 @@ def recipe_of(recipe: "str | loop.Recipe", draw: int = 0, seed: int = 0) -> "loo
     from evenhand.training.mlm import RECIPES
 
     if isinstance(recipe, str):
-        if recipe not in RECIPES:
-            raise UnknownName("recipe", recipe, RECIPES)
+        check_known("recipe", [recipe], RECIPES)
         recipe = RECIPES[recipe]
     return replace(recipe, seed=recipe.seed + draw + 1_000 * seed)
 

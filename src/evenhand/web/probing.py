@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evenhand.core.questions import Fill, Span
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 from evenhand.mitigation.edits import applied
 from evenhand.mitigation.swap import swapper
 from evenhand.models import load_masked
@@ -62,8 +62,7 @@ class Probe:
 
     def load(self, name: str) -> "MaskedLM":
         """An offered model; requests cannot load others."""
-        if name not in self.names:
-            raise UnknownName("model", name, self.names)
+        check_known("model", [name], self.names)
         return self._loaded(name)
 
     def ask(self, models: Sequence[str], text: str, words: Sequence[str]) -> Mapping[str, list[Side]]:

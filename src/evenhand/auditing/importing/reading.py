@@ -17,7 +17,7 @@ from evenhand.core.loop import Task
 from evenhand.core.measure import Traits
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.rows import SUFFIXES, rows
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 from evenhand.measures import MEASURES
 from evenhand.runs.origin import Imported
 from evenhand.stats.estimate import uncountable
@@ -46,9 +46,7 @@ def read(
     lm-evaluation-harness's samples; everything else is a table.
     """
     answers = Traits.of(tasks[0].measure).answers
-    for name in columns:
-        if name not in (*KNOWN_BY, *SCORE, *answers):
-            raise UnknownName("column", name, (*KNOWN_BY, *SCORE, *answers))
+    check_known("column", columns, (*KNOWN_BY, *SCORE, *answers))
     if isinstance(scores, pd.DataFrame):
         frame = scores.reset_index() if scores.index.name else scores
         digest = hashlib.sha256(frame.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()

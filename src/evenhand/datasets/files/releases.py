@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from evenhand.datasets.files.bundled import read_toml
-from evenhand.errors import BadInput, DataNotFound, UnknownName
+from evenhand.errors import BadInput, DataNotFound, check_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,7 @@ RELEASES = {name: Release(**release) for name, release in read_toml("releases.to
 
 def fetch(name: str) -> list[Path]:
     """Download a release into the cache, unless it is there; a file with a wrong checksum is deleted, with an error."""
-    if name not in RELEASES:
-        raise UnknownName("released corpus", name, RELEASES)
+    check_known("released corpus", [name], RELEASES)
     import pooch
     import requests
 

@@ -12,7 +12,7 @@ from evenhand._version import __version__
 from evenhand.core.extras import need
 from evenhand.core.progress import one_bar
 from evenhand.core.questions import Answer, Likelihood, Span, checked
-from evenhand.errors import BadInput, UnknownName, shortened
+from evenhand.errors import BadInput, UnknownName, check_known, shortened
 from evenhand.models import load_masked
 from evenhand.models.planning.running import work_through
 
@@ -62,8 +62,7 @@ class MaskedBackend(LM):  # type: ignore[misc]
             raise UnknownName("argument of evenhand's models in `--model_args`", name, ARGUMENTS)
         if not pretrained:
             raise BadInput("Say which model: --model_args pretrained=mini-en, a folder or a Hub id.")
-        if unscored not in UNSCORED:
-            raise UnknownName("value of unscored", unscored, UNSCORED)
+        check_known("value of unscored", [unscored], UNSCORED)
         self.unscored = unscored
         self.model = load_masked(
             str(pretrained),

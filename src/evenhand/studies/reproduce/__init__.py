@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 from evenhand.studies.reproduce import anantaprayoon2024, bartl2020, barza2023, nadeem2021, pikuliak2024
 from evenhand.studies.reproduce.base import Reproduction
 
@@ -31,8 +31,6 @@ def reproduce(paper: str = "bartl2020", part: str = "tables", **options: Any) ->
 
 def options_of(paper: str, part: str) -> list[str]:
     """The names of the options of a study."""
-    if paper not in PAPERS:
-        raise UnknownName("paper", paper, PAPERS)
-    if part not in PAPERS[paper]:
-        raise UnknownName(f"part of '{paper}'", part, PAPERS[paper])
+    check_known("paper", [paper], PAPERS)
+    check_known(f"part of '{paper}'", [part], PAPERS[paper])
     return list(inspect.signature(PAPERS[paper][part]).parameters)

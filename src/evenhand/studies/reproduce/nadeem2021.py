@@ -10,7 +10,7 @@ import pandas as pd
 from evenhand.analysis.change import two_values
 from evenhand.calls import from_scores
 from evenhand.core.files import read_given
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 from evenhand.run import Run
 from evenhand.studies.reproduce.base import Reproduction, every_pair, folder, orderings, versus
 
@@ -27,9 +27,7 @@ def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reprod
     """
     source = folder("stereoset", "the authors' repository, moinnadeem/StereoSet")
     published = read_given(source / "scores.json", json.loads, "", "Take the authors' own.")
-    for name in models or ():
-        if name not in published:
-            raise UnknownName("model with published predictions", name, published)
+    check_known("model with published predictions", models or (), published)
     runs = {name: _imported(name, source, Path(out) / "nadeem2021") for name in models or published}
     cells = [cell for name, run in runs.items() for cell in _cells(name, run, published[name])]
     notes = [
