@@ -75,7 +75,6 @@ class Change(Difference):
 
     @property
     def difference(self) -> Estimate:
-        """after - before."""
         return Estimate(self.change, self.low, self.high)
 
     @property
@@ -207,7 +206,6 @@ class TwoValues:
 
     @property
     def crossed(self) -> bool:
-        """Whether p is that of a t test."""
         return isinstance(self.values, Means) and bool(self.values.crossed or self.estimand or self.contrast)
 
 

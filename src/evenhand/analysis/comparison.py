@@ -30,7 +30,6 @@ class Comparison(Shown):
 
     @property
     def names(self) -> list[str]:
-        """The names of the runs' models, made distinct."""
         return distinct_names(self.runs)
 
     @property

@@ -50,7 +50,6 @@ class Tally:
     """The same of each document, multiplied: female by female, female by male, male by male."""
 
     def add_contexts(self, document: Mapping[str, Counter[str]]) -> None:
-        """Add the words of a document's female and male sentences."""
         female, male = (document[side] for side in SIDES)
         for side in SIDES:
             self.contexts[side].update(document[side])
@@ -59,7 +58,6 @@ class Tally:
         self.squares["fm"].update({word: female[word] * male[word] for word in female.keys() & male.keys()})
 
     def add(self, other: "Tally") -> None:
-        """Add the counts of later documents."""
         self.totals += other.totals
         for name in ("sentences", "words", "names"):
             getattr(self, name).update(getattr(other, name))
@@ -70,12 +68,10 @@ class Tally:
                 getattr(self, name)[key].update(words)
 
     def as_json(self) -> str:
-        """The counts as a line of JSON."""
         return json.dumps({f.name: getattr(self, f.name) for f in fields(self)})
 
     @classmethod
     def from_json(cls, line: str) -> "Tally":
-        """The counts of such a line."""
         kept = json.loads(line)
         counters = {name: Counter(kept[name]) for name in ("sentences", "words", "names")}
         contexts, squares = ({key: Counter(kept[n][key]) for key in kept[n]} for n in ("contexts", "squares"))

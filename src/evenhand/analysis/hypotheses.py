@@ -38,7 +38,6 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        """supported, refuted or undecided."""
         found, ruled = self.found, decide(self.found)
         if ruled.why:
             return "undecided"

@@ -34,7 +34,6 @@ class Curve:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Dataset, measure and group, as the rows of the changes have them."""
         first = self.values[0]
         return first.dataset, first.name, first.label
 
@@ -120,7 +119,6 @@ class Track(Shown):
         return [labels for labels in found.values() if len(labels) > 1]
 
     def curve(self, row: Change) -> Curve:
-        """The curve that a row is about."""
         return next(curve for curve in self.curves if curve.key == (row.dataset, row.name, row.group))
 
     def as_json(self) -> dict[str, Any]:

@@ -68,7 +68,6 @@ class Values(ABC):
 
     @property
     def fewest(self) -> int:
-        """How many clusters there are."""
         return fewest(self.clusters)
 
     @property
@@ -135,7 +134,6 @@ class Means(Values):
     """Whether values lie between 0 and 1."""
 
     def ends(self) -> tuple[float, float]:
-        """The two means; NaN where a set is missing."""
         if set(self.every) - set(self.sets or ()):
             return math.nan, math.nan
         weights = self._weights()
@@ -150,7 +148,6 @@ class Means(Values):
         return self._interval_and_test((self.before + self.after) / 2, rng, self.neutral, signed=False)
 
     def part(self, which: Any) -> Self:
-        """The items of this mask."""
 
         def chosen(labels: Sequence[str]) -> list[str]:
             return [str(label) for label in np.asarray(labels, dtype=str)[which]]
@@ -192,7 +189,6 @@ class Summaries(Values):
     """The groups of each item."""
 
     def ends(self) -> tuple[float, float]:
-        """The two values."""
         before, after = self._scores()
         return self.summarise(before), self.summarise(after)
 
@@ -209,7 +205,6 @@ class Summaries(Values):
         return IntervalAndTest(low + self.neutral, high + self.neutral, p)
 
     def part(self, which: Any) -> Self:
-        """The items of this mask."""
         clusters = [cluster for cluster, kept in zip(self.clusters, which, strict=True) if kept]
         groups = [labels for labels, kept in zip(self.groups, which, strict=True) if kept]
         return replace(self, before=self.before[which], after=self.after[which], clusters=clusters, groups=groups)

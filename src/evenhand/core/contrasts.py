@@ -21,7 +21,6 @@ class Partners:
 
     @property
     def contrast(self) -> str:
-        """The name of the contrast: "female - male"."""
         return f"{self.one} - {self.other}"
 
     @property

@@ -148,11 +148,9 @@ class MacroMean:
     within: Summarise = mean
 
     def __call__(self, scores: Sequence[Score]) -> float:
-        """The value of these scores."""
         return math.nan if self.missing(scores) else macro_mean(scores, self.by)
 
     def missing(self, scores: Sequence[Score]) -> list[str]:
-        """The sets without scores."""
         there = {_label(score, self.by) for score in scores}
         return [name for name in self.sets if name not in there]
 
@@ -176,7 +174,6 @@ class OfTotals(ABC):
         """The value for each row of totals; NaN where it has none."""
 
     def __call__(self, scores: Sequence[Score]) -> float:
-        """The value of these scores; NaN when there are none."""
         return float(self.of(self.totals(scores).sum(axis=0)[np.newaxis])[0]) if scores else math.nan
 
 

@@ -106,7 +106,6 @@ class Rule:
 
     @property
     def bound(self) -> str:
-        """The bound in words."""
         if self.worse_by_at_most is not None:
             return f"worse than the baseline by at most {self.worse_by_at_most:g}"
         if self.within is not None:

@@ -74,12 +74,10 @@ class Verdict(Shown):
         return {"policy": self.policy, "verdict": self.verdict, "model": self.model, "notes": notes, "rules": rules}
 
     def save(self, run: Path) -> None:
-        """Write gate.json to the run folder."""
         write_whole(run / GATE, lambda file: file.write(plain_json(self.to_dict())))
 
     @classmethod
     def load(cls, run: str | Path) -> "Verdict":
-        """The verdict in a run folder."""
         path = Path(run) / GATE
         try:
             data = read_parsed(path, json.loads)

@@ -81,7 +81,6 @@ class PaperTable:
         return [", ".join(head) for head in heads], rows
 
     def _grid(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], list[list[Cell | None]]]:
-        """The heads of the columns, the labels of each row, and its cells."""
         found: dict[tuple[str, ...], Cell] = {
             (row["model"], *(row[name] for name in COLUMN)): row for row in self.frame.to_dict("records")
         }

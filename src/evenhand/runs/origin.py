@@ -57,6 +57,5 @@ class Imported:
 
     @property
     def told(self) -> str:
-        """The file in words."""
         whose = f"{self.format}, {' and '.join(self.numbers)}, SHA-256 {self.sha256[:12]}"
         return f"imported from {self.file} ({whose}), {self.matched:,} of its {self.rows:,} rows"

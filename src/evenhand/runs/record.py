@@ -193,11 +193,9 @@ class RunRecord:
         return tuple(task for audit in self.audits for task in audit.tasks)
 
     def audit_of(self, task: TaskRecord) -> AuditRecord:
-        """The audit that measured the task."""
         return next(audit for audit in self.audits if any(one.name == task.name for one in audit.tasks))
 
     def unfit(self, task: TaskRecord) -> bool:
-        """Whether the doctor found the model unfit for what the task measures."""
         return self.audit_of(task).unfit_for(task)
 
     @property
@@ -207,7 +205,6 @@ class RunRecord:
 
     @property
     def evenhand(self) -> str:
-        """The versions of evenhand that measured."""
         return ", ".join(dict.fromkeys(audit.evenhand for audit in self.audits))
 
     @property
@@ -227,12 +224,10 @@ class RunRecord:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The warnings of all audits."""
         return tuple(dict.fromkeys(line for audit in self.audits for line in audit.warnings))
 
     @property
     def doctor(self) -> tuple[Finding, ...]:
-        """The doctor's findings in all audits."""
         return tuple(dict.fromkeys(found for audit in self.audits for found in audit.doctor))
 
     @property
@@ -243,7 +238,6 @@ class RunRecord:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """How a causal model's values must be read."""
         return tuple(dict.fromkeys(line for audit in self.audits for line in audit.caveats))
 
     @property
@@ -253,7 +247,6 @@ class RunRecord:
 
     @property
     def partial(self) -> bool:
-        """Whether some results are of samples."""
         return any(task.partial for task in self.tasks)
 
     @property
@@ -271,7 +264,6 @@ class RunRecord:
         return f"Partial: a sample of {'; of '.join(told)}." if told else ""
 
     def write(self, path: Path) -> None:
-        """Write run.json to the folder."""
         write_whole(path / "run.json", lambda file: file.write(plain_json(as_plain(self))))
 
 

@@ -69,12 +69,10 @@ class Row(Number):
 
     @property
     def dataset(self) -> str:
-        """The dataset that was measured on."""
         return self.task.dataset
 
     @property
     def measure(self) -> str:
-        """The measure."""
         return self.task.measure
 
     @property
@@ -94,12 +92,10 @@ class Row(Number):
 
     @property
     def unfit(self) -> bool:
-        """Whether the doctor found the model unfit for what the task measures."""
         return self.audit.unfit_for(self.task)
 
     @property
     def leans(self) -> bool:
-        """Whether it leans, to one side or the other."""
         return self.verdict.side != 0
 
     @property

@@ -61,12 +61,10 @@ class ValueRecord:
 
     @property
     def estimate(self) -> Estimate:
-        """The value with its interval and its test."""
         known: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(Estimate)}
         return Estimate(**known | {name: math.nan for name, number in known.items() if number is None})
 
     def row(self) -> dict[str, Any]:
-        """The value as results.json has it."""
         row = asdict(self)
         return row if self.note else {name: row[name] for name in row if name != "note"}
 

@@ -34,7 +34,6 @@ class Move:
 
     @property
     def title(self) -> str:
-        """What its measure asks."""
         return readings.reading(self.change.measure, contrast=bool(self.change.contrast)).title
 
     @property
@@ -47,12 +46,10 @@ class Move:
 
     @property
     def what(self) -> str:
-        """What the number between the two is called."""
         return "change" if not self.models else "difference"
 
     @property
     def mark(self) -> str:
-        """A sign for which way it went."""
         return {"gained": "▼", "lost": "▲"}.get(self.way, "○") if not self.knows else ""
 
     @property
@@ -62,7 +59,6 @@ class Move:
 
     @property
     def short(self) -> str:
-        """What happened, in a few words."""
         if self.way == "same":
             return f"no {self.what} shown"
         if self.way == "few":
@@ -106,12 +102,10 @@ class Language:
 
     @property
     def percent(self) -> str:
-        """By how much the perplexity rose."""
         return f"{100 * (math.exp(min(self.change.value, 300.0)) - 1):+.0f} %"
 
     @property
     def says(self) -> str:
-        """What happened, in a few words."""
         return {1: "its language got worse", 0: "no loss shown", -1: "its language got better"}[self.way]
 
     @property
@@ -138,7 +132,6 @@ class Changed:
 
     @property
     def says(self) -> str:
-        """How many main numbers went which way."""
         gained, lost, same = len(self.gained), len(self.lost), len(self.same)
         if self.record is None:
             first, second = self.names
@@ -153,7 +146,6 @@ class Changed:
 
     @property
     def language(self) -> Language | None:
-        """The change in perplexity, if the record has it."""
         found = dict((self.record or {}).get("language") or {})
         try:
             change, low, high, before, after, p = (

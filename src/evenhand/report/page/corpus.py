@@ -39,7 +39,6 @@ class Section:
 
     @property
     def sentence(self) -> str:
-        """What the corpus shows, in a sentence."""
         words = self.found.words
         if not words.log.known:
             return words.log.note + "."

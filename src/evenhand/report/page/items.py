@@ -32,7 +32,6 @@ class Items:
 
     @property
     def what(self) -> str:
-        """How many of what, in words."""
         return f"{self.n:,} {'pairs' if self.first.paired or self.first.reading.sentences[1] else 'sentences'}"
 
 

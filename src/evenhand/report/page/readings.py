@@ -239,12 +239,10 @@ class Verdict:
 
     @property
     def says(self) -> str:
-        """The verdict and its ground."""
         return f"{self.short}: {self.because}" if self.because else self.short
 
     @property
     def mark(self) -> str:
-        """A sign next to the words, so that a glance is enough."""
         return SIZE_MARKS.get(self.size, MARKS[self.tone])
 
 

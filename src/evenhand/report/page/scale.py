@@ -41,7 +41,6 @@ class IntervalScale:
 
     @property
     def base(self) -> float:
-        """Where the scale's line is."""
         return self.height - FOOT
 
     @property

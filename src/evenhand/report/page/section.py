@@ -75,12 +75,10 @@ class Measured:
 
     @cached_property
     def scores(self) -> list[pd.DataFrame]:
-        """The scores of each run, without the groups of other datasets."""
         return [run.scores_of(self.dataset, self.measure) for run in self.runs]
 
     @cached_property
     def pairs(self) -> list[pd.DataFrame]:
-        """Partners, female and male, of each run."""
         partners = self.task.partners
         return [pairs(scores, partners) for scores in self.scores] if partners else []
 
@@ -107,7 +105,6 @@ class Measured:
 
     @property
     def neutral(self) -> float:
-        """The value that means "no bias"; NaN where there is none."""
         return self._all[0].neutral
 
     @cached_property
@@ -206,7 +203,6 @@ class Measured:
 
     @cached_property
     def example(self) -> examples.Shown | None:
-        """A typical item of the first run."""
         value = float(self.items[0]["score"].mean()) if len(self.items[0]) else math.nan
         return examples.example(self.items[0], value, self.dataset, self.reading, self.by)
 
@@ -218,7 +214,6 @@ class Measured:
 
     @property
     def caveat(self) -> str:
-        """A warning that comes before the verdicts."""
         unknown = self.task.dataset_builder == "pairs" and self.task.favours == "stereotype" and not self.task.kinds
         return paired.AGREEING if self.agreeing else PART if unknown else ""
 
@@ -229,12 +224,10 @@ class Measured:
 
     @property
     def signed(self) -> bool:
-        """Whether scores can be negative."""
         return any(len(rows) and rows["score"].min() < 0 for rows in self.items)
 
     @property
     def has_texts(self) -> bool:
-        """Whether the first run has the texts of its items."""
         return bool((self.runs[0].items["dataset"] == self.dataset).any())
 
     @property

@@ -34,20 +34,17 @@ class Canvas:
     parts: list[Markup] = field(default_factory=list)
 
     def x(self, value: float) -> float:
-        """Where a value lies from left to right."""
         low, high = self.across
         share = (min(max(value, low), high) - low) / (high - low)
         return round(self.left + share * (self.width - self.left - RIGHT), 1)
 
     def y(self, value: float, between: tuple[float, float]) -> float:
-        """Where a value lies from bottom to top."""
         low, high = between
         share = (min(max(value, low), high) - low) / (high - low)
         return round(self.bottom - share * (self.bottom - self.top), 1)
 
     @property
     def bottom(self) -> float:
-        """Where the frame ends, and the axis begins."""
         return self.height - FOOT
 
     def add(self, name: str, text: str = "", **attributes: object) -> None:
@@ -58,11 +55,9 @@ class Canvas:
         self.parts.append(Markup("<{0}{1}>{2}</{0}>").format(name, given, text))
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
-        """A line; `kind` is its class in style.css."""
         self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind)
 
     def text(self, x: float, y: float, text: str, anchor: str = "start") -> None:
-        """A label."""
         self.add("text", printable(text), x=x, y=y, text_anchor=anchor)
 
     def value(self, x: float, y: float, tone: str, kind: str) -> None:

@@ -33,7 +33,6 @@ class Trust:
 
     @property
     def level(self) -> str:
-        """fine, careful or unfit."""
         return max((reason.level for reason in self.reasons), key=LEVELS.index, default="fine")
 
     @property

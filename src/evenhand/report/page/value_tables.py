@@ -38,17 +38,14 @@ class Table:
 
     @property
     def groups(self) -> list[str]:
-        """The heads of the columns of labels."""
         return [readings.group_name(name) for name in self.names]
 
     @property
     def percents(self) -> bool:
-        """Whether its values can be told as percentages."""
         return bool(self.reading.in_percent(0.0))
 
     @property
     def moved(self) -> bool:
-        """Whether any row has a change."""
         return any(row.move for row in self.rows)
 
 
