@@ -11,7 +11,7 @@ import pytest
 from evenhand import Run, Score
 from evenhand.analysis.change import changed
 from evenhand.analysis.ranking import side_by_side
-from evenhand.core.scores import OfTotals
+from evenhand.core.summary import OfTotals
 from evenhand.measures import MEASURES
 from evenhand.measures.pronoun import Pronoun
 from evenhand.stats.intervals import Floats
@@ -43,7 +43,7 @@ def own(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     @dataclass(frozen=True)
     class Own(Pronoun):
         name: ClassVar[str] = "own"
-        summarise = staticmethod(request.param)
+        summarise = staticmethod(request.param)  # type: ignore[assignment]
 
     monkeypatch.setitem(MEASURES, "own", Own)
     return "own"
@@ -87,7 +87,7 @@ def test_totals_and_calls_agree(monkeypatch: pytest.MonkeyPatch) -> None:
         @dataclass(frozen=True)
         class Own(Pronoun):
             name: ClassVar[str] = "own"
-            summarise = staticmethod(summary)
+            summarise = staticmethod(summary)  # type: ignore[assignment]
 
         monkeypatch.setitem(MEASURES, "own", Own)
         whole = changed(*two(-0.05, "own")).set_index("group").loc["all"]

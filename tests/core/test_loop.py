@@ -33,7 +33,7 @@ from evenhand.core.items import Item
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure
 from evenhand.core.questions import Question
-from evenhand.core.scores import macro_mean, mean_size, summarised
+from evenhand.core.summary import macro_mean, mean_size, summarised
 from evenhand.measures import likelihood
 from evenhand.measures.nli import FractionNeutral, NetNeutral
 from evenhand.measures.pronoun import Pronoun, SingularThey

@@ -7,7 +7,7 @@ import pytest
 
 import evenhand
 from evenhand import BadInput
-from evenhand.core.scores import share
+from evenhand.core.summary import share
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.releases import RELEASES
 from evenhand.formats.bibtex import AS_IT_IS, cited, works

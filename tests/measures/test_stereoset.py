@@ -13,7 +13,7 @@ from transformers import AutoTokenizer, BertForPreTraining
 import evenhand
 from evenhand import Answer, BadInput, Fill, Follows, Likelihood, Score, Span, Table, Triple, datasets, measures
 from evenhand.auditing.importing.reading import predictions
-from evenhand.core.scores import Summarise
+from evenhand.core.summary import Summarise
 from evenhand.errors import UnfitModel
 from evenhand.measures.stereoset import TIED, Icat, LanguageModelingScore, StereotypeScore
 from evenhand.models.loading.names import find

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from evenhand.analysis.two_runs import Difference, Means, Summaries, Values
-from evenhand.core.design import Design
+from evenhand.core.design import CALLS_FOR, Design
 from evenhand.core.estimands import ItemRow, rows
 from evenhand.core.measure import Traits, summary_of
-from evenhand.core.scores import FAST, MacroMean, generator, inside, share
+from evenhand.core.scores import generator
+from evenhand.core.summary import OfMeans
 from evenhand.errors import BadInput
 from evenhand.measures import MEASURES, load
 from evenhand.runs.comparable import in_common, of_two_kinds, same_task, shared_ids
@@ -264,21 +265,19 @@ def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str]
     before, after = (joined[name].to_numpy(dtype=float) for name in ("score", "score_after"))
     clusters = joined[task.cluster or "id"].astype(str).tolist()
     towards = (how.neutral, _better(task, joined))
-    plain = inside(summary_of(how), groups)
-    of_means = plain.within if isinstance(plain, MacroMean) else plain
-    if of_means not in FAST:
+    summary = summary_of(how).inside(groups)
+    if not isinstance(summary, OfMeans):
         labels: Any = joined.drop(columns=["id", "score", "score_after"]).astype(str).to_dict("records")
-        return Summaries(before, after, clusters, *towards, summarise=plain, groups=labels)
-    macro = plain if isinstance(plain, MacroMean) else None
+        return Summaries(before, after, clusters, *towards, summary=summary, groups=labels)
     return Means(
-        FAST[of_means](before),
-        FAST[of_means](after),
+        summary.numbers(before),
+        summary.numbers(after),
         clusters,
         *towards,
         crossed=[joined[task.crossed].astype(str).tolist()] if task.crossed else [],
-        sets=joined[macro.by].astype(str).tolist() if macro else None,
-        every=macro.sets if macro else (),
-        shares=of_means is share,
+        sets=joined[summary.by].astype(str).tolist() if summary.by else None,
+        every=summary.sets,
+        shares=summary.shares,
         unit=Traits.of(how).bounds == (0.0, 1.0),
     )
 
@@ -287,5 +286,5 @@ def _better(task: TaskRecord, part: pd.DataFrame) -> float:
     """Which way is better: see Values.better."""
     if task.better == "higher":
         return 1.0
-    wanted = {SIDES.get(word, 0.0) for word in part["calls_for"]} if "calls_for" in part else {0.0}
+    wanted = {SIDES.get(word, 0.0) for word in part[CALLS_FOR]} if CALLS_FOR in part else {0.0}
     return wanted.pop() if len(wanted) == 1 else math.nan

@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand.core.scores import Score, Summarise, resampled
+from evenhand.core.scores import Score
+from evenhand.core.summary import Summary
 from evenhand.stats.intervals import Floats, agreed_interval, numbered
 from evenhand.stats.mean_intervals import IntervalAndTest, fewest, mean_test
 from evenhand.stats.resampling import Paired
@@ -182,15 +183,15 @@ class Means(Values):
 
 @dataclass(frozen=True)
 class Summaries(Values):
-    """Values by any `summarise`: both runs are resampled together, and whole clusters swapped between them."""
+    """Values by any summary: both runs are resampled together, and whole clusters swapped between them."""
 
-    summarise: Summarise
+    summary: Summary
     groups: Sequence[Mapping[str, str]]
     """The groups of each item."""
 
     def ends(self) -> tuple[float, float]:
         before, after = self._scores()
-        return self.summarise(before), self.summarise(after)
+        return self.summary(before), self.summary(after)
 
     def change(self, rng: np.random.Generator) -> IntervalAndTest:
         """A bootstrap over clusters, and a test that swaps whole clusters between the runs."""
@@ -216,7 +217,7 @@ class Summaries(Values):
         ]
 
     def _paired(self) -> Paired:
-        return Paired(resampled(self.summarise, self._scores(), self.clusters))
+        return Paired(self.summary.resampled(self._scores(), self.clusters))
 
 
 def _farther(total: float, difference: float) -> float:

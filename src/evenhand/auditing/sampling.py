@@ -10,7 +10,8 @@ from evenhand.core.items import Item
 from evenhand.core.loop import Task, measure_all
 from evenhand.core.measure import summary_of
 from evenhand.core.model import Model
-from evenhand.core.scores import FAST, MacroMean, Result, Score, generator, resampled
+from evenhand.core.scores import Result, Score, generator
+from evenhand.core.summary import OfMeans
 from evenhand.errors import BadInput
 from evenhand.runs.origin import Deviation
 from evenhand.stats.estimate import side
@@ -105,15 +106,15 @@ def _deviation(
     both = [(a, b) for a, b in zip(half, exact, strict=True) if not np.isnan([a.value, b.value]).any()]
     if not both:
         return None
-    summarise, rng = summary_of(task.measure), generator(seed, {"precision": result.measure})
-    of = FAST.get(summarise, np.asarray)
-    differences = of(np.array([a.value for a, _ in both])) - of(np.array([b.value for _, b in both]))
+    summary, rng = summary_of(task.measure), generator(seed, {"precision": result.measure})
+    here, there = (np.array([scores[place].value for scores in both]) for place in (0, 1))
+    differences = summary.numbers(here) - summary.numbers(there) if isinstance(summary, OfMeans) else here - there
     clusters = [a.groups.get(task.dataset.cluster, a.id) for a, _ in both]
     largest, shift = float(np.abs(differences).max()), float(differences.mean())
-    if summarise in FAST or isinstance(summarise, MacroMean):
+    if isinstance(summary, OfMeans):
         low, high = clustered_interval(differences, clusters, rng)
     else:  # the shift of the value, not of the scores
-        change = Paired(resampled(summarise, [[b for _, b in both], [a for a, _ in both]], clusters)).difference
+        change = Paired(summary.resampled([[b for _, b in both], [a for a, _ in both]], clusters)).difference
         shift, (low, high) = change.value, change.interval(rng)
     if np.isnan(shift):  # the value needs items that are not in the sample
         return None

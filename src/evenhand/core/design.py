@@ -46,6 +46,15 @@ class Kinds:
         return kind
 
 
+CALLS_FOR = "calls_for"
+"""The group that says which pronoun an item's word calls for."""
+
+
+def without_direction(scores: pd.DataFrame, better: str) -> bool:
+    """Whether some of the words call for he and others for she, so that the value of all of them has no direction."""
+    return better == "closer" and CALLS_FOR in scores and bool(scores[CALLS_FOR].nunique() > 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
     """The groups that values are of, those that errors are shared in, and who is compared with whom: core.dataset."""

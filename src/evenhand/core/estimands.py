@@ -27,7 +27,8 @@ from evenhand.core.design import Design, Estimand, Kinds
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Groups
 from evenhand.core.measure import Traits
-from evenhand.core.scores import Judged, Value, generator
+from evenhand.core.scores import Value, generator
+from evenhand.core.summary import Judged
 from evenhand.stats.intervals import Floats
 from evenhand.stats.mean_intervals import mean_estimate, mean_interval
 from evenhand.stats.verdict import adjust

@@ -10,14 +10,15 @@ import pandas as pd
 
 from evenhand.core.contrasts import Partners
 from evenhand.core.dataset import Dataset
-from evenhand.core.design import Design, Kinds
+from evenhand.core.design import Design, Kinds, without_direction
 from evenhand.core.estimands import estimates, judged_values
 from evenhand.core.foreign import foreign, number
 from evenhand.core.items import Item
 from evenhand.core.measure import AnyItem, Measure, Traits, Unscored, summary_of
 from evenhand.core.model import Model, ask
 from evenhand.core.questions import Answer, Question
-from evenhand.core.scores import Result, Score, summarised
+from evenhand.core.scores import Result, Score
+from evenhand.core.summary import summarised
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import uncountable
 
@@ -54,7 +55,7 @@ def measure(
     """
     items = list(items)
     (scores,) = _scored(model, [(items, how)])
-    return _result(model, items, how, scores, Design(by, within, cluster, crossed, partners, kinds), seed=seed)
+    return _result(model, how, scores, Design(by, within, cluster, crossed, partners, kinds), seed=seed)
 
 
 def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[Result]:
@@ -66,12 +67,11 @@ def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[R
 def result(model: Model, task: Task, scores: Sequence[Score], *, seed: int = 0) -> Result:
     """The result of a task whose items have these scores, in the same order."""
     data = task.dataset
-    return _result(model, data.items, task.measure, tuple(scores), Design.of(data), data.name, seed=seed)
+    return _result(model, task.measure, tuple(scores), Design.of(data), data.name, seed=seed)
 
 
 def _result(
     model: Model,
-    items: Sequence[Item],
     how: Measure[Any],
     scores: tuple[Score, ...],
     design: Design,
@@ -80,14 +80,12 @@ def _result(
     seed: int,
 ) -> Result:
     traits = Traits.of(how)
-    # Where some words call for he and others for she, values have no direction.
-    mixed = traits.better == "closer" and len({item.groups.get("calls_for") for item in items} - {None}) > 1
     priors = {s.id: s.prior for s in scores if not math.isnan(s.prior)}
     frame = pd.DataFrame({"id": s.id, "score": s.value, **s.groups} for s in scores)
     found = estimates(frame, design, how, seed=seed, priors=priors)
-    told: dict[str, Any] = {name: getattr(design, name) for name in ("by", "within", "cluster", "crossed")}
-    told["judged"] = "none" if mixed else judged_values(found, design, how)
-    values = summarised(scores, summary_of(how), bounds=traits.bounds, neutral=how.neutral, seed=seed, **told)
+    judged = "none" if without_direction(frame, traits.better) else judged_values(found, design, how)
+    tested: dict[str, Any] = {"bounds": traits.bounds, "neutral": how.neutral, "judged": judged}
+    values = summarised(scores, summary_of(how), design, seed=seed, **tested)
     whose = (model.name, model.fingerprint, dataset, how.name, how.version, how.neutral)
     return Result(*whose, scores, tuple(values), tuple(found))
 

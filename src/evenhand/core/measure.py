@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, get_args
 from evenhand.core.foreign import foreign, is_ours, number
 from evenhand.core.items import Item
 from evenhand.core.questions import AMONG, Answer, Question
-from evenhand.core.scores import OfSets, OfTotals, Score, Summarise
+from evenhand.core.scores import Score
+from evenhand.core.summary import Called, Summary
 from evenhand.core.typed import check_types
 from evenhand.errors import BadInput, check_known
 
@@ -57,20 +58,20 @@ class Measure(Protocol[AnyItem]):
         """The item's score, from the answers to `ask(item)` in order, none of them missing."""
 
     def summarise(self, scores: Sequence[Score]) -> float:
-        """The value of these scores, none of them NaN; NaN when there are none."""
+        """The value of these scores, none of them NaN; NaN when there are none. May be a `Summary`: core.summary."""
 
 
-def summary_of(how: Measure[Any]) -> Summarise:
-    """The measure's `summarise`; where it is not ours, with errors that name the measure."""
-    found: Summarise = how.summarise
-    if is_ours(found) or isinstance(found, OfSets | OfTotals):
+def summary_of(how: Measure[Any]) -> Summary:
+    """The measure's `summarise` as a summary; of a function that is not ours, errors name the measure."""
+    found: Any = how.summarise
+    if isinstance(found, Summary):
         return found
 
     def summary(scores: Sequence[Score]) -> float:
         with foreign(f"The measure '{how.name}' failed to summarise"):
             return number(found(scores))
 
-    return summary
+    return Called(summary)
 
 
 @dataclass(frozen=True, slots=True)

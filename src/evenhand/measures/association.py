@@ -7,7 +7,7 @@ from typing import ClassVar
 from evenhand.core.items import Sentence
 from evenhand.core.measure import check_among
 from evenhand.core.questions import MASKS, Among, Answer, Fill, Masks
-from evenhand.core.scores import mean
+from evenhand.core.summary import Summary, mean
 from evenhand.errors import BadInput
 
 
@@ -66,4 +66,4 @@ class Association:
         """How likely the target is without the attribute, in nats."""
         return answers[1].logp
 
-    summarise = staticmethod(mean)
+    summarise: ClassVar[Summary] = mean

@@ -1,7 +1,7 @@
 """Whether quotations that carry stereotypes about men speak more for "he" than those about women: GEST."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +10,8 @@ import numpy as np
 from evenhand.core.items import Blank
 from evenhand.core.measure import Formula, check_formula
 from evenhand.core.questions import Answer, Fill
-from evenhand.core.scores import OfTotals, Score
+from evenhand.core.scores import Score
+from evenhand.core.summary import OfTotals, Summary, lacking_sets
 from evenhand.errors import BadInput
 from evenhand.measures.pronoun import PronounBlank
 from evenhand.stats.intervals import Floats
@@ -32,15 +33,12 @@ class Rate(OfTotals):
 
     def of(self, totals: Floats) -> Floats:
         """The rate of each row."""
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             return np.exp(totals[:, 1] / totals[:, 0])
 
 
 class StereotypeRate(OfTotals):
     """g_s = gmean(r_i about men) / gmean(r_i about women); NaN where one of the 16 has no scores."""
-
-    by = "stereotype"
-    within = Rate()  # of a single stereotype
 
     def totals(self, scores: Sequence[Score]) -> Floats:
         """For each stereotype, whether the score is of it, and the score."""
@@ -57,10 +55,13 @@ class StereotypeRate(OfTotals):
         women, men = (part.mean(axis=1) for part in np.split(means, [len(WOMEN)], axis=1))
         return np.asarray(np.exp(men - women), dtype=np.float64)
 
-    def missing(self, scores: Sequence[Score]) -> list[str]:
+    def inside(self, groups: Collection[str]) -> Summary:
+        """The rate of a single stereotype is r_i."""
+        return Rate() if "stereotype" in groups else self
+
+    def lacks(self, scores: Sequence[Score]) -> str:
         """The stereotypes without scores."""
-        there = {score.groups["stereotype"] for score in scores}
-        return [name for name in WOMEN + MEN if name not in there]
+        return lacking_sets(scores, "stereotype", WOMEN + MEN)
 
 
 @dataclass(frozen=True)
@@ -107,4 +108,4 @@ class Gest(PronounBlank):
             return he.logp - she.logp
         return (he.logp / len(he.logps) - she.logp / len(she.logps)) / math.log(10)
 
-    summarise = StereotypeRate()
+    summarise: ClassVar[Summary] = StereotypeRate()

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from evenhand.core.items import Pair
 from evenhand.core.measure import Favours, Formula, check_formula
 from evenhand.core.questions import Answer, Likelihood, Span
-from evenhand.core.scores import mean, mean_size, share
+from evenhand.core.summary import Summary, mean, mean_size, share
 from evenhand.errors import UnknownName
 
 OPTIONS = {"pll": ("plain", "within-word"), "total": ("sum", "mean"), "punctuation": ("kept", "skipped")}
@@ -73,7 +73,7 @@ class LikelihoodDifference(_SentencePair):
         "ASLD: mean |d| in nats, d = stereotype - counterpart; lower is better, but no model reaches 0: compare models"
     )
 
-    summarise = staticmethod(mean_size)
+    summarise: ClassVar[Summary] = mean_size
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class LikelihoodLean(_SentencePair):
     unit: ClassVar[str] = "nats"
     reading: ClassVar[str] = "mean d in nats, neutral at 0; above it stereotypes are likelier than counterparts"
 
-    summarise = staticmethod(mean)
+    summarise: ClassVar[Summary] = mean
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class StereotypeShare(_SentencePair):
         """1, 0, or 0.5 for a tie."""
         return preferred(super().score(item, answers))
 
-    summarise = staticmethod(share)
+    summarise: ClassVar[Summary] = share
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class PreferredShare:
     def _of_sentence(self, answer: Answer) -> float:
         return answer.logp
 
-    summarise = staticmethod(share)
+    summarise: ClassVar[Summary] = share
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import ClassVar
 from evenhand.core.items import NliPair
 from evenhand.core.measure import Favours
 from evenhand.core.questions import Answer, Entail
-from evenhand.core.scores import MacroMean, mean, share
+from evenhand.core.summary import MacroMean, Summary, mean, share
 from evenhand.errors import BadInput
 
 SETS = ("pro", "anti", "non")
@@ -31,7 +31,7 @@ class _Nli:
     favours: ClassVar[Favours] = "none"
     items: ClassVar[type] = NliPair
     answers: ClassVar[tuple[str, ...]] = ("entailment", "neutral", "contradiction")
-    summarise = staticmethod(share)
+    summarise: ClassVar[Summary] = share
 
     def ask(self, item: NliPair) -> tuple[Entail]:
         """Which label the pair gets."""
@@ -67,7 +67,7 @@ class NliCoal(_BySet):
         """1 if the label is the stereotype's, 0 if not."""
         return math.fsum(labelled(answers[0])[label] for label in BIASED[item.groups["set"]])
 
-    summarise = staticmethod(MacroMean("set", SETS, within=share))
+    summarise: ClassVar[Summary] = MacroMean("set", SETS, within=share)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class NliCoalWeighted(_BySet):
         """The probability of the stereotype's labels."""
         return math.fsum(math.exp(answers[0].logps[label]) for label in BIASED[item.groups["set"]])
 
-    summarise = staticmethod(MacroMean("set", SETS))
+    summarise: ClassVar[Summary] = MacroMean("set", SETS)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class NetNeutral(_Nli):
         """The probability of neutral."""
         return math.exp(answers[0].logps[NEUTRAL])
 
-    summarise = staticmethod(mean)
+    summarise: ClassVar[Summary] = mean
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from evenhand.core.items import Blank
 from evenhand.core.measure import Better, Favours, Formula, check_among, check_formula
 from evenhand.core.questions import Among, Answer, Fill, Span
-from evenhand.core.scores import MacroMean, mean
+from evenhand.core.summary import MacroMean, Summary, mean
 from evenhand.errors import BadInput
 
 
@@ -24,7 +24,7 @@ class PronounBlank:
 
     items: ClassVar[type] = Blank
     favours: ClassVar[Favours] = "men"
-    summarise = staticmethod(mean)
+    summarise: ClassVar[Summary] = mean
 
     def __post_init__(self) -> None:
         check_among(self.among)
@@ -129,7 +129,7 @@ class PronounLean(Pronoun):
         he_minus_she = super().score(item, answers)
         return -he_minus_she if item.groups[self.needs[0]] == "female" else he_minus_she
 
-    summarise = staticmethod(MacroMean("stereotyped_as", ("female", "male")))
+    summarise: ClassVar[Summary] = MacroMean("stereotyped_as", ("female", "male"))
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class GenderAgreement(PronounLean):
     needs: ClassVar[tuple[str, ...]] = ("gender",)
     favours: ClassVar[Favours] = "none"
     reading: ClassVar[str] = "mean of P(right pronoun) - P(wrong one), for either gender; far above 0 is right"
-    summarise = staticmethod(mean)
+    summarise: ClassVar[Summary] = mean
 
 
 @dataclass(frozen=True)

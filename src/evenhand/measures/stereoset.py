@@ -12,7 +12,8 @@ import numpy as np
 from evenhand.core.items import Triple
 from evenhand.core.measure import Better, Favours, Formula, Unscored, check_formula
 from evenhand.core.questions import Answer, Fill, Follows, Likelihood, Question, Span
-from evenhand.core.scores import OfTotals, Score
+from evenhand.core.scores import Score
+from evenhand.core.summary import OfTotals, Summary
 from evenhand.errors import BadInput, check_known
 from evenhand.stats.intervals import Floats
 
@@ -95,7 +96,7 @@ class _StereoSet:
     needs: ClassVar[tuple[str, ...]] = (TERM,)
     answers: ClassVar[tuple[str, ...]] = ("stereotype", "anti_stereotype", "unrelated")
     favours: ClassVar[Favours] = "none"
-    summarise = OverTerms()
+    summarise: ClassVar[Summary] = OverTerms()
 
     def __post_init__(self) -> None:
         check_formula(self.formula)
@@ -192,7 +193,7 @@ class Icat(_StereoSet):
     better: ClassVar[Better] = "higher"
     rank: ClassVar[int] = 3
     reading: ClassVar[str] = "ICAT: LM * min(SS, 1 - SS) / 0.5, between 0 and 1; higher is better, guessing gives 0.5"
-    summarise = Idealised()
+    summarise: ClassVar[Summary] = Idealised()
 
     def of_numbers(self, stereotype: float, anti_stereotype: float, unrelated: float) -> float:
         """0, 0.5 or 1 for what makes sense, and 2 more where the stereotype is likelier."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from evenhand.core.design import without_direction
 from evenhand.core.measure import LAST
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
-from evenhand.runs.values import ValueRecord, mixed
+from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.verdict import Verdict, decide, size
 
@@ -162,7 +163,7 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
 def headline_task(record: RunRecord, dataset: str, scores_of: Callable[[str, str], pd.DataFrame]) -> TaskRecord:
     """The task that a dataset is judged by: the measure of the lowest rank that has a direction."""
     tasks = [task for task in record.tasks if task.dataset == dataset]
-    return min(tasks, key=lambda task: LAST if mixed(scores_of(*task.name), task) else task.rank)
+    return min(tasks, key=lambda task: LAST if without_direction(scores_of(*task.name), task.better) else task.rank)
 
 
 def judged_group(task: TaskRecord) -> dict[str, str]:

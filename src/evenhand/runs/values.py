@@ -9,10 +9,11 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import TypeAdapter
 
-from evenhand.core.design import Design
+from evenhand.core.design import Design, without_direction
 from evenhand.core.estimands import estimates, judged_values
 from evenhand.core.measure import Traits, summary_of
-from evenhand.core.scores import Judged, Result, Score, Value, summarised
+from evenhand.core.scores import Result, Score, Value
+from evenhand.core.summary import Judged, summarised
 from evenhand.measures import MEASURES, load
 from evenhand.runs.json_files import checked, read_json, rescore
 from evenhand.runs.origin import Finite
@@ -102,14 +103,9 @@ def values_from(scores: pd.DataFrame, task: TaskRecord, judged: Judged | None = 
         for row in scores.to_dict("records")
     ]
     how = load(task.measure, **task.measure_options)
-    design: dict[str, Any] = {"by": task.by, "within": within, "cluster": task.cluster, "crossed": task.crossed}
     tested: dict[str, Any] = {"bounds": Traits.of(how).bounds, "neutral": how.neutral, "judged": judged or "none"}
-    return list(summarised(rows, summary_of(how), seed=task.seed, **tested, **design))
-
-
-def mixed(scores: pd.DataFrame, task: TaskRecord) -> bool:
-    """Whether some of the words call for he and others for she, so that the value of all of them has no direction."""
-    return task.better == "closer" and "calls_for" in scores and bool(scores["calls_for"].nunique() > 1)
+    design = replace(Design.of(task), within=within)
+    return list(summarised(rows, summary_of(how), design, seed=task.seed, **tested))
 
 
 def rows_from(scores: pd.DataFrame, task: TaskRecord) -> list[Value]:
@@ -129,7 +125,7 @@ def complete_values(
     values = [value for value in values if not value.contrast]
     found = rows_from(scores, task)
     if known.version == task.measure_version:
-        judged = "none" if mixed(scores, task) else judged_values(found, Design.of(task), known)
+        judged = "none" if without_direction(scores, task.better) else judged_values(found, Design.of(task), known)
         again = {tuple(sorted(v.groups.items())): v for v in values_from(scores, task, judged)}
         same = ("low", "high", *TESTS) if not any(value.clusters for value in values) else TESTS  # 0.1.0: other ends
         values = [

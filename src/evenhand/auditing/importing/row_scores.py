@@ -14,7 +14,7 @@ from evenhand.core.items import Blank, Item, texts
 from evenhand.core.loop import Task, questions_of, score
 from evenhand.core.measure import Traits, Unscored, summary_of
 from evenhand.core.questions import Answer, Fill, Question, checked
-from evenhand.core.scores import MacroMean, Score
+from evenhand.core.scores import Score
 from evenhand.errors import BadInput, shortened
 from evenhand.runs.origin import Imported
 from evenhand.stats.estimate import TOO_FAR, uncountable
@@ -198,8 +198,8 @@ def _compared(of_numbers: Callable[..., float], item: Item, row: ScoredRow) -> S
 
 def _score(task: Task, item: Item, row: ScoredRow) -> Score:
     """The score as it is given, if it can be one of the measure: a single item's value is within bounds, too."""
-    found, how = Score(item.id, row.numbers[0], item.groups), summary_of(task.measure)
-    value = (how.within if isinstance(how, MacroMean) else how)([found])
+    found = Score(item.id, row.numbers[0], item.groups)
+    value = summary_of(task.measure).inside(item.groups)([found])
     low, high = Traits.of(task.measure).bounds
     if value < low or value > high:
         raise BadInput(

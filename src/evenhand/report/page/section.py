@@ -11,6 +11,7 @@ from evenhand.analysis import paired
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.analysis.reference import compared
 from evenhand.core.contrasts import pairs
+from evenhand.core.design import without_direction
 from evenhand.report.page import examples, readings
 from evenhand.report.page.changes import Move
 from evenhand.report.page.provenance import judged_rows
@@ -21,7 +22,6 @@ from evenhand.report.page.value_tables import Table, TableRow, by_sample, table
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import Row, judged_group, missing_row
-from evenhand.runs.values import mixed
 
 PART = (
     "A preference for one gender is part of these numbers, since the file does not say whom each stereotype is about. "
@@ -60,7 +60,7 @@ class Measured:
         self.by = list(task.by)
         self.paired = bool(self.by) and task.by_gender and all(run.contrasts_of(*task.name) for run in runs)
         self.agreeing = task.partners is not None and task.partners.agreeing
-        kind = "mixed" if mixed(self.scores[0], task) else "grammar" if self.agreeing else ""
+        kind = "mixed" if without_direction(self.scores[0], task.better) else "grammar" if self.agreeing else ""
         self.values = readings.reading(task.measure, dataset=task.dataset, unknown=readings.own(task), kind=kind)
         self.reading: Reading = self._reading("", contrast=True) if self.paired else self.values
         self.language = task.language

@@ -11,8 +11,10 @@ import pandas as pd
 from evenhand import datasets
 from evenhand.analysis.two_runs import Summaries
 from evenhand.core.dataset import Dataset
+from evenhand.core.design import Design
 from evenhand.core.files import read_given
-from evenhand.core.scores import Score, summarised
+from evenhand.core.scores import Score
+from evenhand.core.summary import summarised
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.errors import BadInput, UnknownName
 from evenhand.measures.gest import MEN, WOMEN, StereotypeRate
@@ -86,7 +88,8 @@ def _predicted(row: Mapping[str, str], source: Path, data: Dataset) -> Predicted
 
 
 def _cells(one: Predicted, data: Dataset) -> Iterator[dict[str, Any]]:
-    for value in summarised(one.scores, StereotypeRate(), by=("stereotype",), cluster=data.cluster, neutral=1.0):
+    design = Design(("stereotype",), cluster=data.cluster)
+    for value in summarised(one.scores, StereotypeRate(), design, neutral=1.0):
         label = value.groups.get("stereotype")
         told = one.rates[(WOMEN + MEN).index(label)] if label else None
         what = f"r, {label}" if label else "g_s"
@@ -97,7 +100,7 @@ def _orderings(kind: str, found: Sequence[Predicted], data: Dataset) -> str:
     mine = {one.model: one for one in found if one.kind == kind and one.template == SHARED}
     groups = [item.groups for item in data.items]
     clusters = [of[data.cluster] for of in groups]
-    how: dict[str, Any] = {"neutral": 1.0, "better": 0.0, "summarise": StereotypeRate(), "groups": groups}
+    how: dict[str, Any] = {"neutral": 1.0, "better": 0.0, "summary": StereotypeRate(), "groups": groups}
     compared = (
         ((one, other), Summaries(mine[other].values, mine[one].values, clusters, **how))
         for one, other in neighbours({name: StereotypeRate()(one.scores) for name, one in mine.items()})
