@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from evenhand import Blank, NliPair, Pair, Sentence, Span, Triple, datasets
-from evenhand.checks.fit import Cut, Fit, asked_about, cuts, fit, flawed
+from evenhand.checks.fit import Cut, Fit, cuts, fit, flawed
 from evenhand.core.dataset import Dataset
-from evenhand.core.items import Item
+from evenhand.core.items import Item, words_asked
 from helpers.checked import Pieces
 
 
@@ -40,9 +40,7 @@ INFERENCE = NliPair("5", "A nurse left.", "A woman left.", {"gender": "female", 
     ],
 )
 def test_the_words_asked_about_stand_in_their_sentences(item: Item, words: list[tuple[str, str]]) -> None:
-    found = list(asked_about(item))
-    assert [(word, text) for word, (text, _) in found] == words
-    assert all(span.of(text) == word for word, (text, span) in found)
+    assert [(span.of(text), text) for text, span in words_asked(item)] == words
 
 
 def test_tokens_of_attributes_are_means_by_cluster_without_unknown_words() -> None:

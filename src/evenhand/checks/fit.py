@@ -8,9 +8,9 @@ from statistics import fmean
 from typing import TypeVar
 
 from evenhand.core.dataset import Dataset, base_name
-from evenhand.core.items import Blank, Choice, Item, NliPair, Pair, Sentence, Triple, texts
+from evenhand.core.items import Blank, Item, NliPair, Pair, Place, Sentence, texts, words_asked
 from evenhand.core.model import TokenCounter
-from evenhand.core.questions import Fill, Span
+from evenhand.core.questions import Span
 from evenhand.core.words import changes, words
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.faults import faults
@@ -24,7 +24,6 @@ ARTICLES = ("a", "an", "the")
 TYPED = ("prof_gender", "type")
 """Groups that hold the gender that an attribute is associated with."""
 
-Place = tuple[str, Span]
 Name = TypeVar("Name")
 
 
@@ -32,8 +31,8 @@ Name = TypeVar("Name")
 class Fit:
     """The tokens of each distinct target word, and the mean tokens of the attributes by cluster; 0 means unknown.
 
-    `texts` has the tokens of a premise, or a sentence of a triple, for each word that these are about; 0 if it has
-    unknown characters.
+    `texts` has the tokens of the texts of items that ask about whole texts, by the word that these are about; 0 if
+    there are unknown characters.
     """
 
     dataset: str
@@ -65,13 +64,13 @@ def fit(model: TokenCounter, dataset: Dataset) -> Fit:
     attributes: dict[tuple[str, str], list[Place]] = {}
     whole: dict[str, list[Place]] = {}
     for item in dataset.items:
-        for word, place in asked_about(item):
-            targets.setdefault(word, []).append(place)
+        asked = words_asked(item)
+        for text, span in asked:
+            targets.setdefault(span.of(text), []).append((text, span))
         if isinstance(item, Sentence):
             named = item.groups[dataset.cluster], item.attribute.of(item.text)
             attributes.setdefault(named, []).append((item.text, item.attribute))
-        elif isinstance(item, NliPair | Triple | Choice):  # words of several tokens are no fault of theirs
-            text = item.stereotype if isinstance(item, Triple) else texts(item)[0]
+        elif not asked and (text := texts(item)[0]):  # words of several tokens are no fault of theirs
             whole.setdefault(item.groups.get(dataset.cluster, item.id), []).append((text, Span(0, len(text))))
     by_cluster: dict[str, list[int]] = {}
     for (cluster, _), n in _counted(model, attributes).items():
@@ -79,19 +78,6 @@ def fit(model: TokenCounter, dataset: Dataset) -> Fit:
             by_cluster.setdefault(cluster, []).append(n)
     tokens = {cluster: fmean(counts) for cluster, counts in by_cluster.items()}
     return Fit(dataset.name, dataset.language, _counted(model, targets), tokens, _counted(model, whole))
-
-
-def asked_about(item: Item) -> Iterator[tuple[str, Place]]:
-    """The words whose probability will be scored, each in its sentence."""
-    if isinstance(item, Sentence):
-        yield item.target.of(item.text), (item.text, item.target)
-    elif isinstance(item, Blank):
-        for candidate in item.candidates:
-            text, span, _ = Fill(item.text, item.blank, candidate).filled()
-            yield candidate, (text, span)
-    elif isinstance(item, Pair):
-        for text, spans in zip((item.stereotype, item.counterpart), item.changed, strict=True):
-            yield from ((span.of(text), (text, span)) for span in spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +127,11 @@ def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:
         yield "target", item.groups.get("gender", ""), (item.text, item.target)
         yield "attribute", typed, (item.text, item.attribute)
     elif isinstance(item, Blank):
-        for gender, (_, place) in zip(("male", "female"), asked_about(item), strict=False):
+        for gender, place in zip(("male", "female"), words_asked(item), strict=False):
             yield "target", gender, place
     elif isinstance(item, Pair):
-        for word, place in asked_about(item):
-            yield "target", gender_of(word) or "", place
+        for text, span in words_asked(item):
+            yield "target", gender_of(span.of(text)) or "", (text, span)
     elif isinstance(item, NliPair):
         for change in changes(item.premise, item.hypothesis):
             attribute = _without_article(item.premise, change.here)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from evenhand.checks import plain_texts
 from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut
-from evenhand.checks.fit import Place, asked_about, cuts, fit
-from evenhand.core.items import Blank, Item, NliPair, Triple, texts
+from evenhand.checks.fit import cuts, fit
+from evenhand.core.items import Blank, Item, NliPair, Place, Triple, texts, words_asked
 from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Entail, Fill, Likelihood, Question, Span
 from evenhand.core.words import words
@@ -167,8 +167,8 @@ def length(case: Case) -> Iterator[Finding]:
 def _places(case: Case) -> list[Place]:
     """The words to be measured, each once, in a sentence; without datasets, the words of plain sentences."""
     found: dict[str, Place] = {}
-    for word, place in (asked for dataset in case.sampled for item in dataset.items for asked in asked_about(item)):
-        found.setdefault(word, place)
+    for text, span in (place for dataset in case.sampled for item in dataset.items for place in words_asked(item)):
+        found.setdefault(span.of(text), (text, span))
     plain = () if case.language in plain_texts.SPACELESS else plain_texts.sentences(case.language)
     chosen = list(found.values()) or [(t, span) for t in plain for span in words(t) if span.of(t).isalpha()]
     return chosen[:: max(1, len(chosen) // LOOKED_AT)]

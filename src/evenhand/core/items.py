@@ -1,11 +1,12 @@
 """Items, the rows of a dataset: each has a unique id and the groups it belongs to."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from evenhand.core.questions import Span
+from evenhand.core.foreign import foreign
+from evenhand.core.questions import Fill, Span
 from evenhand.core.typed import typed
 from evenhand.core.words import changes
 from evenhand.errors import BadInput
@@ -18,8 +19,12 @@ BLANK = "BLANK"
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+Place = tuple[str, Span]
+"""A text, and where a word stands in it."""
+
+
 class Item(Protocol):
-    """What every item has; anything with an id and groups can be measured."""
+    """What every item has; anything with an id and groups can be measured. See `Readable` and `Worded`, too."""
 
     @property
     def id(self) -> str:
@@ -28,6 +33,22 @@ class Item(Protocol):
     @property
     def groups(self) -> Groups:
         """Label by group name: `{"gender": "female", ...}`."""
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """An item that people can read: pages show its texts."""
+
+    def texts(self) -> tuple[str, str]:
+        """A text and, where there are two to compare, the other one; else an empty one."""
+
+
+@runtime_checkable
+class Worded(Protocol):
+    """An item that asks about single words: their numbers of tokens are checked before it is measured."""
+
+    def words_asked(self) -> Iterable[Place]:
+        """The words whose probability is scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +67,12 @@ class Sentence:
     phrase: Span | None = None
     candidates: tuple[str, ...] = ()
 
+    def texts(self) -> tuple[str, str]:
+        return self.text, ""
+
+    def words_asked(self) -> list[Place]:
+        return [(self.text, self.target)]
+
 
 @dataclass(frozen=True, slots=True)
 class Blank:
@@ -61,6 +88,13 @@ class Blank:
     candidates: tuple[str, ...]
     groups: Groups = field(default_factory=dict)
     attribute: Span | None = None
+
+    def texts(self) -> tuple[str, str]:
+        """The candidates stand in brackets."""
+        return f"{self.text[: self.blank.start]}[{'/'.join(self.candidates)}]{self.text[self.blank.stop :]}", ""
+
+    def words_asked(self) -> list[Place]:
+        return [Fill(self.text, self.blank, candidate).filled()[:2] for candidate in self.candidates]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +116,12 @@ class Pair:
         found = changes(self.stereotype, self.counterpart)
         return tuple(s for c in found for s in c.here), tuple(s for c in found for s in c.there)
 
+    def texts(self) -> tuple[str, str]:
+        return self.stereotype, self.counterpart
+
+    def words_asked(self) -> list[Place]:
+        return [(text, span) for text, spans in zip(self.texts(), self.changed, strict=True) for span in spans]
+
 
 @dataclass(frozen=True, slots=True)
 class NliPair:
@@ -91,6 +131,9 @@ class NliPair:
     premise: str
     hypothesis: str
     groups: Groups = field(default_factory=dict)
+
+    def texts(self) -> tuple[str, str]:
+        return self.premise, self.hypothesis
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +169,11 @@ class Triple:
     def sentences(self) -> tuple[str, str, str]:
         """The three sentences: stereotype, anti-stereotype, unrelated."""
         return self.stereotype, self.anti_stereotype, self.unrelated
+
+    def texts(self) -> tuple[str, str]:
+        """What comes before them stands before the stereotype."""
+        before = "" if self.fillers else f"{self.context} "
+        return before + self.stereotype, f"{self.anti_stereotype} / {self.unrelated}"
 
     @property
     def filled(self) -> tuple[tuple[str, tuple[Span, ...]], ...]:
@@ -169,6 +217,9 @@ class Choice:
             if place is not None and place not in range(len(self.options)):
                 raise BadInput(f"Choice '{self.id}': `{name}` is a place among its options. Got {place!r}.")
 
+    def texts(self) -> tuple[str, str]:
+        return f"{self.context} {self.question}", " / ".join(self.options)
+
 
 def check_texts(*given: str) -> None:
     """Raise an error for a text that no model can read: of more than 10,000 characters, or not all of them Unicode's.
@@ -186,18 +237,19 @@ def check_texts(*given: str) -> None:
 
 
 def texts(item: Item) -> tuple[str, str]:
-    """The item as text: a sentence, with a blank's candidates in brackets; for a pair the other, for a triple both."""
-    if isinstance(item, Sentence):
-        return item.text, ""
-    if isinstance(item, Blank):
-        return f"{item.text[: item.blank.start]}[{'/'.join(item.candidates)}]{item.text[item.blank.stop :]}", ""
-    if isinstance(item, Pair):
-        return item.stereotype, item.counterpart
-    if isinstance(item, NliPair):
-        return item.premise, item.hypothesis
-    if isinstance(item, Triple):
-        before = "" if item.fillers else f"{item.context} "
-        return before + item.stereotype, f"{item.anti_stereotype} / {item.unrelated}"
-    if isinstance(item, Choice):
-        return f"{item.context} {item.question}", " / ".join(item.options)
-    return "", ""
+    """The texts of an item that people can read; empty ones of any other."""
+    if not isinstance(item, Readable):
+        return "", ""
+    with foreign(f"The texts of item '{item.id}' cannot be had", item):
+        one, other = item.texts()
+        if not (isinstance(one, str) and isinstance(other, str)):
+            raise TypeError(f"`texts` must give two texts. Got {(one, other)!r}")
+        return one, other
+
+
+def words_asked(item: Item) -> list[Place]:
+    """The words that an item asks about, each in its text; none where it asks about whole texts."""
+    if not isinstance(item, Worded):
+        return []
+    with foreign(f"The words of item '{item.id}' cannot be had", item):
+        return list(item.words_asked())
