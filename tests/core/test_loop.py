@@ -33,7 +33,7 @@ from evenhand.core.items import Item
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure
 from evenhand.core.questions import Question
-from evenhand.core.summary import macro_mean, mean_size, summarised
+from evenhand.core.summary import MacroMean, mean_size, summarised
 from evenhand.measures import likelihood
 from evenhand.measures.nli import FractionNeutral, NetNeutral
 from evenhand.measures.pronoun import Pronoun, SingularThey
@@ -259,8 +259,8 @@ def test_a_table_without_an_answer_says_so() -> None:
 
 def test_macro_mean_weighs_groups_alike() -> None:
     scores = [Score("1", 1.0, {"set": "a"}), Score("2", 1.0, {"set": "a"}), Score("3", 0.0, {"set": "b"})]
-    assert macro_mean(scores, by="set") == 0.5
-    assert math.isnan(macro_mean([], by="set"))
+    assert MacroMean("set", ())(scores) == 0.5
+    assert math.isnan(MacroMean("set", ())([]))
     assert math.isnan(mean([]))
 
 

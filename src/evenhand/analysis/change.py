@@ -66,7 +66,6 @@ class Change(Difference):
 
     @property
     def group(self) -> str:
-        """What the row is called."""
         return _label(self.groups, self.estimand, self.contrast)
 
     @property
@@ -80,7 +79,6 @@ class Change(Difference):
 
     @property
     def name(self) -> str:
-        """The measure, as policies and tables name it."""
         return self.measure + (FEMALE_MALE if self.contrast else "")
 
     @property

@@ -145,7 +145,6 @@ class Means(Values):
         return self._interval_and_test(self.after - self.before, rng)
 
     def middle(self, rng: np.random.Generator) -> IntervalAndTest:
-        """As for the change."""
         return self._interval_and_test((self.before + self.after) / 2, rng, self.neutral, signed=False)
 
     def part(self, which: Any) -> Self:

@@ -1,9 +1,9 @@
 """Items, the rows of a dataset: each has a unique id and the groups it belongs to."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from evenhand.core.foreign import foreign
 from evenhand.core.questions import Fill, Span
@@ -24,7 +24,12 @@ Place = tuple[str, Span]
 
 
 class Item(Protocol):
-    """What every item has; anything with an id and groups can be measured. See `Readable` and `Worded`, too."""
+    """What every item has; anything with an id and groups can be measured.
+
+    An item may have a method `texts`, which gives a text and, where there are two to compare, the other one (else an
+    empty one): pages show them. And `words_asked`, which gives a `Place` for each word whose probability is scored: its
+    tokens are counted before it is measured.
+    """
 
     @property
     def id(self) -> str:
@@ -33,22 +38,6 @@ class Item(Protocol):
     @property
     def groups(self) -> Groups:
         """Label by group name: `{"gender": "female", ...}`."""
-
-
-@runtime_checkable
-class Readable(Protocol):
-    """An item that people can read: pages show its texts."""
-
-    def texts(self) -> tuple[str, str]:
-        """A text and, where there are two to compare, the other one; else an empty one."""
-
-
-@runtime_checkable
-class Worded(Protocol):
-    """An item that asks about single words: their numbers of tokens are checked before it is measured."""
-
-    def words_asked(self) -> Iterable[Place]:
-        """The words whose probability is scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +79,6 @@ class Blank:
     attribute: Span | None = None
 
     def texts(self) -> tuple[str, str]:
-        """The candidates stand in brackets."""
         return f"{self.text[: self.blank.start]}[{'/'.join(self.candidates)}]{self.text[self.blank.stop :]}", ""
 
     def words_asked(self) -> list[Place]:
@@ -237,11 +225,9 @@ def check_texts(*given: str) -> None:
 
 
 def texts(item: Item) -> tuple[str, str]:
-    """The texts of an item that people can read; empty ones of any other."""
-    if not isinstance(item, Readable):
-        return "", ""
+    """The two texts of an item; empty ones where it has none."""
     with foreign(f"The texts of item '{item.id}' cannot be had", item):
-        one, other = item.texts()
+        one, other = item.texts() if hasattr(item, "texts") else ("", "")
         if not (isinstance(one, str) and isinstance(other, str)):
             raise TypeError(f"`texts` must give two texts. Got {(one, other)!r}")
         return one, other
@@ -249,7 +235,5 @@ def texts(item: Item) -> tuple[str, str]:
 
 def words_asked(item: Item) -> list[Place]:
     """The words that an item asks about, each in its text; none where it asks about whole texts."""
-    if not isinstance(item, Worded):
-        return []
     with foreign(f"The words of item '{item.id}' cannot be had", item):
-        return list(item.words_asked())
+        return list(item.words_asked()) if hasattr(item, "words_asked") else []

@@ -123,7 +123,6 @@ class Fill:
 
     @property
     def read_after_filling(self) -> int | None:
-        """`read_at` in the filled text."""
         if self.read_at is None or self.read_at < self.blank.start:
             return self.read_at
         return self.read_at + len(self.answer) - (self.blank.stop - self.blank.start)

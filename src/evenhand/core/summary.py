@@ -101,11 +101,8 @@ class OfMeans(Summary):
     by: str = ""
     sets: tuple[str, ...] = ()
     """The sets that group `by` makes, each of which counts once, and all of which there must be."""
-
-    @property
-    def shares(self) -> bool:
-        """Whether the value is the share of items that score 1."""
-        return False
+    shares: bool = False
+    """Whether the value is the share of items that score 1."""
 
     def numbers(self, values: Floats) -> Floats:
         """What the value is the mean of."""
@@ -140,10 +137,7 @@ class Share(Mean):
     """The mean of scores that are 1, 0 or, for a tie, 0.5."""
 
     labels: ClassVar[bool] = True
-
-    @property
-    def shares(self) -> bool:
-        return True
+    shares: ClassVar[bool] = True  # type: ignore[misc]
 
     def interval_and_test(self, sample: Sample) -> IntervalAndTest:
         """Wilson's interval where items are not clustered, or all clusters agree; else that of a mean."""
@@ -155,7 +149,9 @@ class Share(Mean):
         return IntervalAndTest(low, high, p)
 
 
-mean, mean_size, share = Mean(), MeanSize(), Share()
+mean = Mean()
+"""The mean score: how most measures summarise."""
+mean_size, share = MeanSize(), Share()
 
 
 @dataclass(frozen=True)
@@ -172,10 +168,11 @@ class MacroMean(OfMeans):
     labels: ClassVar[bool] = True
 
     def __call__(self, scores: Sequence[Score]) -> float:
-        return math.nan if self.lacks(scores) else macro_mean(scores, self.by)
+        parts = [mean(part) for part in _parts(scores, (self.by,)).values()]
+        return math.fsum(parts) / len(parts) if parts and not self.lacks(scores) else math.nan
 
     @property
-    def shares(self) -> bool:
+    def shares(self) -> bool:  # type: ignore[override]
         return self.within.shares
 
     def numbers(self, values: Floats) -> Floats:
@@ -211,22 +208,11 @@ class OfTotals(Summary):
         return by_totals(parts, _of_runs(runs, clusters), self.of)
 
 
-def macro_mean(scores: Sequence[Score], by: str) -> float:
-    """The mean of the means of the sets that group `by` makes."""
-    parts = _parts(scores, (by,))
-    return math.fsum(mean(part) for part in parts.values()) / len(parts) if parts else math.nan
-
-
 def lacking_sets(scores: Sequence[Score], by: str, sets: Sequence[str]) -> str:
     """The sets of group `by` that have no scores, in words; empty where all have some."""
     there = {label_of(score, by) for score in scores}
     missing = [name for name in sets if name not in there]
     return f"no scored items of {by} {', '.join(missing)}" if missing else ""
-
-
-def as_summary(found: Summarise) -> Summary:
-    """What a measure summarises by, as a summary."""
-    return found if isinstance(found, Summary) else Called(found)
 
 
 def summarised(
@@ -250,7 +236,8 @@ def summarised(
     over the value of all scores and those of the groups `by`; for those within, separately.
     """
     at = neutral if bounds[0] < neutral < bounds[1] and judged != "none" else math.nan
-    how = _How(as_summary(summarise), design, bounds, at, seed)
+    summary = summarise if isinstance(summarise, Summary) else Called(summarise)
+    how = _How(summary, design, bounds, at, seed)
     by, within, crossed = tuple(design.by), design.within, design.crossed
     families: list[list[Value]] = [[_value({}, scores, how)]]
     for level in [*([by] if by else []), *([(*by, within)] if within else [])]:

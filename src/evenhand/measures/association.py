@@ -58,7 +58,6 @@ class Association:
         return seen, prior
 
     def score(self, item: Sentence, answers: Sequence[Answer]) -> float:
-        """The difference of the two, in nats."""
         seen, prior = answers
         return seen.logp - prior.logp
 

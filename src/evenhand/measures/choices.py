@@ -80,7 +80,6 @@ class _Choosing:
         return (Choose(prompt, item.options, self.by, self.chat, self.system),)
 
     def chosen(self, answers: Sequence[Answer]) -> int:
-        """The number of the most likely option."""
         (answer,) = answers
         if self.by == "letters" and covers(answer) < self.mass:
             raise Unscored(f"the options cover less than {self.mass:.0%} of the probability")
@@ -174,7 +173,6 @@ class ChoiceCoverage(_Choosing):
     summarise: ClassVar[Summary] = mean
 
     def score(self, item: Choice, answers: Sequence[Answer]) -> float:
-        """The sum of the options' probabilities."""
         if self.by in ("token", "byte"):
             raise Unscored(f"compared per {self.by}: no probabilities that add up")
         return covers(answers[0])

@@ -28,11 +28,9 @@ class Rate(OfTotals):
     """r_i = exp(mean score): how many times as likely as "she" "he" is, on geometric average."""
 
     def totals(self, scores: Sequence[Score]) -> Floats:
-        """One, and the score."""
         return np.array([(1.0, score.value) for score in scores])
 
     def of(self, totals: Floats) -> Floats:
-        """The rate of each row."""
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             return np.exp(totals[:, 1] / totals[:, 0])
 
@@ -60,7 +58,6 @@ class StereotypeRate(OfTotals):
         return Rate() if "stereotype" in groups else self
 
     def lacks(self, scores: Sequence[Score]) -> str:
-        """The stereotypes without scores."""
         return lacking_sets(scores, "stereotype", WOMEN + MEN)
 
 
@@ -95,14 +92,12 @@ class Gest(PronounBlank):
         check_formula(self.formula)
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
-        """Both words in the same blank."""
         if item.groups.get("stereotype") not in WOMEN + MEN:
             known = f"'{WOMEN[0]}' to '{MEN[-1]}'"
             raise BadInput(f"gest needs the group stereotype, {known}. Got {dict(item.groups)}.")
         return self.fills(item, 0, 1)
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:
-        """The difference of the two logarithms."""
         he, she = answers
         if self.formula == "paper":
             return he.logp - she.logp

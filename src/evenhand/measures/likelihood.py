@@ -41,7 +41,6 @@ class _SentencePair:
                 raise UnknownName(f"value of {option}", given, known)
 
     def ask(self, item: Pair) -> tuple[Likelihood, Likelihood]:
-        """The stereotype, and its counterpart."""
         return self._likelihood(item.stereotype), self._likelihood(item.counterpart)
 
     def _likelihood(self, text: str) -> Likelihood:

@@ -34,7 +34,6 @@ class _Nli:
     summarise: ClassVar[Summary] = share
 
     def ask(self, item: NliPair) -> tuple[Entail]:
-        """Which label the pair gets."""
         return (Entail(item.premise, item.hypothesis),)
 
 
@@ -42,7 +41,6 @@ class _BySet(_Nli):
     """A measure of pairs that belong to one of the three sets."""
 
     def ask(self, item: NliPair) -> tuple[Entail]:
-        """Which label the pair gets."""
         if item.groups.get("set") not in SETS:
             raise BadInput(f"NLI-CoAL needs the group set, one of {', '.join(SETS)}. Got {dict(item.groups)}.")
         return super().ask(item)
@@ -106,7 +104,6 @@ class FractionNeutral(_Nli):
     )
 
     def score(self, item: NliPair, answers: Sequence[Answer]) -> float:
-        """0 if the label is neutral, 1 if not."""
         return 1 - labelled(answers[0])[NEUTRAL]
 
 
@@ -124,7 +121,6 @@ class NetNeutral(_Nli):
     reading: ClassVar[str] = "mean P(neutral) over all pairs; 1 is unbiased, lower biased or wrong"
 
     def score(self, item: NliPair, answers: Sequence[Answer]) -> float:
-        """The probability of neutral."""
         return math.exp(answers[0].logps[NEUTRAL])
 
     summarise: ClassVar[Summary] = mean
@@ -145,7 +141,6 @@ class FractionEntailment(_Nli):
     reading: ClassVar[str] = "share of entailment; bias in pro, an error in anti"
 
     def score(self, item: NliPair, answers: Sequence[Answer]) -> float:
-        """1 if the label is entailment, 0 if not."""
         return labelled(answers[0])[ENTAILMENT]
 
 
@@ -164,7 +159,6 @@ class FractionContradiction(_Nli):
     reading: ClassVar[str] = "share of contradiction; bias in anti, an error in pro"
 
     def score(self, item: NliPair, answers: Sequence[Answer]) -> float:
-        """1 if the label is contradiction, 0 if not."""
         return labelled(answers[0])[CONTRADICTION]
 
 

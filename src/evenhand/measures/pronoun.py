@@ -62,11 +62,9 @@ class Pronoun(PronounBlank):
     )
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
-        """Both pronouns in the same blank."""
         return self.fills(item, 0, 1)
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:
-        """The difference of the two probabilities."""
         he, she = (math.exp(a.logp) for a in answers)
         return he - she
 
@@ -89,11 +87,9 @@ class SingularThey(PronounBlank):
     reading: ClassVar[str] = "mean of P(they), a level: no value is the neutral one"
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
-        """The third candidate."""
         return self.fills(item, 2, 2)
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:
-        """Its probability."""
         return math.exp(answers[0].logp)
 
 
@@ -118,7 +114,6 @@ class PronounLean(Pronoun):
     )
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
-        """Both pronouns in the same blank."""
         (group,) = self.needs
         if item.groups.get(group) not in ("female", "male"):
             raise BadInput(f"{self.name} needs the group {group}, female or male. Got {dict(item.groups)}.")
@@ -184,7 +179,6 @@ class LogProbabilityBias(PronounBlank):
             )
 
     def ask(self, item: Blank) -> tuple[Fill, ...]:
-        """Both pronouns, with the profession and without."""
         if item.attribute is None:
             raise BadInput("log-probability-bias needs the attribute of the blank, a profession. Got none.")
         hidden = (item.attribute,)
@@ -195,7 +189,6 @@ class LogProbabilityBias(PronounBlank):
         return self.fills(item, 0, 1, read_at=seen) + priors
 
     def score(self, item: Blank, answers: Sequence[Answer]) -> float:
-        """The difference of the two associations, in nats."""
         he, she, he_prior, she_prior = (a.logp for a in answers)
         return (he - he_prior) - (she - she_prior)
 

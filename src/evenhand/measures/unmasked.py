@@ -27,7 +27,6 @@ class AllUnmasked(PreferredShare):
     attention: ClassVar[bool] = False
 
     def ask(self, item: Pair) -> tuple[Likelihood, Likelihood]:
-        """The stereotype, and its counterpart."""
         stereotype, counterpart = (
             Likelihood(text, masked="none", attention=self.attention) for text in (item.stereotype, item.counterpart)
         )

@@ -34,7 +34,6 @@ class Table:
         self.asked: list[Question] = []
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        """One answer for each question, in order."""
         self.asked += questions
         return [self._look_up(question) for question in questions]
 

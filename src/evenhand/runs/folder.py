@@ -93,7 +93,6 @@ class StoredRun(Shown):
         return found
 
     def tasks_on(self, dataset: str) -> list[TaskRecord]:
-        """The tasks of that dataset."""
         return [task for task in self.record.tasks if task.dataset == dataset]
 
     @property

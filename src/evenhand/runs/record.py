@@ -107,7 +107,6 @@ class TaskRecord:
 
     @property
     def signed(self) -> bool:
-        """Whether values can be negative."""
         return self.bounds[0] is None or self.bounds[0] < 0
 
     @property
@@ -189,7 +188,6 @@ class RunRecord:
 
     @property
     def tasks(self) -> tuple[TaskRecord, ...]:
-        """The tasks of all audits."""
         return tuple(task for audit in self.audits for task in audit.tasks)
 
     def audit_of(self, task: TaskRecord) -> AuditRecord:

@@ -41,12 +41,10 @@ class Estimate:
 
     @property
     def known(self) -> bool:
-        """Whether there is a value."""
         return not math.isnan(self.value)
 
     @property
     def spans(self) -> bool:
-        """Whether there is an interval."""
         return not (math.isnan(self.low) or math.isnan(self.high))
 
     def side(self, neutral: float = 0.0) -> int:
@@ -62,9 +60,7 @@ class Estimate:
         return self.shown(form) if self.known and self.spans else self.number(form)
 
     def number(self, form: str = "+.3f") -> str:
-        """The value alone."""
         return format(self.value, form) if self.known else "–"
 
     def interval(self, form: str = "+.3f") -> str:
-        """The interval alone."""
         return f"[{self.low:{form}}, {self.high:{form}}]" if self.spans else "–"

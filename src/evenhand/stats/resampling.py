@@ -24,7 +24,6 @@ class Resampled:
 
     @property
     def value(self) -> float:
-        """The summary of all scores."""
         return float(self.values(np.ones((1, self.clusters)))[0])
 
     def interval(self, rng: np.random.Generator, level: float = 0.95) -> tuple[float, float]:
@@ -52,12 +51,10 @@ class Paired:
 
     @property
     def before(self) -> Resampled:
-        """The summary before."""
         return self._of(lambda counts: self._two(counts, 0 * counts))
 
     @property
     def after(self) -> Resampled:
-        """The summary after."""
         return self._of(lambda counts: self._two(0 * counts, counts))
 
     @property

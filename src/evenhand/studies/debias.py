@@ -64,7 +64,6 @@ class Debiased:
 
     @property
     def changes(self) -> pd.DataFrame:
-        """The rows as a table."""
         return changes_frame(self.rows)
 
     @property

@@ -81,7 +81,6 @@ class Runs:
         self.root = folder.resolve()
 
     def all(self) -> list[Listed]:
-        """Every run, the latest first."""
         return sorted((self._listed(folder) for folder in self.folders()), key=lambda run: run.started, reverse=True)
 
     def open(self, id: str) -> StoredRun | None:

@@ -46,7 +46,6 @@ class TokenizedText:
 
     @cached_property
     def positions(self) -> list[int]:
-        """Where the text's own tokens are."""
         return [i for i, is_added in enumerate(self.added) if not is_added]
 
     def inside(self, span: Span) -> list[int]:

@@ -84,7 +84,6 @@ class Measured:
 
     @cached_property
     def _rows(self) -> list[tuple[Row, ...]]:
-        """Every row of the task, one for each run."""
         runs = [{row.key: row for row in run.rows if row.task.name == self.key} for run in self.runs]
         known = {key: row for rows in reversed(runs) for key, row in rows.items()}
         keys = dict.fromkeys([*(key for rows in runs for key in rows), ()])
@@ -232,7 +231,6 @@ class Measured:
 
     @property
     def unscored(self) -> list[tuple[str, str, int]]:
-        """Why items have no score: run, reason, how many."""
         key = f"{self.dataset}/{self.measure}"
         return [
             (name, reason, n)
