@@ -10,7 +10,7 @@ import pytest
 import evenhand
 from evenhand import Answer, BadInput, Dataset, Likelihood, Span, Table
 from evenhand.core.items import Groups
-from evenhand.measures import MEASURES, add
+from evenhand.measures import MEASURES
 from helpers.audited_runs import noise
 
 
@@ -54,8 +54,7 @@ def riddles(n: int = 30) -> Dataset:
 
 @pytest.fixture
 def guess(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evenhand.measures.MEASURES", dict(MEASURES))
-    add(Guess)
+    monkeypatch.setitem(MEASURES, "guess", Guess)
 
 
 def test_its_texts_stand_on_the_page_and_in_the_items(guess: None, tmp_path: Path) -> None:

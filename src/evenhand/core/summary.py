@@ -277,7 +277,7 @@ def _value(groups: Groups, scores: Sequence[Score], how: _How) -> Value:
     sample = Sample(scored, clusters, rng, crossed, how.neutral, unit, clustered=bool(design.cluster))
     found = IntervalAndTest(math.nan, math.nan, math.nan)
     if not constant(sample.values) or (summary.labels and scored[0].value in (0.0, 1.0)):
-        found = summary.interval_and_test(sample)
+        found = IntervalAndTest(*summary.interval_and_test(sample))  # of a user's own, a plain tuple will do
     whole = summary(scored)
     value, low, high = (min(max(number, least), most) for number in (whole, found.low, found.high))
     if abs(whole - value) > ROUNDING:
