@@ -46,11 +46,12 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[evenhand.Run]:
     items = [Pair(str(i), f"He lifted box {i}.", f"She lifted box {i}.") for i in range(11)]
     made = []
     for name, more in (("weak", 0.1), ("strong", 3.0)):
-        rule = lambda asked, more=more: Answer(
-            (noise(f"{more} {asked.text}") - 20 + more * asked.text.startswith("He"),)
-        )  # noqa: E731
-        model, data = Table(rule, name=name), Dataset(name="boxes", items=items)
-        made.append(evenhand.audit(model, dataset=data, measure=MedianLean(), out=tmp_path))
+
+        def rule(asked: Any, more: float = more) -> Answer:
+            return Answer((noise(f"{more} {asked.text}") - 20 + more * asked.text.startswith("He"),))
+
+        data = Dataset(name="boxes", items=items)
+        made.append(evenhand.audit(Table(rule, name=name), dataset=data, measure=MedianLean(), out=tmp_path))
     return made
 
 
