@@ -1,7 +1,9 @@
 """What is printed: nothing that a terminal would obey."""
 
+import fcntl
 import json
 import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -56,9 +58,12 @@ def test_json_says_which_characters_there_were(capsys: pytest.CaptureFixture[str
 
 
 def test_a_reader_who_has_seen_enough_ends_a_table_quietly(tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("She left.\n\nHe stayed.\n\n" * 200)
-    command = f"{sys.executable} -m evenhand corpus {file} 2> {tmp_path / 'err'} | head -1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, text=True, check=True)
-    assert done.stdout.splitlines() == ["a.txt: 400 paragraphs, 400 sentences", "141"]
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)  # less than the table, so that it cannot be written whole
+    with (tmp_path / "err").open("w") as err, os.fdopen(reader) as table:
+        command = [sys.executable, "-m", "evenhand", "datasets", "list"]
+        process = subprocess.Popen(command, stdout=writer, stderr=err)
+        os.close(writer)
+        assert os.read(table.fileno(), 10)
+    assert process.wait() == 141
     assert "evenhand:" not in (tmp_path / "err").read_text()
