@@ -114,6 +114,8 @@ class Mean(OfMeans):
     """The mean score."""
 
     def __call__(self, scores: Sequence[Score]) -> float:
+        if not isinstance(scores, Sequence):
+            raise BadInput(f"mean: `scores` must be a list of scores. Got {scores!r}.")
         return math.fsum(score.value for score in scores) / len(scores) if scores else math.nan
 
     def interval_and_test(self, sample: Sample) -> IntervalAndTest:
