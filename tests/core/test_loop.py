@@ -33,7 +33,7 @@ from evenhand.core.items import Item
 from evenhand.core.loop import Task
 from evenhand.core.measure import Measure
 from evenhand.core.questions import Question
-from evenhand.core.summary import MacroMean, mean_size, summarised
+from evenhand.core.summary import MacroMean, group_values, mean_size
 from evenhand.measures import likelihood
 from evenhand.measures.nli import FractionNeutral, NetNeutral
 from evenhand.measures.pronoun import Pronoun, SingularThey
@@ -229,7 +229,7 @@ def test_what_is_no_answer_is_an_error_of_the_model(answer: Any) -> None:
 
 def test_a_value_beyond_the_bounds_of_its_measure_is_none() -> None:
     scores = [Score(str(n), 148.4 + n) for n in range(20)]
-    (value,) = summarised(scores, mean, bounds=(0.0, 1.0))
+    (value,) = group_values(scores, mean, bounds=(0.0, 1.0))
     assert math.isnan(value.value)
     assert math.isnan(value.low)
     assert value.note == "157.9 is beyond the measure's bounds, 0 and 1"
@@ -238,7 +238,7 @@ def test_a_value_beyond_the_bounds_of_its_measure_is_none() -> None:
 def test_no_end_of_an_interval_is_beyond_the_bounds() -> None:
     """A summary of the user's can be within them for all items, and beyond them for every bootstrap sample."""
     scores = [Score(str(n), 1.0 + n) for n in range(20)]
-    (value,) = summarised(scores, lambda some: 0.5 if len({s.id for s in some}) == 20 else 3.0, bounds=(0.0, 1.0))
+    (value,) = group_values(scores, lambda some: 0.5 if len({s.id for s in some}) == 20 else 3.0, bounds=(0.0, 1.0))
     assert value.low <= value.high == 1.0
 
 
@@ -292,7 +292,7 @@ def test_parts_within_a_group_follow_it() -> None:
 def test_the_interval_of_a_mean_of_sizes_is_that_of_the_slow_way() -> None:
     rng = np.random.default_rng(0)
     scores = [Score(str(i), float(v)) for i, v in enumerate(rng.normal(size=200))]
-    (fast,) = summarised(scores, mean_size)
-    (slow,) = summarised(scores, lambda some: mean_size(some))
+    (fast,) = group_values(scores, mean_size)
+    (slow,) = group_values(scores, lambda some: mean_size(some))
     assert fast.value == slow.value
     assert (fast.low, fast.high) == pytest.approx((slow.low, slow.high), abs=0.03)

@@ -10,7 +10,7 @@ import pytest
 from evenhand import Result, Score
 from evenhand.core.design import Design
 from evenhand.core.scores import Value
-from evenhand.core.summary import MacroMean, Summarise, mean, mean_size, share, summarised
+from evenhand.core.summary import MacroMean, Summarise, group_values, mean, mean_size, share
 from evenhand.stats.intervals import proportion_interval
 from evenhand.stats.verdict import decide
 
@@ -26,7 +26,7 @@ def of_sets(value: float = 0.0, words: int = 10, sets: tuple[str, ...] = SETS) -
 def whole(scores: list[Score], summarise: Summarise, **design: Any) -> Value:
     """The value of all scores."""
     named = {name: design.pop(name) for name in ("by", "within", "cluster", "crossed") if name in design}
-    return next(summarised(scores, summarise, Design(**named), **design))
+    return next(group_values(scores, summarise, Design(**named), **design))
 
 
 @pytest.mark.parametrize("summarise", [share, THREE])
@@ -76,7 +76,7 @@ def test_a_missing_set_leaves_no_value_and_is_named() -> None:
 def test_the_value_of_a_set_by_itself_is_made_as_it_says() -> None:
     """Two of -1 and two of 1: the mean is 0, the mean size 1."""
     scores = [Score(f"{s}{n}", (-1.0) ** n, {"set": s}) for s in SETS for n in range(4)]
-    everything, *alone = summarised(scores, MacroMean("set", SETS, within=mean_size), Design(("set",)))
+    everything, *alone = group_values(scores, MacroMean("set", SETS, within=mean_size), Design(("set",)))
     assert everything.value == 0
     assert [(value.groups["set"], value.value) for value in alone] == [("anti", 1), ("non", 1), ("pro", 1)]
 
@@ -88,7 +88,7 @@ def test_parts_that_hold_all_sets_are_means_of_sets_too() -> None:
         for s in SETS
         for n in range(20 if s == "non" else 2)
     ]
-    found = list(summarised(scores, THREE, Design(("half",))))
+    found = list(group_values(scores, THREE, Design(("half",))))
     assert [value.value for value in found] == [pytest.approx(1 / 3)] * 3
 
 
@@ -111,7 +111,7 @@ def test_likelihoods_that_are_all_the_same_lead_to_no_verdict(value: float, summ
     """A model that looks at nothing gives the same score for every item."""
     scores = [Score(str(i), value, {"word": str(i // 4), "template": str(i % 4)}) for i in range(80)]
     for crossed in ("", "template"):
-        (found,) = summarised(scores, summarise, Design(cluster="word", crossed=crossed), neutral=0.1)
+        (found,) = group_values(scores, summarise, Design(cluster="word", crossed=crossed), neutral=0.1)
         assert found.value == pytest.approx(abs(value) if summarise is mean_size else value)
         assert not found.spans
         assert decide(found, 0.1).why == "no interval"
@@ -119,13 +119,13 @@ def test_likelihoods_that_are_all_the_same_lead_to_no_verdict(value: float, summ
 
 def test_a_tie_in_every_pair_is_no_share_with_an_interval() -> None:
     scores = [Score(str(i), 0.5) for i in range(60)]
-    (found,) = summarised(scores, share, neutral=0.5, bounds=(0.0, 1.0))
+    (found,) = group_values(scores, share, neutral=0.5, bounds=(0.0, 1.0))
     assert (found.value, found.spans) == (0.5, False)
 
 
 def test_a_result_has_tables_of_its_scores_and_values() -> None:
     scores = tuple(Score(str(i), float(i), {"half": "ab"[i > 3]}, "") for i in range(8))
-    values = tuple(summarised(scores, mean, Design(("half",)), neutral=0.0))
+    values = tuple(group_values(scores, mean, Design(("half",)), neutral=0.0))
     result = Result("m", "f", "d", "x", 1, 0.0, scores, values)
     assert result.frame.to_dict("records")[5] == {"id": "5", "score": 5.0, "note": "", "half": "b"}
     assert result.values["half"].tolist()[1:] == ["a", "b"]

@@ -11,7 +11,7 @@ import pytest
 import evenhand
 from evenhand import BadInput, Blank, Fill, Score, Span, Table, datasets, measures
 from evenhand.core.design import Design
-from evenhand.core.summary import summarised
+from evenhand.core.summary import group_values
 from evenhand.errors import UnknownName
 from evenhand.measures.gest import MEN, WOMEN, Gest
 from evenhand.models.networks.causal import CausalLM
@@ -124,7 +124,7 @@ def test_the_published_rates_of_bert(number: str, data: Path) -> None:
     scores = [Score(i.id, float(s), i.groups) for i, s in zip(items, file.read_text().splitlines(), strict=True)]
     overall = {"1": 1.176, "2": 1.210, "3": 1.093, "4": 1.183}[number]
     assert Gest.summarise(scores) == pytest.approx(overall, abs=5e-4)
-    of_each = [v.value for v in summarised(scores, Gest.summarise, Design(("stereotype",)))][1:]
+    of_each = [v.value for v in group_values(scores, Gest.summarise, Design(("stereotype",)))][1:]
     assert np.round(of_each, 2) == pytest.approx([float(r) for r in OF_BERT[number].split()], abs=1e-9)
 
 

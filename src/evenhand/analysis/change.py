@@ -19,7 +19,7 @@ from evenhand.measures import MEASURES, load
 from evenhand.runs.comparable import in_common, of_two_kinds, same_task, shared_ids
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.rows import FEMALE_MALE, row_label
+from evenhand.runs.rows import OfTask, row_label
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.significance import detectable, holm
 from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
@@ -35,7 +35,7 @@ SIDES = {"she": -1.0, "he": 1.0}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change(Difference):
+class Change(OfTask, Difference):
     """A row of two runs, with what follows from its family."""
 
     task: TaskRecord = field(repr=False)
@@ -57,14 +57,6 @@ class Change(Difference):
     """What the two runs are called, where there are several to compare."""
 
     @property
-    def dataset(self) -> str:
-        return self.task.dataset
-
-    @property
-    def measure(self) -> str:
-        return self.task.measure
-
-    @property
     def group(self) -> str:
         return _label(self.groups, self.estimand, self.contrast)
 
@@ -76,10 +68,6 @@ class Change(Difference):
     @property
     def difference(self) -> Estimate:
         return Estimate(self.change, self.low, self.high)
-
-    @property
-    def name(self) -> str:
-        return self.measure + (FEMALE_MALE if self.contrast else "")
 
     @property
     def moved(self) -> str:

@@ -216,7 +216,7 @@ class Summaries(Values):
         ]
 
     def _paired(self) -> Paired:
-        return Paired(self.summary.resampled(self._scores(), self.clusters))
+        return Paired(self.summary.resampling(self._scores(), self.clusters))
 
 
 def _farther(total: float, difference: float) -> float:

@@ -114,7 +114,7 @@ def _deviation(
     if isinstance(summary, OfMeans):
         low, high = clustered_interval(differences, clusters, rng)
     else:  # the shift of the value, not of the scores
-        change = Paired(summary.resampled([[b for _, b in both], [a for a, _ in both]], clusters)).difference
+        change = Paired(summary.resampling([[b for _, b in both], [a for a, _ in both]], clusters)).difference
         shift, (low, high) = change.value, change.interval(rng)
     if np.isnan(shift):  # the value needs items that are not in the sample
         return None

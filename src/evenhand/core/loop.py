@@ -18,7 +18,7 @@ from evenhand.core.measure import AnyItem, Measure, Traits, Unscored, summary_of
 from evenhand.core.model import Model, ask
 from evenhand.core.questions import Answer, Question
 from evenhand.core.scores import Result, Score
-from evenhand.core.summary import summarised
+from evenhand.core.summary import group_values
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import uncountable
 
@@ -85,7 +85,7 @@ def _result(
     found = estimates(frame, design, how, seed=seed, priors=priors)
     judged = "none" if without_direction(frame, traits.better) else judged_values(found, design, how)
     tested: dict[str, Any] = {"bounds": traits.bounds, "neutral": how.neutral, "judged": judged}
-    values = summarised(scores, summary_of(how), design, seed=seed, **tested)
+    values = group_values(scores, summary_of(how), design, seed=seed, **tested)
     whose = (model.name, model.fingerprint, dataset, how.name, how.version, how.neutral)
     return Result(*whose, scores, tuple(values), tuple(found))
 

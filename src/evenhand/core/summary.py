@@ -66,12 +66,12 @@ class Summary(ABC):
 
     def interval_and_test(self, sample: Sample) -> IntervalAndTest:
         """The 95 % interval of the value, and p against `sample.neutral`: a bootstrap over clusters, and its p."""
-        found, neutral = self.resampled([sample.scores], sample.clusters), sample.neutral
+        found, neutral = self.resampling([sample.scores], sample.clusters), sample.neutral
         (low, high), freedom = found.interval(sample.rng), found.clusters - 1
         p = interval_test(found.value - neutral, low - neutral, high - neutral, freedom)
         return IntervalAndTest(low, high, p, freedom)
 
-    def resampled(self, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
+    def resampling(self, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
         """The value of scores in clusters, ready to be resampled; of several runs, with the clusters of each."""
         everything = [score for scores in runs for score in scores]
         return by_calls(lambda indices: self([everything[i] for i in indices]), _of_runs(runs, clusters))
@@ -205,7 +205,7 @@ class OfTotals(Summary):
     def __call__(self, scores: Sequence[Score]) -> float:
         return float(self.of(self.totals(scores).sum(axis=0)[np.newaxis])[0]) if scores else math.nan
 
-    def resampled(self, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
+    def resampling(self, runs: Sequence[Sequence[Score]], clusters: Sequence[str]) -> Resampled:
         parts = np.concatenate([self.totals(scores) for scores in runs])
         return by_totals(parts, _of_runs(runs, clusters), self.of)
 
@@ -217,7 +217,7 @@ def lacking_sets(scores: Sequence[Score], by: str, sets: Sequence[str]) -> str:
     return f"no scored items of {by} {', '.join(missing)}" if missing else ""
 
 
-def summarised(
+def group_values(
     scores: Sequence[Score],
     summarise: Summarise,
     design: Design = WHOLE,

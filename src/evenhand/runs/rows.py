@@ -41,8 +41,29 @@ class Number(Estimate):
         return self.interval(self.form)
 
 
+class OfTask:
+    """What a row, of one run or of two, is called by."""
+
+    __slots__ = ()
+    task: TaskRecord
+    contrast: str
+
+    @property
+    def dataset(self) -> str:
+        return self.task.dataset
+
+    @property
+    def measure(self) -> str:
+        return self.task.measure
+
+    @property
+    def name(self) -> str:
+        """The measure, as policies and tables name it."""
+        return self.measure + (FEMALE_MALE if self.contrast else "")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row(Number):
+class Row(OfTask, Number):
     """A number of a run: of all items, or of those with the labels `groups`. NaN means no number.
 
     With `contrast`, the mean difference between partners ("female - male"); n counts pairs, and neutral is 0. With
@@ -67,19 +88,6 @@ class Row(Number):
     def headline(self) -> bool:
         """Whether its dataset is judged by it: a main row of the measure of the lowest rank."""
         return self.main and self.judging(self.dataset).name == self.task.name
-
-    @property
-    def dataset(self) -> str:
-        return self.task.dataset
-
-    @property
-    def measure(self) -> str:
-        return self.task.measure
-
-    @property
-    def name(self) -> str:
-        """The measure, as policies and tables name it."""
-        return self.measure + (FEMALE_MALE if self.contrast else "")
 
     @property
     def judged(self) -> bool:

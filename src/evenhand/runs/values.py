@@ -13,7 +13,7 @@ from evenhand.core.design import Design, without_direction
 from evenhand.core.estimands import estimates, judged_values
 from evenhand.core.measure import Traits, summary_of
 from evenhand.core.scores import Result, Score, Value
-from evenhand.core.summary import Judged, summarised
+from evenhand.core.summary import Judged, group_values
 from evenhand.measures import MEASURES, load
 from evenhand.runs.json_files import checked, read_json, rescore
 from evenhand.runs.origin import Finite
@@ -105,7 +105,7 @@ def values_from(scores: pd.DataFrame, task: TaskRecord, judged: Judged | None = 
     how = load(task.measure, **task.measure_options)
     tested: dict[str, Any] = {"bounds": Traits.of(how).bounds, "neutral": how.neutral, "judged": judged or "none"}
     design = replace(Design.of(task), within=within)
-    return list(summarised(rows, summary_of(how), design, seed=task.seed, **tested))
+    return list(group_values(rows, summary_of(how), design, seed=task.seed, **tested))
 
 
 def rows_from(scores: pd.DataFrame, task: TaskRecord) -> list[Value]:

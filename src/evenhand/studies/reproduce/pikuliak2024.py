@@ -14,7 +14,7 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.design import Design
 from evenhand.core.files import read_given
 from evenhand.core.scores import Score
-from evenhand.core.summary import summarised
+from evenhand.core.summary import group_values
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.errors import BadInput, UnknownName
 from evenhand.measures.gest import MEN, WOMEN, StereotypeRate
@@ -89,7 +89,7 @@ def _predicted(row: Mapping[str, str], source: Path, data: Dataset) -> Predicted
 
 def _cells(one: Predicted, data: Dataset) -> Iterator[dict[str, Any]]:
     design = Design(("stereotype",), cluster=data.cluster)
-    for value in summarised(one.scores, StereotypeRate(), design, neutral=1.0):
+    for value in group_values(one.scores, StereotypeRate(), design, neutral=1.0):
         label = value.groups.get("stereotype")
         told = one.rates[(WOMEN + MEN).index(label)] if label else None
         what = f"r, {label}" if label else "g_s"
