@@ -19,7 +19,7 @@ from evenhand.measures.association import Association
 from evenhand.models import load_masked
 from evenhand.models.loading.checkpoint import quiet
 from evenhand.models.loading.names import find
-from evenhand.studies.reproduce.bartl2020 import AsReleased, masked_text
+from evenhand.papers.bartl2020 import AsReleased, masked_text
 
 LENGTH = 16
 BATCH = 20

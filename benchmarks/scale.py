@@ -26,7 +26,7 @@ from evenhand import Run, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
-from evenhand.report.page import runs as page
+from evenhand.show.page import runs as page
 
 WORDS = ("nurse", "engineer", "teacher", "driver", "lawyer", "cook", "pilot", "baker")
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"

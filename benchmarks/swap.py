@@ -29,13 +29,13 @@ from sentencex import segment
 
 from evenhand.datasets.corpora.texts import generate
 from evenhand.datasets.files.plain_text import unwrapped
-from evenhand.mitigation.asking import Grammar
-from evenhand.mitigation.edits import cased
-from evenhand.mitigation.name_lists import bundled
-from evenhand.mitigation.names import Naming
-from evenhand.mitigation.pronouns import score
-from evenhand.mitigation.swap import Swapper
-from evenhand.mitigation.swap_workers import CHARACTERS
+from evenhand.text.asking import Grammar
+from evenhand.text.edits import cased
+from evenhand.text.name_lists import bundled
+from evenhand.text.names import Naming
+from evenhand.text.pronouns import score
+from evenhand.text.swap import Swapper
+from evenhand.text.swap_workers import CHARACTERS
 
 GRAMMARS: tuple[Grammar, ...] = ("rules", "auto")
 PARTS = ((True, "test", "test files"), (False, "dev", "dev and train, read for tuning"))
@@ -43,7 +43,7 @@ HIM_OR_HIS = re.compile(r"\b(?:him|his)\b", re.I)
 ENTITY = re.compile(r"(?:^|\|)Entity=([^|]*)")
 NAMED = re.compile(r"\b(?:name|pseudonym)\b[^.]{,20}$")
 """Before a name that is only mentioned ("my name is Katie"), which is an abstract entity in GUM."""
-LABELS = Path(__file__).parents[1] / "tests" / "mitigation"
+LABELS = Path(__file__).parents[1] / "tests" / "text"
 TOKEN = re.compile(r"\w+|[^\w\s]")
 OURS, PEERS = 3_000_000, 60_000
 """Characters of text for each; the peer is slow."""

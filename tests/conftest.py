@@ -61,7 +61,7 @@ def mini_en() -> MaskedLM:
 @pytest.fixture(scope="module")
 def without_pages() -> Iterator[Any]:
     """Audits write no page: drawing one takes seconds. For test files that measure much and look at no page."""
-    from evenhand.report.page import runs as page
+    from evenhand.show.page import runs as page
 
     with pytest.MonkeyPatch.context() as patch:
         write = page.write
@@ -72,7 +72,7 @@ def without_pages() -> Iterator[Any]:
 @pytest.fixture
 def pages(without_pages: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a test among those: audits write their pages."""
-    monkeypatch.setattr("evenhand.report.page.runs.write", without_pages)
+    monkeypatch.setattr("evenhand.show.page.runs.write", without_pages)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from evenhand.measures.association import Association
 from evenhand.measures.stereoset import Icat
 from evenhand.models import load_masked
 from evenhand.models.networks.masked import MaskedLM
-from evenhand.studies.reproduce.bartl2020 import AsReleased
+from evenhand.papers.bartl2020 import AsReleased
 from helpers import made_stereoset
 from helpers.clusters import Letters
 from helpers.typed import all_of

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 import evenhand
+from evenhand.calls.debias import debias
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora.nli_examples import Example
-from evenhand.mitigation.swap_file import swap
 from evenhand.models import load_masked
 from evenhand.models.loading.labels import LABELS
 from evenhand.models.networks.masked import MaskedLM
-from evenhand.studies.debias import debias
+from evenhand.text.swap_file import swap
 from evenhand.training.nli import RECIPE, finetune_nli
 from helpers import tiny
 from helpers.fuzzing import contents
@@ -101,8 +101,8 @@ def test_debiasing(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         done = out / Path(model).name
         return evenhand.Run.load(done) if (done / "run.json").exists() else evenhand.audit(model, out=out, **asked)
 
-    monkeypatch.setattr("evenhand.studies.debias.audit", audit)
-    monkeypatch.setattr("evenhand.studies.debias._language", lambda *_: {})
+    monkeypatch.setattr("evenhand.calls.debias.audit", audit)
+    monkeypatch.setattr("evenhand.calls.debias._language", lambda *_: {})
     corpus = tmp_path / "corpus.txt"
     corpus.write_text(TEXTS)
 
@@ -121,7 +121,7 @@ def test_debiasing(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_counting_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An earlier count, too, is there or replaced."""
-    monkeypatch.setattr("evenhand.studies.corpus.counting.CHUNK", 2)
+    monkeypatch.setattr("evenhand.text.counting.CHUNK", 2)
     old, new, whole = tmp_path / "old.txt", tmp_path / "new.txt", tmp_path / "whole"
     old.write_text("She is a nurse.\n\nHe is not.\n")
     new.write_text(TEXTS.replace("\n", "\n\n"))
@@ -135,7 +135,7 @@ def test_counting_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_curve(base: Path, pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own writes, over an earlier curve: those of audits have tests of their own."""
-    monkeypatch.setattr("evenhand.report.page.track.track_page", lambda made: str(made.as_json()))
+    monkeypatch.setattr("evenhand.show.page.track.track_page", lambda made: str(made.as_json()))
     monkeypatch.setattr("evenhand.analysis.tracking.public_path", lambda path: path.name)  # it is another each time
     models = [base, tiny.save("roberta", tmp_path / "other", layer_norm_eps=0.5)]
 

@@ -19,18 +19,18 @@ RANKS = [  # low to high; what stands in a row may import from lower rows only
     {"measures", "models"},
     {"datasets", "distributed"},
     {"runs"},
-    {"analysis", "mitigation", "plugins", "suites", "training"},
+    {"analysis", "plugins", "suites", "text", "training"},
     {"checks", "formats", "gate"},
-    {"auditing", "report"},
+    {"auditing", "show"},
     {"run", "web"},
     {"calls"},
-    {"integrations", "studies", "testing"},
+    {"integrations", "papers", "testing"},
     {"cli"},
     {"__main__"},
 ]
-MEASURING = {"auditing", "checks", "distributed", "mitigation", "models", "plugins", "suites", "training"}
+MEASURING = {"auditing", "checks", "distributed", "models", "plugins", "suites", "training"}
 """The wing that writes runs."""
-READING = {"analysis", "formats", "gate", "report"}
+READING = {"analysis", "formats", "gate", "show"}
 """The wing that turns their rows into words. What ranks below the wall, `runs`, and is in no wing serves both."""
 RANK = {name: rank for rank, row in enumerate(RANKS) for name in row}
 HEAVY = {"torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "accelerate", "peft", "ray"}
@@ -169,7 +169,7 @@ def test_torch_stays_where_models_are(module: str) -> None:
         assert not {name.split(".")[0] for name in modules()[module]} & HEAVY
 
 
-@pytest.mark.parametrize("folder", ["report", "formats"])
+@pytest.mark.parametrize("folder", ["show", "formats"])
 def test_what_shows_a_run_reads_the_folder_and_nothing_behind_it(folder: str) -> None:
     assert not children(())[folder] & BEHIND_A_RUN
 

@@ -45,7 +45,7 @@ def test_packages_are_there_after_the_import_of_the_whole_alone() -> None:
     code = (
         "import evenhand; told = dir(evenhand); "
         "print('audit' in told, 'datasets' in told, evenhand.datasets.__name__, evenhand.measures.__name__, "
-        "evenhand.models.__name__, evenhand.mitigation.__name__, evenhand.errors.__name__)"
+        "evenhand.models.__name__, evenhand.text.__name__, evenhand.errors.__name__)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     names = ("datasets", "measures", "models", "mitigation", "errors")

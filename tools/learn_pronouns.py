@@ -1,6 +1,6 @@
-"""Learn from raw text whether an object or a possessive stands in a context; writes mitigation/data/pronouns-en.tsv.
+"""Learn from raw text whether an object or a possessive stands in a context; writes text/data/pronouns-en.tsv.
 
-    python tools/learn_pronouns.py --without tests/mitigation/her-his.tsv GAP.tsv... EBOOK.xhtml... SPEECHES.txt...
+    python tools/learn_pronouns.py --without tests/text/her-his.tsv GAP.tsv... EBOOK.xhtml... SPEECHES.txt...
 
 Takes GAP's tsv files (their documents in `--without` are left out, so that they can test the result), the chapters of
 e-books, and plain text with a paragraph on each line. The file in the package was learned from GAP (Apache-2.0), the
@@ -32,7 +32,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import svds
 
-from evenhand.mitigation.pronouns import features, tokens
+from evenhand.text.pronouns import features, tokens
 
 OBJECTS, POSSESSIVES = {"him", "them", "me", "us"}, {"his", "their", "my", "our"}
 WORD = re.compile(rf"\b({'|'.join(sorted(OBJECTS | POSSESSIVES))})\b", re.I)
@@ -49,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--without", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("src/evenhand/mitigation/data/pronouns-en.tsv"))
+    parser.add_argument("--out", type=Path, default=Path("src/evenhand/text/data/pronouns-en.tsv"))
     given = parser.parse_args()
     without = {line.split("\t")[0] for line in given.without.read_text().splitlines()} if given.without else set()
     counts = {

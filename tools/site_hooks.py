@@ -35,7 +35,7 @@ RETURNED = (
     "analysis.comparison.Comparison",
     "gate.verdict.Verdict",
     "analysis.tracking.Track",
-    "studies.debias.Debiased",
+    "calls.debias.Debiased",
 )
 """What functions return: their attributes are public, their names are not."""
 

@@ -17,7 +17,7 @@ _LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 _HOME = {name: module for module, name in re.findall(r"^from evenhand\.(\S+) import (\w+) as", _LISTED, re.M)}
 __all__ = sorted(_HOME)
 
-_WITHIN = ("datasets", "errors", "integrations", "measures", "mitigation", "models", "studies", "testing", "training")
+_WITHIN = ("datasets", "errors", "integrations", "measures", "models", "papers", "testing", "text", "training")
 """Submodules that can be used after `import evenhand` alone: `evenhand.datasets.load("tgb")`."""
 
 _DEPRECATED = {"macro_mean": "evenhand.core.scores"}
@@ -28,12 +28,12 @@ class _Renderer:
     """What draws ranks above what is drawn, and is loaded when something is first shown."""
 
     def text(self, what: object) -> str:
-        from evenhand.report.plain import text
+        from evenhand.show.plain import text
 
         return text(what)
 
     def html(self, what: object) -> str:
-        from evenhand.report.notebook import html
+        from evenhand.show.notebook import html
 
         return html(what)
 

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from evenhand.calls import audit as audit
-from evenhand.calls import from_scores as from_scores
-from evenhand.calls import rescore as rescore
-from evenhand.calls import sweep as sweep
-from evenhand.calls import track as track
+from evenhand.calls.audit import audit as audit
+from evenhand.calls.audit import from_scores as from_scores
+from evenhand.calls.audit import rescore as rescore
+from evenhand.calls.audit import sweep as sweep
+from evenhand.calls.audit import track as track
+from evenhand.calls.debias import debias as debias
 from evenhand.checks.doctor import doctor as doctor
 from evenhand.checks.lint import lint as lint
 from evenhand.core.contrasts import Partners as Partners
@@ -43,15 +44,14 @@ from evenhand.gate.policy import Rule as Rule
 from evenhand.measures.association import Association as Association
 from evenhand.measures.likelihood import LikelihoodDifference as LikelihoodDifference
 from evenhand.measures.pronoun import Pronoun as Pronoun
-from evenhand.mitigation.swap_file import swap as swap
-from evenhand.mitigation.swap_file import swap_text as swap_text
 from evenhand.models import load as load
 from evenhand.models.cache import Remembering as Remembering
 from evenhand.models.table import Table as Table
-from evenhand.report.paper_table import table as table
 from evenhand.run import Run as Run
 from evenhand.run import compare as compare
-from evenhand.studies.debias import debias as debias
+from evenhand.show.paper_table import table as table
+from evenhand.text.swap_file import swap as swap
+from evenhand.text.swap_file import swap_text as swap_text
 
 __version__: str
 __all__: list[str]

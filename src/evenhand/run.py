@@ -17,13 +17,13 @@ class Run(StoredRun):
 
         A file that exists is replaced only with `force`, or if it is the run's own page.
         """
-        from evenhand.report.page.runs import save
+        from evenhand.show.page.runs import save
 
         return save([self], out, force=force)
 
     def figures(self, *others: "Run") -> Any:
         """The charts of what the run has measured, by name; with other runs, side by side."""
-        from evenhand.report.notebook import Figures  # drawing libraries take a second
+        from evenhand.show.notebook import Figures  # drawing libraries take a second
 
         return Figures(self, *others)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from evenhand.calls import audit
+from evenhand.calls.audit import audit
 from evenhand.core.model import Model
 from evenhand.errors import BadInput
 from evenhand.gate.gate import Gate

@@ -18,7 +18,7 @@ from evenhand import Answer, BadInput, Entail, Run, Table
 from evenhand.analysis.comparison import Comparison
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.report import comparison as shown
+from evenhand.show import comparison as shown
 from helpers.audited_runs import audited, leaning, noise, pairs
 from helpers.typed import only
 from helpers.written_runs import with_fields

@@ -14,7 +14,7 @@ from evenhand import Answer, BadInput, Fill, Likelihood, Run, Table
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.report.tables import models as table_of_models
+from evenhand.show.tables import models as table_of_models
 from helpers import tiny
 from helpers.made_scores import PAPER, associations, scores
 from helpers.typed import number, only

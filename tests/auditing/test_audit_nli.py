@@ -17,8 +17,8 @@ from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.checks.fit import fit
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.report.figures import charts, draw
-from evenhand.report.scorecard import scorecard
+from evenhand.show.figures import charts, draw
+from evenhand.show.scorecard import scorecard
 from evenhand.stats.significance import holm
 from helpers import tiny
 from helpers.typed import only

@@ -8,7 +8,7 @@ import pytest
 import evenhand
 from evenhand import Answer, Table
 from evenhand.models.networks.masked import MaskedLM
-from evenhand.report.page.runs import page
+from evenhand.show.page.runs import page
 from helpers.opened import Opened
 
 

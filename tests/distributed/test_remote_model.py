@@ -17,16 +17,16 @@ pytest.importorskip("ray", reason="Ray is not installed: pip install 'evenhand[r
 
 import evenhand
 from evenhand import BadInput, Likelihood, ModelError, RunError
-from evenhand.calls import sweep
+from evenhand.calls.audit import sweep
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.distributed import remote_model as remote
 from evenhand.distributed.remote_model import RemoteModel, WorkerPool
 from evenhand.distributed.streaming import streamed
 from evenhand.errors import ClusterError
-from evenhand.mitigation.swap_file import swap
 from evenhand.models.cache import Remembering
 from evenhand.models.planning.plan import Batch, Values
+from evenhand.text.swap_file import swap
 from helpers import tiny
 from helpers.clusters import Letters, two_nodes
 from helpers.kills import leftovers

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.mitigation.swap import swapper
+from evenhand.text.swap import swapper
 from helpers.fuzzing import Text, call, command, fuzzed
 
 WORDS = st.sampled_from(

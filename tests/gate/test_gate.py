@@ -21,8 +21,8 @@ from evenhand.cli.terminal import as_flags
 from evenhand.cli.terminal import run as run_command
 from evenhand.gate.policy import Rule
 from evenhand.gate.verdict import CODES, Judged, Verdict, decided
-from evenhand.report.gate import annotations, junit, summary
 from evenhand.runs.record import Finding
+from evenhand.show.gate import annotations, junit, summary
 from evenhand.testing import Undecided, assert_fair
 from helpers.audited_runs import audited, leaning, noise, pairs
 from helpers.made_scores import PAPER, scores

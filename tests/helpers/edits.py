@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evenhand.mitigation.edits import Edit, applied
+from evenhand.text.edits import Edit, applied
 
 
 def swapped_back(text: str, edits: Sequence[Edit]) -> str:

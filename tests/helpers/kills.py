@@ -81,7 +81,7 @@ def watched(folder: Path, at_write: Callable[[str], object], changes: tuple[str,
 def quick() -> Iterator[None]:
     """Runs get a page as always, but nothing is drawn on it, such as times; and models are not looked over."""
     with pytest.MonkeyPatch.context() as patch:
-        drawn = "evenhand.report.page.runs.write"
+        drawn = "evenhand.show.page.runs.write"
         patch.setattr(drawn, lambda runs, path: write_whole(path, lambda file: file.write(b"page")))
         patch.setattr("evenhand.auditing.audit.look_over", lambda *_: ())
         yield

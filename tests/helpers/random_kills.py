@@ -18,12 +18,6 @@ from typing import Any
 import pyarrow.parquet  # noqa: F401 - this and the others, so that no copy of this process has to
 import transformers.models.roberta.modeling_roberta  # noqa: F401
 
-import evenhand.auditing.importing.scores
-import evenhand.calls
-import evenhand.models.loading.load
-import evenhand.report.page.runs
-import evenhand.studies.corpus.counting
-import evenhand.studies.debias  # noqa: F401
 from evenhand import Run
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run

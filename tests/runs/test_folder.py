@@ -10,7 +10,7 @@ import pytest
 from filelock import FileLock
 
 from evenhand import Run, RunError
-from evenhand.calls import rescore
+from evenhand.calls.audit import rescore
 from evenhand.core.scores import Result, Score, Value
 from evenhand.runs.folder import write
 from helpers.made_scores import PAPER, run, scores

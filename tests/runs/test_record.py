@@ -15,9 +15,9 @@ from evenhand import BadInput, Gate, Rule, Run, RunError
 from evenhand.core.measure import Traits
 from evenhand.errors import NewerRun
 from evenhand.measures import MEASURES
-from evenhand.report.page.runs import page
 from evenhand.runs.origin import Deviation, Precision
 from evenhand.runs.record import SCHEMA, Finding, RunRecord, as_plain, read_record, valid
+from evenhand.show.page.runs import page
 from helpers.written_runs import make, record, task
 
 OLD = Path(__file__).parent / "made-by-0.1.0" / "all"

@@ -18,8 +18,8 @@ from evenhand import Gate, Rule, Run, compare
 from evenhand.core.files import public_path
 from evenhand.core.questions import Answer, Fill, Question, Span
 from evenhand.errors import BadInput
-from evenhand.report.page.section import Line, Measured
-from evenhand.report.page.short import lead, summary
+from evenhand.show.page.section import Line, Measured
+from evenhand.show.page.short import lead, summary
 from evenhand.web import listing, probing, showing
 from evenhand.web.app import application
 from evenhand.web.guarding import COOKIE, LARGEST_BODY, Hosts

@@ -117,7 +117,7 @@ def audit(
     resume an audit that was stopped.
     """
     terminal.log_as(quiet=quiet, verbose=verbose, file=log_file)
-    from evenhand.calls import sweep
+    from evenhand.calls.audit import sweep
     from evenhand.models.loading.names import DEFAULT
 
     models = models or [DEFAULT]
@@ -203,9 +203,9 @@ def _confirm(models: Sequence[str], name: str | None, out: Path, yes: bool) -> N
 
 def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
     from evenhand.analysis.ranking import comparable, side_by_side
-    from evenhand.report.figures import draw_models
-    from evenhand.report.tables import models
     from evenhand.runs.comparable import of_two_kinds
+    from evenhand.show.figures import draw_models
+    from evenhand.show.tables import models
 
     tasks = comparable(runs[0])
     readings = {task.measure: task.reading for task in runs[0].record.tasks}
@@ -257,9 +257,9 @@ def track(
     measures only what is new.
     """
     terminal.log_as(quiet=quiet, verbose=False, file=None)
-    from evenhand.calls import track as track_models
-    from evenhand.report.answer import fitted
-    from evenhand.report.track import terminal as shown
+    from evenhand.calls.audit import track as track_models
+    from evenhand.show.answer import fitted
+    from evenhand.show.track import terminal as shown
 
     how: dict[str, Any] = {"dtype": dtype, "device": device, "trust_remote_code": trust_remote_code, "labels": labels}
     how |= {"engine": engine, "address": address, "workers": workers}

@@ -60,7 +60,7 @@ def swap(
     Swaps English pronouns (her becomes him or his, as grammar requires), nouns, titles and first names; or, in any
     language, the words of --word-pairs.
     """
-    from evenhand.mitigation.swap_file import swap as swap_file
+    from evenhand.text.swap_file import swap as swap_file
 
     if names and no_names:
         raise BadInput("`names` lists names to swap, but `no_names` leaves them as they are. Give one of the two.")
@@ -134,8 +134,8 @@ def debias(
 
     Measures it before and after, and prints what was gained and what was lost.
     """
-    from evenhand.report.tables import debiased
-    from evenhand.studies.debias import debias as debias_model
+    from evenhand.calls.debias import debias as debias_model
+    from evenhand.show.tables import debiased
 
     how: dict[str, Any] = {"share": share, "remind": remind or (), "repeat": repeat, "recipe": recipe}
     done = debias_model(model, out=out, corpus=corpus, suite=suite, limit=limit, seed=seed, **how)

@@ -29,12 +29,12 @@ def compare(
 
     Shows what changed, by how much, and whether it could be chance. The first run is the baseline.
     """
-    from evenhand.report import comparison as show
     from evenhand.run import compare as compare_runs
+    from evenhand.show import comparison as show
 
     chosen = _form(form, as_json, as_markdown, out)
     if chart is not None:
-        from evenhand.report.plots import save, suited  # drawing libraries take time to load
+        from evenhand.show.plots import save, suited  # drawing libraries take time to load
 
         suited(chart)
         check_new(chart, force, "chart")
@@ -42,7 +42,7 @@ def compare(
         check_new(out, force)
     compared = compare_runs(*runs, judged=chosen not in ("csv", "json"))
     if chart is not None:
-        from evenhand.report.figures import changes
+        from evenhand.show.figures import changes
 
         save(changes(compared), chart)
     if chosen == "table":
@@ -87,7 +87,7 @@ def table(
 
     Models by numbers, each with its interval and how large its lean is. Details and trust stand in a note below.
     """
-    from evenhand.report.paper_table import table as make
+    from evenhand.show.paper_table import table as make
 
     forms = {suffix: form for suffix, form in FORMS.items() if form != "json"}
     to = to or forms.get(out.suffix if out else ".md", "")

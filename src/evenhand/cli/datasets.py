@@ -22,7 +22,7 @@ app = typer.Typer(help="List, show, export, fetch and lint datasets.", no_args_i
 def datasets_list(plugin: Plugins = None) -> None:
     """List the datasets."""
     from evenhand import datasets
-    from evenhand.report.page import readings
+    from evenhand.show.page import readings
 
     for name, builder in sorted(datasets.BUILDERS.items()):
         if needed := datasets.needed_by(name):
@@ -123,7 +123,7 @@ def datasets_lint(
     it finds any.
     """
     from evenhand.checks.lint import lint
-    from evenhand.report.tables import linted
+    from evenhand.show.tables import linted
 
     if out:
         check_new(out, force)

@@ -47,7 +47,7 @@ class Outlets:
         """Print a line for each rule, write the files, and give the exit code of the worst verdict."""
         from evenhand.core.files import write_whole
         from evenhand.gate.verdict import CODES, worst
-        from evenhand.report.gate import annotations, junit, summary
+        from evenhand.show.gate import annotations, junit, summary
 
         lines = [line for verdict in verdicts for line in verdict.lines()]
         if printed:
@@ -91,8 +91,8 @@ def gate(
     make a policy from a run instead, with bounds that the run passes.
     """
     from evenhand.gate.gate import Gate
-    from evenhand.report.page import runs as page
     from evenhand.runs.folder import StoredRun
+    from evenhand.show.page import runs as page
 
     if suggest:
         given = {"policy": policy, "baseline": baseline, "junit": junit, "github-summary": github_summary}

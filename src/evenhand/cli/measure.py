@@ -36,7 +36,7 @@ def doctor(
     """
     from evenhand.checks.doctor import doctor as look
     from evenhand.models.loading.names import find
-    from evenhand.report.tables import doctored
+    from evenhand.show.tables import doctored
 
     loading: dict[str, Any] = {"revision": revision, "dtype": dtype, "device": device, "labels": labels}
     loading |= {"trust_remote_code": trust_remote_code, "base_url": base_url}
@@ -80,7 +80,7 @@ def import_scores(
     """
     from evenhand.auditing.audit import run_folder
     from evenhand.auditing.importing.scores import name_of
-    from evenhand.calls import from_scores
+    from evenhand.calls.audit import from_scores
 
     folders = {one: run_folder(name or name_of(one), out) for one in file}
     for there in dict.fromkeys(folders.values()) if fresh else ():

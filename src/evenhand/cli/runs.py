@@ -64,7 +64,7 @@ def _plain(row: Any) -> dict[str, Any]:
 def _table(about: dict[str, Any], rows: list[Any]) -> Any:
     from rich.console import Group
 
-    from evenhand.report.tables import line, table
+    from evenhand.show.tables import line, table
 
     title = line(f"{about['run']}  ", "bold").append(f"{about['started'][:16]}  {about['model']}", "dim")
     if not rows:

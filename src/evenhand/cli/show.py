@@ -31,7 +31,7 @@ def show(
         print_json([row for row in loaded.results if not dataset or row["dataset"] in dataset])
     elif full or dataset or frequency:
         from evenhand.analysis.findings import findings
-        from evenhand.report.scorecard import scorecard
+        from evenhand.show.scorecard import scorecard
 
         found = findings(loaded, frequency=_numbers(frequency) if frequency else None)
         terminal.show(scorecard(loaded, found, dataset or ()))
@@ -46,7 +46,7 @@ def rescore(
     plugin: Plugins = None,
 ) -> None:
     """Score a run again from its stored answers, without the model."""
-    from evenhand.calls import rescore as rescore_run
+    from evenhand.calls.audit import rescore as rescore_run
 
     scored = rescore_run(run, file=file or ())
     if as_json:
@@ -57,7 +57,7 @@ def rescore(
 
 def print_answer(run: Any, *, whole: bool = True) -> None:
     """Print what a run shows, on one screen; or only how it begins."""
-    from evenhand.report.answer import answer, brief, fitted
+    from evenhand.show.answer import answer, brief, fitted
 
     width = fitted(terminal.width())
     terminal.show(answer(run, width) if whole else brief(run), width=width)
@@ -84,8 +84,8 @@ def report(
 
     The page is one file with scorecard, charts and sentences. It needs no network.
     """
-    from evenhand.report.page.runs import save
     from evenhand.runs.folder import StoredRun
+    from evenhand.show.page.runs import save
 
     terminal.show(str(save([StoredRun.load(run) for run in runs], out, force=force)))
 
@@ -103,8 +103,8 @@ def figures(
     """
     from evenhand.analysis.equalising import seen
     from evenhand.datasets.corpora.texts import sentences
-    from evenhand.report.figures import draw
     from evenhand.runs.folder import StoredRun
+    from evenhand.show.figures import draw
 
     loaded, known = [StoredRun.load(run) for run in runs], None
     if corpus is not None:

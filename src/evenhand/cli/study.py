@@ -52,17 +52,17 @@ def corpus(
     Texts are English, or in any language with --word-pairs.
     With --train, also measures what a debiased model learns from each corpus.
     """
-    from evenhand.report.tables import counted, learned_table
-    from evenhand.studies.corpus import folder
-    from evenhand.studies.corpus.counting import Corpus, count_all
-    from evenhand.studies.corpus.learning import learned, named
-    from evenhand.studies.corpus.vocabulary import read_vocabulary
+    from evenhand.calls.corpus import check_folder, write
+    from evenhand.calls.learning import learned, named
+    from evenhand.show.tables import counted, learned_table
+    from evenhand.text.counting import Corpus, count_all
+    from evenhand.text.vocabulary import read_vocabulary
 
     sources = named(files)
     corpora = {name: Corpus(source, tuple(column or ()), lines) for name, source in sources.items()}
     vocabulary = read_vocabulary(words, word_pairs, names, lang)
     if out is not None and not train:
-        folder.check_folder(out, force)
+        check_folder(out, force)
     counts = count_all(
         corpora, vocabulary=vocabulary, lang=lang, seed=seed, engine=engine, address=address, workers=workers, out=out
     )
@@ -73,7 +73,7 @@ def corpus(
             terminal.show(counted(name, one))
     if out is not None:
         lists = {"words": words, "word pairs": word_pairs, "names": names}
-        page = folder.write(out, corpora, counts, vocabulary, lists, lang)
+        page = write(out, corpora, counts, vocabulary, lists, lang)
         if not as_json:
             terminal.show(f"Page: {page}")
     trained = None
@@ -115,9 +115,9 @@ def metaeval(
     Run the same command again to resume a study that was stopped.
     """
     from evenhand import models
-    from evenhand.report import plots
-    from evenhand.report.tables import dose_response as table
-    from evenhand.studies.metaeval import inference, masked, write
+    from evenhand.papers.metaeval import inference, masked, write
+    from evenhand.show import plots
+    from evenhand.show.tables import dose_response as table
 
     out = out.expanduser()
     given: dict[str, Any] = {"size": size, "draws": seeds, "limit": limit, "seed": seed, "out": out}
@@ -184,9 +184,9 @@ def reproduce(
 
     Run the same command again to resume a study that was stopped.
     """
-    from evenhand.report.papers import reproduction
-    from evenhand.studies.reproduce import options_of
-    from evenhand.studies.reproduce import reproduce as run_study
+    from evenhand.papers import options_of
+    from evenhand.papers import reproduce as run_study
+    from evenhand.show.papers import reproduction
 
     given: dict[str, Any] = {"post": post, "finetune": finetune, "german_model": german_model, "mode": mode}
     given |= {"scores": scores, "lang": lang, "recipe": recipe, "splitter": splitter, "draws": draws}

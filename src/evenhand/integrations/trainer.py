@@ -18,7 +18,7 @@ from transformers.integrations import is_deepspeed_zero3_enabled
 from evenhand.auditing.audit import run_tasks
 from evenhand.auditing.merging import finish
 from evenhand.auditing.spec import AuditSpec, PlannedTask
-from evenhand.calls import GateAndPage
+from evenhand.calls.audit import GateAndPage
 from evenhand.core.files import prepare
 from evenhand.core.loop import questions_of
 from evenhand.core.progress import showing

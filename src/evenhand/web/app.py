@@ -24,9 +24,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from evenhand.errors import BadInput, EvenhandError
-from evenhand.mitigation.edits import Edit, applied
-from evenhand.mitigation.swap import swapper
 from evenhand.runs.folder import StoredRun
+from evenhand.text.edits import Edit, applied
+from evenhand.text.swap import swapper
 from evenhand.web import showing
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
 from evenhand.web.listing import HeadlinesOf, Runs, list_corpora, two_latest
@@ -113,7 +113,7 @@ class Site:
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
         """Drop all work that is still waiting when the server ends."""
-        self.listing.submit(import_module, "evenhand.report.page.runs")  # so that the first page need not wait for it
+        self.listing.submit(import_module, "evenhand.show.page.runs")  # so that the first page need not wait for it
         yield
         for pool in (self.reading, self.answering, self.listing):
             pool.shutdown(wait=False, cancel_futures=True)

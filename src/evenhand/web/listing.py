@@ -218,9 +218,9 @@ class HeadlinesOf:
 
 def read(folder: Path) -> Headlines:
     """The headlines of the run in a folder, or why there are none."""
-    from evenhand.report.page.readings import dataset  # drawing takes seconds to import
-    from evenhand.report.page.section import Measured
-    from evenhand.report.page.short import lead, summary
+    from evenhand.show.page.readings import dataset  # drawing takes seconds to import
+    from evenhand.show.page.section import Measured
+    from evenhand.show.page.short import lead, summary
 
     try:
         if sum((folder / name).stat().st_size for name in VOUCHED if (folder / name).exists()) > READ:
@@ -273,7 +273,7 @@ def _listed_corpora(folder: Path, runs: Runs) -> ListedCorpora:
 
 
 def _line(name: str, told: dict[str, Any]) -> dict[str, Any]:
-    from evenhand.report.corpus import lean, percent  # what makes pages takes a while to import
+    from evenhand.show.corpus import lean, percent  # what makes pages takes a while to import
 
     share, low, high = (math.nan if told[key] is None else told[key] for key in ("share", "share_low", "share_high"))
     if not isinstance(told["documents"], int):

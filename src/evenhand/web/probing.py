@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from evenhand.core.questions import Fill, Span
 from evenhand.errors import BadInput, check_known
-from evenhand.mitigation.edits import applied
-from evenhand.mitigation.swap import swapper
 from evenhand.models import load_masked
 from evenhand.models.loading.names import find, kind, named
+from evenhand.text.edits import applied
+from evenhand.text.swap import swapper
 
 if TYPE_CHECKING:
     from evenhand.models.networks.masked import MaskedLM

@@ -34,7 +34,7 @@ POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*
 LINK = re.compile(r"<a\b[^>]*>", re.I)
 WITHIN = re.compile(r'<a(?: class="[\w -]*")? href="#[\w-]*">')
 """A link to another place of the same page."""
-LOOK = files("evenhand") / "report" / "page" / "look"
+LOOK = files("evenhand") / "show" / "page" / "look"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def compared(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[
 
 @lru_cache(maxsize=KEPT)
 def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> Page:
-    from evenhand.report.page.runs import page, policy  # drawing takes seconds to import
+    from evenhand.show.page.runs import page, policy  # drawing takes seconds to import
 
     return Page(page([StoredRun.load(path) for path in paths]), policy())
 

@@ -1,0 +1,1 @@
+"""What users call: it measures, and has the run read."""

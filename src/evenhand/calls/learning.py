@@ -1,0 +1,116 @@
+"""How gendered a text corpus is, by what a debiased model learns from it (Barza 2023, section 5.2)."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenhand.analysis.trainings import replicate_changes, replicate_means
+from evenhand.calls.train_and_measure import Study, recipe_of, trained
+from evenhand.datasets.corpora.texts import sampled, sentences
+from evenhand.errors import BadInput
+from evenhand.models.loading.names import DEFAULT
+from evenhand.text.substitute import substituted
+
+PAIRS = {"tgb": ["likelihood-difference"]}
+BASE, DEBIASED = "base", "debiased"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What models learned from corpora.
+
+    `asld` and `lean` have a row for each model (base, debiased, then one per corpus) and group of pairs: model, group,
+    value, low, high, draws, n. ASLD, mean |d| in nats, is the distance of stereotype and counterpart; lean, mean d, is
+    above 0 if the stereotype is likelier. `changes` has the differences of ASLD, corpus against debiased and corpus
+    against corpus: of, against, and the same columns; above 0, more was learned from the first.
+    """
+
+    sentences: Mapping[str, int]
+    """The number of sentences that each model was trained on."""
+    asld: pd.DataFrame
+    lean: pd.DataFrame
+    changes: pd.DataFrame
+
+    def as_json(self) -> dict[str, Any]:
+        tables = {name: getattr(self, name).to_json(orient="records") for name in ("asld", "lean", "changes")}
+        return {"sentences": dict(self.sentences), **{name: json.loads(rows) for name, rows in tables.items()}}
+
+
+def learned(
+    corpora: Mapping[str, str],
+    *,
+    model: str = DEFAULT,
+    debias_on: str = "balanced",
+    size: int | None = None,
+    equal: bool = True,
+    draws: int = 1,
+    recipe: str = "default",
+    limit: int | None = None,
+    out: str | Path = "runs/corpus",
+    seed: int = 0,
+    columns: Sequence[str] = (),
+    lines: bool = True,
+    **loading: Any,
+) -> Learned:
+    """Debias a model, fine-tune it on a sample of each corpus, and measure the average sentence likelihood difference.
+
+    `corpora` are files, folders or known corpora, by the name to show; `columns` and `lines` say where their texts are
+    (datasets.corpora.texts.documents). Each is sampled `draws` times, `size` sentences each: by
+    default as many as the smallest has, since more is learned from a larger text; without `equal`, all of each. The
+    base is debiased on `debias_on`. With `limit`, a sample of that many pairs is measured. Models and runs are kept in
+    `out`, and the same call resumes a study that was stopped.
+    """
+    if taken := {BASE, DEBIASED} & set(corpora):
+        raise BadInput(f"A corpus cannot be called '{min(taken)}', which names a model. Give it another name.")
+    study = Study(model, Path(out).expanduser(), PAIRS, recipe, draws, limit, seed, loading)
+    texts = {name: sentences(source, columns=columns, lines=lines) for name, source in corpora.items()}
+    sizes = _sizes({name: len(found) for name, found in texts.items()}, size, equal)
+    scores = {BASE: study.base_scores()}
+    text = substituted(debias_on, seed=seed)
+    debiased = str(trained(model, text.sentences, recipe_of(recipe, seed=seed), study.out, DEBIASED))
+    study = replace(study, base=debiased)
+    scores[DEBIASED] = study.base_scores()
+    for name, found in texts.items():
+        folder = re.sub(r"[^\w.-]", "-", name).strip(".")
+        scores[name] = study.scores(folder, lambda draw: sampled(found, sizes[name], (seed, draw)))  # noqa: B023
+    asld, lean = (
+        pd.concat(
+            [replicate_means(scores[of], size=size, seed=seed).assign(model=of) for of in scores], ignore_index=True
+        )
+        for size in (True, False)
+    )
+    return Learned({DEBIASED: len(text.sentences), **sizes}, asld, lean, _changes(scores, seed))
+
+
+def named(files: Sequence[str]) -> dict[str, str]:
+    """The files by their names, or by their paths if two have the same name."""
+    names = [Path(file).name for file in files]
+    called = [file if names.count(name) > 1 else name for file, name in zip(files, names, strict=True)]
+    if len(set(called)) < len(called):
+        raise BadInput(f"Each corpus must be given once. Got {', '.join(files)}.")
+    return dict(zip(called, files, strict=True))
+
+
+def _sizes(has: Mapping[str, int], size: int | None, equal: bool) -> dict[str, int]:
+    smallest = min(has, key=lambda name: has[name])
+    if size is None:
+        return {name: has[smallest] if equal else n for name, n in has.items()}
+    if not 1 <= size <= has[smallest]:
+        raise BadInput(f"'{smallest}' has {has[smallest]:,} sentences. Got `size={size}`: choose 1 to that many.")
+    return dict.fromkeys(has, size)
+
+
+def _changes(scores: Mapping[str, pd.DataFrame], seed: int) -> pd.DataFrame:
+    corpora = [name for name in scores if name not in (BASE, DEBIASED)]
+    compared = [(name, DEBIASED) for name in corpora] + [(b, a) for a, b in combinations(corpora, 2)]
+    tables = [
+        replicate_changes(scores[against], scores[of], size=True, seed=seed).assign(of=of, against=against)
+        for of, against in compared
+    ]
+    return pd.concat(tables, ignore_index=True)

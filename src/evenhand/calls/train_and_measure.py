@@ -1,0 +1,140 @@
+"""Fine-tune a model on texts, measure it, and keep what was measured."""
+
+import hashlib
+import logging
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from evenhand import models, suites
+from evenhand.calls.audit import audit
+from evenhand.core.model import Model
+from evenhand.errors import BadInput, check_known
+from evenhand.run import Run
+from evenhand.runs.record import read_record
+
+if TYPE_CHECKING:
+    from evenhand.training import loop
+
+log = logging.getLogger(__name__)
+
+Tasks = Mapping[str, Sequence[str]]
+"""What to measure: the measures of each dataset."""
+Lessons = Callable[[int], Sequence[Any]]
+"""What a model is trained on in each draw: texts, or whatever its training takes."""
+Train = Callable[[str, Sequence[Any], Any, Path], object]
+"""Fine-tunes a base on lessons by a recipe, and leaves the model in a folder."""
+
+
+def recipe_of(recipe: "str | loop.Recipe", draw: int = 0, seed: int = 0) -> "loop.Recipe":
+    """The recipe, or the one of that name, with a seed of its own for each draw and each seed of the study."""
+    from evenhand.training.mlm import RECIPES
+
+    if isinstance(recipe, str):
+        check_known("recipe", [recipe], RECIPES)
+        recipe = RECIPES[recipe]
+    return replace(recipe, seed=recipe.seed + draw + 1_000 * seed)
+
+
+def check(recipe: "str | loop.Recipe" = "default", *, draws: int = 1, limit: int | None = None) -> None:
+    """Raise an error for a value that cannot be, before any text is read."""
+    recipe_of(recipe)
+    for name, value in (("draws", draws), ("limit", limit)):
+        if value is not None and value < 1:
+            raise BadInput(f"{name} must be at least 1. Got {value}.")
+
+
+def train_masked(base: str, texts: Sequence[str], recipe: Any, out: Path) -> None:
+    """Fine-tune a masked model in `out`, unless that is done already."""
+    from evenhand.training.loop import is_finished
+    from evenhand.training.mlm import finetune
+
+    if is_finished(out):
+        log.info(f"Fine-tuned before, from the same model, texts and recipe: {out}")
+    else:
+        finetune(base, texts, recipe, out)
+
+
+def trained(base: str, texts: Sequence[str], recipe: "loop.Recipe", out: Path, name: str) -> Path:
+    """The folder of the model fine-tuned on these texts: made once, and found again by what it is made of."""
+    folder = _folder(base, texts, recipe, out, name)
+    train_masked(base, texts, recipe, folder)
+    return folder
+
+
+@dataclass(frozen=True)
+class Study:
+    """Models that are fine-tuned from one base and measured on the same tasks.
+
+    With `limit`, only a random sample of that many items of each dataset is measured, the same for every model. Runs
+    are kept in `out` and found again; weights are not, since a study makes dozens of them.
+    """
+
+    base: str
+    out: Path
+    tasks: Tasks
+    recipe: "str | loop.Recipe" = "default"
+    draws: int = 1
+    limit: int | None = None
+    seed: int = 0
+    loading: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the datasets and measures."""
+
+    def __post_init__(self) -> None:
+        check(self.recipe, draws=self.draws, limit=self.limit)
+
+    def base_scores(self) -> pd.DataFrame:
+        model = models.load(self.base, **self.loading)
+        return pd.concat([self._audit(model, dataset).scores for dataset in self.tasks], ignore_index=True)
+
+    def scores(self, name: str, lessons: Lessons) -> pd.DataFrame:
+        """The scores of models fine-tuned on the lessons of each draw, with a column `draw`."""
+        runs = self.train_and_audit(name, lessons)
+        return pd.concat([run.scores.assign(draw=draw) for draw, run in runs], ignore_index=True)
+
+    def train_and_audit(self, name: str, lessons: Lessons, train: Train = train_masked) -> list[tuple[int, Run]]:
+        """The draw and the run, for each draw and dataset, of models fine-tuned on the lessons of that draw."""
+        wanted = {
+            name: [suites.record(task).what for task in suites.tasks_on(name, how, self.options)]
+            for name, how in self.tasks.items()
+        }
+        found = []
+        for draw in range(self.draws):
+            recipe, given = recipe_of(self.recipe, draw, self.seed), lessons(draw)
+            folder = _folder(self.base, given, recipe, self.out, f"{name}-{draw}")
+            runs = {dataset: self._runs(dataset) / folder.name for dataset in self.tasks}
+            if missing := [dataset for dataset, run in runs.items() if _tasks_in(run) != wanted[dataset]]:
+                train(self.base, given, recipe, folder)
+                model = models.load(str(folder), **self.loading)
+                for dataset in missing:
+                    self._audit(model, dataset)
+            shutil.rmtree(folder, ignore_errors=True)
+            found += [(draw, Run.load(run)) for run in runs.values()]
+        return found
+
+    def _audit(self, model: Model, dataset: str) -> Run:
+        asked: dict[str, Any] = {"measure": self.tasks[dataset], "options": self.options, "limit": self.limit}
+        return audit(model, dataset=dataset, out=self._runs(dataset), **asked)
+
+    def _runs(self, dataset: str) -> Path:
+        options = [f"{name}={value}" for name, value in self.options.items()]
+        named = (dataset, *options, *self.tasks[dataset], *([str(self.limit)] if self.limit else []))
+        return self.out / "runs" / "-".join(named)
+
+
+def _folder(base: str, lessons: Sequence[Any], recipe: Any, out: Path, name: str) -> Path:
+    if not lessons:
+        raise BadInput(f"There are no sentences to train '{name}' on.")
+    made_of = repr((models.load(base).fingerprint, list(lessons), recipe))
+    return out / "models" / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
+
+
+def _tasks_in(path: Path) -> list[Any]:
+    """What was measured in a folder, in which versions."""
+    record = read_record(path) if path.is_dir() else None
+    return [task.what for task in record.tasks] if record else []

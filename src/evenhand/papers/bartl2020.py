@@ -1,0 +1,206 @@
+"""Bartl, Nissim and Gatt 2020, Unmasking Contextual Stereotypes: Tables 4 and 5."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from evenhand.analysis import hypotheses
+from evenhand.analysis.paired import changes, pairs, signed_ranks
+from evenhand.calls.audit import audit, from_scores
+from evenhand.calls.train_and_measure import check, recipe_of, trained
+from evenhand.core.files import slug
+from evenhand.core.questions import Answer, Fill, Question
+from evenhand.datasets.corpora.texts import Splitter, sentences
+from evenhand.datasets.files.rows import rows
+from evenhand.errors import BadInput, UnfitModel
+from evenhand.models import load_masked
+from evenhand.models.loading.names import DEFAULT, find
+from evenhand.models.networks.masked import MaskedLM
+from evenhand.models.planning.plan import Ids, Plan, Read, Reading
+from evenhand.models.planning.running import work_through
+from evenhand.models.planning.tokens import TOO_LONG, UNKNOWN
+from evenhand.papers.base import Reproduction, published, versus
+from evenhand.run import Run
+
+LENGTH = 16  # the next power of two of the longest sentence in words, not in tokens
+
+
+class AsReleased:
+    """Wraps a model: turns a `Fill` into the input that the code of Bartl et al. (2020) makes of it.
+
+    Words to mask are searched for in the sentence, so other matches are masked too ("lodging [MASK]ager"). There is one
+    mask per word. Every input is cut or padded to 16 tokens, padded with [MASK], and the padding is attended to. The
+    first mask is taken for the target, and the token there in the unmasked sentence for its word.
+    """
+
+    def __init__(self, model: MaskedLM) -> None:
+        self.model = model
+        self.name = f"{model.name}--as-released"
+        self.fingerprint = f"{model.fingerprint}-as-released"
+        self.about = {**model.about, "inputs": "as released by Bartl et al. 2020"}
+        self.stream = model.stream  # inputs all have one length, so nothing else is padded
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        return work_through(self.plan(questions), self.stream)
+
+    def plan(self, questions: Sequence[Question]) -> Plan:
+        pairs = []
+        for question in questions:
+            if not isinstance(question, Fill):
+                raise UnfitModel("The released code of Bartl et al. 2020 answers only questions about blanks.")
+            pairs.append((question.text, masked_text(question, self.model.tokenizer.mask_token)))
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        found = self.model.tokenizer(texts)["input_ids"] if texts else []
+        padding = [self.model.tokenizer.mask_token_id] * LENGTH
+        ids = {text: (*one, *padding)[:LENGTH] for text, one in zip(texts, found, strict=True)}
+        return Plan([self._reading(ids[plain], ids[masked]) for plain, masked in pairs], self.model.limit)
+
+    def _reading(self, plain: Ids, masked: Ids) -> Reading:
+        tokenizer = self.model.tokenizer
+        if tokenizer.unk_token_id in plain:
+            return Reading(note=UNKNOWN)
+        if tokenizer.mask_token_id not in masked:  # the target was cut off
+            return Reading(note=TOO_LONG)
+        first = masked.index(tokenizer.mask_token_id)
+        return Reading((Read(masked, ((first, plain[first]),)),))
+
+
+def masked_text(question: Fill, mask: str = "[MASK]") -> str:
+    """The sentence as in the released columns Sent_TM (nothing hidden) and Sent_TAM."""
+    # A target is found at the start of words too; inside words ("mason") the author corrected it by hand.
+    text = re.sub(rf"\b{re.escape(question.answer)}", mask, question.text)
+    for span in question.hidden:
+        for word in span.of(question.text).split():
+            text = re.sub(rf"\b{re.escape(word)}(?!\w)", mask, text)
+    return text
+
+
+GROUPS = ("balanced", "female", "male")
+Mode = Literal["paper", "released"]
+Columns = Mapping[str, tuple[pd.DataFrame | None, str, Run | None]]
+
+
+def reproduce(
+    *,
+    model: str | None = None,
+    post: str | None = None,
+    finetune: str | None = None,
+    recipe: str | None = None,
+    splitter: Splitter | None = None,
+    german_model: str | None = None,
+    scores: str | Path | None = None,
+    mode: Mode = "paper",
+    out: str | Path = "runs/reproduce",
+    **loading: Any,
+) -> Reproduction:
+    """Measure `model` before and, with `post` or `finetune`, after fine-tuning; `german_model` gives Table 5.
+
+    `post` is a model that is already fine-tuned, `finetune` a corpus to fine-tune on now (`gap` or a text file), by the
+    recipe of the mode unless another is named. `splitter` cuts that corpus into sentences: sentencex, or nltk like the
+    released code (13,436 sentences of `gap`, where sentencex finds 13,172).
+
+    `scores` is a file of associations that somebody else computed, instead of a model: with the columns Sentence,
+    Pre_Assoc and, for those after fine-tuning, Post_Assoc, as the released code writes them. `model` is their name.
+    """
+    numbers = published("bartl2020")
+    if mode not in numbers["reasons"]:
+        raise BadInput(f"`mode` must be 'paper' or 'released'. Got {mode!r}.")
+    if post and finetune:
+        raise BadInput("Give either a fine-tuned model (`post`) or a corpus to fine-tune on (`finetune`), not both.")
+    if scores and (post or finetune):
+        raise BadInput("`scores` are there already, before fine-tuning and after it. Leave out `post` and `finetune`.")
+    if splitter and not finetune:
+        raise BadInput("`splitter` cuts a corpus to fine-tune on into sentences. Name one: `finetune=gap`.")
+    splitter, recipe = splitter or "sentencex", recipe or f"bartl-{mode}"
+    check(recipe)
+    out = Path(out)
+    notes = list(numbers["reasons"][mode])
+    model = model or (Path(scores).stem if scores else DEFAULT)
+    if finetune:
+        texts = sentences("gap-flipped" if finetune == "gap" else finetune, splitter)  # the paper's own swapped text
+        name = f"{slug(find(model).name)}--{Path(finetune).stem}--{recipe}"
+        post = str(trained(model, texts, recipe_of(recipe), out, name))
+        differs = ", the paper's by NLTK (`splitter=nltk`)" if splitter == "sentencex" else ", as the paper's are"
+        notes.append(f"{len(texts):,} sentences, split by {splitter}{differs}.")
+        if finetune == "gap":
+            notes.append("In the paper's swapped text every document is swapped.")
+        if not recipe.startswith(f"bartl-{mode}"):
+            notes.append(f"Fine-tuned by the recipe '{recipe}', which is neither the paper's nor its code's.")
+    if scores:
+        before, after = _imported(Path(scores).expanduser(), model, mode, out)
+        notes = [f"Associations imported from {Path(scores).name}: read as whoever computed them read them."]
+    else:
+        before = _measured(model, "en", mode, out, loading)
+        after = _measured(post, "en", mode, out / "post", loading) if post else None
+    german = _measured(german_model, "de", mode, out, loading) if german_model else None
+
+    pre = _scores(before)
+    last, de = (_scores(run) if run else None for run in (after, german))
+    moved = changes(pre, last) if last is not None else None
+    means: Columns = {"pre": (pre, "mean", before), "post": (last, "mean", after), "diff": (moved, "mean", None)}
+    spread: Columns = {"mean": (de, "mean", german), "sd": (de, "std", None)}
+    cells = [*_table("4", numbers["table4"], means, moved), *_table("5", numbers["table5"], spread, de)]
+    for used, key, table in ((model, "model_en", "Table 4"), (german_model, "model_de", "Table 5")):
+        names = numbers[key]
+        if used and (used if scores else find(used).name) not in names:
+            notes.insert(0, f"Not comparable: {table} has {names[0]}, ours is '{used}'. Compare the pattern alone.")
+    if after is None:
+        notes.append("Columns post and diff, W, r and p of Table 4 need a fine-tuned model: `post` or `finetune=gap`.")
+    if german is None:
+        notes.append("Table 5 needs a German model: `german_model`.")
+    claims = hypotheses.evaluate(pre, last)
+    return Reproduction(pd.DataFrame(cells), notes, claims, [run for run in (before, after, german) if run])
+
+
+def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[str, Any]) -> Run:
+    out /= language  # a multilingual model is measured in both
+    forms = {"forms": "agree"} if language == "de" else {}
+    if mode == "paper":
+        return audit(model, suite="becpro", lang=language, out=out, options=forms, **loading)
+    wrapped = AsReleased(load_masked(model, **loading))
+    return audit(wrapped, suite="becpro", lang=language, out=out, options={"masks": "words", **forms})
+
+
+def _imported(scores: Path, name: str, mode: Mode, out: Path) -> tuple[Run, Run | None]:
+    """The runs of associations before and, if there are any, after fine-tuning."""
+    head = next((row for _, row in rows(scores, ("Sentence", "Pre_Assoc"))), {})
+    given: dict[str, Any] = {"dataset": "becpro-en", "name": name, "kind": "masked"}
+    given["options"] = {"masks": "words"} if mode == "released" else {}
+
+    def taken(column: str, folder: str) -> Run:
+        return from_scores(scores, columns={"text": "Sentence", "score": column}, out=out / folder / "en", **given)
+
+    return taken("Pre_Assoc", ""), taken("Post_Assoc", "post") if "Post_Assoc" in head else None
+
+
+def _table(
+    table: str, published: dict[str, Any], columns: Columns, paired: pd.DataFrame | None
+) -> Iterator[dict[str, Any]]:
+    """The cells of a table: each column has scores, how to summarise them and the run that has their intervals.
+
+    `paired` are the scores tested.
+    """
+    tested = signed_ranks(pairs(paired)).set_index("prof_gender").reindex(GROUPS) if paired is not None else None
+    for group in GROUPS:
+        of = {"table": table, "professions": group}
+        for words in ("female", "male"):
+            for what, (scores, how, run) in columns.items():
+                ours: Any = None
+                if run is not None:
+                    groups = {"prof_gender": group, "gender": words}
+                    ours = next(row for row in run.results if row["groups"] == groups)
+                elif scores is not None:
+                    part = scores[(scores["prof_gender"] == group) & (scores["gender"] == words)]
+                    ours = float(part["score"].agg(how))
+                yield versus(published[group][words][what], ours, **of, words=words, what=what)
+        for what, key, column in (("W", "w", "w"), ("r", "r", "r_printed"), ("p", "p", "p_printed")):
+            statistic = float(tested.loc[group, column]) if tested is not None else None  # type: ignore[arg-type]
+            found = versus(published[group]["test"][key], statistic, **of, words="female - male", what=what)
+            yield found | ({"difference": None} if what == "p" else {})  # R prints no p below 2e-16
+
+
+def _scores(run: Run) -> pd.DataFrame:
+    return run.scores_of(run.record.tasks[0].dataset)

@@ -1,0 +1,162 @@
+"""A comparison as a table for the terminal, as markdown, as LaTeX, and as a chart."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+
+from evenhand.analysis.change import ONE_TRAINING, Change
+from evenhand.analysis.comparison import Comparison
+from evenhand.formats.escaping import latex as escaped
+from evenhand.formats.escaping import markdown as escaped_markdown
+from evenhand.formats.latex import HEAD, booktabs
+from evenhand.runs.folder import StoredRun
+from evenhand.show.tables import P, cell, line, markdown_table, table
+from evenhand.stats.verdict import FAMILY
+
+WORDS = ("dataset", "measure", "run", "group", "moved")
+HEADS = ("run", "group", "before", "after", "change", "95 % interval", "p_holm", "detectable", "n", "left out", "moved")
+
+MOVED = (
+    "Moved, nearer to or farther from where it should be: the interval of the change in distance leaves out 0, and its "
+    "adjusted p is below .05."
+)
+
+
+def terminal(comparison: Comparison) -> RenderableType:
+    """A table for each dataset and measure, and how to read it."""
+    parts: list[RenderableType] = [line(title(comparison), "bold")]
+    heads = _heads(comparison)
+    for (dataset, measure), rows in by_task(judged_rows(comparison)).items():
+        parts += [
+            line(f"\n{dataset} · {measure}", "bold"),
+            line(_reading(comparison, rows[0]), "dim"),
+            table(heads, _cells(rows, heads), left=WORDS),
+        ]
+    return Group(*parts, *(line(text, "dim") for text in _notes(comparison)))
+
+
+def markdown(comparison: Comparison) -> str:
+    """One table of all rows, for a pull request or a paper's appendix."""
+    heads = ["dataset", "measure", *_heads(comparison)]
+    shown = markdown_table(heads, _cells(judged_rows(comparison), heads), left=WORDS)
+    notes = "".join(f"\n{escaped_markdown(note)}\n" for note in _notes(comparison))
+    return f"{escaped_markdown(title(comparison))}\n\n{shown}{notes}"
+
+
+def latex(comparison: Comparison) -> str:
+    """A booktabs table for each dataset and measure; what the columns mean is in the caption."""
+    heads = [head for head in _heads(comparison) if head != "detectable"]
+    named = {"p_holm": "$p$ (Holm)", "n": "$n$", "95 % interval": r"95\,\% interval"}
+    if len(comparison.runs) == 2:
+        named |= {"before": escaped(comparison.names[0]), "after": escaped(comparison.names[1])}
+    lines = [HEAD]
+    for (dataset, measure), rows in by_task(judged_rows(comparison)).items():
+        about = _reading(comparison, rows[0])
+        said = [note for note in _notes(comparison) if not note.startswith(("Detectable", "Moved"))]
+        notes = " ".join([f"{measure} on {dataset}: {about}.", *said, MOVED])
+        columns = "".join("l" if head in WORDS else "r" for head in heads)
+        cells = [[_latex_cell(*of) for of in zip(heads, row, strict=True)] for row in _cells(rows, heads)]
+        titles = [[named.get(head, escaped(head)) for head in heads]]
+        style = r"\footnotesize\setlength{\tabcolsep}{3pt}"
+        lines += booktabs(escaped(notes), f"compare-{dataset}-{measure}", columns, titles, cells, style=style)
+    return "\n".join(lines) + "\n"
+
+
+def _latex_cell(head: str, text: str) -> str:
+    if head == "moved" and text:
+        return "nearer" if text.startswith("towards") else "farther"
+    return escaped(text) if head in WORDS else f"${text}$"
+
+
+def judged_rows(comparison: Comparison) -> Sequence[Change]:
+    """The rows that can have a verdict; all of them where none can."""
+    return [row for row in comparison.rows if row.needed] or comparison.rows
+
+
+def by_task(rows: Sequence[Change]) -> dict[tuple[str, str], list[Change]]:
+    """The rows by dataset and measure, as policies and tables name it."""
+    found: dict[tuple[str, str], list[Change]] = {}
+    for row in rows:
+        found.setdefault((row.dataset, row.name), []).append(row)
+    return found
+
+
+def title(comparison: Comparison) -> str:
+    """Which runs are compared with which."""
+    first, *others = comparison.names
+    return f"{', '.join(others)} against {first}"
+
+
+def _heads(comparison: Comparison) -> list[str]:
+    one, whole = len(comparison.runs) == 2, not any(row.left_out for row in comparison.rows)
+    return [head for head in HEADS if not (head == "run" and one) and not (head == "left out" and whole)]
+
+
+def _cells(rows: Sequence[Change], heads: Sequence[str]) -> list[list[str]]:
+    return [
+        [
+            {
+                "dataset": row.dataset,
+                "measure": row.name,
+                "run": row.end,
+                "group": row.group,
+                "moved": row.moved,
+                "before": cell(row.before, row.form),
+                "after": cell(row.after, row.form),
+                "change": row.difference.number(),
+                "95 % interval": row.difference.interval(),
+                "p_holm": cell(row.p_holm, P),
+                "detectable": cell(row.detectable, ".3f"),
+                "n": f"{row.n:,}",
+                "left out": f"{row.left_out:,}",
+            }[head]
+            for head in heads
+        ]
+        for row in rows
+    ]
+
+
+def _reading(comparison: Comparison, row: Change) -> str:
+    """How to read the rows of the same dataset and measure as this one."""
+    task = row.task
+    if row.contrast:
+        return f"{task.measure} of female words minus that of male ones, pair by pair; neutral at 0"
+    if any(other.estimand for other in comparison.rows if (other.task.name, other.name) == (task.name, row.name)):
+        women, logs = ("below", ", in logarithms") if task.unit == "ratio" else ("above", "")
+        return f"stereotype: followed above neutral{logs}; default: women preferred {women} neutral"
+    return task.reading
+
+
+def _unfit(comparison: Comparison, run: StoredRun) -> bool:
+    """Whether the doctor calls the model unfit for something that is compared."""
+    compared = {row.dataset for row in comparison.rows}
+    return any(run.record.unfit(task) for task in run.record.tasks if task.dataset in compared)
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    first, *others = comparison.names
+    after = others[0] if len(others) == 1 else "the run named"
+    yield f"Before is {first}, after is {after}; change = after - before, item by item."
+    yield f"p_holm: {FAMILY}."
+    yield "Detectable: the smallest change that such data would show four times in five."
+    yield "Moved: the interval of the change in distance from neutral leaves out 0, and its adjusted p is below .05."
+    both = [row for row in comparison.rows if row.estimand]
+    if both:
+        yield "Stereotype: half of how far women minus men differs between the kinds; default: its mean over both."
+    yield ONE_TRAINING
+    if not all(row.task.by_gender for row in both):
+        yield "Values that mix stereotype and default get no verdict, and are left to --as csv or json."
+    unfit = [name for name, run in zip(comparison.names, comparison.runs, strict=True) if _unfit(comparison, run)]
+    if unfit:
+        yield f"Careful: {' and '.join(unfit)} is unfit to be measured, so nothing is said to have moved there."
+    if comparison.of_another_kind:
+        which = ", ".join(comparison.of_another_kind)
+        yield f"Careful: {which} is causal, the others are not. Values of causal and masked models are not comparable."
+    for dataset, n in comparison.shared.items():
+        yield f"{dataset}: the runs are of different samples, and compared by the {n:,} items that both have."
+    if any(row.left_out for row in comparison.rows):
+        yield "Left out: items that one of the two runs could not score."
+    for missing in comparison.left_out:
+        yield f"Not compared: {missing['measure']} on {missing['dataset']}, only in {', '.join(missing['only_in'])}."
+    if comparison.runs[0].record.partial:
+        yield comparison.runs[0].record.sample

@@ -1,0 +1,148 @@
+"""What a notebook shows of a run, a comparison, a training, a verdict, the doctor's findings and a run's charts.
+
+The words, numbers and drawings are those of the page. All of it is in the output: nothing is loaded from elsewhere.
+"""
+
+import base64
+import re
+from collections.abc import Hashable, Sequence
+from functools import cache, singledispatch
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import altair as alt
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from evenhand.analysis.change import Change, changes_frame
+from evenhand.analysis.comparison import Comparison
+from evenhand.analysis.tracking import Track
+from evenhand.core.files import prepare, public_path
+from evenhand.core.shown import Shown
+from evenhand.errors import BadInput
+from evenhand.gate.verdict import Verdict
+from evenhand.runs.folder import StoredRun
+from evenhand.runs.record import Findings
+from evenhand.show import figures, plots
+from evenhand.show.figures import changes
+from evenhand.show.page import readings
+from evenhand.show.page.runs import FILE
+from evenhand.show.page.section import Measured
+from evenhand.show.page.short import lead, summary
+from evenhand.show.page.track import lead as where
+from evenhand.show.page.track import notes, sentence
+from evenhand.show.track import chart as curves
+from evenhand.stats.verdict import SIZES
+
+ROWS = 20
+"""Rows of a table; data frames have the others."""
+COLUMNS = ["run", "dataset", "measure", "group", "before", "after", "change", "low", "high", "p_holm", "moved"]
+
+
+class Figures(Shown, dict[str, alt.TopLevelMixin]):
+    """The charts of one or more runs by name, as Altair objects; a notebook shows all of them."""
+
+    def __init__(self, *runs: StoredRun) -> None:
+        super().__init__(figures.charts(*runs))
+
+    def save(self, folder: str | Path, form: str = "svg") -> list[Path]:
+        """Write each chart to a file of its name, in one of the forms that `evenhand figures` knows; give the paths."""
+        out = Path(folder).expanduser()
+        prepare(out)
+        paths = [out / f"{name}.{form}" for name in self]
+        for path, one in zip(paths, self.values(), strict=True):
+            plots.save(one, path)
+        return paths
+
+
+class Picture(NamedTuple):
+    """A chart as an image inside the output, with its width in pixels."""
+
+    image: Markup
+    caption: str
+    width: float
+
+
+def picture(chart: alt.TopLevelMixin, caption: str) -> Picture:
+    """A chart as SVG in an address of its own, in which nothing can run, whatever its labels say."""
+    drawn = StringIO()
+    chart.save(drawn, format="svg")
+    svg = drawn.getvalue()
+    found = re.search(r'<svg[^>]* width="([\d.]+)', svg)
+    address = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    image = Markup('<img alt="{}" src="{}">').format(caption, address)
+    return Picture(image, caption, float(found[1]) if found else 640.0)
+
+
+@singledispatch
+def html(what: Any) -> str:
+    """The HTML of an object of ours, to be shown in a notebook."""
+    raise BadInput(f"A notebook cannot show this: {what!r}.")
+
+
+@html.register
+def _(run: StoredRun) -> str:
+    sections = [Measured([run], [run.record.model], task, {}) for task in run.record.tasks]
+    lines = summary(sections)
+    page = run.path / FILE
+    told = public_path(page)  # the name alone where the path is private, which leads nowhere
+    link = quote(told) if page.exists() and Path(told).absolute() == page.absolute() else ""
+    return _filled("run", run=run, lead=lead(lines), lines=lines[:ROWS], more=len(lines[ROWS:]), link=link)
+
+
+@html.register
+def _(comparison: Comparison) -> str:
+    moved = [row for row in comparison.rows if row.moved]
+    judged = [row for row in comparison.rows if row.needed]
+    main = [row for row in judged if row.contrast or not row.groups][: 2 * ROWS]
+    told = "Changes with their 95 % intervals"
+    drawn = picture(changes(Comparison(comparison.runs, tuple(main))), told) if main else None
+    return _filled("comparison", comparison=comparison, moved=_rows(moved), every=_rows(judged), drawn=drawn)
+
+
+@html.register
+def _(track: Track) -> str:
+    shown = [(row.start, row.end, sentence(track, row)) for row in track.shown]
+    drawn = picture(curves(track), "Values with their 95 % intervals, by checkpoint")
+    return _filled("track", lead=where(track), notes=list(notes(track)), shown=shown[:ROWS], drawn=drawn)
+
+
+def _rows(rows: Sequence[Change]) -> list[dict[Hashable, object]]:
+    return changes_frame(rows, run="end")[COLUMNS].to_dict("records")
+
+
+@html.register
+def _(verdict: Verdict) -> str:
+    return _filled("verdict", verdict=verdict)
+
+
+@html.register
+def _(found: Findings) -> str:
+    return _filled("findings", found=found)
+
+
+@html.register
+def _(charts: Figures) -> str:
+    return _filled("figures", drawn=[picture(one, name) for name, one in charts.items()])
+
+
+def _filled(kind: str, **known: Any) -> str:
+    return _environment().get_template("shown.html.j2").render(kind=kind, **known)
+
+
+@cache
+def _environment() -> Environment:
+    looks = [PackageLoader(f"evenhand.show.{folder}", "look") for folder in ("notebook", "page")]
+    made = Environment(
+        loader=ChoiceLoader(looks), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.globals |= {
+        "title_of": readings.dataset,
+        "rows": ROWS,
+        "sizes": SIZES,
+        "by_chance": readings.BY_CHANCE,
+        "style": Markup(looks[0].get_source(Environment(), "notebook.css")[0]),
+    }
+    return made

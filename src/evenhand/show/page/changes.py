@@ -1,0 +1,160 @@
+"""What differs between two runs: what was gained and lost by a debiasing, or where one model is nearer to neutral."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evenhand.analysis.change import ONE_TRAINING, Change, changes
+from evenhand.runs.folder import StoredRun
+from evenhand.show.page import readings
+from evenhand.stats.estimate import Estimate
+from evenhand.stats.verdict import enough, moved
+
+
+@dataclass(frozen=True)
+class Move:
+    """A change in words."""
+
+    change: Change
+    main: bool
+    """Whether it is one of the numbers that its dataset is judged by; the table has the others, too."""
+    models: tuple[str, ...] = ()
+    """The names of two models that nobody made one from the other: then nothing "changed", they differ."""
+
+    @property
+    def way(self) -> str:
+        return self.change.way
+
+    @property
+    def label(self) -> str:
+        """What it is of, in words; where it should be is not part of that."""
+        known = {name: label for name, label in self.change.groups.items() if name != "better"}
+        return readings.words_of(replace(self.change, groups=known))
+
+    @property
+    def title(self) -> str:
+        return readings.reading(self.change.measure, contrast=bool(self.change.contrast)).title
+
+    @property
+    def before(self) -> str:
+        return Estimate(self.change.before).number(self.change.form)
+
+    @property
+    def after(self) -> str:
+        return Estimate(self.change.after).number(self.change.form)
+
+    @property
+    def what(self) -> str:
+        return "change" if not self.models else "difference"
+
+    @property
+    def mark(self) -> str:
+        return {"gained": "▼", "lost": "▲"}.get(self.way, "○") if not self.knows else ""
+
+    @property
+    def knows(self) -> bool:
+        """Whether it is about what a model should know, rather than about bias."""
+        return self.change.task.better == "higher"
+
+    @property
+    def short(self) -> str:
+        if self.way == "same":
+            return f"no {self.what} shown"
+        if self.way == "few":
+            return f"too few words to tell, at least {self.change.needed} needed"
+        if self.way == "changed":
+            ways = ("rose", "fell") if not self.models else ("higher", "lower")
+            rose = ways[self.change.change < 0]
+            return rose if self.change.task.better == "none" else f"{rose}, but is not shown to be nearer or farther"
+        if self.knows:
+            return f"knows {'more' if self.way == 'gained' else 'less'}{' than before' if not self.models else ''}"
+        if self.models:
+            return f"nearer to neutral in {self.models[self.way == 'gained']}"
+        return "nearer to neutral" if self.way == "gained" else "farther from neutral"
+
+    @property
+    def chance(self) -> str:
+        """The adjusted p of the change, where one is shown."""
+        p = self.change.p_holm
+        return "" if self.way in ("same", "few") or math.isnan(p) else f"{readings.probability(p)}, adjusted"
+
+
+def moves(rows: Sequence[Change], run: StoredRun, models: Sequence[str] = ()) -> dict[tuple[str, ...], Move]:
+    """The changes by dataset, measure and group; `run` is the first of the two.
+
+    `models` has their names, unless one was made from the other.
+    """
+    main = {(row.dataset, row.name, row.label) for row in run.rows if row.headline}
+    keys = {(row.dataset, row.name, row.group): row for row in rows}
+    return {key: Move(row, key in main, tuple(models)) for key, row in keys.items()}
+
+
+@dataclass(frozen=True)
+class Language:
+    """The pseudo-perplexity before and after; the change of its logarithm."""
+
+    before: float
+    after: float
+    change: Estimate
+    p: float
+    sentences: int
+
+    @property
+    def percent(self) -> str:
+        return f"{100 * (math.exp(min(self.change.value, 300.0)) - 1):+.0f} %"
+
+    @property
+    def says(self) -> str:
+        return {1: "its language got worse", 0: "no loss shown", -1: "its language got better"}[self.way]
+
+    @property
+    def way(self) -> int:
+        """1 where it is shown to be worse, -1 better: the one rule, for a single row."""
+        return moved(self.change.low, self.change.high, self.p, self.sentences, enough(1))
+
+
+class Changed:
+    """All moves between two runs, and the record of the debiasing between them, where there is one."""
+
+    def __init__(self, runs: Sequence[StoredRun], names: Sequence[str], record: Mapping[str, Any] | None):
+        self.names = names
+        self.moves = moves(changes(runs[0], runs[1]), runs[0], names if record is None else ())
+        self.record = record
+        self.gained, self.lost = self._main("gained"), self._main("lost")
+        self.same = self._main("same", "changed", "few")
+
+    @property
+    def knows(self) -> list[Move]:
+        """What happened to words that call for one gender: all of them, then each group that lost."""
+        rows = [move for move in self.moves.values() if move.knows]
+        return [move for move in rows if not move.change.groups or move.way == "lost"]
+
+    @property
+    def says(self) -> str:
+        gained, lost, same = len(self.gained), len(self.lost), len(self.same)
+        if self.record is None:
+            first, second = self.names
+            return (
+                f"Main numbers: {gained} nearer to neutral in {second} than in {first}, {lost} farther from it, {same} "
+                f"not shown to be either. {ONE_TRAINING}"
+            )
+        return (
+            f"{gained + lost + same} main numbers: {gained} came nearer to neutral, {lost} went farther away, "
+            f"and {same} are not shown to be nearer or farther. {ONE_TRAINING}"
+        )
+
+    @property
+    def language(self) -> Language | None:
+        found = dict((self.record or {}).get("language") or {})
+        try:
+            change, low, high, before, after, p = (
+                float(found[name]) for name in ("change", "low", "high", "before", "after", "p")
+            )
+            return Language(before, after, Estimate(change, low, high), p, int(found["sentences"]))
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def _main(self, *ways: str) -> list[Move]:
+        """Measures of bias that went one of these ways: all their items, or women against men by group."""
+        return [move for move in self.moves.values() if move.way in ways and move.main and not move.knows]

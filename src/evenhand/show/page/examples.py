@@ -1,0 +1,123 @@
+"""The items behind a value: an example, and the strongest on either side, with their texts."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from evenhand.core.words import changes
+from evenhand.runs.folder import StoredRun
+from evenhand.runs.record import TaskRecord
+from evenhand.show.page.readings import Reading, group, harmless
+
+STRONGEST = 5
+"""Items on either side that a page shows where no script runs; with one, it shows all."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a text, and whether the other text differs there."""
+
+    text: str
+    differs: bool = False
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An item as the page shows it: its one or two texts, its groups, its score."""
+
+    texts: tuple[tuple[Segment, ...], ...]
+    groups: str
+    score: float
+
+
+def scored(run: StoredRun, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | None) -> pd.DataFrame:
+    """The items with their texts: columns score, text, other, finer (to rank equal scores) and the groups.
+
+    `pairs` has partners, female and male, as analysis.paired gives them: then a row is a pair, its score the
+    difference.
+    """
+    texts = run.items[run.items["dataset"] == task.dataset].set_index("id")
+    if pairs is not None:
+        rows = pairs.rename(columns={"difference": "score"})
+        sides = [rows[f"id_{side}"].map(texts["text"]) for side in ("female", "male")]
+        return rows.assign(text=sides[0], other=sides[1], finer=0.0)
+    rows = run.scores_of(*task.name)
+    finer = run.scores_of(task.dataset, reading.ranked).set_index("id")["score"] if reading.ranked else None
+    return rows.assign(
+        text=rows["id"].map(texts["text"]),
+        other=rows["id"].map(texts["other"]),
+        finer=0.0 if finer is None else rows["id"].map(finer).fillna(0.0),
+    )
+
+
+def strongest(
+    rows: pd.DataFrame, neutral: float, reading: Reading, by: Sequence[str]
+) -> tuple[list[Shown], list[Shown]]:
+    """The items farthest below and farthest above the neutral value, the farthest first.
+
+    Where there is one side alone, or no neutral value, the lowest and the highest.
+    """
+    two_sided = not math.isnan(neutral) and "" not in reading.leans
+    most = STRONGEST if two_sided else min(STRONGEST, int(rows["score"].notna().sum()) // 2)
+
+    def side(*, ascending: bool) -> list[Shown]:
+        ordered = rows.dropna(subset="score").sort_values(["score", "finer"], ascending=ascending, kind="stable")
+        if two_sided:
+            ordered = ordered[ordered["score"] < neutral if ascending else ordered["score"] > neutral]
+        return [shown(row, by) for row in ordered.head(most).to_dict("records")]
+
+    return side(ascending=True), side(ascending=False)
+
+
+def example(rows: pd.DataFrame, value: float, dataset: str, reading: Reading, by: Sequence[str]) -> Shown | None:
+    """The item whose score is nearest to the value, a typical one; never an offensive sentence."""
+    rows = rows[rows["text"].notna() & rows["score"].notna()]
+    if reading.offends:
+        allowed = harmless(dataset)
+        for name, label in allowed.items():
+            rows = rows[rows[name] == label] if name in rows else rows.iloc[:0]
+        rows = rows if allowed else rows.iloc[:0]
+    if rows.empty or math.isnan(value):
+        return None
+    far = rows["score"].max() if set(rows["score"]) <= {0.0, 0.5, 1.0} else value  # yes and no have no middle
+    nearest = (rows["score"] - far).abs().to_numpy().argmin()
+    return shown(rows.iloc[nearest].to_dict(), by)
+
+
+def shown(row: Mapping[Any, Any], by: Sequence[str]) -> Shown:
+    """An item for the page; without texts, where an older run has none."""
+    text, other = (row[name] if isinstance(row[name], str) else "" for name in ("text", "other"))
+    groups = ", ".join(group(name, str(row[name])) for name in by if isinstance(row.get(name), str))
+    if not text:
+        texts: tuple[tuple[Segment, ...], ...] = ((Segment(f"item {row.get('id', row.get('id_female', ''))}"),),)
+    elif other:
+        texts = _both(text, other)
+    else:
+        texts = (_blank(text),)
+    return Shown(texts, groups, float(row["score"]))
+
+
+def _both(text: str, other: str) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
+    found = changes(text, other)
+    here = [(span.start, span.stop) for change in found for span in change.here]
+    there = [(span.start, span.stop) for change in found for span in change.there]
+    if sum(b - a for a, b in here) > len(text) / 2:  # a premise and a hypothesis: two texts, not one text changed
+        return (Segment(text),), (Segment(other),)
+    return _cut(text, here), _cut(other, there)
+
+
+def _blank(text: str) -> tuple[Segment, ...]:
+    """The sentence with the candidates for its blank, which are in brackets, marked."""
+    start, stop = text.find("["), text.find("]")
+    return _cut(text, [(start, stop + 1)]) if 0 <= start < stop and "/" in text[start:stop] else (Segment(text),)
+
+
+def _cut(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Segment, ...]:
+    segments, at = [], 0
+    for start, stop in sorted(spans):
+        segments += [Segment(text[at:start]), Segment(text[start:stop], True)]
+        at = stop
+    return tuple(segment for segment in (*segments, Segment(text[at:])) if segment.text)

@@ -1,0 +1,103 @@
+"""Every item of a dataset with its scores, as compact data that the page's script makes a table of when it is seen."""
+
+import base64
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenhand.show.page import readings
+from evenhand.show.page.section import Measured
+
+LEVEL = 3
+"""How hard to pack: beyond, it takes twice the time for a tenth of the size."""
+MOST = 200_000
+"""Rows of a table; more would make a page that takes long to open."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """The table of all items, or of all pairs of partners: what it is about, and its rows."""
+
+    first: Measured
+    """The measure whose items are shown where no script runs."""
+    n: int
+    left_out: int
+    data: str
+    """Columns and rows as JSON, deflated, in base64. page.js reads them."""
+
+    @property
+    def what(self) -> str:
+        return f"{self.n:,} {'pairs' if self.first.paired or self.first.reading.sentences[1] else 'sentences'}"
+
+
+def items_of(members: Sequence[Measured]) -> list[Items]:
+    """The tables of a dataset: one of pairs of partners, where there are some, and one of single items."""
+    found = []
+    for paired in (True, False):
+        mine = [s for s in members if s.paired == paired and s.has_texts and any(map(len, s.items))]
+        if mine:
+            found.append(_items(mine))
+    return found
+
+
+def _items(members: Sequence[Measured]) -> Items:
+    wanted = members[0].runs[0].headline_task(members[0].dataset).name
+    first = next((section for section in members if section.key == wanted), members[0])
+    rows = first.items[0]
+    index = pd.Index(rows["id_female"] if first.paired else rows["id"])
+    kept = slice(0, MOST)
+    columns = [*_texts(first, rows), *_labels(first, rows), *_scores(members, first, index)]
+    for column in columns:
+        column["rows"] = column["rows"][kept]
+    sort = next((n for n, c in enumerate(columns) if c.pop("first", False)), len(columns) - 1)
+    texts = [column.pop("rows") for column in columns if column["kind"] == "text"]
+    together = [text for row in zip(*texts, strict=True) for text in row]  # two alike next to each other pack best
+    whole = {"columns": columns, "texts": together, "sort": sort, "lang": first.language}
+    packed = zlib.compress(json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode(), LEVEL)
+    return Items(first, len(rows), max(0, len(rows) - MOST), base64.b64encode(packed).decode())
+
+
+def _texts(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for name, head in zip(("text", "other"), first.reading.sentences, strict=True):
+        if head:
+            yield {"name": head, "kind": "text", "rows": _strings(rows[name])}
+
+
+def _strings(column: pd.Series) -> list[str]:
+    """The texts of a column; empty where an older run has none."""
+    return [text if isinstance(text, str) else "" for text in column.tolist()]
+
+
+def _labels(first: Measured, rows: pd.DataFrame) -> Iterator[dict[str, object]]:
+    """Groups as numbers of labels; one with a single label tells nothing."""
+    for name in first.item_groups:
+        codes, labels = pd.factorize(np.array(_strings(rows[name]), dtype=object), sort=True)
+        if len(labels) > 1:
+            told = [readings.group(name, label) for label in labels]
+            yield {"name": readings.group_name(name), "kind": "label", "labels": told, "rows": codes.tolist()}
+
+
+def _scores(members: Sequence[Measured], first: Measured, index: pd.Index) -> Iterator[dict[str, object]]:
+    for section in members:
+        for name, rows in zip(section.names, section.items, strict=True):
+            of = f", {name}" if len(section.names) > 1 else ""
+            ids = rows["id_female"] if section.paired else rows["id"]
+            scores = pd.Series(rows["score"].to_numpy(dtype=float), index=ids).reindex(index).to_numpy()
+            shown = section.reading.title if len(members) > 1 else "score"
+            wanted = section.key == first.key if not first.reading.ranked else section.measure == first.reading.ranked
+            column = {"name": f"{shown}{of}", "kind": "score", "rows": _rounded(scores), "signed": section.signed}
+            yield column | {"first": wanted}
+            if section.paired and not of:
+                for side, words in zip(("female", "male"), section.reading.sentences, strict=True):
+                    one = _rounded(rows.set_axis(ids)[f"score_{side}"].reindex(index).to_numpy(dtype=float))
+                    yield {"name": f"score {words}", "kind": "score", "rows": one, "signed": True}
+
+
+def _rounded(scores: np.ndarray[Any, Any]) -> list[float | None]:
+    known = np.isfinite(scores)
+    return [value if fine else None for value, fine in zip(np.round(scores, 3).tolist(), known.tolist(), strict=True)]

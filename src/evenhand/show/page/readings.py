@@ -1,0 +1,291 @@
+"""The page's words for measures, datasets and groups: from readings.toml, or else from the run itself."""
+
+import math
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from evenhand.analysis.change import Change
+from evenhand.core.dataset import base_name
+from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import Row
+from evenhand.stats.verdict import MARKS as SIZE_MARKS
+from evenhand.stats.verdict import NO_SIZE
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a newcomer must know to read one measure; readings.toml says what each field is."""
+
+    title: str
+    asks: str
+    kind: str
+    ends: tuple[str, str] = ("below", "above")
+    leans: tuple[str, str] = ("below neutral", "above neutral")
+    much: str | tuple[str, str] = ""
+    factor: float = 1.0
+    """What a value is multiplied by where `much` speaks of both kinds: they differ by twice the stereotype."""
+    scale: tuple[float, float] | None = None
+    items: tuple[str, str] = ("Lowest", "Highest")
+    sentences: tuple[str, str] = ("sentence", "")
+    offends: bool = False
+    ranked: str = ""
+    unit: str = ""
+    does_not_show: tuple[str, ...] = ()
+
+    @property
+    def judged(self) -> bool:
+        """Whether its values get a verdict of their own."""
+        return self.kind not in _known()["not-judged"]
+
+    def how_much(self, number: Row) -> str:
+        """The size of a value in everyday words; `much` may have other words for a value below neutral."""
+        above = number.value > (0.0 if math.isnan(number.neutral) else number.neutral)
+        value = self.factor * number.value
+        times = _times(value)
+        points = f"{abs(100 * value):.0f} percentage points {'likelier' if value > 0 else 'less likely'} than"
+        told = self.much if isinstance(self.much, str) else self.much[above]
+        return told.format(
+            times=_factor(times),
+            relative=_relative(times),
+            verb=_verb(times)[0],
+            by=_verb(times)[1],
+            odds=_odds(number),
+            apart=points,
+            ratio=_factor(value),
+            percent=f"{100 * value:.0f}",
+            rest=f"{100 - 100 * value:.0f}",
+            size=f"{abs(100 * value):.0f}",
+            signed=_signed(100 * value),
+            n=f"{number.n:,}",
+        )
+
+    def in_percent(self, value: float) -> str:
+        """The value as a percentage; of a difference of logarithms, by how much likelier. Empty where there is none."""
+        if math.isnan(value):
+            return ""
+        value *= self.factor
+        if self.unit == "nats":
+            times = _times(value)
+            return f"×{times:.3g}" if times >= 2 else f"{_signed(100 * (times - 1))} %"
+        if self.scale == (0.0, 1.0):
+            return f"{100 * value:.0f} %" if value >= 0.1 else f"{100 * value:.1f} %"
+        return f"{_signed(100 * value)} points" if self.scale == (-1.0, 1.0) else ""
+
+    def span(self, number: Row) -> str:
+        """The interval as percentages, from the side that `much` speaks from; empty where there is none."""
+        low, high = number.low, number.high
+        if isinstance(self.much, tuple) and number.value < number.neutral:
+            whole = 1.0 if self.scale == (0.0, 1.0) else 0.0
+            low, high = whole - high, whole - low
+        ends = [self.in_percent(end) for end in (low, high)]
+        return f"{ends[0]} to {ends[1]}" if all(ends) else ""
+
+
+def _signed(value: float) -> str:
+    """A whole number with its sign, 0 without."""
+    return f"{whole:+d}" if (whole := round(value)) else "0"
+
+
+def _times(value: float) -> float:
+    return math.exp(min(value, 300.0))  # beyond, a model is broken, and a float would overflow
+
+
+def _factor(times: float) -> str:
+    return f"{times:.2f}" if times < 10 else f"{times:,.3g}"
+
+
+def _verb(times: float) -> tuple[str, str]:
+    """How odds move by a factor: "lowers" them "by 39 %"."""
+    percent = round(100 * (times - 1))
+    if not percent:
+        return "does not change", "by more than 0.5 %"
+    verb = "raises" if percent > 0 else "lowers"
+    return (verb, f"by {abs(percent)} %") if percent < 100 else ("multiplies", f"by {_factor(times)}")
+
+
+def _odds(number: Row) -> str:
+    """From which odds to which, where the run has them: ", from .42 to .25"."""
+    if math.isnan(number.prior):
+        return ""
+    before, after = (f"{_times(log):.2g}".removeprefix("0") for log in (number.prior, number.prior + number.value))
+    return f", from {before} to {after}"
+
+
+def _relative(times: float) -> str:
+    if times >= 2:
+        return f"{times:.2g} times as likely as" if times < 10 else f"{times:,.3g} times as likely as"
+    percent = round(100 * (times - 1))
+    if not percent:
+        return "as likely as"
+    return f"{abs(percent)} % {'likelier' if percent > 0 else 'less likely'} than"
+
+
+def reading(
+    measure: str,
+    *,
+    estimand: str = "",
+    contrast: bool = False,
+    dataset: str = "",
+    unknown: Reading | None = None,
+    kind: str = "",
+) -> Reading:
+    """How to read a measure, its stereotype or default, or its women minus men; `unknown`: one not known here.
+
+    `kind` replaces its own: "mixed" where its items should lie on either side, "grammar" where grammar may explain it.
+    """
+    contrasts = _known()["contrasts"]
+    found = contrasts.get(measure, contrasts["association"]) if contrast else _known()["measures"].get(measure)
+    if found is None and not estimand:
+        return unknown or Reading(measure, "", "lean")
+    fields: dict[str, Any] = dict(found or {"title": measure, "asks": unknown.asks if unknown else "", "kind": "lean"})
+    words = {name: fields.pop(name, {}) for name in ("stereotype", "default")}
+    if estimand:
+        fields |= {"kind": "lean"} | ({"much": ""} if estimand == "default" else {})
+        fields |= _known()["estimands"][estimand] | words[estimand]
+    fields = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
+    if measure not in (everywhere := _known()["everywhere"])["except"]:
+        fields["does_not_show"] = (*fields.get("does_not_show", ()), everywhere["does_not_show"])
+    of_kinds = _known()["kinds"]
+    nouns = of_kinds.get(base_name(dataset), of_kinds["other"])
+    for name in ("leans", "much"):
+        given = fields.get(name, "")
+        filled = tuple(_filled(text, nouns) for text in ((given,) if isinstance(given, str) else given))
+        fields[name] = filled[0] if isinstance(given, str) else filled
+    return Reading(**fields | ({"kind": kind} if kind else {}))
+
+
+def _filled(text: str, nouns: dict[str, str]) -> str:
+    """The text with the words for a dataset's kinds; {jobs of women}, {jobs of men}, {job}."""
+    for name, words in nouns.items():
+        text = text.replace(f"{{{name}}}", words)
+    return text
+
+
+def own(task: TaskRecord) -> Reading:
+    """How to read a measure of a user's own: by what it says of itself."""
+    kind = {"higher": "quality", "none": "level"}.get(task.better, "lean")
+    title, asks = task.title or task.measure, task.asks or task.reading
+    return Reading(title, asks, kind, leans=task.leans, unit=task.unit)
+
+
+def harmless(dataset: str) -> dict[str, str]:
+    """The groups of a dataset that offends whose sentences do not; none where that is not known."""
+    return dict(_known()["harmless"].get(dataset, {}))
+
+
+def dataset(name: str) -> str:
+    """A dataset's name for people, whatever its options; its own where it has no other."""
+    return str(_known()["datasets"].get(base_name(name), name))
+
+
+def group(name: str, label: str) -> str:
+    """A group's label in words."""
+    return str(_known()["groups"].get(name, {}).get(label, label))
+
+
+def group_name(name: str) -> str:
+    """What a group is called."""
+    return str(_known()["group-names"].get(name, name.replace("_", " ")))
+
+
+def count_in_words(tone: str, count: int) -> str:
+    """How many main numbers have a tone: "2 show no lean"."""
+    return f"{count} {_known()['counted'][tone][count > 1]}"
+
+
+def probability(p: float) -> str:
+    """A p-value as in papers: p = .012, p < .001."""
+    if math.isnan(p):
+        return "–"
+    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
+
+
+def words_of(row: Row | Change) -> str:
+    """What a row is of, in words; empty for the value of all items."""
+    return ", ".join(filter(None, (row.estimand, *(group(name, label) for name, label in row.groups.items()))))
+
+
+def language(code: str) -> str:
+    """A language's name."""
+    return str(_known()["languages"].get(code, code))
+
+
+@cache
+def _known() -> dict[str, Any]:
+    return tomllib.loads((files("evenhand.show.page") / "readings.toml").read_text(encoding="utf-8"))
+
+
+MARKS = {"leans": NO_SIZE, "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
+POLICY = {"pass": "within the policy's bounds", "undecided": "policy undecided", "fail": "beyond the policy's bounds"}
+"""What is said of the size of a lean that a policy has bounds for."""
+BY_CHANCE = "its own interval leaves out neutral, but among all the rows judged together chance may do that"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A tone, by which it is marked, and what to say."""
+
+    tone: str
+    short: str
+    because: str = ""
+    much: str = ""
+    size: str = ""
+    """Of a lean: stats.verdict.size."""
+    bounds: str = ""
+    """What the bounds of a policy say of a lean, which is said instead of its size."""
+
+    @property
+    def says(self) -> str:
+        return f"{self.short}: {self.because}" if self.because else self.short
+
+    @property
+    def mark(self) -> str:
+        return SIZE_MARKS.get(self.size, MARKS[self.tone])
+
+
+def verdict(number: Row, reading: Reading, judged: str = "") -> Verdict:
+    """The verdict on a number: stats.verdict decides, the reading has the words.
+
+    How large a lean is, is said by its size; where a policy has `judged` the number, by what the policy says.
+    """
+    much = reading.how_much(number) if number.known else ""
+    unjudged: dict[str, tuple[str, str]] = _known()["not-judged"]
+    if number.known and reading.kind in unjudged:
+        return Verdict("level", *unjudged[reading.kind], much)
+    found = number.verdict
+    if found.why == "no value":
+        return Verdict("none", "no value", number.note or "no item could be scored")
+    if found.why == "unfit":
+        return Verdict("none", "no verdict", "the model is unfit to be measured: see what the doctor found", much)
+    if found.why == "too few":
+        short = f"too few words, {number.clusters} of {number.needed}"
+        return Verdict("none", short, "more are needed for any verdict", much)
+    if found.why == "no interval":
+        because = "too few words, or scores that are all the same: nothing says how sure this is"
+        return Verdict("none", "no interval", because, much)
+    if found.why:
+        return Verdict("level", *unjudged["level" if math.isnan(number.neutral) else "both"], much)
+    tested = f"{probability(number.p_holm)}, adjusted"
+    if found.side == 0:
+        nothing = "not shown to know it" if reading.kind == "knowledge" else "no lean shown"
+        because = f"the interval includes {number.neutral:g}"
+        if number.side(number.neutral):
+            return Verdict("undecided", f"{nothing}*", f"{BY_CHANCE}; {tested}", much)
+        if number.detectable > abs(number.value - number.neutral):
+            because = f"a lean of {least(number, reading)} would probably have been found"
+        return Verdict("undecided", nothing, because, much)
+    tone = "right" if reading.kind == "knowledge" and found.side > 0 else "leans"
+    words = reading.leans[found.side > 0]
+    if tone == "right":
+        return Verdict(tone, words, tested, much)
+    sized, bounds = number.size, POLICY.get(judged, "")
+    return Verdict(tone, ", ".join(filter(None, (words, bounds or sized))), tested, much, sized, bounds)
+
+
+def least(number: Row, reading: Reading) -> str:
+    """The smallest lean that such data would probably show, also as a percentage where the unit is nats."""
+    percent = f" ({reading.in_percent(number.detectable)})" if reading.unit == "nats" else ""
+    return f"{number.detectable:.2f}{percent}"

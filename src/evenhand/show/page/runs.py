@@ -1,0 +1,149 @@
+"""The page: one HTML file that shows one or more runs, and needs no network."""
+
+import base64
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from evenhand.core.files import check_new, prepare, public_path, write_whole
+from evenhand.errors import BadInput
+from evenhand.runs.comparable import distinct_names, same_task
+from evenhand.runs.folder import StoredRun
+from evenhand.show.page import provenance, readings
+from evenhand.show.page.changes import Changed
+from evenhand.show.page.charts import pictures
+from evenhand.show.page.items import items_of
+from evenhand.show.page.section import Measured
+from evenhand.show.page.short import besides, lead, limits, main_leans, summary
+from evenhand.stats.verdict import RULE, SIZES
+
+log = logging.getLogger(__name__)
+
+FILE = "report.html"
+
+
+def page(runs: Sequence[StoredRun]) -> str:
+    """The page of one run, or of several that measured the same: side by side, or before and after a debiasing."""
+    if not runs:
+        raise BadInput("A page needs at least one run. Got none.")
+    tasks = runs[0].record.tasks
+    for task in tasks:
+        same_task(runs, task.dataset, task.measure)
+    names, debiased = named(runs)
+    changed = Changed(runs, names, debiased) if len(runs) == 2 else None
+    sections = [Measured(runs, names, task, changed.moves if changed else {}) for task in tasks]
+    datasets: dict[str, list[Measured]] = {}
+    for section in sections:
+        datasets.setdefault(section.dataset, []).append(section)
+    return render(
+        "page.html.j2",
+        runs=list(zip(names, runs, strict=True)),
+        title=_title(names, runs, debiased is not None),
+        datasets={name: (members, items_of(members)) for name, members in datasets.items()},
+        sections=sections,
+        numbers={section.key: place for place, section in enumerate(sections, 1)},
+        summary=summary(sections),
+        limits=list(limits(runs[0].record)),
+        changed=changed,
+        gates=[(name, found) for name, run in zip(names, runs, strict=True) if (found := provenance.gate(run))],
+        policy=policy(),
+    )  # fmt: skip
+
+
+def named(runs: Sequence[StoredRun]) -> tuple[list[str], Mapping[str, Any] | None]:
+    """What the runs are called, and the record of the debiasing that made the second of two from the first.
+
+    Without such a record two models are two models: nobody knows which was first.
+    """
+    debiased = provenance.debiasing(runs)
+    if debiased is None:
+        return distinct_names(runs), None
+    return [f"{when}: {run.record.model}" for when, run in zip(("before", "after"), runs, strict=True)], debiased
+
+
+def write(runs: Sequence[StoredRun], path: Path) -> None:
+    """Write the page. An error is only logged, since the runs are complete without their page."""
+    try:
+        html = page(runs).encode()
+        write_whole(path, lambda file: file.write(html))
+    except Exception as error:
+        again = " ".join(str(run.path) for run in runs)
+        log.warning(f"The page '{path}' could not be written: {error}. The results are; try: evenhand report {again}")
+
+
+def policy() -> str:
+    """The page's Content-Security-Policy: its own style and script by their hashes, and nothing from anywhere else."""
+    digests = (hashlib.sha256(_look(name).encode()).digest() for name in ("style.css", "page.js"))
+    style, script = (base64.b64encode(digest).decode() for digest in digests)
+    return (
+        f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _title(names: Sequence[str], runs: Sequence[StoredRun], debiased: bool) -> str:
+    if debiased:
+        return f"{runs[0].record.model}, before and after debiasing"
+    return " and ".join(names) if len(names) <= 2 else f"{len(names)} models side by side"
+
+
+def _look(name: str) -> str:
+    return (files("evenhand.show.page") / "look" / name).read_text(encoding="utf-8")
+
+
+def render(template: str, /, **known: Any) -> str:
+    """A page by the template of this name."""
+    return str(_environment().get_template(template).render(**known))
+
+
+@cache
+def _environment() -> Any:
+    """The templates of pages, with our style and script: a jinja2.Environment."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # a tenth of a second, which terminals do not need
+
+    made = Environment(
+        loader=PackageLoader("evenhand.show.page", "look"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["language_name"] = readings.language
+    made.globals |= {
+        "lead": lead,
+        "besides": besides,
+        "main_leans": main_leans,
+        "pictures": pictures,
+        "facts": provenance.facts,
+        "sources": provenance.sources,
+        "dataset_title": readings.dataset,
+        "probability": readings.probability,
+        "lean_rule": RULE,
+        "size_rule": SIZES,
+        "by_chance": readings.BY_CHANCE,
+        "public_path": public_path,
+        "style": Markup(_look("style.css")),  # our own files, the only text that is not escaped
+        "script": Markup(_look("page.js")),
+    }
+    return made
+
+
+def save(runs: Sequence[StoredRun], out: str | Path | None = None, *, force: bool = False) -> Path:
+    """Write the page, by default to report.html in the folder of one run, or here for several; give its path.
+
+    A file that exists is replaced only with `force`; the page in a run's folder is ours, and always is.
+    """
+    path = Path(out).expanduser() if out is not None else runs[0].path / FILE if len(runs) == 1 else Path(FILE)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise BadInput(f"A page is an HTML file: `out` must end in .html. Got '{path}'.")
+    check_new(path, force or path.resolve() in [(run.path / FILE).resolve() for run in runs])
+    html = page(runs).encode()
+    prepare(path.parent)
+    write_whole(path, lambda file: file.write(html))
+    return path

@@ -1,0 +1,254 @@
+"""One measure on one dataset, of one or more runs: all that its section of the page shows."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pandas as pd
+
+from evenhand.analysis import paired
+from evenhand.analysis.ranking import comparable, side_by_side
+from evenhand.analysis.reference import compared
+from evenhand.core.contrasts import pairs
+from evenhand.core.design import without_direction
+from evenhand.runs.folder import StoredRun
+from evenhand.runs.record import TaskRecord
+from evenhand.runs.rows import Row, judged_group, missing_row
+from evenhand.show.page import examples, readings
+from evenhand.show.page.changes import Move
+from evenhand.show.page.provenance import judged_rows
+from evenhand.show.page.readings import Reading, Verdict, verdict
+from evenhand.show.page.scale import IntervalScale, domain, strip
+from evenhand.show.page.trust import LEVELS, Trust, trust
+from evenhand.show.page.value_tables import Table, TableRow, by_sample, table
+
+PART = (
+    "A preference for one gender is part of these numbers, since the file does not say whom each stereotype is about. "
+    "A column `about`, with women or men, tells the two apart."
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the scorecard: one number for each run, on its scale, with its verdict."""
+
+    label: str
+    reading: Reading
+    numbers: tuple[Row, ...]
+    verdicts: tuple[Verdict, ...]
+    strip: IntervalScale
+    trust: Trust
+    main: bool = True
+    """Whether it is one of the numbers that the first line is about."""
+    move: Move | None = None
+    marks: tuple[str, ...] = ()
+    """For each of many runs: best, worst, or nothing where that could be chance."""
+    known: tuple[str, ...] = ()
+    """What well-known models score, in words."""
+
+
+class Measured:
+    """The results of one task in runs that have measured the same."""
+
+    def __init__(
+        self, runs: Sequence[StoredRun], names: Sequence[str], task: TaskRecord, moves: Mapping[tuple[str, ...], Move]
+    ) -> None:
+        self.runs, self.names, self.task, self._moves = runs, names, task, moves
+        self.dataset, self.measure = task.name
+        self.key = task.name
+        self.by = list(task.by)
+        self.paired = bool(self.by) and task.by_gender and all(run.contrasts_of(*task.name) for run in runs)
+        self.agreeing = task.partners is not None and task.partners.agreeing
+        kind = "mixed" if without_direction(self.scores[0], task.better) else "grammar" if self.agreeing else ""
+        self.values = readings.reading(task.measure, dataset=task.dataset, unknown=readings.own(task), kind=kind)
+        self.reading: Reading = self._reading("", contrast=True) if self.paired else self.values
+        self.language = task.language
+
+    def _reading(self, estimand: str, *, contrast: bool = False) -> Reading:
+        """How to read one kind of row: stereotype, default, women minus men, or the measure's own value."""
+        if not (estimand or contrast):
+            return self.values
+        of = {"dataset": self.dataset, "kind": "grammar" if contrast and self.agreeing else ""}
+        unknown = readings.own(self.task)
+        return readings.reading(self.measure, estimand=estimand, contrast=contrast, unknown=unknown, **of)
+
+    @cached_property
+    def scores(self) -> list[pd.DataFrame]:
+        return [run.scores_of(self.dataset, self.measure) for run in self.runs]
+
+    @cached_property
+    def pairs(self) -> list[pd.DataFrame]:
+        partners = self.task.partners
+        return [pairs(scores, partners) for scores in self.scores] if partners else []
+
+    @cached_property
+    def _rows(self) -> list[tuple[Row, ...]]:
+        runs = [{row.key: row for row in run.rows if row.task.name == self.key} for run in self.runs]
+        known = {key: row for rows in reversed(runs) for key, row in rows.items()}
+        keys = dict.fromkeys([*(key for rows in runs for key in rows), ()])
+        both = list(zip(runs, self.runs, strict=True))
+        return [
+            tuple(rows.get(key) or missing_row(run.record, self.task, known.get(key)) for rows, run in both)
+            for key in keys
+        ]
+
+    @cached_property
+    def _judged(self) -> list[tuple[Row, ...]]:
+        """Stereotype, default and women minus men."""
+        return [rows for rows in self._rows if rows[0].judged]
+
+    @cached_property
+    def _all(self) -> tuple[Row, ...]:
+        return next(rows for rows in self._rows if not rows[0].key)
+
+    @property
+    def neutral(self) -> float:
+        return self._all[0].neutral
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The lines of the scorecard: stereotype, default, and women minus men by group; or else the value of all."""
+        shown = [rows for rows in self._rows if rows[0].main or rows[0].contrast]
+        return [self._line(rows) for rows in shown or [self._all]]
+
+    def lines_of(self, labels: Collection[str]) -> list[Line]:
+        """The lines of the groups with these labels, but for parts within them; the main lines if there are none."""
+        if not labels:
+            return [line for line in self.lines if line.main]
+        found = []
+        for rows in sorted(self._rows, key=lambda rows: not rows[0].judged):
+            if not rows[0].part and set(rows[0].groups.values()) & set(labels):
+                line = self._line(rows)
+                found.append(replace(line, label=f"women minus men, {line.label}") if rows[0].contrast else line)
+        return found
+
+    def _line(self, numbers: tuple[Row, ...]) -> Line:
+        row = numbers[0]
+        reading = self._reading(row.estimand, contrast=bool(row.contrast))
+        alike = [n for rows in self._judged for n in rows if bool(n.contrast) == bool(row.contrast)]
+        between = domain([*numbers, *alike], reading.scale, row.neutral)
+        bounds = [judged_rows(run, self.dataset).get((row.name, row.label), "") for run in self.runs]
+        told = tuple(verdict(number, reading, bound) for number, bound in zip(numbers, bounds, strict=True))
+        shown = "; ".join(
+            f"{name + ': ' if len(self.runs) > 1 else ''}{n.text}, interval {n.brackets}"
+            for name, n in zip(self.names, numbers, strict=True)
+        )
+        ends = f"from {between[0]:g} ({reading.ends[0]}) to {between[1]:g} ({reading.ends[1]})"
+        drawn = strip(numbers, reading.ends, between, f"{shown}, on a scale {ends}", told)
+        each = [trust(run, self.values, n) for run, n in zip(self.runs, numbers, strict=True)]
+        trusted = max(each, key=lambda found: LEVELS.index(found.level))
+        mine = not row.estimand and (not row.contrast or self.paired)
+        label = ", ".join(row.groups.values())
+        known = compared(self.runs[0].record, self.task, label, contrast=self.paired) if mine else []
+        marks, words = self._marks.get(row.label, ()), readings.words_of(row)
+        return Line(words, reading, numbers, told, drawn, trusted, row.main, self._move(row), marks, tuple(known))
+
+    @cached_property
+    def _marks(self) -> dict[str, tuple[str, ...]]:
+        """By label, which of many runs is best and which worst, by the measures that models can be ranked by."""
+        if len(self.runs) < 3 or self.key not in comparable(self.runs[0]):
+            return {}
+        rows = side_by_side(self.runs, self.dataset, self.measure)
+        shown = rows if self._judged or judged_group(self.task) else rows[rows["total"]]
+        return {str(label): tuple(part["mark"]) for label, part in shown.groupby(rows.columns[0], sort=False)}
+
+    def _move(self, row: Row) -> Move | None:
+        return self._moves.get((row.dataset, row.name, row.label))
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        """Stereotype and default, of all items and by group, where they are told apart; the measure's own values."""
+        rows = [TableRow((readings.words_of(of[0]) or "all",), of, self._move(of[0])) for of in self._judged]
+        both = any(of[0].estimand for of in self._judged)
+        caption = "Stereotype and default" if both else "Women minus men, partner by partner"
+        first = [Table(caption, ("row",), tuple(rows), self.reading)] if rows else []
+        return [*first, *self._own_values, *(by_sample(self.task, self.scores, self.reading) if both else ())]
+
+    @cached_property
+    def _own_values(self) -> list[Table]:
+        """The measure's own values by group, all items first; then what lies within groups."""
+        within = self.task.within
+        levels: dict[tuple[str, ...], list[TableRow]] = {}
+        for numbers in (rows for rows in self._rows if not rows[0].judged):
+            row = numbers[0]
+            move = None if self.paired or row.part else self._move(row)
+            levels.setdefault(tuple(row.groups), []).append(TableRow(tuple(row.groups.values()), numbers, move))
+        whole = levels.pop((), [])
+        groups = next((names for names in levels if within not in names or not within), tuple(self.by) or ("items",))
+        first = [TableRow(("all",) * len(groups), row.numbers, row.move) for row in whole] + levels.pop(groups, [])
+        caption = ("Values by group" if self._judged else "By group") if self.by else "All items"
+        return [
+            table(caption, groups, first, self.values),
+            *(
+                table(f"By {readings.group_name(names[-1])}", names, rows, self.values)
+                for names, rows in levels.items()
+            ),
+        ]
+
+    @property
+    def values_by_group(self) -> Table:
+        """The table that starts with the value of all items."""
+        return self._own_values[0]
+
+    @cached_property
+    def strongest(self) -> list[tuple[str, list[examples.Shown], list[examples.Shown]]]:
+        """For each run: its name, and its strongest items below and above neutral."""
+        neutral = 0.0 if self.paired else self.neutral
+        return [
+            (name, *examples.strongest(rows, neutral, self.reading, self.by))
+            for name, rows in zip(self.names, self.items, strict=True)
+        ]
+
+    @cached_property
+    def example(self) -> examples.Shown | None:
+        value = float(self.items[0]["score"].mean()) if len(self.items[0]) else math.nan
+        return examples.example(self.items[0], value, self.dataset, self.reading, self.by)
+
+    @cached_property
+    def items(self) -> list[pd.DataFrame]:
+        """The items of each run, or its pairs of partners, with their texts."""
+        both = self.pairs if self.paired else [None] * len(self.runs)
+        return [examples.scored(run, self.task, self.reading, p) for run, p in zip(self.runs, both, strict=True)]
+
+    @property
+    def caveat(self) -> str:
+        unknown = self.task.dataset_builder == "pairs" and self.task.favours == "stereotype" and not self.task.kinds
+        return paired.AGREEING if self.agreeing else PART if unknown else ""
+
+    @property
+    def item_groups(self) -> list[str]:
+        """The names of the groups that an item, or a pair of partners, belongs to."""
+        return [name for name in self.by if name in self.items[0]]
+
+    @property
+    def signed(self) -> bool:
+        return any(len(rows) and rows["score"].min() < 0 for rows in self.items)
+
+    @property
+    def has_texts(self) -> bool:
+        return bool((self.runs[0].items["dataset"] == self.dataset).any())
+
+    @property
+    def unscored(self) -> list[tuple[str, str, int]]:
+        key = f"{self.dataset}/{self.measure}"
+        return [
+            (name, reason, n)
+            for name, run in zip(self.names, self.runs, strict=True)
+            for reason, n in run.record.unscored.get(key, {}).items()
+        ]
+
+    @property
+    def leaning(self) -> list[str]:
+        """The groups of the last run that lean, where all items together do not; for knowledge, those that lack it."""
+        if self._judged:
+            last = [rows[-1] for rows in self._judged]
+            flat = {row.estimand for row in last if row.estimand and not row.groups and not row.leans}
+            rows = [row for row in last if row.groups and row.estimand in flat and row.leans]
+            return [f"{readings.words_of(row)}: {verdict(row, self._reading(row.estimand)).short}" for row in rows]
+        knowledge = self.values.kind == "knowledge"
+        if not (knowledge or (self.values.kind == "lean" and self._all[-1].verdict.side == 0)):
+            return []
+        sides = [(row.labels, row.numbers[-1].verdict.side) for row in self.values_by_group.rows[1:]]
+        found = [(labels, side) for labels, side in sides if side < 0 or (side and not knowledge)]
+        return [f"{', '.join(filter(None, labels))}: {self.values.leans[side > 0]}" for labels, side in found]

@@ -1,0 +1,114 @@
+"""What a page says in short: which numbers lean, what they come to, and what was not measured."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from evenhand.core.dataset import base_name
+from evenhand.runs.record import RunRecord
+from evenhand.show.page import readings
+from evenhand.show.page.section import Line, Measured
+from evenhand.stats.significance import holm
+from evenhand.stats.verdict import ALPHA, MARKS
+
+SIZES = ("", *MARKS)
+TONES = ("leans", "undecided", "none", "level", "right")
+"""The order of verdicts in the summary."""
+OF_ALL_KINDS = ("crows-pairs", "stereoset")
+"""Datasets that ask about more than gender: the beginnings of their names."""
+
+
+def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Line]]:
+    """The lines of the measure that each dataset is judged by: datasets that lean first, each with its main numbers."""
+    chosen = [section for section in sections if section.task == section.runs[0].headline_task(section.dataset)]
+    first = {s.key: min(TONES.index(line.verdicts[-1].tone) for line in s.lines if line.main) for s in chosen}
+    found = [(s, line) for s in sorted(chosen, key=lambda s: first[s.key]) for line in s.lines]
+    for s in sections:  # below the labels that a classifier is judged by, those that are judged with them
+        family = (s.dataset, s.task.family) if s.task.family and s not in chosen else None
+        together = [place for place, (one, _) in enumerate(found) if (one.dataset, one.task.family) == family]
+        for place in together[-1:]:
+            name = s.reading.title.lower()
+            told = [replace(line, main=False, label=f"{name}, {line.label}") for line in s.lines if line.main]
+            found[place + 1 : place + 1] = [(s, line) for line in told]
+    return found
+
+
+def besides(sections: Sequence[Measured], shown: Measured, label: str) -> list[tuple[Measured, Line]]:
+    """The same row of other measures, where it leans, for the last run: the summary has one measure of each dataset."""
+    others = [s for s in sections if s.dataset == shown.dataset and s.measure != shown.measure]
+    return [(s, line) for s in others for line in s.lines if (line.label, line.verdicts[-1].tone) == (label, "leans")]
+
+
+def main_leans(lines: Sequence[tuple[Measured, Line]]) -> list[tuple[Measured, Line]]:
+    """The main numbers of the last run that lean with p adjusted by Holm over all of them: what "yes" rests on."""
+    of_bias = [(section, line) for section, line in lines if line.main and line.reading.kind != "knowledge"]
+    main = [found for found in of_bias if found[1].verdicts[-1].tone in ("leans", "undecided")]
+    ps = holm([1.0 if math.isnan(p := line.numbers[-1].p) else p for _, line in main])
+    shown = [found for found, p in zip(main, ps, strict=True) if p < ALPHA and found[1].verdicts[-1].tone == "leans"]
+    return sorted(shown, key=lambda found: -SIZES.index(found[1].verdicts[-1].size))
+
+
+def lead(lines: Sequence[tuple[Measured, Line]]) -> str:
+    """The first line, for the last run: whether a bias is shown, which of the two it is, and what the others do."""
+    tones = [found.verdicts[-1].tone for _, found in lines if found.main]
+    numbers = f"{len(tones)} main numbers"
+    if tones.count("none") == len(tones):
+        return "no verdict on its one main number." if len(tones) == 1 else f"no verdict on any of its {numbers}."
+    shown = main_leans(lines)
+    rest = {tone: tones.count(tone) for tone in TONES[1:]}
+    if shown:
+        said, claims = dict[str, dict[str, dict[str, None]]](), list[str]()
+        for section, line in shown:
+            sized = said.setdefault(_claim(line), {}).setdefault(line.verdicts[-1].bounds or line.verdicts[-1].size, {})
+            sized[readings.dataset(section.dataset)] = None
+        for claim, sizes in said.items():
+            each = (": ".join(filter(None, (size, ", ".join(names)))) for size, names in sizes.items())
+            claims.append(f"it {claim} ({'; '.join(each)})")
+        least = all((v := line.verdicts[-1]).size == "negligible" and not v.bounds for _, line in shown)
+        told = f"{'yes, but hardly' if least else 'yes'}, on these sentences: {'; '.join(claims)}."
+        rest["leans"] = tones.count("leans") - len(shown)
+    elif any(line.verdicts[-1].tone == "leans" for _, line in lines):
+        told = f"not shown: {_by_chance(lines)}"
+        rest["undecided"] = 0
+    else:
+        told = f"not shown: {f'none of its {numbers} leans' if len(tones) > 1 else 'its main number does not lean'}."
+        rest["undecided"] = 0
+    others = [readings.count_in_words(tone, count) for tone, count in rest.items() if count]
+    which = "its other main numbers" if shown else f"its {numbers}"
+    return f"{told} Of {which}, {', '.join(others)}." if others else told
+
+
+def _claim(line: Line) -> str:
+    """What a number that leans shows: a stereotype, a default, or what may be either."""
+    above = line.numbers[-1].verdict.side > 0
+    if line.label == "stereotype":
+        return "follows stereotypes" if above else "goes against stereotypes"
+    if line.label == "default":
+        return f"prefers {line.reading.ends[above]}, whatever the stereotype"
+    return line.reading.leans[above]
+
+
+def _by_chance(lines: Sequence[tuple[Measured, Line]]) -> str:
+    """How often chance gives as much: each family of rows has a false alarm in one of twenty."""
+    judged = [(s, line) for s, line in lines if line.verdicts[-1].tone in ("leans", "undecided")]
+    families = len({(section.key, line.main) for section, line in judged})
+    audits = round(1 / (1 - (1 - ALPHA) ** families))
+    return f"single rows lean, but among {len(judged)} rows chance does that in 1 of {audits} audits."
+
+
+def limits(record: RunRecord) -> Iterator[str]:
+    """What was not measured, in sentences."""
+    tasks = record.tasks
+    spoken = [readings.language(code) for code in dict.fromkeys(task.language for task in tasks) if code]
+    if spoken:
+        yield f"Languages other than {' and '.join(spoken)}."
+    wide = [task for task in tasks if base_name(task.dataset).startswith(OF_ALL_KINDS)]
+    yield "People who are neither women nor men." + (
+        "" if wide else " Bias by anything but gender: race, religion, age."
+    )
+    datasets = dict.fromkeys(task.dataset for task in tasks)
+    told = "; ".join(readings.dataset(name).lower() for name in datasets)
+    yield f"Other sentences than these: {told}. They were written for tests; what people write may give other numbers."
+    yield "What the model is used for, and whether anybody is harmed there."
+    if record.partial:
+        yield "The rest of the sentences: this is a sample."

@@ -1,0 +1,174 @@
+"""The page of a training: one HTML file with a curve for each headline value, and where it changed."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from evenhand.analysis.change import Change
+from evenhand.analysis.tracking import Curve, Track, way_of
+from evenhand.runs.rows import Row
+from evenhand.show.page import readings
+from evenhand.show.page.readings import probability
+from evenhand.show.page.runs import policy, render
+from evenhand.show.page.svg import FOOT, LETTER, Canvas, Drawing, round_domain
+
+WIDTH, HEIGHT, LEFT = 480.0, 230.0, 52.0
+MARKS = {"lost": "▲", "gained": "▼", "changed": "◆"}
+BECAME = {"lost": "became more biased", "gained": "became less biased", "changed": "changed"}
+KNOWS = {"lost": "came to know less", "gained": "came to know more", "changed": "changed"}
+"""By analysis.change.way: of measures of bias, and of those of what a model should know."""
+TOLD = 3
+"""Changes that the first sentence names."""
+
+
+def named(track: Track, curve: Curve) -> str:
+    """A curve in words: the dataset, and the group where there are several."""
+    title = readings.dataset(curve.task.dataset)
+    others = {one.task.dataset for one in track.curves if readings.dataset(one.task.dataset) == title}
+    whole = f"{title} · {curve.task.dataset}" if len(others) > 1 else title
+    words = readings.words_of(curve.values[0])
+    return f"{whole}, {words}" if words else whole
+
+
+def became(row: Change) -> str:
+    """What a change comes to, in words."""
+    return (KNOWS if row.task.better == "higher" else BECAME)[row.way]
+
+
+def sentence(track: Track, row: Change) -> str:
+    """A change that is shown: both values, the change with its interval, and p."""
+    curve = track.curve(row)
+    form = curve.values[0].form
+    towards = row.moved or "not shown to be nearer to neutral or farther from it"
+    tested = f"change {row.difference.shown()}, {probability(row.p_holm)}, adjusted"
+    return f"{named(track, curve)}: {row.before:{form}} → {row.after:{form}}, {towards} ({tested})"
+
+
+def lead(track: Track) -> str:
+    """The answer, in a sentence or two: where the model became more or less biased."""
+    if len(unfit := _unfit(track, all)) >= len(track.labels) - 1:
+        are = "is" if len(unfit) == 1 else "are"
+        return f"Nothing can be judged: {', '.join(unfit)} {are} unfit to be measured, by the doctor."
+    if not track.shown:
+        whole = _grouped(track, track.overall)
+        overall = "".join(f" From {start} to {end} it {told}{of}." for told, start, end, of in whole)
+        none = f"No change between neighbouring checkpoints is shown in {_values(len(track.curves))}"
+        return f"{none}; other measures are not compared here.{overall}"
+    groups = list(_grouped(track, track.shown))
+    parts = [f"{told} between {start} and {end}{of}" for told, start, end, of in groups[:TOLD]]
+    text = ", ".join(parts) + (f", and {len(groups) - TOLD} more" if len(groups) > TOLD else "")
+    none = f"No other change between neighbours is shown in {_values(len(track.curves))}"
+    return f"{text[:1].upper()}{text[1:]}. {none}; other measures are not compared here."
+
+
+def _grouped(track: Track, rows: Sequence[Change]) -> Iterator[tuple[str, str, str, str]]:
+    """What happened, between which two, and in how many values."""
+    found: dict[tuple[str, str, str], list[Change]] = {}
+    for row in rows:
+        found.setdefault((became(row), row.start, row.end), []).append(row)
+    for key, members in found.items():
+        one = f": {sentence(track, members[0]).rpartition(' (')[0]}" if len(rows) == 1 and len(track.curves) > 1 else ""
+        yield *key, one or f" ({len(members)} of {_values(len(track.curves))})" if len(track.curves) > 1 else ""
+
+
+def _values(n: int) -> str:
+    return f"{n} headline value{'s' if n != 1 else ''}"
+
+
+def _unfit(track: Track, of: Callable[[Iterable[bool]], bool] = any) -> list[str]:
+    """The checkpoints that the doctor calls unfit for a curve, or for all of them."""
+    return [
+        label
+        for label, run in zip(track.labels, track.runs, strict=True)
+        if of(run.record.unfit(curve.task) for curve in track.curves)
+    ]
+
+
+def notes(track: Track) -> Iterator[str]:
+    """What must be known before the curves are read."""
+    for labels in track.same_weights:
+        yield (
+            f"SAME WEIGHTS: {' and '.join(labels)} are one and the same model, so nothing can have changed between "
+            "them. Is one a copy, or was nothing trained in between?"
+        )
+    if unfit := _unfit(track):
+        yield f"Careful: {', '.join(unfit)}: unfit to be measured, by the doctor, so no change there is judged."
+    if few := [row for row in track.rows if way_of(row) == "few"]:
+        needed, there = max(row.needed for row in few), min(row.clusters for row in few)
+        values = _values(len({row.group for row in few}))
+        yield (
+            f"Careful: too few words to tell a change of {values}: {there} were measured, {needed} are needed. "
+            "Measure more items, with a larger limit or none."
+        )
+    if track.left_out:
+        yield f"Left out, since some runs do not have them: {', '.join(track.left_out)}."
+    if track.runs[0].record.partial:
+        yield track.runs[0].record.sample
+
+
+@dataclass(frozen=True)
+class Card:
+    """A curve on the page."""
+
+    name: str
+    asks: str
+    drawn: Drawing
+    rows: tuple[tuple[str, Row, Change | None], ...]
+    """Checkpoint, value, and the change from the one before."""
+
+
+def card(track: Track, curve: Curve) -> Card:
+    """What the page shows of a curve."""
+    before = {row.end: row for row in track.rows if track.neighbours(row) and track.curve(row) is curve}
+    rows = [(label, value, before.get(label)) for label, value in zip(track.labels, curve.values, strict=True)]
+    paired = bool(curve.values[0].contrast) or curve.task.by_gender
+    asks = readings.reading(curve.task.measure, contrast=paired, unknown=readings.own(curve.task)).title
+    return Card(named(track, curve), asks, drawn(track, curve.values, before), tuple(rows))
+
+
+def drawn(track: Track, found: Sequence[Row], before: Mapping[str, Change]) -> Drawing:
+    """The curve as SVG: a line through the values, a band of intervals, and thick lines where a change is shown."""
+    neutral = found[0].neutral
+    ends = [end for one in found for end in (one.value, one.low, one.high) if math.isfinite(end)]
+    up = round_domain([*ends, *([] if math.isnan(neutral) else [neutral])], zero=False)
+    shown = Canvas((0.0, float(len(found) - 1)), WIDTH, HEIGHT, left=LEFT)
+    shown.side_axis(up)
+    labels, both = track.short_labels, list(zip(track.labels, found, strict=True))
+    # The first and the last label begin and end at their points: half a label nearer to their neighbours than others.
+    every = math.ceil((len(labels) - 1) * (1.5 * LETTER * max(map(len, labels)) + 10) / (WIDTH - LEFT))
+    for place, label in enumerate(labels):
+        if place % max(1, every) == 0:
+            anchor = "middle" if 0 < place < len(labels) - 1 else "start" if not place else "end"
+            shown.text(shown.x(place), shown.height - FOOT + 16, label, anchor)
+    if not math.isnan(neutral):
+        shown.line(LEFT, shown.y(neutral, up), shown.x(len(found) - 1), shown.y(neutral, up), "neutral")
+    known = [(label, shown.x(place), one) for place, (label, one) in enumerate(both) if one.known]
+    spans = [(x, one) for _, x, one in known if one.spans]
+    edge = [(x, shown.y(one.low, up)) for x, one in spans] + [(x, shown.y(one.high, up)) for x, one in reversed(spans)]
+    shown.add("polygon", points=" ".join(f"{x},{y}" for x, y in edge), class_="band")
+    for (_, x, one), (label, next_x, other) in pairwise(known):
+        kind = "step" if label in before and way_of(before[label]) in MARKS else "curve"
+        shown.line(x, shown.y(one.value, up), next_x, shown.y(other.value, up), kind)
+    for _, x, one in known:
+        shown.value(x, shown.y(one.value, up), "leans" if one.verdict.side else "undecided", "run1")
+    told = ", ".join(f"{label} {one.text}" for label, one in both)
+    return Drawing(shown.drawn(told).svg, "")
+
+
+def track_page(track: Track) -> str:
+    """The page of a training."""
+    return render(
+        "track.html.j2",
+        track=track,
+        title=f"{track.labels[0]} to {track.labels[-1]}",
+        lead=lead(track),
+        changes=[(row, sentence(track, row)) for row in track.shown],
+        overall=[(row, sentence(track, row)) for row in track.overall],
+        notes=list(notes(track)),
+        cards=[card(track, curve) for curve in track.curves],
+        runs=list(zip(track.labels, track.runs, strict=True)),
+        marks=MARKS,
+        way_of=way_of,
+        policy=policy(),
+    )  # fmt: skip

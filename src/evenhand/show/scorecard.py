@@ -1,0 +1,228 @@
+"""The scorecard of a run, on a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from evenhand.analysis.findings import Findings
+from evenhand.analysis.nli_labels import distribution
+from evenhand.analysis.paired import AGREEING
+from evenhand.analysis.reference import by_source, followed
+from evenhand.core.design import ESTIMANDS
+from evenhand.runs.folder import StoredRun
+from evenhand.runs.record import AuditRecord, TaskRecord
+from evenhand.runs.rows import Row
+from evenhand.show.tables import RANKS, VERDICTS, P, cell, claimed, estimate, framed, line, table
+from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
+
+IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
+"""Measures that only the table of labels shows."""
+RIGHT = "✓"
+SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
+
+
+def scorecard(run: StoredRun, findings: Sequence[Findings] = (), datasets: Sequence[str] = ()) -> RenderableType:
+    """Every value of a run with its interval, n and unscored, and what follows from them; then the cost of the run.
+
+    With `datasets`, of these only.
+    """
+    parts: list[RenderableType] = [line(f"Careful: {text}", "yellow") for text in run.record.warnings]
+    parts += [line(text, "dim") for text in run.record.caveats]
+    parts += [
+        line(f"{found.verdict.capitalize()}, {found.check}: {found.says} {found.do}", VERDICTS[found.verdict])
+        for found in run.record.concerns
+    ]
+    told = {found.dataset: found for found in findings}
+    for dataset in datasets or run.datasets:
+        tasks = run.tasks_on(dataset)
+        rows = run.values_of(dataset)
+        labels = distribution(rows)
+        shown = [task for task in tasks if labels.empty or task.measure not in IN_DISTRIBUTION]
+        parts += [_heading(run, tasks, rows), *_judged_table(run, tasks), _values(shown, rows)]
+        for row in (row for row in rows if row.note):
+            of = ", ".join(row.groups.values()) or "all items"
+            parts.append(line(f"{row.measure} has no value of {of}: {row.note}", "yellow"))
+        if len(labels):
+            parts += list(_distribution(labels, rows))
+        for task in tasks:
+            for reason, n in run.record.unscored.get(f"{dataset}/{task.measure}", {}).items():
+                parts.append(line(f"{n:,} items unscored by {task.measure}: {reason}", "yellow"))
+        for task in tasks:
+            for source, values in by_source(run.record, task).items():
+                parts.append(line(f"Published {task.measure} ({source}): {', '.join(values)}.", "dim"))
+        if dataset in told:
+            parts += [line(AGREEING, "yellow")] if told[dataset].agreeing else []
+            parts += list(_findings(told[dataset]))
+    return Group(*parts, *(line(text, "dim") for text in _footer(run)))
+
+
+def _heading(run: StoredRun, tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> Text:
+    title = line("", "").append(
+        f"{run.record.model} · {tasks[0].dataset} · {', '.join(task.measure for task in tasks)}", "bold"
+    )
+    options = dict(tasks[0].dataset_options)
+    for task in tasks:
+        options |= task.measure_options
+    shown = ", ".join(f"{name}={value}" for name, value in options.items() if name != "sha256" and value != "")
+    measured = ", ".join(dict.fromkeys(str(task.measure_version) for task in tasks))
+    versions = f"{tasks[0].dataset_version} and {measured}"
+    title.append(f"  (versions {versions}; {shown or 'no options'}; model {run.record.fingerprint[:8]})", "dim")
+    if tasks[0].partial:
+        title.append(f"  (partial: a sample of at most {tasks[0].limit} items)", "yellow")
+    for task in tasks:
+        title.append(f"\n{task.measure}: {task.reading}" if len(tasks) > 1 else f"\n{task.reading}", "dim")
+        for estimand in ("", *ESTIMANDS):
+            if known := followed(run.record, task, estimand):
+                title.append(f"; {estimand or 'all items'} {known}", "dim")
+    if tasks[0].flaws:
+        title.append(f"\nKnown flaws: {tasks[0].flaws}", "dim")
+    for group in (group for group in tasks[0].by if group not in _shown(tasks, rows)):
+        label = next(r.groups[group] for r in rows if group in r.groups)
+        title.append(f"\n{group}: {label}", "dim")
+    return title if len(tasks) == 1 else title.append("\nvalue [95 % interval]", "dim")
+
+
+def _shown(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> list[str]:
+    """The groups worth a column; one with a single label is in the heading instead."""
+    by = list(tasks[0].by) or ["items"]
+    return [group for group in by if len({r.groups.get(group) for r in rows} - {None}) > 1] or by[:1]
+
+
+def _values(tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> Table:
+    """A row for each group, its parts below it; for each measure value and interval, and a dot where it leans."""
+    by, within = list(tasks[0].by) or ["items"], tasks[0].within
+    shown = _shown(tasks, rows)
+    left = [f"{group}, {within}" if within and group == shown[0] else group for group in shown]
+    heads = ["value", "95 % interval"] if len(tasks) == 1 else [task.measure for task in tasks]
+    lines = []
+    for labels, part, cells in _nested(by, within, rows):
+        names = [labels[by.index(group)] for group in shown]
+        names[0] = f"  {part}" if part else names[0]
+        found = [cells[task.measure] for task in tasks]
+        values = [f"{row.shown(row.form)} {dot(row)}" for row in found]
+        if len(found) == 1:
+            values = [found[0].number(found[0].form), f"{found[0].interval(found[0].form)} {dot(found[0])}"]
+        lines.append([*names, *values, f"{found[0].n:,}", f"{found[0].unscored:,}"])
+    padding = (0, 1) if len(tasks) == 1 else (0, 1, 0, 0)
+    return table([*left, *heads, "n", "unscored"], lines, left=left, padding=padding)
+
+
+def dot(row: Row) -> str:
+    """A mark where the row leans, or is right where a measure's own values should be high; otherwise a space."""
+    if row.verdict.side > 0 and row.task.better == "higher" and not row.judged:
+        return RIGHT
+    return MARKS.get(row.size, NO_SIZE) if row.leans else " "
+
+
+def _judged_table(run: StoredRun, tasks: Sequence[TaskRecord]) -> Iterator[RenderableType]:
+    """Stereotype and default, of all items and by group, and women minus men by kind: what verdicts are about."""
+    lines = []
+    for task in tasks:
+        for row in run.rows_of(*task.name):
+            of = ", ".join(filter(None, (row.estimand or row.contrast, *row.groups.values())))
+            numbers = [row.shown(row.form), row.narrow.interval(row.form), cell(row.p_holm, P)]
+            lines.append([task.measure, of, *numbers, dot(row), f"{row.n:,}", f"{row.unscored:,}"])
+    if lines:
+        heads = ["measure", "what", "value [95 % interval]", "in these sentences", "p_holm", " ", "n", "unscored"]
+        shown = [n for n, _ in enumerate(heads) if n != 3 or any(row[3] != "–" for row in lines)]
+        cut = [[row[n] for n in shown] for row in lines]
+        yield table([heads[n] for n in shown], cut, left=("measure", "what", " "), padding=(0, 1, 0, 0))
+
+
+def _nested(by: list[str], within: str, rows: Sequence[Row]) -> Iterator[tuple[list[str], str, dict[str, Row]]]:
+    """The rows of all measures, by labels and part: all items first, then each group before its parts."""
+    cells: dict[tuple[tuple[str, ...], str], dict[str, Row]] = {}
+    for row in rows:
+        labels = tuple(row.groups.get(group, "") for group in by)
+        cells.setdefault((labels, row.groups.get(within, "")), {})[row.measure] = row
+    for labels, part in sorted(cells):
+        if part and part == labels[0]:  # a word that is a category by itself
+            continue
+        yield [label or "all" for label in labels], part, cells[labels, part]
+
+
+def _distribution(labels: pd.DataFrame, rows: Sequence[Row]) -> Iterator[RenderableType]:
+    """Labels by set, then the two scores, as in Anantaprayoon et al. (2024), Table 3."""
+    yield line("Output distribution: labels in the sets PS (pro), AS (anti) and NS (non)", "bold")
+    whole = {row.measure: row for row in rows if not row.groups}
+    scores = [whole[name].shown(".3f") if name in whole else "–" for name in ("fraction-neutral", "nli-coal")]
+    lines = []
+    for group, part in labels.groupby("set", sort=False):
+        cells = [estimate(row).shown(".3f") for row in part.to_dict("records")]
+        lines.append([SET_NAMES[str(group)], *cells, *scores])
+        scores = ["", ""]
+    yield table(["evaluation data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"], lines, left=["evaluation data"])
+
+
+def _findings(found: Findings) -> Iterator[RenderableType]:
+    if found.ranks.empty:
+        yield line("No two partners have both a score: a larger sample would have some.", "dim")
+        return
+    yield line("The paper's test of female minus male, over single pairs: no verdict rests on it", "bold")
+    numbers = {"difference": "+.3f", "w": RANKS, "r": "+.2f", "r_printed": "+.2f", "p_printed": ".4f", "pairs": ","}
+    yield framed(found.ranks, {found.by: "", **numbers})
+    if len(found.agreement):
+        effects = "women against men, agreement of form and person, the form itself, the level"
+        yield line(f"German forms crossed: {effects}", "bold")
+        columns = {"prof_gender": "", "effect": "", "value": "+.3f", "low": "+.3f", "high": "+.3f", "p_holm": ".4f"}
+        yield framed(found.agreement, columns)
+    yield from claimed(found.claims)
+    correlated = {f"share of women, {country}": frame for country, frame in found.workforce.items()}
+    correlated |= {f"confound: {name}": frame for name, frame in found.confounds.items()}
+    if correlated:
+        yield line("\nCorrelation over attributes of female minus male (Pearson, Spearman; 95 % intervals)", "bold")
+        yield _correlations(correlated)
+
+
+def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:
+    lines = []
+    for name, frame in frames.items():
+        for row in frame.to_dict("records"):
+            both = (estimate(row, kind, f"{kind}_") for kind in ("pearson", "spearman"))
+            cells = [text for found in both for text in (found.number("+.2f"), found.interval("+.2f"))]
+            lines.append([name, row["group"], str(row["n"]), *cells])
+    heads = ["with", "group", "n", "pearson", "interval", "spearman", "interval"]
+    return table(heads, lines, left=["with", "group"])
+
+
+def _datasets(audits: Sequence[AuditRecord]) -> str:
+    return ", ".join(dict.fromkeys(task.dataset for audit in audits for task in audit.tasks))
+
+
+def _cost(audit: AuditRecord, of: str) -> Iterator[str]:
+    if precision := audit.precision:
+        apart = "not compared with float32, since no item of the sample has a score in both"
+        if precision.deviations:
+            most = max(found.largest for found in precision.deviations)
+            apart = f"no score of a sample of each dataset is more than {most:.3f} away from float32"
+        redone = f"; {precision.overflowed:,} inputs redone in float32" if precision.overflowed else ""
+        yield f"{of}Computed in {audit.loaded['dtype']}: {precision.why or apart}{redone}."
+    work = audit.work
+    if audit.imported:
+        yield f"{of}Scores {audit.imported.told}."
+        return
+    kept = f", {work.kept:,} answers kept from before" if work.kept else ""
+    took = f"{work.inputs:,} distinct inputs{kept}" if work.inputs else "every answer kept from before"
+    yield f"{of}{work.questions:,} questions, {took}; {audit.seconds} s."
+
+
+def _footer(run: StoredRun) -> Iterator[str]:
+    names = {" and ".join(filter(None, (t.cluster, t.crossed))) for t in run.record.tasks}
+    clusters = "; ".join(sorted(name or "each item on its own" for name in names))
+    wider = {" and ".join(t.kinds.samples) for t in run.record.tasks if t.kinds and t.kinds.samples and t.genders}
+    more = f"; of stereotype, default and female - male also over {'; '.join(sorted(wider))}" if wider else ""
+    yield f"Intervals are over whole clusters ({clusters}){more}."
+    unfit = [audit for audit in run.record.audits if audit.unfit]
+    if unfit:
+        of = "" if len(unfit) == len(run.record.audits) else f" on {_datasets(unfit)}"
+        yield f"No verdicts{of}: the model is unfit to be measured."
+    if len(unfit) < len(run.record.audits):
+        yield f"A mark where a value leans: {RULE}. {SIZES}."
+    for audit in run.record.audits:
+        yield from _cost(audit, f"{_datasets([audit])}: " if len(run.record.audits) > 1 else "")
+    yield f"Run folder: {run.path}"
+    if (page := run.path / "report.html").exists():
+        yield f"Page: {page}"

@@ -1,0 +1,227 @@
+"""Tables for the terminal, except the scorecard of a run."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from evenhand.analysis.change import ONE_TRAINING
+from evenhand.analysis.hypotheses import Claim
+from evenhand.formats.escaping import markdown
+from evenhand.runs.record import Finding
+from evenhand.show.corpus import around, cautions, lean, number_tested, percent, shares, size
+from evenhand.show.page import readings
+from evenhand.stats.estimate import Estimate
+from evenhand.text.shares import FEWEST, Counted
+
+
+def line(text: str, style: str) -> Text:
+    """A line that is never wrapped: a path that is cut in two cannot be copied."""
+    return Text(text, style=style, no_wrap=True, overflow="ignore")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collection[str], **look: Any) -> Table:
+    """A table for the terminal; columns in `left` are words, the others numbers. Cells are text, whatever they hold."""
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, **look)
+    for head in heads:
+        shown.add_column(Text(head), justify="left" if head in left else "right", no_wrap=True)
+    for row in rows:
+        shown.add_row(*map(Text, row))
+    return shown
+
+
+def framed(frame: pd.DataFrame, formats: Mapping[str, str]) -> Table:
+    """The columns named, each in its format; those without one are words."""
+    rows = ([cell(row[column], form) for column, form in formats.items()] for _, row in frame.iterrows())
+    return table(list(formats), rows, left=[column for column, form in formats.items() if not form])
+
+
+P = ".4f"
+"""The format of a p."""
+RANKS = "ranks"
+"""The format of a sum of ranks: four digits. The others depend on the machine, since float32 rounding decides which of
+two nearly equal differences is larger; rounding the differences first only moves the problem to other values."""
+
+
+def cell(value: Any, form: str) -> str:
+    """The value in its format; a dash where there is none."""
+    if form == P and value < 0.0001:
+        return "<0.0001"
+    if form == RANKS and not pd.isna(value):
+        value, form = float(f"{value:.4g}"), ",.15g"
+    return "–" if pd.isna(value) else format(value, form)
+
+
+def estimate(row: Mapping[Any, Any], value: str = "value", prefix: str = "") -> Estimate:
+    """The value in a row of a frame, with the interval that is next to it."""
+    return Estimate(row[value], row[f"{prefix}low"], row[f"{prefix}high"])
+
+
+VERDICTS = {"fine": "green", "not tested": "dim", "careful": "yellow", "unfit": "bold red"}
+
+
+def doctored(model: str, findings: Sequence[Finding], width: int) -> RenderableType:
+    """What the doctor found: a row for each check, then how many got which verdict; no wider than `width`."""
+    shown = table(heads := ("check", "verdict"), (), left=heads, width=width)
+    shown.add_column("what it says, what to do", ratio=1)
+    for found in findings:
+        told = Text(found.says).append(f"\n→ {found.do}" if found.do else "", "italic")
+        shown.add_row(found.check, Text(found.verdict, VERDICTS[found.verdict]), told)
+    counts = Counter(str(found.verdict) for found in findings)
+    summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    return Group(shown, line(f"{model}: {summary}.", "bold"))
+
+
+def claimed(claims: Sequence[Claim]) -> Iterator[Text]:
+    """A line for each: hypothesis, verdict, value and interval, and the contrast with the other gender."""
+    if claims:
+        yield line("Hypotheses of the paper (p adjusted by Holm over these lines; H3 within +-0.1 nats)", "bold")
+    for claim in claims:
+        beyond = f"  against the other gender's words {claim.contrast.shown()}" if claim.contrast else ""
+        yield line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {claim.found.shown()}{beyond}", "")
+
+
+def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") -> RenderableType:
+    """Models side by side (Barza 2023, Table 3): groups by models; best and worst where that is beyond chance."""
+    names = list(dict.fromkeys(rows["model"]))
+    groups = list(rows.columns[: rows.columns.get_loc("model")])
+    shown = [group for group in groups if rows[group].nunique() > (2 if group != groups[0] else 0)]
+    found = [
+        [*(readings.group(group, str(part[group].iloc[0])) for group in shown), *_by_model(part, names)]
+        for _, part in rows.groupby(["total", *groups], sort=False)
+    ]
+    title = line(f"{readings.dataset(dataset)} · {dataset} · {measure}: models side by side", "bold")
+    marks = set(rows["mark"]) - {""}
+    notes = ["best and worst: every comparison passes the test, adjusted over the table"] if marks - {"unfit"} else []
+    notes += ["unfit: the doctor found that the model cannot be measured here"] if "unfit" in marks else []
+    told = [line(note, "dim") for note in notes or ["no model is shown to be best or worst"]]
+    return Group(title, line(reading, "dim"), table([*shown, *names], found, left=shown), *told)
+
+
+def _by_model(part: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """The value of each model with its interval and, if it has one, its mark."""
+    rows = {row["model"]: row for row in part.to_dict("records")}
+    return [f"{estimate(rows[name]).brief('.2f')} {rows[name].get('mark', '')}".rstrip() for name in names]
+
+
+def debiased(
+    balance: pd.DataFrame, changes: pd.DataFrame, language: Mapping[str, float], alarms: Sequence[str]
+) -> RenderableType:
+    """The corpus, what changed in the model, and what was lost."""
+    formats = {"dataset": "", "measure": "", "group": ""}
+    formats |= dict.fromkeys(("before", "after", "change", "low", "high"), "+.3f") | {"p_holm": ".4f"}
+    parts: list[RenderableType] = [
+        line("Gendered words of the corpus, before and after substitution", "bold"),
+        framed(balance, {"corpus": "", "female": ",", "male": ",", "share": ".3f"}),
+        line("The model before and after, item by item (95 % intervals; p adjusted by Holm)", "bold"),
+        framed(changes[changes["needed"] > 0], formats),
+        line(ONE_TRAINING, "dim"),
+    ]
+    if language:
+        moved = f"{language['before']:.2f} before, {language['after']:.2f} after"
+        text = f"Pseudo-perplexity on {language['sentences']:.0f} held-out sentences: {moved}"
+        parts.append(line(f"{text} (change of the log {estimate(language, 'change').shown()})", ""))
+    return Group(*parts, *(line(f"Careful: {alarm}", "yellow") for alarm in alarms))
+
+
+def learned_table(
+    sentences: Mapping[str, int], asld: pd.DataFrame, lean: pd.DataFrame, changes: pd.DataFrame
+) -> RenderableType:
+    """What models learned from corpora (Barza 2023, Table 4): ASLD and lean by group and model, and what differs."""
+    sizes = ", ".join(f"{name} {n:,}" for name, n in sentences.items())
+    parts: list[RenderableType] = [line(f"What a debiased model learns; sentences trained on: {sizes}", "bold")]
+    for title, frame in (
+        ("ASLD: mean |d| in nats; lower is less biased, but no model reaches 0", asld),
+        ("Lean: mean d in nats, neutral at 0; above it stereotypes are likelier", lean),
+    ):
+        names = list(dict.fromkeys(frame["model"]))
+        rows = [[str(group), *_by_model(part, names)] for group, part in frame.groupby("group", sort=False)]
+        parts += [line(title, "dim"), table(["pairs", *names], rows, left=["pairs"])]
+    for row in changes[changes["group"] == changes["group"].iloc[-1]].to_dict("records"):
+        told = {"above": "more", "below": "less"}.get(row["lean"], "no difference shown")
+        parts.append(line(f"{row['of']} against {row['against']}: {estimate(row).shown('+.2f')}, {told}", ""))
+    if asld["draws"].max() == 1:
+        one = "One draw each: intervals are over pairs alone. Another sample may differ: draw several."
+        parts.append(line(one, "dim"))
+    return Group(*parts)
+
+
+def dose_response(model: str, follows: pd.DataFrame, notes: Sequence[str]) -> RenderableType:
+    """How far measures follow the rate of bias (Anantaprayoon et al. 2024, Table 2)."""
+    rows = []
+    for row in follows.to_dict("records"):
+        pearson, spearman, slope = (
+            estimate(row, name, f"{name}_").brief() for name in ("pearson", "spearman", "slope")
+        )
+        pearson += " †" if row["p"] < 0.05 else ""
+        if pd.isna(row["pearson"]):
+            pearson = spearman = "no correlation"
+        rows.append([row["measure"], str(row["models"]), pearson, spearman, slope, cell(row["smallest"], ".2f")])
+    heads = ("measure", "models", "Pearson", "Spearman", "from rate 0 to 1", "smallest change seen")
+    constant = "† p < .05. No correlation: the value is the same at every rate. 95 % intervals from eight models on."
+    return Group(
+        line(f"{model}: what follows the rate of bias in training", "bold"),
+        table(heads, rows, left=["measure"]),
+        line(constant, "dim"),
+        line("Smallest change seen: of the rate, within half the width of a single model's interval.", "dim"),
+        *(line(note, "") for note in notes),
+    )
+
+
+def linted(pairs: int, clean: int, failing: Mapping[str, int], faults: pd.DataFrame, shown: int) -> RenderableType:
+    """How many pairs break each rule, and the first of each."""
+    rows = []
+    for rule, n in failing.items():
+        first = faults[faults["rule"] == rule].head(shown)
+        rows.append([rule, str(n), "; ".join(f"{row['id']}: {row['what']}" for _, row in first.iterrows())])
+    found = table(("rule", "pairs", "for example"), rows, left=("rule", "for example"))
+    found.columns[-1].no_wrap = False
+    return Group(found, line(f"{clean:,} of {pairs:,} pairs are clean.", "bold"))
+
+
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[str] = ()) -> str:
+    """The same table in Markdown."""
+    lines = [heads, ["---" if head in left else "--:" for head in heads]]
+    shown = [[markdown(cell) for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in [*lines, *shown])
+
+
+def counted(name: str, found: Counted) -> RenderableType:
+    """A corpus in numbers: women and men by words and by first names, professions, words around them."""
+    return Group(*_parts(name, found))
+
+
+def _parts(name: str, found: Counted) -> Iterator[RenderableType]:
+    yield line(f"{name}: {size(found)}", "bold")
+    heads = ("counted", "women", "men", "share of women", "verdict")
+    rows = [[what, f"{r.female:,}", f"{r.male:,}", percent(r.share), lean(r.lean)] for what, r in shares(found).items()]
+    yield table(heads, rows, left=["counted", "verdict"])
+    yield from (line(f"{r.log.note.capitalize()}.", "yellow") for r in shares(found).values() if r.log.note)
+    yield line(f"Intervals are 95 %, over {found.unit}s. First names are those that evenhand swap would swap.", "dim")
+    yield from (line(told, "yellow") for told in cautions(found))
+    if found.beside.empty:
+        yield line(f"Mean size over professions: –, since {found.score.note}.", "")
+    else:
+        numbers = {"women": ",", "men": ",", "ratio": "+.2f", "low": "+.2f", "high": "+.2f"}
+        jobs = found.beside.sort_values("ratio").rename(columns={"female": "women", "male": "men", "lean": "verdict"})
+        yield line("Sentences with a profession: ln(men / women), less that of the corpus as a whole", "bold")
+        yield framed(jobs.assign(verdict=jobs["verdict"].map(lean)), {"profession": "", **numbers, "verdict": ""})
+        mean = found.score.number(".2f")
+        yield line(f"Mean size over {len(jobs)} profession{'s' * (len(jobs) > 1)}: {mean} (0: none is gendered)", "")
+    if len(found.rare):
+        few = ", ".join(f"{row.profession} {row.female}/{row.male}" for row in found.rare.itertuples())
+        yield line(f"In fewer than {FEWEST} sentences, so without a verdict (women/men): {few}", "dim")
+    if found.contexts.empty:
+        yield line(f"No word stands out next to women or men: {number_tested(found)}.", "")
+        return
+    yield line(
+        f"Words that occur more often than chance explains, of {found.tested:,} that were tested: sentences (expected)",
+        "bold",
+    )
+    for side, words in around(found).items():
+        yield line(f"  with {side}: {', '.join(words.values()) or 'none'}", "")

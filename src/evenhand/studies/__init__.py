@@ -1,1 +1,0 @@
-"""What takes several audits: debiasing, the bias of a corpus, meta-evaluation, the papers' studies."""

@@ -1,0 +1,226 @@
+"""Count the women and men of a corpus: gendered words, first names, the professions and words in their sentences."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from evenhand._version import __version__
+from evenhand.core.files import prepare, slug, write_whole
+from evenhand.core.progress import bar
+from evenhand.datasets.corpora.texts import RELEASED, documents, located, read_file, split
+from evenhand.datasets.files.language import check_language, function_words, not_english_files
+from evenhand.datasets.files.plain_text import TEXT
+from evenhand.datasets.gendered import Gender
+from evenhand.distributed.cluster import check_engine, connected
+from evenhand.errors import BadInput, RunError
+from evenhand.text.shares import Counted, Tally, counted
+from evenhand.text.vocabulary import Vocabulary
+
+WORD = re.compile(r"[^\W\d_]+")
+CHUNK, CHARACTERS = 500, 1_000_000
+"""The most documents, or characters, that are counted together."""
+EXAMPLES, LONGEST_EXAMPLE = 3, 300
+"""Sentences that are shown of a word, and the characters of one."""
+OURS = Vocabulary()
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Where the texts of a corpus are: a file, a folder or a known corpus, and how to read it.
+
+    `columns` of a table hold its texts; a text file has a document in each paragraph or, with `lines`, in each line.
+    """
+
+    source: str
+    columns: tuple[str, ...] = ()
+    lines: bool = False
+    without: tuple[str, ...] = ()
+    """Files of a folder that are left out."""
+
+    @property
+    def unit(self) -> str:
+        """What its documents are: paragraphs, if it is one text."""
+        path = Path(self.source).expanduser()
+        return "paragraph" if not self.lines and path.suffix == TEXT and path.is_file() else "document"
+
+    @property
+    def files(self) -> list[tuple[str, int, int]]:
+        """Its files, each with its size and when it was changed: what tells whether they are still the same."""
+        paths = located(self.source) if self.source != "balanced" else []
+        return [(str(path), (found := path.stat()).st_size, found.st_mtime_ns) for path in paths]
+
+    def __iter__(self) -> Iterator[str]:
+        return documents(self.source, columns=self.columns, lines=self.lines, without=self.without)
+
+    def not_english(self, lang: str | None, name: str) -> dict[str, str]:
+        """The files of a folder that are not English, and why. An error where all of it is not, unless `lang` is en."""
+        folder = Path(self.source).expanduser()
+        if lang is not None or self.source in RELEASED or not folder.is_dir():
+            check_language(self, lang, name)
+            return {}
+        how = (self.source, self.columns, self.lines)
+        return not_english_files(folder, located(self.source), lambda path: read_file(path, *how))
+
+
+def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS, start: int = 0) -> Tally:
+    """Count documents that are numbered from `start` on."""
+    counts, gender, not_listed = Tally(), vocabulary.gender, function_words()
+    for number, text in texts:
+        total: Counter[Gender] = Counter()
+        contexts: dict[str, Counter[str]] = {"female": Counter(), "male": Counter()}
+        named = list(vocabulary.first_names(text))
+        called = {name for name, _ in named}
+        for sentence in split(text, language=vocabulary.language):
+            tokens = [token.lower() for token in WORD.findall(sentence)]
+            side, found = vocabulary.side_of(tokens)
+            counts.sentences[side] += 1
+            total.update(found)
+            counts.words.update(token for token in tokens if gender(token))
+            if len(found) != 1:
+                continue
+            contexts[side].update({t for t in tokens if len(t) > 1 and not gender(t)} - not_listed - called)
+            for word in vocabulary.words_beside(sentence):
+                counts.found.setdefault(word, []).append((start + number, side == "female", side == "male"))
+        counts.add_contexts(contexts)
+        counts.names.update(f"{who} {name}" for name, who in named)
+        sides = Counter(who for _, who in named)
+        counts.totals.append((total["female"], total["male"], sides["female"], sides["male"]))
+    return counts
+
+
+def count(
+    texts: Iterable[str], *, words: Sequence[str] | None = None, lang: str | None = None, seed: int = 0
+) -> Counted:
+    """Count gendered words, first names, and sentences with a gendered word and a profession.
+
+    `words` replaces the professions of BEC-Pro and of the Gender Bias Evaluation Framework. A sentence counts as female
+    if it has only female words, as male if it has only male ones; those with both are left out. First names are those
+    that a swap would swap: on the list of names, and a person's where they stand (text.names.Naming), every time
+    they occur. They decide nothing about a sentence. Words around people are listed without function words and first
+    names. Intervals resample documents. Texts that seem not to be English are refused, unless `lang="en"` says that
+    they are.
+    """
+    texts = list(texts)
+    check_language(texts, lang)
+    vocabulary = OURS if words is None else Vocabulary(tuple(words))
+    return _counted(tally(enumerate(filter(str.strip, texts)), vocabulary), vocabulary, seed)
+
+
+def count_all(
+    corpora: Mapping[str, Corpus],
+    *,
+    vocabulary: Vocabulary = OURS,
+    lang: str | None = None,
+    seed: int = 0,
+    engine: str = "local",
+    address: str | None = None,
+    workers: int | None = None,
+    out: Path | None = None,
+) -> dict[str, Counted]:
+    """The counts of each corpus, by its name; `engine="ray"` counts on a cluster, with the same numbers.
+
+    With a folder `out`, what is counted is kept there until all is, and the same call goes on after a stop. An error
+    where no corpus has a gendered word or a first name.
+    """
+    check_engine(engine, address, workers)
+    skipped = {name: {} if vocabulary.pairs else corpus.not_english(lang, name) for name, corpus in corpora.items()}
+    with nullcontext() if engine == "local" else connected(address, workers):
+        found = {}
+        for name, corpus in corpora.items():
+            kept = replace(corpus, without=tuple(skipped[name]))
+            counts = _count(name, kept, vocabulary, out, engine, workers)
+            found[name] = replace(_counted(counts, vocabulary, seed), unit=corpus.unit, skipped=skipped[name])
+    if not any(r.female + r.male for one in found.values() for r in (one.words, one.names)):
+        texts = ", ".join(f"'{name}'" for name in found)
+        raise BadInput(f"There is nothing to count: no gendered words and no first names are in {texts}.")
+    return found
+
+
+def _count(
+    name: str, corpus: Corpus, vocabulary: Vocabulary, out: Path | None, engine: str, workers: int | None
+) -> Tally:
+    """The counts of a corpus, some documents at a time; what is counted is kept in a file in `out` until all is."""
+    counts, kept = Tally(), out / f".counting-{slug(name)}.jsonl" if out else None
+    if kept:
+        about = json.dumps([__version__, repr((corpus, corpus.files, vocabulary))])
+        for some in _read_kept(kept, about):
+            counts.add(some)
+        prepare(kept.parent)
+        before = f"{about}\n{counts.as_json()}\n".encode()
+        write_whole(kept, lambda file: file.write(before))  # a second stop must lose nothing
+    start = len(counts.totals)
+    work, sections = partial(tally, vocabulary=vocabulary, start=start), _sections(corpus, start)
+    if engine == "local":
+        chunks: Iterator[Tally] = map(work, sections)
+    else:
+        from evenhand.distributed.streaming import streamed
+
+        chunks = streamed(sections, work, workers)
+    with bar(f"Counting {name}", "documents") as shown:
+        shown.update(start)
+        for chunk in chunks:
+            if kept:
+                _keep(kept, chunk.as_json())
+            counts.add(chunk)
+            shown.update(len(chunk.totals))
+    if kept:
+        kept.unlink()
+    return counts
+
+
+def _read_kept(path: Path, about: str) -> Iterator[Tally]:
+    """The counts in a file whose first line says that they are of the same; those of something else are dropped."""
+    first, *lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else [""]
+    if first == about:
+        yield from map(Tally.from_json, lines[:-1])  # the last one was not finished
+
+
+def _keep(path: Path, line: str) -> None:
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+    except OSError as error:
+        why = f"'{path}', where counts are kept, cannot be written: {error.strerror or error}."
+        raise RunError(f"{why} Free some space, and run the same command again.") from error
+
+
+def _sections(corpus: Corpus, start: int) -> Iterator[list[tuple[int, str]]]:
+    """The documents from `start` on, numbered, as many together as one task should have."""
+    section, size = list[tuple[int, str]](), 0
+    for number, text in enumerate(islice(filter(str.strip, corpus), start, None)):
+        section.append((number, text))
+        size += len(text)
+        if len(section) == CHUNK or size > CHARACTERS:
+            yield section
+            section, size = [], 0
+    if section:
+        yield section
+
+
+def _counted(counts: Tally, vocabulary: Vocabulary, seed: int) -> Counted:
+    return counted(counts, {word: vocabulary.gender(word) or "" for word in counts.words}, seed=seed)
+
+
+def examples(corpus: Iterable[str], words: Mapping[str, str], vocabulary: Vocabulary = OURS) -> dict[str, list[str]]:
+    """The first sentences of a corpus with each word that speak of its gender alone: female, male, or either ("")."""
+    found: dict[str, list[str]] = {word: [] for word in words}
+    wanted = set(words)
+    for text in corpus:
+        if not wanted:
+            break
+        for sentence in split(text, language=vocabulary.language):
+            tokens = [token.lower() for token in WORD.findall(sentence)]
+            here = {word for word in wanted if word in tokens or (" " in word and word in sentence.lower())}
+            side = vocabulary.side_of(tokens)[0] if here else ""
+            for word in here:
+                if words[word] in (side, "") and side in ("female", "male") and len(sentence) <= LONGEST_EXAMPLE:
+                    found[word].append(" ".join(sentence.split()))
+                    if len(found[word]) == EXAMPLES:
+                        wanted.discard(word)
+    return found

@@ -1,0 +1,124 @@
+"""Neutral words for those of one gender: they for he and she, with the verb that they has; firefighter for fireman."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from evenhand.datasets.files.bundled import read_tsv
+from evenhand.text.edits import Edit, cased
+
+PRONOUNS = {
+    **dict.fromkeys(("he", "she"), ("they", "pronoun")),
+    **dict.fromkeys(("himself", "herself"), ("themselves", "pronoun")),
+    **dict.fromkeys(("her", "his"), ("", "context")),
+    "him": ("them", "pronoun"),
+    "hers": ("theirs", "pronoun"),
+}
+IRREGULAR = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't", "wasn't": "weren't"}
+IRREGULAR |= {"hasn't": "haven't", "doesn't": "don't", "goes": "go"}
+ADVERBS = (
+    "always|never|often|also|still|just|only|really|already|even|now|then|sometimes|usually|soon|once|almost|"
+    "probably|certainly|clearly|simply|later|first|both|either|rarely|seldom|ever|too|[a-z]{3,}ly"
+)
+CONTRACTED = re.compile(r"['’](s)\b(?:\s+(not|[a-z]+ly|been|already|never|just|always|[a-z]+))?", re.I)
+DONE = re.compile(
+    r"been|had|got|gone|done|seen|taken|given|made|come|become|known|shown|grown|written|left|lost|found|won|said|told|"
+    r"begun|run|felt|kept|met|put|sent|spent|thought|brought|bought|caught|taught|heard|held|read|spoken|broken|chosen|"
+    r"fallen|forgotten|hidden|driven|eaten|beaten|worn|led|built|stood|understood|set|[a-z]{3,}ed",
+    re.I,
+)
+"""What follows "he has" in "he's": participles. Some of those in -ed are passives, which are rarer here."""
+PASSIVE = re.compile(
+    r"(?:married|engaged|tired|bored|scared|excited|worried|interested|supposed|called|named|allowed)\b"
+)
+VERB = re.compile(rf"\s+(?:(?:{ADVERBS})\s+){{0,2}}([a-z]+(?:['’]t)?)\b")
+AUXILIARY = re.compile(r"\b(is|was|has|does|isn['’]t|wasn['’]t|hasn['’]t|doesn['’]t)(\s+)$", re.I)
+"""A verb before he: was he there? nor does she know."""
+AND = re.compile(
+    rf"[^.;:!?\n]{{0,60}}?(?:,|\s)\s*(?:and|but|or)\s+(?:then\s+)?(?:(?:{ADVERBS})\s+)?([a-z]+)\b(?=\s|[.,;])"
+)
+LATER = re.compile(
+    r"(?:asks|answers|becomes|begins|believes|brings|buys|carries|catches|closes|comes|decides|does|eats|explains|feels|"
+    r"finds|forgets|gets|gives|goes|has|hears|helps|holds|is|joins|keeps|knows|laughs|learns|leaves|lets|likes|listens|"
+    r"lives|loses|loves|makes|meets|moves|needs|opens|pays|puts|reads|refuses|remembers|returns|says|seems|sees|sells|"
+    r"sends|sings|sits|sleeps|smiles|speaks|stands|starts|stays|takes|teaches|tells|thinks|tries|understands|waits|walks|"
+    r"wants|was|wears|wins|works|writes)"
+)
+"""Verbs that may follow "and" with the same subject: she opens it and reads. Most are no plural nouns."""
+SUBJECT = re.compile(r"\b(?:he|she|it|who|which|that|they|we|you|i|there|this)\b", re.I)
+
+
+@cache
+def words() -> Mapping[str, tuple[str, str]]:
+    """The words that have a neutral one, which their kind comes with: those of data/neutral-en.tsv, and pronouns."""
+    found = dict(PRONOUNS)
+    for row in read_tsv("neutral-en.tsv", "evenhand.text"):
+        kind = "title" if row["neutral"] == "Mx" else "neutral"
+        found |= {word: (row["neutral"].lower(), kind) for word in row["words"].split()}
+    return found
+
+
+OR = re.compile(r"\s+or\s+|\s*/\s*", re.I)
+
+
+def merged(text: str, edits: Sequence[Edit]) -> list[Edit]:
+    """The edits with those of "he or she" and "his/her" as one: they, their."""
+    found: list[Edit] = []
+    for edit in edits:
+        last = found[-1] if found else None
+        if last and last.new.lower() == edit.new.lower() and OR.fullmatch(text, last.start + len(last.old), edit.start):
+            found[-1] = Edit(last.start, text[last.start : edit.start + len(edit.old)], last.new, last.rule)
+        else:
+            found.append(edit)
+    return found
+
+
+def verbs(text: str, edits: Sequence[Edit]) -> Iterator[Edit]:
+    """The edits of verbs whose subject was he or she, and is they."""
+    for edit in edits:
+        if edit.new.lower() != "they":
+            continue
+        stop = edit.start + len(edit.old)
+        if found := CONTRACTED.match(text, stop):
+            after = found[2] or ""
+            new = "ve" if DONE.fullmatch(after) and not PASSIVE.match(after) else "re"
+            yield Edit(found.start(1), found[1], cased(new, found[1]), "verb")
+            continue
+        if found := AUXILIARY.search(text[max(0, edit.start - 12) : edit.start]):
+            at = edit.start - len(found[0])
+            yield Edit(at, found[1], cased(_plural(found[1]), found[1]), "verb")
+            continue
+        found = VERB.match(text, stop)
+        if found and _plural(found[1]) != found[1]:
+            yield Edit(found.start(1), found[1], _plural(found[1]), "verb")
+            yield from _later(text, found.end())
+
+
+def _later(text: str, at: int) -> Iterator[Edit]:
+    """Verbs that share the subject: they open the door and walk in."""
+    while (found := AND.match(text, at)) and LATER.fullmatch(found[1]):
+        if SUBJECT.search(text, at, found.start(1)):
+            return
+        yield Edit(found.start(1), found[1], _plural(found[1]), "verb")
+        at = found.end()
+
+
+def _plural(verb: str) -> str:
+    """A verb of the third person as it is with they; others are as they were.
+
+    >>> [_plural(verb) for verb in ("walks", "tries", "watches", "is", "said", "goes", "does", "misses", "lies")]
+    ['walk', 'try', 'watch', 'are', 'said', 'go', 'do', 'miss', 'lie']
+    """
+    low = verb.lower().replace("’", "'")
+    if low in IRREGULAR:
+        return IRREGULAR[low].replace("'", "’") if "’" in verb else IRREGULAR[low]
+    if not low.endswith("s") or low.endswith(("ss", "us", "is")) or len(low) < 4 or low in KEPT:
+        return verb
+    if low.endswith("ies") and len(low) > 4:
+        return verb[:-3] + "y"
+    if low.endswith(("ches", "shes", "sses", "xes", "zzes", "oes")):
+        return verb[:-2]
+    return verb[:-1]
+
+
+KEPT = frozenset({"always", "perhaps", "besides", "sometimes", "afterwards", "towards", "alas", "thus", "as", "was"})

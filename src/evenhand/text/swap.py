@@ -1,0 +1,314 @@
+"""Swap the gender of every gendered word of a text, with correct grammar, and list the edits."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Literal, NamedTuple
+
+from evenhand.datasets.files.rows import Pairs
+from evenhand.datasets.gendered import Gender, gender, lexicon
+from evenhand.errors import BadInput
+from evenhand.text import neutral, titles
+from evenhand.text.asking import Grammar, Place, log_odds, place
+from evenhand.text.edits import STAYS, Edit, applied, cased
+from evenhand.text.name_lists import Names
+from evenhand.text.names import Naming
+from evenhand.text.pronouns import is_possessive, is_unsure, score
+
+WORD = re.compile(r"[^\W\d_]++(?:['’](?:am|AM)\b)?(?![\u0300-\u036f])")
+"""Letters only, since hyphens, 's, 'll and quotation marks stay as they are; and ma'am."""
+KEEP_BEFORE = re.compile(
+    r"[-](?:sized?|hunts?|made|man)\b|\s+(?:hunts?|sized?)\b|"
+    r"(?i:(?<=adies)['’] m[ae]n\b|(?<=adies['’] man)|(?<=adies['’] men))"
+)
+"""What follows a word that is part of a set phrase: king-size, witch hunt, man-made, ladies' man."""
+KEEP_AFTER = re.compile(r"(?:\bs/|\(s\)|[@#]|\bhe-)$", re.I)
+"""What precedes a word that is part of another: s/he, (s)he, @his, he-man."""
+SURNAMES = frozenset({"Foreman"})
+COUPLE = r"\b(?:and|or|&|the|an?|no|than|male|young|other)\s+"
+"""What precedes a word that is the partner of another in its sentence: the host and the hostess, than the actors."""
+REACH = 120
+STOP = re.compile(r"[.!?;]\s|\n")
+POSSESSIVE = re.compile(r"['’](?=\s+\w|[sS]\b)")
+QUOTE = re.compile(r"(?:^|[\s(\[\"“—-])['‘](?!\s)(?:[^'’]|(?<=\w)['’](?=\w))*$")
+"""What precedes a word in single quotation marks."""
+ADDRESS = re.compile(r"\S+")
+MARKS = ("://", "@", "www.")
+"""What an address has."""
+SURNAME = re.compile(
+    r"\b(?!(?:The|A|An|His|Her|My|Our|Their|Your|And|Or|But|Of|When|While|As|Is|Was|Crown|Former|Young|Old|New)\b)"
+    r"[A-Z][a-z]+\.?\s$"
+)
+"""What precedes a capitalised role noun that is a surname: Stephen King."""
+NAMED = re.compile(r"\s(?:[A-Z][a-z]+\s)?(?:University|College|School|Records|Street|Hospital|Island|Bible|Award)\b")
+"""What follows a role noun that is part of a name: Duke University."""
+ARTICLE = re.compile(r"(?<![\w.])(an?)\s+$", re.I)
+ARTICLE_ENDS = frozenset("aAnN")
+APOSTROPHES = frozenset("'’")
+VOWEL = re.compile(r"(?:[aeio]|u(?!ni|ser)|h(?:eir|onou?r))", re.I)
+"""How a word begins that has "an" before it."""
+
+To = Literal["other", "neutral"]
+Rewrite = Callable[[str], str]
+OWN = "own"
+"""The rule of a word of the user's own list."""
+SLANG = frozenset({"bloke", "blokes", "gents"})
+"""Words that become others, but that no other word becomes."""
+PRONOUNS: dict[To, dict[str, tuple[str, str]]] = {
+    "other": {"her": ("him", "his"), "his": ("hers", "her")},
+    "neutral": {"her": ("them", "their"), "his": ("theirs", "their")},
+}
+"""What her and his become if they are no possessives, and if they are."""
+ROLES = {"her": ("object", "possessive"), "his": ("alone", "possessive")}
+
+
+class Spelt(dict[str, tuple[str, str] | None]):
+    """A word, in any case and with any apostrophe -> its partner and kind, None for other words.
+
+    Lookups are cached: most words of a text occur again, and looking them up is most of the work.
+    """
+
+    ENOUGH = 200_000
+
+    def __init__(self, table: Mapping[str, tuple[str, str]]) -> None:
+        super().__init__(table)
+        self.table = table
+
+    def __missing__(self, word: str) -> tuple[str, str] | None:
+        found = self.table.get(word.lower().replace("’", "'"))
+        if len(self) < self.ENOUGH:
+            self[word] = found
+        return found
+
+
+class Swapper:
+    """Rewrites documents: a call returns the new text, `edits` the list of changes.
+
+    `pairs` replaces the bundled words: male words with their female partners, of any language, swapped both ways; where
+    several share a partner, the first counts, and no articles are changed. `names` finds first names
+    (evenhand.text.names); None leaves names alone. `grammar` says who decides what her and his are, and which
+    doubtful words are names: rules, a model, or with `auto` a model where rules are unsure. `only` swaps words of this
+    gender alone. `to="neutral"` makes words of both genders neutral.
+    """
+
+    def __init__(
+        self,
+        pairs: Mapping[str, str] | Pairs | None = None,
+        names: Naming | None = None,
+        *,
+        grammar: Grammar = "rules",
+        only: Gender | None = None,
+        to: To = "other",
+    ) -> None:
+        self.names, self.grammar, self.to = names, grammar, to
+        self.words = _both_ways(pairs, only) if pairs is not None else _bundled(only, to)
+        self.several = _several() if to == "other" and pairs is None else {}
+        self.one_way = only is not None
+
+    def __call__(self, text: str) -> str:
+        return applied(text, self.edits(text))
+
+    def edits(self, text: str) -> list[Edit]:
+        return [edit for edit in self.found([text])[0] if edit.rule != STAYS]
+
+    def found(self, texts: Sequence[str]) -> list[list[Edit]]:
+        """For each document, its changes and the names that stay, in order; the model is asked about all at once."""
+        drafts, unsure = list[list[Edit]](), list[tuple[int, int, float, Place]]()
+        for number, text in enumerate(texts):
+            draft = list[Edit]()
+            drafts.append(draft)
+            for edit, found in self._words(text):
+                if found is not None:
+                    here = place(edit.old.lower(), text, edit.start, edit.start + len(edit.old))
+                    unsure.append((number, len(draft), found, here))
+                draft.append(edit)
+        names = [self.names.draft(text) for text in texts] if self.names else []
+        asked = [here for *_, here in unsure]
+        asked += [here for one in names for here in one.doubtful.values()] if self.grammar != "rules" else []
+        odds = dict(zip(asked, log_odds(asked), strict=True)) if asked else {}
+        for number, index, found, here in unsure:
+            edit = drafts[number][index]
+            drafts[number][index] = self._pronoun(edit.start, edit.old, found, odds[here])
+        for number, one in enumerate(names):
+            taken = {edit.start for edit in drafts[number]}
+            drafts[number] += [edit for edit in one.edits(odds) if edit.start not in taken]
+        return [self._finished(text, self._alike(text, draft)) for text, draft in zip(texts, drafts, strict=True)]
+
+    def _alike(self, text: str, draft: list[Edit]) -> list[Edit]:
+        """The edits, with the partners that the document has itself: dad is mum where it has mum, but no mom."""
+        seen = {edit.old.lower().replace("’", "'"): edit.old.lower() for edit in draft}
+        if self.several.keys().isdisjoint(seen):
+            return draft
+        if self.one_way:  # the others are no edits
+            seen = {word.replace("’", "'"): word for word in map(str.lower, WORD.findall(text))}
+        found = []
+        for edit in draft:
+            usual, others = self.several.get(edit.old.lower(), ("", ()))
+            if usual == edit.new.lower() and usual not in seen and (its := next((o for o in others if o in seen), "")):
+                edit = replace(edit, new=cased(seen[its], edit.old))
+            found.append(edit)
+        return found
+
+    def _words(self, text: str) -> Iterator[tuple[Edit, float | None]]:
+        """The edits of words, in order, with the score of a pronoun that a model is to be asked about."""
+        table = self.words
+        words = ADDRESS.finditer(text) if any(mark in text for mark in MARKS) else ()
+        addresses = [m.span() for m in words if any(mark in m[0] for mark in MARKS)]
+        addresses.reverse()  # the next one is last
+        surnames = set[str]()
+        forms: titles.Forms | None = None
+        for match in WORD.finditer(text):
+            old = match[0]
+            found = table[old]
+            if found is None:
+                continue
+            partner: str | None
+            partner, rule = found
+            start, stop = match.span()
+            while addresses and addresses[-1][1] <= start:
+                addresses.pop()
+            if KEEP_AFTER.search(text[max(0, start - 3) : start]) or (addresses and addresses[-1][0] <= start):
+                continue
+            if rule == "context":
+                told = score(text, start, stop)
+                asked = self.grammar == "model" or (self.grammar == "auto" and is_unsure(text, start, stop, told))
+                yield self._pronoun(start, old, told), told if asked else None
+                continue
+            if KEEP_BEFORE.match(text, stop):
+                continue
+            if rule == "title" and old.lower() in titles.TITLES:
+                forms = forms or titles.forms(text)
+                title = titles.partner(text, start, stop, forms.partners)
+                partner = title if self.to == "other" else title and partner
+                if title and self.to == "other":
+                    old, partner = titles.with_dots(text, old, stop, title, forms.dotted)
+            elif rule == "role" and old[0].isupper():
+                if SURNAME.search(text[max(0, start - 20) : start]):
+                    surnames.add(old)
+                if old in surnames or old in SURNAMES or NAMED.match(text, stop):
+                    continue
+            if partner:
+                yield Edit(start, old, cased(partner, old), rule), None
+                if rule == "role" and self.to == "other" and table[partner] is None:
+                    yield from ((edit, None) for edit in _other_of_couple(text, start, stop, partner))
+
+    def _pronoun(self, start: int, old: str, found: float, odds: float = math.nan) -> Edit:
+        """The edit of her or his, by its score, and by the odds that a model gives."""
+        word = old.lower()
+        alone = self.grammar == "model" and not math.isnan(odds)
+        role = odds > 0 if alone else is_possessive(word, found, odds)
+        return Edit(start, old, cased(PRONOUNS[self.to][word][role], old), f"{word}: {ROLES[word][role]}")
+
+    def _finished(self, text: str, draft: list[Edit]) -> list[Edit]:
+        """The edits in order, with those of the articles and verbs that depend on them."""
+        if self.to == "neutral":
+            draft = neutral.merged(text, draft)
+        draft = [_with_apostrophe(text, edit) for edit in draft]
+        more = []
+        for edit in draft:
+            if text[edit.start - 2 : edit.start - 1] not in ARTICLE_ENDS or edit.start < 2 or edit.rule == OWN:
+                continue  # most, and quickly; words of one's own may be of another language
+            if bool(VOWEL.match(edit.old)) == (an := bool(VOWEL.match(edit.new))):
+                continue
+            if found := ARTICLE.search(text[max(0, edit.start - 8) : edit.start]):
+                new = cased("an" if an else "a", "A" if found[1][0].isupper() else "a")
+                more.append(Edit(edit.start - len(found[0]), found[1], new, "article"))
+        if self.to == "neutral":
+            more += neutral.verbs(text, draft)
+        return sorted({edit.start: edit for edit in (*draft, *more)}.values(), key=lambda edit: edit.start)
+
+
+def _other_of_couple(text: str, start: int, stop: int, one_way: str) -> Iterator[Edit]:
+    """The edits of a word that changes only next to its partner: the host and the hostess, Count and Countess."""
+    begin = max((m.end() for m in STOP.finditer(text, max(0, start - REACH), start)), default=max(0, start - REACH))
+    end = found.start() if (found := STOP.search(text, stop, stop + REACH)) else stop + REACH
+    pattern = re.compile(rf"(?:{COUPLE}|^)({one_way})(?=\s+(?:and|or|&)\s)|{COUPLE}({one_way})\b", re.I)
+    for match in pattern.finditer(text[begin:end]):
+        word = match[1] or match[2]
+        yield Edit(begin + match.end() - len(word), word, cased(text[start:stop].lower(), word), "role")
+
+
+def _with_apostrophe(text: str, edit: Edit) -> Edit:
+    """The edit with its possessive: ladies' is gentlemen's, gentlemen's is ladies'; a quotation mark stays."""
+    stop = edit.start + len(edit.old)
+    if edit.rule == OWN or text[stop : stop + 1] not in APOSTROPHES or not (found := POSSESSIVE.match(text, stop)):
+        return edit
+    mark, plural = found[0], edit.new.lower().endswith("s")
+    if (s := text[stop + 1 : stop + 2]) in ("s", "S"):
+        many = plural and edit.rule != "name" and edit.old.lower().endswith("men")
+        return replace(edit, old=f"{edit.old}{mark}{s}", new=edit.new + mark) if many else edit
+    if plural or not edit.old.lower().endswith("s") or QUOTE.search(text[max(0, edit.start - 200) : edit.start]):
+        return edit
+    return replace(edit, old=edit.old + mark, new=f"{edit.new}{mark}{'S' if edit.new.isupper() else 's'}")
+
+
+@cache
+def _bundled(only: Gender | None = None, to: To = "other") -> Spelt:
+    if to == "neutral":
+        return Spelt({word: found for word, found in neutral.words().items() if only in (None, gender(word))})
+    table: dict[str, tuple[str, str]] = {}
+    for words in lexicon():
+        if words.oneway != "female":
+            table.setdefault(words.male, (words.female, words.kind))
+        if words.oneway != "male":
+            table.setdefault(words.female, (words.male, words.kind))
+    table |= {"her": ("", "context"), "his": ("", "context")}
+    table |= {"him": ("her", "pronoun"), "hers": ("his", "pronoun")}
+    table |= dict.fromkeys(titles.TITLES, ("", "title"))
+    return Spelt(
+        {word: found for word, found in table.items() if only in (None, titles.TITLES.get(word, gender(word)))}
+    )
+
+
+@cache
+def _several() -> dict[str, tuple[str, list[str]]]:
+    """The words that are the partner of several: the usual one of these, and the others but for slang."""
+    table, found = _bundled().table, dict[str, tuple[str, list[str]]]()
+    for word, (partner, _) in table.items():
+        usual = "madam" if partner == "sir" else table.get(partner, ("", ""))[0]
+        if usual not in ("", word) and word not in SLANG:
+            found.setdefault(partner, (usual, []))[1].append(word)
+    return found
+
+
+def _both_ways(pairs: Mapping[str, str] | Pairs, only: Gender | None) -> Spelt:
+    table: dict[str, tuple[str, str]] = {}
+    for male, female in pairs.items() if isinstance(pairs, Mapping) else pairs:
+        if not male.strip() or not female.strip() or male == female:
+            raise BadInput(f"A pair must be two different words. Got {male!r} and {female!r}.")
+        if only != "female":
+            table.setdefault(male.lower(), (female.lower(), OWN))
+        if only != "male":
+            table.setdefault(female.lower(), (male.lower(), OWN))
+    return Spelt(table)
+
+
+class How(NamedTuple):
+    """The settings of a swap: what `swapper` is called with."""
+
+    names: bool = True
+    own: Names | None = None
+    grammar: Grammar = "auto"
+    only: Gender | None = None
+    to: To = "other"
+    pairs: Pairs | None = None
+
+
+@cache
+def swapper(
+    names: bool = True,
+    own: Names | None = None,
+    grammar: Grammar = "auto",
+    only: Gender | None = None,
+    to: To = "other",
+    pairs: Pairs | None = None,
+) -> Swapper:
+    """The swapper for words and, with `names`, for first names: those of the user's own lists, if given.
+
+    With `pairs` of words, which may be of any language, our names are not swapped.
+    """
+    named = names and to == "other" and (own or not pairs)
+    naming = Naming(dict(own) if own else None, only, always=bool(pairs)) if named else None
+    return Swapper(pairs, naming, grammar=grammar, only=only, to=to)

@@ -1,0 +1,201 @@
+"""Swap the gender of texts: a file, or every file of a folder."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import cast, get_args
+
+from evenhand.core.files import check_new, prepare
+from evenhand.datasets.files.language import check_language, not_english_files
+from evenhand.datasets.files.plain_text import TEXT, texts_in
+from evenhand.datasets.files.rows import SUFFIXES, check_text, read_word_pairs
+from evenhand.datasets.gendered import Gender
+from evenhand.distributed.cluster import check_engine
+from evenhand.errors import BadInput
+from evenhand.text.asking import Grammar
+from evenhand.text.name_lists import own as own_list
+from evenhand.text.substitute import check_share
+from evenhand.text.swap import How, To, swapper
+from evenhand.text.swap_one import Output, Swapped, Work, alone, finished, joined_texts, part_of, swap_one
+from evenhand.text.swap_workers import Job, here, on_cluster
+
+ONLY: dict[str | None, Gender | None] = {None: None, "he-to-she": "male", "she-to-he": "female"}
+
+
+def swap(
+    file: str | Path,
+    out: str | Path | None = None,
+    *,
+    column: str | Sequence[str] = "text",
+    lines: bool = False,
+    share: float = 1.0,
+    augment: bool = False,
+    grammar: str = "auto",
+    only: str | None = None,
+    to: str = "other",
+    names: bool | str | Path = True,
+    word_pairs: str | Path | None = None,
+    name_list: str | None = None,
+    trail: bool = False,
+    lang: str | None = None,
+    force: bool = False,
+    seed: int = 0,
+    jobs: int | None = None,
+    engine: str = "local",
+    address: str | None = None,
+    workers: int | None = None,
+) -> Swapped:
+    """Write the texts of `file` with the other gender to `out` (FILE.swapped.EXT); everything else is unchanged.
+
+    A document is a paragraph of a .txt file, or with `lines` a line; or a row of a csv, tsv, jsonl or parquet file,
+    whose texts are in `column`, or in several. Names are treated alike throughout a text. Of a folder, every such file
+    is written to the folder `out` (FOLDER.swapped). A `share` of the documents is rewritten, chosen by `seed`; with
+    `augment` the original is written as well. `trail` writes the edit log, OUT.trail.jsonl.
+
+    `grammar` says what decides whether her is him or his: `rules`, the bundled `model`, or with `auto` the model where
+    rules are unsure. `only` is he-to-she or she-to-he. `to="neutral"` makes he and she they, a fireman a firefighter;
+    names stay.
+
+    `names` are first names to swap too, or a file with pairs of your own (male, tab, female; `name_list` is its former
+    name). `word_pairs` is such a file of words, of any language, which takes the place of the English words and names:
+    each word becomes its partner, and no grammar is looked after.
+
+    Files that exist are replaced only with `force`; the same call resumes a swap that was stopped. Texts that seem not
+    to be English are refused, unless `lang="en"` says that they are. With the engine `ray` the workers of the cluster
+    at `address`, or of this machine, do the work; the result is the same.
+    """
+    check_engine(engine, address, workers)
+    if engine == "ray" and jobs is not None:
+        raise BadInput("`jobs` are processes on this machine. With `engine='ray'` give `workers`.")
+    if not isinstance(seed, int) or seed < 0 or (jobs is not None and jobs < 1):
+        raise BadInput(
+            f"`seed` must be a whole number, at least 0, and `jobs` at least 1. Got {str(seed)[:200]} and {jobs}."
+        )
+    check_share(share)
+    source = Path(file).expanduser()
+    named = source if source.name.strip(".") else source.resolve()  # . and .. are next to what they stand for
+    target = Path(out).expanduser() if out else named.parent / f"{named.stem}.swapped{named.suffix}"
+    columns = (column,) if isinstance(column, str) else tuple(column)
+    if not columns or len(set(columns)) < len(columns):
+        raise BadInput(f"`column` must name one or more columns, each once. Got {', '.join(columns) or 'none'}.")
+    how = settings(name_list or names, word_pairs, grammar, only, to, lang)  # a bad list is an error at once
+    if name_list and not names:
+        raise BadInput("`name_list` lists names to swap, but names are not swapped. Give `names`, or no `name_list`.")
+    job = Job(columns, lines, how, share, seed)
+    local, ray = partial(here, jobs=jobs), partial(on_cluster, address=address, workers=workers)
+    work: Work = ray if engine == "ray" else local
+    output, lang = Output(augment, trail, force), "en" if word_pairs else lang  # nothing is known of other languages
+    if source.is_dir():
+        return _swap_folder(source, target, job, work, output, lang)
+    _check(source, target, job)
+    prepare(target.parent)
+    return swap_one(source, target, job, work, output, lang)
+
+
+def swap_text(
+    text: str,
+    *,
+    grammar: str = "auto",
+    only: str | None = None,
+    to: str = "other",
+    names: bool | str | Path = True,
+    word_pairs: str | Path | None = None,
+    lang: str | None = None,
+) -> str:
+    """The text with the other gender; the parameters are those of `swap`. What it needs is loaded by the first call.
+
+    >>> swap_text("She saw him.")
+    'He saw her.'
+    """
+    how = settings(names, word_pairs, grammar, only, to, lang)
+    check_language([text], "en" if word_pairs else lang)
+    return swapper(*how)(text)
+
+
+def settings(
+    names: bool | str | Path, word_pairs: str | Path | None, grammar: str, only: str | None, to: str, lang: str | None
+) -> How:
+    """What `text.swap.swapper` takes, from the parameters of `swap`; an error if they contradict one another."""
+    if only not in ONLY:
+        raise BadInput(f"`only` must be he-to-she or she-to-he. Got '{only}'.")
+    if to not in get_args(To):
+        raise BadInput(f"`to` must be other, the other gender, or neutral. Got '{to}'.")
+    listed = None if isinstance(names, bool) else names
+    if to == "neutral" and (only or listed or word_pairs):
+        raise BadInput(
+            "With `to='neutral'` words of both genders become neutral, and names stay: leave out `only`, your names "
+            "and `word_pairs`."
+        )
+    if lang not in (None, "en") and not word_pairs:
+        raise BadInput(f"`lang='{lang}'` needs a list of gendered words of that language: `word_pairs`.")
+    own = tuple(own_list(listed).items()) if listed else None
+    pairs = read_word_pairs(word_pairs) if word_pairs else None
+    if grammar not in get_args(Grammar):
+        raise BadInput(f"`grammar` must be one of {', '.join(get_args(Grammar))}. Got '{grammar}'.")
+    return How(bool(names), own, cast("Grammar", grammar), ONLY[only], cast("To", to), pairs)
+
+
+def _check(source: Path, target: Path, job: Job) -> None:
+    if not source.is_file():
+        raise BadInput(f"There is no file '{source}'.")
+    if target.is_dir():
+        raise BadInput(f"'{target}' is a folder. Give a file.")
+    if source.suffix not in (TEXT, *SUFFIXES):
+        raise BadInput(f"'{source}' must be one of {TEXT}, {', '.join(SUFFIXES)}.")
+    if target.suffix != source.suffix:
+        raise BadInput(f"`out` must have the suffix of the file, '{source.suffix}'. Got '{target}'.")
+    if source.suffix == TEXT and job.columns != ("text",):
+        raise BadInput(f"A {TEXT} file has no columns. Got `column` {', '.join(job.columns)}.")
+    if source.suffix != TEXT and job.lines:
+        raise BadInput(f"`lines` is for {TEXT} files: each row of a {source.suffix} file is a document.")
+    if target.resolve() == source.resolve():
+        raise BadInput(f"'{target}' would replace the original. Choose another `out`.")
+    if source.suffix != ".parquet":
+        check_text(source)
+
+
+def _for(path: Path, job: Job) -> Job:
+    """The settings for a file of a folder: columns are those of its tables, lines those of its texts."""
+    return replace(job, columns=("text",)) if path.suffix == TEXT else replace(job, lines=False)
+
+
+def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, lang: str | None) -> Swapped:
+    """Swap each file of a folder; a file that keeps what is done tells the same command where to go on.
+
+    Documents are numbered through, so that a share is chosen of all of them.
+    """
+    files = texts_in(folder, decoded=True)
+    skipped = {} if lang else not_english_files(folder, files, lambda path: joined_texts(path, _for(path, job)))
+    files = [path for path in files if str(path.relative_to(folder)) not in skipped]
+    inside = out.resolve()
+    if inside == folder.resolve() or folder.resolve() in inside.parents or inside in folder.resolve().parents:
+        raise BadInput(f"`out` must not be '{folder}', nor a folder in or around it. Got '{out}'.")
+    part = part_of(out, folder, job, output, [(str(path), path.stat().st_size) for path in files])
+    if out.exists() and (not out.is_dir() or any(out.iterdir())) and not part.exists():
+        check_new(out, output.force)
+    for path in files:
+        _check(path, out / path.relative_to(folder), _for(path, job))
+    prepare(out.parent)
+    rules, names, documents, rewritten = Counter[str](), Counter[str](), 0, 0
+    with alone(part):
+        finished(part)  # without a line that a kill has cut
+        part.touch()
+        kept = {row["out"]: row for row in map(json.loads, part.read_text(encoding="utf-8").splitlines())}
+        for path in files:
+            target = out / path.relative_to(folder)
+            if (done := kept.get(str(target))) is None:
+                prepare(target.parent)
+                own = replace(_for(path, job), first=documents)
+                found = swap_one(path, target, own, work, replace(output, force=True, unchanged=True), "en")
+                done = asdict(found) | {"out": str(target), "trail": None}
+                with part.open("a", encoding="utf-8") as notes:
+                    notes.write(json.dumps(done) + "\n")
+            documents, rewritten = documents + done["documents"], rewritten + done["rewritten"]
+            rules.update(done["edits"])
+            names.update(done["names"])
+    part.unlink(missing_ok=True)
+    edits, stay = dict(sorted(rules.items())), dict(names.most_common())
+    return Swapped(documents, rewritten, edits, out, None, stay, len(files), skipped)

@@ -1,0 +1,244 @@
+"""Swap the gender of one file of texts: streamed, on all cores, and resumed where it was stopped."""
+
+import hashlib
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from glob import escape
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from filelock import FileLock, Timeout
+
+from evenhand._version import __version__
+from evenhand.core.files import check_new, write_whole
+from evenhand.core.progress import bar
+from evenhand.datasets.files.language import check_language
+from evenhand.datasets.files.plain_text import LOG, TEXT
+from evenhand.errors import BadInput, RunError
+from evenhand.text.edits import STAYS, Edit, applied
+from evenhand.text.swap_workers import Edits, Job
+from evenhand.text.text_files import Texts, is_paragraphs, read_texts, write_texts
+
+log = logging.getLogger(__name__)
+Work = Callable[[Path, Job, int], Generator[Edits]]
+"""Finds the edits of a file, for the documents after those that are done."""
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """The result of a swap: numbers of documents and of edits by rule, and the paths of the texts and the edit log.
+
+    `names` are the first names that may be somebody's and were left as they are, with how often they occur.
+    """
+
+    documents: int
+    rewritten: int
+    edits: dict[str, int]
+    out: Path
+    trail: Path | None
+    names: dict[str, int] = field(default_factory=dict)
+    files: int = 1
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Files of a folder that were not swapped, and why: they are not English."""
+
+    @property
+    def note(self) -> str:
+        """Why no document was rewritten; empty if one was."""
+        found = "a gendered word, or a first name that is to be swapped"
+        return "" if self.rewritten else f"None of the documents that were chosen has {found}."
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is written: originals too with `augment`, an edit log with `trail`, over what is there with `force`.
+
+    A file in which nothing changes is written only with `unchanged`.
+    """
+
+    augment: bool
+    trail: bool
+    force: bool
+    unchanged: bool = False
+
+
+def swap_one(source: Path, target: Path, job: Job, work: Work, output: Output, lang: str | None) -> Swapped:
+    """Write the texts of a file with the other gender to `target`."""
+    part = part_of(target, source, job)
+    edit_log = target.with_name(f"{target.name}{LOG}")
+    check_new(target, output.force or part.exists())  # a stopped swap may have written them
+    check_new(edit_log, output.force or (output.trail and part.exists()))
+    if output.augment or job.share < 1:
+        _check_paragraphs(source, job)
+    check_language(joined_texts(source, job), lang, str(source))
+    with alone(part):
+        try:
+            _find_edits(part, lambda done: work(source, job, done))
+            if not finished(part) and not output.unchanged:
+                raise BadInput(f"'{source}' has no texts.")
+            if job.share == 1 and not output.unchanged and not any(map(_are_changed, _read_edits(part))):
+                raise BadInput(
+                    f"'{source}' has no gendered word, and no first name that is to be swapped: there is "
+                    "nothing to do, and nothing was written."
+                )
+            if not output.trail:
+                edit_log.unlink(missing_ok=True)  # one of an earlier swap would not fit
+            done = _write(source, target, job, part, output, edit_log if output.trail else None)
+        except MemoryError as error:
+            raise BadInput(f"'{source}' has a document that is larger than the memory. Split it in parts.") from error
+        except BadInput:
+            part.unlink(missing_ok=True)  # there is nothing to resume
+            raise
+    part.unlink(missing_ok=True)  # last, since it tells the same command that the file there is its own
+    _remove_others(target)
+    return done
+
+
+def joined_texts(source: Path, job: Job) -> Iterator[str]:
+    """The texts of each document as one."""
+    return map(" ".join, read_texts(source, job.columns, lines=job.lines))
+
+
+def part_of(target: Path, source: Path, job: Job, *more: object) -> Path:
+    """Where the edits of a swap are kept while it runs: a file whose name depends on texts and settings."""
+    about = source.stat()
+    settings = repr([str(source.resolve()), about.st_size, about.st_mtime_ns, job, __version__, more])
+    return target.with_name(f".{target.name}.{hashlib.sha256(settings.encode()).hexdigest()[:8]}.part")
+
+
+def _check_paragraphs(source: Path, job: Job) -> None:
+    """Raise an error if documents are to be chosen, or written twice, and a text of many lines is a single one."""
+    if is_paragraphs(source, job.lines):
+        first, *others = [text for (text,) in islice(read_texts(source, job.columns), 2)] or [""]
+        lines = first.strip("\r\n").splitlines()
+        if len(lines) > 1 and all(map(str.strip, lines)) and not any(map(str.strip, others)):
+            raise BadInput(
+                f"'{source}' has no empty lines, so it is a single paragraph, and `share` and `augment` are about "
+                "paragraphs. If each of its lines is a document, give `lines=True`."
+            )
+
+
+def _remove_others(target: Path) -> None:
+    """Delete the edits of stopped swaps to the same file, with other settings or texts, unless one is running."""
+    hidden = target.parent.glob(f".{escape(target.name)}.????????.*")
+    for other in {path.with_suffix(".part") for path in hidden if path.suffix in (".part", ".lock")}:
+        with suppress(RunError), alone(other):
+            other.unlink(missing_ok=True)
+            log.info(f"Removed the edits of a stopped swap, of other texts or with other settings: '{other}'.")
+
+
+@contextmanager
+def alone(part: Path) -> Iterator[None]:
+    """Hold an exclusive lock on the swap: two at once would mix their edits."""
+    lock = FileLock(part.with_suffix(".lock"))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise RunError("The same swap is running already. Wait for it, or choose another `out`.") from error
+    try:
+        yield
+    except OSError as error:
+        raise RunError(
+            f"'{part}', where the edits are kept, cannot be written: {error.strerror or error}. Free some space, or "
+            "choose another `out`, and run the same command again."
+        ) from error
+    finally:
+        part.with_suffix(".lock").unlink(missing_ok=True)
+        lock.release()
+
+
+def _find_edits(part: Path, rewritten: Callable[[int], Generator[Edits]]) -> None:
+    """Append the edits of all documents that `part` does not have yet."""
+    done = finished(part)
+    shown = bar("Swapping", "documents", initial=done)
+    with shown, part.open("a", encoding="utf-8") as file, closing(rewritten(done)) as chunks:
+        for edits in chunks:
+            file.write("".join(json.dumps(one) + "\n" for one in edits))
+            file.flush()
+            shown.update(len(edits))
+
+
+def finished(part: Path) -> int:
+    """The number of documents that are done; an unfinished last line, left by a kill, is removed."""
+    if not part.exists():
+        return 0
+    with part.open("rb+") as file:
+        whole = lines = 0
+        for line in file:
+            if line.endswith(b"\n"):
+                whole, lines = whole + len(line), lines + 1
+        file.truncate(whole)
+    return lines
+
+
+def _read_edits(part: Path) -> Iterator[list[list[Edit]]]:
+    with part.open(encoding="utf-8") as file:
+        for line in file:
+            yield [[Edit(*edit) for edit in edits] for edits in json.loads(line)]
+
+
+def _write(source: Path, target: Path, job: Job, part: Path, output: Output, edit_log: Path | None) -> Swapped:
+    """Combine edits and texts, in the format of the source; the edit log first.
+
+    Without `force`, a file that is there must be the one that a stopped swap wrote last: it has the same texts.
+    """
+    rules, totals, names = Counter[str](), Counter[str](), Counter[str]()
+
+    def documents() -> Iterator[list[list[Edit]]]:
+        for edits in _read_edits(part):
+            totals["documents"] += 1
+            totals["rewritten"] += _are_changed(edits)
+            rules.update(edit.rule for each in edits for edit in each if edit.rule != STAYS)
+            names.update(edit.old for each in edits for edit in each if edit.rule == STAYS)
+            yield edits
+
+    def both(texts: Texts, edits: list[list[Edit]]) -> list[Texts]:
+        new = tuple(map(applied, texts, edits))
+        if not (output.augment and _are_changed(edits)):
+            return [new]
+        return [(_ended(texts[0], job.lines),) if source.suffix == TEXT else texts, new]
+
+    def fill(file: IO[bytes]) -> None:
+        write_texts(file, source, job.columns, documents(), both, lines=job.lines)
+        if target.exists() and not output.force and not _are_same(file, target):
+            check_new(target, output.force)
+
+    if edit_log:
+        write_whole(edit_log, lambda file: _write_edit_log(file, part, job.columns))
+    write_whole(target, fill)
+    kept = dict(names.most_common())
+    return Swapped(totals["documents"], totals["rewritten"], dict(sorted(rules.items())), target, edit_log, kept)
+
+
+def _are_changed(edits: Sequence[Sequence[Edit]]) -> bool:
+    return any(edit.rule != STAYS for each in edits for edit in each)
+
+
+def _ended(text: str, lines: bool) -> str:
+    """A line, or a paragraph, with what parts it from the next."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    if not text.endswith(("\n", "\r")):
+        text += end
+    blank = len(text.splitlines()) > len(text.rstrip().splitlines())
+    return text if lines or blank else text + end
+
+
+def _are_same(file: IO[bytes], path: Path) -> bool:
+    file.seek(0)
+    with path.open("rb") as there:
+        while (one := file.read(2**20)) == (other := there.read(2**20)) and one:
+            pass
+    return one == other
+
+
+def _write_edit_log(file: IO[bytes], part: Path, columns: Sequence[str]) -> None:
+    """A line for each document; where several columns are swapped, each edit names its own."""
+    for number, edits in enumerate(_read_edits(part)):
+        found: list[dict[str, Any]] = []
+        for column, each in zip(columns, edits, strict=True):
+            found += [({"column": column} if len(columns) > 1 else {}) | asdict(edit) for edit in each]
+        file.write((json.dumps({"document": number, "edits": found}, ensure_ascii=False) + "\n").encode())

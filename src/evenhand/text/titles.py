@@ -1,0 +1,101 @@
+"""Titles, whose partner depends on the context: Sir Paul and Dame Judi, but "yes, sir" and "yes, madam"."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from evenhand.datasets.gendered import Gender
+from evenhand.text.name_lists import any_of
+
+NAME = re.compile(r"\s+(?!I\b)[A-ZÀ-Þ]")
+"""A following name or office."""
+FOLLOWED = re.compile(r"\s+(?:(?!I\b)[A-ZÀ-Þ]|(?:and|or|&)\s)")
+"""The same, or another title: Mr. and Miss Smith."""
+OFFICE = re.compile(rf"\s+(?:{any_of('lords')})\b")
+"""What follows Lord in an office or a religion, where no Lady is possible, and Lady in a few stage names."""
+PAGEANT = re.compile(rf"\s+(?:{any_of('places', 'pageants')})\b")
+"""What follows Miss in the name of a beauty pageant."""
+UPPER = re.compile(r"\.\s+[A-Z]{2}")
+"""MS. JONES; MS alone is a disease, a state or a manuscript."""
+NOTRE = re.compile(r"\b(?:Notre|Grande)\s$", re.I)
+FIRST = re.compile(r"\bfirst\s$", re.I)
+COUPLED = re.compile(r"\s+(?:and|or|&)\s+(?:Lord|Lady)\s+[A-ZÀ-Þ]")
+"""What follows the first title of a couple: Lord and Lady Grantham."""
+LORDS_AFTER = re.compile(r"\s+(?:and|or|&)\s+(?:the\s+)?(?:lords|ladies)\b", re.I)
+LORDS_BEFORE = re.compile(r"\b(?:lords|ladies)\s+(?:and|or|&)\s+(?:the\s+)?$", re.I)
+MY = re.compile(r"\b[Mm]y\s$")
+OWN = re.compile(r"\b(?:his|her|your|their)\s$", re.I)
+TITLES: dict[str, Gender] = {
+    **dict.fromkeys(("sir", "lord", "lords", "lordship", "mr", "master"), "male"),
+    **dict.fromkeys(("dame", "lady", "ladies", "madam", "miss", "ms", "mrs"), "female"),
+}
+SHORT = frozenset({"mr", "mrs", "ms"})
+FORMS = re.compile(r"\b(M(?:r|R|rs|RS|iss|ISS|s|aster|ASTER))\b(\.?)(?=\s+(?:and\s|[A-ZÀ-Þ]))")
+MODERN = {"mr": "ms", "ms": "mr", "mrs": "mr", "miss": "mr"}
+MARRIED = {"mr": "mrs", "mrs": "mr", "miss": "master", "master": "miss"}
+
+
+class Forms(NamedTuple):
+    """The partners of Mr, Mrs, Miss, Ms and Master in a document, and whether it writes "Mr." with a dot."""
+
+    partners: Mapping[str, str]
+    dotted: bool
+
+
+def forms(text: str) -> Forms:
+    """The forms of a document, by those it has, so that swapping twice is no change.
+
+    Where it has Mr and Mrs, but no Ms, these are each other's, and Miss is Master; where it has Mr and Miss alone,
+    those are. Otherwise Mr is Ms, and each of the others Mr.
+    """
+    titles = [(title.lower(), dot) for title, dot in FORMS.findall(text)]
+    found, dots = {title for title, _ in titles}, [dot for title, dot in titles if title in SHORT]
+    dotted = 2 * dots.count(".") > len(dots)
+    if "ms" in found or len(found) < 2:
+        return Forms(MODERN, dotted)
+    return Forms({**MODERN, "mr": "miss", "miss": "mr"} if found == {"mr", "miss"} else MARRIED, dotted)
+
+
+def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[str, str]:
+    """A title and its partner with the dots that belong to them: Mr. and Miss, where the document writes Mr."""
+    one, other = old.lower() in SHORT, new.lower() in SHORT
+    if one == other:
+        return old, new  # what follows stays as it is
+    if one:
+        return (old + "." if text[stop : stop + 1] == "." and FOLLOWED.match(text, stop + 1) else old), new
+    return old, new + "." * dotted
+
+
+def partner(text: str, start: int, stop: int, forms: Mapping[str, str] = MODERN) -> str | None:
+    """The partner of the title at `start`, in lower case; None if it is not a title. `forms` are the document's.
+
+    >>> partner("Sir Paul", 0, 3), partner("Yes, sir.", 5, 8), partner("My Lord Chancellor", 3, 7)
+    ('dame', 'madam', None)
+    """
+    word, old = text[start:stop].lower(), text[start:stop]
+    before, named, capital = text[max(0, start - 8) : start], NAME.match(text, stop), old[0].isupper()
+    match word:
+        case "sir":
+            return "dame" if named else "madam"
+        case "dame":
+            return "sir" if capital and named and not NOTRE.search(before) else None
+        case "madam":
+            return "mr" if capital and named else "sir"
+        case "lords" | "ladies":
+            if LORDS_AFTER.match(text, stop) or LORDS_BEFORE.search(text[max(0, start - 16) : start]):
+                return "ladies" if word == "lords" else "lords"
+            return "gentlemen" if word == "ladies" else None
+        case "lordship":
+            return "ladyship" if OWN.search(before) else None
+        case "lord" | "lady":
+            other = "lady" if word == "lord" else "lord"
+            titled = COUPLED.match(text, stop) or (named and not OFFICE.match(text, stop) and not FIRST.search(before))
+            if titled if capital else MY.search(before):
+                return other
+            return "gentleman" if word == "lady" and not (named and OFFICE.match(text, stop)) else None
+        case "miss" | "master":
+            return forms.get(word) if capital and named and not PAGEANT.match(text, stop) else None
+        case "mr" | "mrs":
+            return forms[word] if capital else None
+        case _:
+            return "mr" if old == "Ms" or (old == "MS" and UPPER.match(text, stop)) else None

@@ -1,0 +1,180 @@
+"""Figures: files that open, with what they should show in them."""
+
+import errno
+import json
+import os
+import re
+import zlib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import evenhand
+from evenhand import BadInput, Fill, Likelihood, Run, RunError, Table
+from evenhand.cli.app import app
+from evenhand.cli.terminal import run as run_command
+from evenhand.core.questions import Question
+from evenhand.show.figures import charts
+from evenhand.show.plots import SUFFIXES, profession_bars, save, workforce_scatter
+from helpers.fuzzing import contents
+from helpers.typed import only
+
+pytestmark = pytest.mark.usefixtures("without_pages")
+
+
+def means(shift: float = 0.0) -> pd.DataFrame:
+    female, male = [0.0, -1.0, 0.2 + shift], [0.1, 0.5, 0.2]
+    frame = pd.DataFrame({"prof_gender": "male", "profession": ["a", "b", "c"], "female": female, "male": male})
+    return frame.assign(difference=frame["female"] - frame["male"])
+
+
+def bars(**shifts: float) -> pd.DataFrame:
+    """The same by words, with intervals, of the runs named."""
+    frames = [means(shift).melt("profession", ["female", "male"], "words", "association") for shift in shifts.values()]
+    rows = pd.concat(frame.assign(run=run) for run, frame in zip(shifts, frames, strict=True))
+    return rows.assign(low=rows["association"] - 0.1, high=rows["association"] + 0.1)
+
+
+def test_professions_are_ordered_by_difference_between_runs_or_genders() -> None:
+    alone = profession_bars(bars(one=0.0)).to_dict()
+    assert alone["layer"][0]["encoding"]["y"]["sort"] == ["b", "a", "c"]
+    several = profession_bars(bars(one=0.0, other=-3.0, third=-1.0)).to_dict()
+    assert several["spec"]["layer"][0]["encoding"]["y"]["sort"][0] == "c"
+    assert several["facet"]["column"]["sort"] == ["one", "other", "third"]
+    assert several["resolve"]["scale"] == {"x": "shared", "y": "shared"}  # one scale in all panels
+
+
+def test_bars_have_intervals() -> None:
+    lines = profession_bars(bars(one=0.0)).to_dict()["layer"][1]
+    assert [lines["encoding"][end]["field"] for end in ("x", "x2")] == ["low", "high"]
+
+
+def test_the_scatter_leaves_out_what_has_no_share() -> None:
+    chart = workforce_scatter(means(), {"a": 10.0, "b": 90.0}).to_dict()
+    assert max(len(rows) for rows in chart["datasets"].values()) == 2
+
+
+@pytest.mark.parametrize("suffix", ["svg", "pdf", "png", "html"])
+def test_a_run_is_drawn_in_every_format(tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table(only(Fill, lambda q: (-float(len(q.text) % 7) - len(q.hidden),)))
+    run = evenhand.audit(table, suite="becpro", out=tmp_path)
+    assert (
+        run_command(app, ["figures", str(run.path), str(run.path), "--out", str(tmp_path / "f"), "--format", suffix])
+        == 0
+    )
+    drawn = sorted((tmp_path / "f").iterdir())
+    assert [p.name for p in drawn] == [
+        *(f"professions-{group}.{suffix}" for group in ("balanced", "female", "male")),
+        *(f"workforce-{number}.{suffix}" for number in (1, 2)),
+    ]
+    assert capsys.readouterr().out.split() == [str(tmp_path / "f" / p.name) for p in drawn]
+    male = (tmp_path / "f" / f"professions-male.{suffix}").read_bytes()
+    if suffix in ("png", "pdf"):
+        assert male.startswith({"png": b"\x89PNG", "pdf": b"%PDF"}[suffix])
+    else:
+        text = male.decode()
+        assert "mining machine operator" in text
+        assert "before:" not in text  # nobody debiased anything
+        balanced = (tmp_path / "f" / f"professions-balanced.{suffix}").read_text(encoding="utf-8")
+        assert re.search(r"professions held by women and men(?! alike)", balanced)
+        if suffix == "html":
+            assert not re.search(r"<script[^>]+src=", text)  # nothing is fetched
+
+
+def test_what_cannot_be_drawn_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = evenhand.audit(Table(lambda q: (-1.0,)), suite="emotions", limit=40, out=tmp_path)
+    assert run_command(app, ["figures", str(run.path), "--out", str(tmp_path / "f")]) == 2
+    assert "has nothing to draw" in capsys.readouterr().err
+    with pytest.raises(BadInput, match="A figure is one of"):
+        save(profession_bars(bars(one=0.0)), tmp_path / "x.gif")
+    with pytest.raises(RunError, match="cannot be written: .*choose another folder"):
+        save(profession_bars(bars(one=0.0)), Path("/proc/x.svg"))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_figure_that_cannot_be_written_whole_leaves_the_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """On a full disk, or if it is killed while it writes."""
+    figure = tmp_path / f"a{suffix}"
+    save(profession_bars(bars(one=0.0)), figure)
+    before = contents(tmp_path)
+
+    def is_full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", is_full)
+    with pytest.raises(RunError, match="No space left on device. What was there before still is"):
+        save(profession_bars(bars(one=0.5)), figure)
+    assert contents(tmp_path) == before
+    monkeypatch.undo()
+    save(profession_bars(bars(one=0.5)), figure)
+    assert contents(tmp_path) != before
+
+
+def test_charts_are_valid_vega_lite() -> None:
+    assert "$schema" in json.loads(profession_bars(bars(one=0.0)).to_json())
+
+
+@pytest.fixture(scope="module")
+def gbef(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
+    """Two models: the second is nearer to neither."""
+    out = tmp_path_factory.mktemp("gbef")
+
+    def model(name: str, pull: float) -> Table:
+        def rule(q: Question) -> tuple[float, ...]:
+            if isinstance(q, Fill):
+                male = q.answer.lower() in ("he", "his")
+                return (-1.0 - pull * (len(q.text) % 5) * (1 if male else 2),)
+            assert isinstance(q, Likelihood)
+            return (-float(zlib.crc32(q.text.encode()) % 7) * pull,)
+
+        return Table(rule, name=name)
+
+    first, second = (evenhand.audit(model(n, p), suite="gbef", out=out) for n, p in (("before", 1.0), ("after", 0.2)))
+    return first, second
+
+
+def test_a_run_of_the_framework_gives_its_figures(gbef: tuple[Run, Run]) -> None:
+    found = charts(gbef[0])
+    assert {"pronoun-medical", "pronoun-office", "pronoun-pregnancy", "sample-size"} <= set(found)
+    assert "pronoun-change" not in found
+    both = charts(*gbef, seen={"doctor"})
+    assert "pronoun-change" in both
+    bars = json.dumps(both["pronoun-medical"].to_dict())
+    assert "doctor \\u25a0" in bars
+    assert "dentist \\u25a0" not in bars
+    assert "in the training corpus" in bars
+    scatter = both["pronoun-change"].to_dict()
+    assert "Merely equalised?" in json.dumps(scatter["title"])
+    points = next(rows for rows in scatter["datasets"].values() if "profession" in rows[0])
+    assert len(points) == 94
+
+
+def test_professions_of_a_text_file_are_marked(gbef: tuple[Run, Run], tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("The doctor saw a biologist.\n")
+    command = ["figures", str(gbef[0].path), "--seen", str(corpus), "--out", str(tmp_path / "out")]
+    assert run_command(app, command) == 0
+    assert "biologist \u25a0" in (tmp_path / "out" / "pronoun-science.svg").read_text()
+    for path in (tmp_path / "out").iterdir():
+        path.unlink() if path.stem == "pronoun-arts" else path.write_text("mine")
+    before = {path: path.read_text() for path in (tmp_path / "out").iterdir()}
+    assert run_command(app, command) == 2
+    assert {path: path.read_text() for path in (tmp_path / "out").iterdir()} == before  # nothing new either
+    assert run_command(app, [*command, "--force"]) == 0
+    assert "mine" not in {path.read_text() for path in (tmp_path / "out").iterdir()}
+
+
+def test_a_scorecard_of_many_measures_has_a_column_for_each(
+    gbef: tuple[Run, Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(app, ["show", str(gbef[0].path), "--full"]) == 0
+    printed = capsys.readouterr().out
+    head = next(line for line in printed.splitlines() if "likelihood-lean" in line and "category" in line)
+    assert head.index("likelihood-difference") < head.index("likelihood-lean") < head.index("crows-pairs")
+    assert "better: closer to 0" in printed
+    assert re.search(r"^   surgeon +[+-]0\.\d{3} \[", printed, re.M)
+    assert re.search(r"^ gender-related occupation +she +", printed, re.M)
+    assert max(len(line.rstrip()) for line in printed.splitlines() if "│" not in line and line.startswith(" ")) <= 130
