@@ -17,7 +17,7 @@ from typing import Any
 from evenhand import datasets, measures, suites
 from evenhand.core.measure import Traits
 from evenhand.datasets.files.releases import RELEASES
-from evenhand.formats.bibtex import OWN, cited, works
+from evenhand.formats.bibtex import OWN, works
 
 ROOT = Path(__file__).parents[1]
 RELEASED = ROOT / "tools" / "released.json"
@@ -70,7 +70,7 @@ def measure_card(name: str) -> str:
         "needs the groups": ", ".join(f"`{group}`" for group in traits.needs),
         "options": _options(options),
         "run by": "; ".join(_run_by(name)) or "no suite: name it, `--measure " + name + "`",
-        "cite": _works("measure", name),
+        "cite": _works(measures.words_of(name)["cites"]),
         "version": f"{kind.version}, since evenhand {_since(name, kind.version)} ([history](../versions.md#measures))",
         "more": ", ".join(f"[{path.stem}]({path.name})" for path in _pages(name)),
         "Python": f"`{kind.__module__}.{kind.__qualname__}`",
@@ -108,7 +108,7 @@ def dataset_card(name: str) -> str:
         "options": _options(datasets.defaults_of(name)),
         "where it is": _where(name),
         "measured by": "; ".join(_measured_by(name)),
-        "cite": _works("dataset", name),
+        "cite": _works(datasets.words().get(name, {}).get("cites", ())),
         "version": f"{version}, since evenhand {_since(name, version)} ([history](versions.md#datasets))"
         if version
         else "",
@@ -198,9 +198,9 @@ def _since(name: str, version: int) -> str:
     return row[1]
 
 
-def _works(kind: str, name: str) -> str:
+def _works(cites: Sequence[str]) -> str:
     known = works()
-    return "; ".join(_work(known[key]) for key in cited().get((kind, name), ()) if key != OWN)
+    return "; ".join(_work(known[key]) for key in cites if key != OWN)
 
 
 def _work(fields: dict[str, str]) -> str:

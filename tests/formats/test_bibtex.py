@@ -11,7 +11,8 @@ from evenhand.core.summary import share
 from evenhand.datasets import BUILDERS
 from evenhand.datasets.files.releases import RELEASES
 from evenhand.formats.bibtex import AS_IT_IS, cited, works
-from evenhand.measures import MEASURES
+from evenhand.measures import MEASURES, words_of
+from evenhand.runs.words import cited_with_datasets
 from helpers.written_runs import HOSTILE, Made, task
 
 OWN_FILES = {"pairs", "templates"}
@@ -41,15 +42,17 @@ def entries(text: str) -> dict[str, tuple[str, dict[str, str]]]:
 
 
 def test_every_measure_dataset_and_corpus_has_its_citations() -> None:
-    names = cited()
-    assert all(names[("measure", name)] for name in MEASURES)
-    assert all(names[("dataset", name)] or name in OWN_FILES for name in BUILDERS)
-    assert all(names.get(("dataset", name)) or names[("corpus", name)] for name in RELEASES)
-    assert {key for keys in names.values() for key in keys} | {"evenhand"} == set(works())
+    names, of_datasets, of_measures = cited(), cited_with_datasets(), {name: words_of(name) for name in MEASURES}
+    assert all(words["cites"] for words in of_measures.values())
+    assert all(name in of_datasets or name in OWN_FILES for name in BUILDERS)
+    assert all(name in of_datasets or names[("corpus", name)] for name in RELEASES)
+    parts = [part for words in of_measures.values() for part in (words, words.get("contrast", {}))]
+    in_words = [part.get(kind, ()) for part in parts for kind in ("cites", "cites_interval")]
+    assert {key for keys in (*names.values(), *of_datasets.values(), *in_words) for key in keys} == set(works())
     shares = {
         name for name, how in MEASURES.items() if share in (how.summarise, getattr(how.summarise, "within", None))
     }
-    assert {name for kind, name in names if kind == "interval"} == {"clustered", "crossed", *shares}
+    assert {name for name, words in of_measures.items() if "cites_interval" in words} == shares
 
 
 def test_the_papers_are_those_of_the_citation_file() -> None:

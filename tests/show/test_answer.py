@@ -18,7 +18,7 @@ from evenhand.show.page.section import Line, Measured
 from evenhand.show.page.short import lead, main_leans, summary
 from helpers import made_stereoset
 from helpers.audited_runs import audited
-from helpers.written_runs import row, with_fields
+from helpers.written_runs import row, task, with_fields
 
 pytestmark = pytest.mark.usefixtures("without_pages")
 
@@ -93,7 +93,7 @@ def lines(*found: str, dataset: str = "tgb", main: bool = True) -> list[tuple[Me
     """The lines of a dataset: each a number by its name, and after a colon, what it is of."""
     made = []
     for name, of in (one.split(": ") if ": " in one else (one, "") for one in found):
-        words, number = reading("likelihood-lean", estimand=of), NUMBERS[name]
+        words, number = reading(task("tgb", "likelihood-lean"), estimand=of), NUMBERS[name]
         told: Any = (of, words, (number,), (verdict(number, words),), None, None, main)
         section: Any = SimpleNamespace(dataset=dataset, key=(dataset, "likelihood-lean"))
         made.append((section, Line(*told)))
@@ -223,7 +223,7 @@ def test_leans_are_told_by_size_the_large_ones_first() -> None:
     made = []
     for dataset, (low, high) in zip(("tgb", "becpro-en", "emotions-en"), reversed(sized.values()), strict=True):
         number = row(**LEANS | {"value": high - 0.01, "low": low, "high": high}, unit="nats")
-        words = reading("likelihood-lean", estimand="stereotype")
+        words = reading(task("tgb", "likelihood-lean"), estimand="stereotype")
         section: Any = SimpleNamespace(dataset=dataset, key=(dataset, "likelihood-lean"))
         told: Any = ("stereotype", words, (number,), (verdict(number, words),), None, None, True)
         made.append((section, Line(*told)))

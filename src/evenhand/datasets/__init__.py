@@ -3,11 +3,13 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
 from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, word_lists
+from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.released import bbq, crows, gest, stereoset, winograd
 from evenhand.errors import BadInput, check_known
 
@@ -70,6 +72,12 @@ def load(name: str, **options: Any) -> Dataset:
         if not isinstance(found, Dataset):
             raise BadInput(f"The function behind it must return an evenhand.Dataset. Got {found!r}.")
     return found if name in OURS else replace(found, options={**options, **found.options})  # so that it can be rebuilt
+
+
+@cache
+def words() -> dict[str, dict[str, Any]]:
+    """The words for our datasets, by name; data/words.toml says what each is."""
+    return read_toml("words.toml")
 
 
 def options_of(name: str) -> list[str]:

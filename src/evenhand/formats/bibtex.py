@@ -11,6 +11,7 @@ from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import one_line
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
+from evenhand.runs.words import cited_with_datasets, dataset_words, measure_words
 
 DATA = files("evenhand.formats") / "data"
 OWN = "evenhand"
@@ -24,26 +25,27 @@ def works() -> dict[str, dict[str, str]]:
 
 @cache
 def cited() -> dict[tuple[str, str], tuple[str, ...]]:
-    """The keys of the works to cite, by kind and name: ("measure", "association"), ("dataset", "tgb"), ..."""
+    """The keys of the works to cite, by kind and name, for what is neither a measure nor a dataset."""
     lines = (DATA / "cited.tsv").read_text(encoding="utf-8").splitlines()
     rows = csv.DictReader(lines, delimiter="\t")
     return {(row["kind"], row["name"]): tuple(row["references"].split()) for row in rows}
 
 
-def reasons(task: TaskRecord) -> Iterator[tuple[str, tuple[str, ...]]]:
+def reasons(task: TaskRecord) -> Iterator[tuple[str, Sequence[str]]]:
     """The reasons to cite something for a task, each with the keys of works; no keys for a user's own data."""
     dataset, measure = task.dataset_builder or task.dataset, task.measure
-    yield f"measure {measure}", cited().get(("measure", measure), ())
+    words = measure_words(task)
+    yield f"measure {measure}", words.get("cites", ())
     for option, value in task.measure_options.items():
         yield f"{option}={value} of {measure}", cited().get(("option", f"{option}={value}"), ())
-    yield f"dataset {task.dataset}", cited().get(("dataset", dataset), ())
+    yield f"dataset {task.dataset}", dataset_words(dataset).get("cites", ())
     yield "intervals", cited()["interval", "clustered"]
     if task.crossed:
         reason = f"intervals of {task.dataset}, clustered by {task.cluster} and {task.crossed}"
         yield reason, cited()["interval", "crossed"]
-    yield f"intervals of {measure}, a share", cited().get(("interval", measure), ())
-    if measure == "association" and "gender" in task.by:
-        yield "the tests of women against men on the scorecard, where you report them", cited()["test", "paired"]
+    yield f"intervals of {measure}, a share", words.get("cites_interval", ())
+    if "gender" in task.by and (tests := words.get("contrast", {}).get("cites")):
+        yield "the tests of women against men on the scorecard, where you report them", tests
 
 
 AS_IT_IS = ("author", "doi", "pages", "url")
@@ -65,7 +67,7 @@ def bibtex(runs: Sequence[StoredRun], *, cite: Sequence[str] = ()) -> str:
                     own.append(reason)
                 for key in keys:
                     why.setdefault(key, []).append(reason)
-    known = {name: keys for (kind, name), keys in cited().items() if kind in ("corpus", "dataset") and keys}
+    known = cited_with_datasets() | {name: keys for (kind, name), keys in cited().items() if kind == "corpus"}
     for corpus in cite:
         check_known("corpus to cite", [corpus], known)
         for key in known[corpus]:

@@ -1,6 +1,10 @@
 """Measures by name."""
 
 import inspect
+import math
+import tomllib
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from evenhand.core.foreign import foreign
@@ -49,6 +53,28 @@ def load(name: str, **options: Any) -> Measure[Any]:
     check_known(f"option of measure '{name}'", options, known)
     with foreign(f"The measure '{name}' failed", MEASURES[name]):
         return MEASURES[name](**options)
+
+
+def words_of(name: str) -> dict[str, Any]:
+    """The words for a measure, from the .toml file beside its code; those of a user's own are its `words`.
+
+    Empty if the measure is not known. What each word is for: docs/extend.md.
+    """
+    if name not in OURS:
+        return dict(getattr(MEASURES.get(name), "words", {}))
+    traits = Traits.of(MEASURES[name])
+    kind = {"higher": "quality", "none": "level"}.get(traits.better, "lean")
+    words: dict[str, Any] = {"kind": kind, "leans": ("", ""), "unit": traits.unit if traits.unit == "nats" else ""}
+    if all(map(math.isfinite, traits.bounds)):
+        words["scale"] = traits.bounds
+    words |= _beside(MEASURES[name].__module__)[name]
+    return words
+
+
+@cache
+def _beside(module: str) -> dict[str, Any]:
+    package, _, name = module.rpartition(".")
+    return tomllib.loads((files(package) / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def options_of(name: str) -> list[str]:

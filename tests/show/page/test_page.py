@@ -26,7 +26,7 @@ from evenhand.runs.rows import FEMALE_MALE, Number
 from evenhand.runs.values import rows_from
 from evenhand.show.page import runs as pages_module
 from evenhand.show.page.provenance import debiasing
-from evenhand.show.page.readings import group, group_name, own, probability, reading, verdict
+from evenhand.show.page.readings import group, group_name, probability, reading, verdict
 from evenhand.show.page.runs import page, policy
 from evenhand.show.page.scale import domain, strip
 from helpers.document import Element, parsed
@@ -361,7 +361,7 @@ def test_every_item_is_there_with_its_scores_by_every_measure(tmp_path: Path) ->
     for measure in ("pronoun", "singular-they"):
         scores = run.scores_of("tbd", measure)
         wanted = {texts[i]: score for i, score in zip(scores["id"], scores["score"], strict=True)}
-        shown = table[reading(measure).title]["rows"]
+        shown = table[reading(task("tbd", measure)).title]["rows"]
         assert None in shown
         for text, score in zip(table["sentence"]["rows"], shown, strict=True):
             assert score == (None if math.isnan(wanted[text]) else pytest.approx(wanted[text], abs=6e-4))
@@ -419,7 +419,7 @@ def test_what_people_read_are_words_not_names_of_columns(html: str) -> None:
     ],
 )
 def test_a_size_is_told_in_percent(measure: str, value: float, much: str, percent: str) -> None:
-    found = reading(measure.removesuffix(FEMALE_MALE), contrast=measure.endswith(FEMALE_MALE))
+    found = reading(task("mine", measure.removesuffix(FEMALE_MALE)), contrast=measure.endswith(FEMALE_MALE))
     assert found.how_much(written_row(value)).startswith(much)
     assert found.in_percent(value) == percent
 
@@ -608,18 +608,18 @@ TESTED: dict[str, Any] = {"p": 0.004, "p_holm": 0.012, "clusters": 20, "needed":
     ],
 )
 def test_verdicts_follow_the_one_rule(number: run_rows.Row, tone: str, says: str) -> None:
-    found = verdict(number, reading("pronoun"))
+    found = verdict(number, reading(task("tbd", "pronoun")))
     assert found.tone == tone
     assert found.says.startswith(says)
 
 
 @pytest.mark.parametrize("measure", ["likelihood-difference", "nli-coal", "fraction-neutral", "singular-they"])
 def test_what_can_only_be_on_one_side_of_neutral_is_not_judged_by_itself(measure: str) -> None:
-    assert verdict(written_row(0.4, 0.3, 0.5, **TESTED), reading(measure)).tone == "level"
+    assert verdict(written_row(0.4, 0.3, 0.5, **TESTED), reading(task("mine", measure))).tone == "level"
 
 
 def test_a_measure_that_is_not_known_here_speaks_for_itself() -> None:
-    found = own(task("keys", "mine", asks="How odd is it?"))
+    found = reading(task("keys", "mine", asks="How odd is it?"))
     assert (found.title, found.asks) == ("mine", "How odd is it?")
     assert verdict(written_row(1.0, 0.5, 1.5, **TESTED), found).short == "above neutral"
     assert verdict(written_row(1.0, 0.5, 1.5, neutral=NAN, **TESTED), found).tone == "level"

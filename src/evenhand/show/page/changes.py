@@ -34,7 +34,7 @@ class Move:
 
     @property
     def title(self) -> str:
-        return readings.reading(self.change.measure, contrast=bool(self.change.contrast)).title
+        return readings.reading(self.change.task, contrast=bool(self.change.contrast)).title
 
     @property
     def before(self) -> str:

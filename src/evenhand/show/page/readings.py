@@ -1,23 +1,25 @@
-"""The page's words for measures, datasets and groups: from readings.toml, or else from the run itself."""
+"""How to read a number, in words: those of its measure and dataset, and those in words.toml for all of them."""
 
 import math
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from evenhand.analysis.change import Change
-from evenhand.core.dataset import base_name
+from evenhand.core.design import ESTIMANDS
 from evenhand.runs.record import TaskRecord
 from evenhand.runs.rows import Row
+from evenhand.runs.words import dataset_words, measure_words
 from evenhand.stats.verdict import MARKS as SIZE_MARKS
 from evenhand.stats.verdict import NO_SIZE
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a newcomer must know to read one measure; readings.toml says what each field is."""
+    """What a newcomer must know to read one measure; docs/extend.md says what each field is."""
 
     title: str
     asks: str
@@ -38,7 +40,7 @@ class Reading:
     @property
     def judged(self) -> bool:
         """Whether its values get a verdict of their own."""
-        return self.kind not in _known()["not-judged"]
+        return self.kind not in _words()["not-judged"]
 
     def how_much(self, number: Row) -> str:
         """The size of a value in everyday words; `much` may have other words for a value below neutral."""
@@ -123,77 +125,59 @@ def _relative(times: float) -> str:
     return f"{abs(percent)} % {'likelier' if percent > 0 else 'less likely'} than"
 
 
-def reading(
-    measure: str,
-    *,
-    estimand: str = "",
-    contrast: bool = False,
-    dataset: str = "",
-    unknown: Reading | None = None,
-    kind: str = "",
-) -> Reading:
-    """How to read a measure, its stereotype or default, or its women minus men; `unknown`: one not known here.
+def reading(task: TaskRecord, *, estimand: str = "", contrast: bool = False, kind: str = "") -> Reading:
+    """How to read a measure, its stereotype or default, or its women minus men.
 
     `kind` replaces its own: "mixed" where its items should lie on either side, "grammar" where grammar may explain it.
     """
-    contrasts = _known()["contrasts"]
-    found = contrasts.get(measure, contrasts["association"]) if contrast else _known()["measures"].get(measure)
-    if found is None and not estimand:
-        return unknown or Reading(measure, "", "lean")
-    fields: dict[str, Any] = dict(found or {"title": measure, "asks": unknown.asks if unknown else "", "kind": "lean"})
-    words = {name: fields.pop(name, {}) for name in ("stereotype", "default")}
-    if estimand:
+    fields: dict[str, Any] = dict(measure_words(task))
+    variants = {name: fields.pop(name, {}) for name in (*ESTIMANDS, "contrast")}
+    if contrast:
+        fields = {"unit": fields["unit"], "kind": "lean", **(variants["contrast"] or _words()["contrast"])}
+    elif estimand:
         fields |= {"kind": "lean"} | ({"much": ""} if estimand == "default" else {})
-        fields |= _known()["estimands"][estimand] | words[estimand]
-    fields = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
-    if measure not in (everywhere := _known()["everywhere"])["except"]:
-        fields["does_not_show"] = (*fields.get("does_not_show", ()), everywhere["does_not_show"])
-    of_kinds = _known()["kinds"]
-    nouns = of_kinds.get(base_name(dataset), of_kinds["other"])
+        fields |= _words()["estimands"][estimand] | variants[estimand]
+    if (contrast or estimand or "does_not_show" in fields) and not fields.get("all_genders"):
+        fields["does_not_show"] = [*fields.get("does_not_show", ()), _words()["everywhere"]["does_not_show"]]
+    nouns = {**_words()["kinds"], **dataset_words(task.dataset)}
     for name in ("leans", "much"):
         given = fields.get(name, "")
-        filled = tuple(_filled(text, nouns) for text in ((given,) if isinstance(given, str) else given))
-        fields[name] = filled[0] if isinstance(given, str) else filled
-    return Reading(**fields | ({"kind": kind} if kind else {}))
+        fields[name] = _filled(given, nouns) if isinstance(given, str) else [_filled(text, nouns) for text in given]
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    known = {name: value for name, value in fields.items() if name in Reading.__dataclass_fields__}
+    return Reading(**known | ({"kind": kind} if kind else {}))
 
 
-def _filled(text: str, nouns: dict[str, str]) -> str:
-    """The text with the words for a dataset's kinds; {jobs of women}, {jobs of men}, {job}."""
-    for name, words in nouns.items():
-        text = text.replace(f"{{{name}}}", words)
+def _filled(text: str, nouns: Mapping[str, Any]) -> str:
+    """The text with a dataset's words for what its items are about."""
+    for name in _words()["kinds"]:
+        text = text.replace(f"{{{name}}}", nouns[name])
     return text
-
-
-def own(task: TaskRecord) -> Reading:
-    """How to read a measure of a user's own: by what it says of itself."""
-    kind = {"higher": "quality", "none": "level"}.get(task.better, "lean")
-    title, asks = task.title or task.measure, task.asks or task.reading
-    return Reading(title, asks, kind, leans=task.leans, unit=task.unit)
 
 
 def harmless(dataset: str) -> dict[str, str]:
     """The groups of a dataset that offends whose sentences do not; none where that is not known."""
-    return dict(_known()["harmless"].get(dataset, {}))
+    return dict(dataset_words(dataset).get("harmless", {}))
 
 
 def dataset(name: str) -> str:
     """A dataset's name for people, whatever its options; its own where it has no other."""
-    return str(_known()["datasets"].get(base_name(name), name))
+    return str(dataset_words(name).get("title", name))
 
 
 def group(name: str, label: str) -> str:
     """A group's label in words."""
-    return str(_known()["groups"].get(name, {}).get(label, label))
+    return str(_words()["groups"].get(name, {}).get(label, label))
 
 
 def group_name(name: str) -> str:
     """What a group is called."""
-    return str(_known()["group-names"].get(name, name.replace("_", " ")))
+    return str(_words()["group-names"].get(name, name.replace("_", " ")))
 
 
 def count_in_words(tone: str, count: int) -> str:
     """How many main numbers have a tone: "2 show no lean"."""
-    return f"{count} {_known()['counted'][tone][count > 1]}"
+    return f"{count} {_words()['counted'][tone][count > 1]}"
 
 
 def probability(p: float) -> str:
@@ -210,12 +194,12 @@ def words_of(row: Row | Change) -> str:
 
 def language(code: str) -> str:
     """A language's name."""
-    return str(_known()["languages"].get(code, code))
+    return str(_words()["languages"].get(code, code))
 
 
 @cache
-def _known() -> dict[str, Any]:
-    return tomllib.loads((files("evenhand.show.page") / "readings.toml").read_text(encoding="utf-8"))
+def _words() -> dict[str, Any]:
+    return tomllib.loads((files("evenhand.show.page") / "words.toml").read_text(encoding="utf-8"))
 
 
 MARKS = {"leans": NO_SIZE, "undecided": "○", "right": "✓", "level": "◇", "none": "–"}
@@ -252,7 +236,7 @@ def verdict(number: Row, reading: Reading, judged: str = "") -> Verdict:
     How large a lean is, is said by its size; where a policy has `judged` the number, by what the policy says.
     """
     much = reading.how_much(number) if number.known else ""
-    unjudged: dict[str, tuple[str, str]] = _known()["not-judged"]
+    unjudged: dict[str, tuple[str, str]] = _words()["not-judged"]
     if number.known and reading.kind in unjudged:
         return Verdict("level", *unjudged[reading.kind], much)
     found = number.verdict

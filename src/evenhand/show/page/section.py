@@ -61,7 +61,7 @@ class Measured:
         self.paired = bool(self.by) and task.by_gender and all(run.contrasts_of(*task.name) for run in runs)
         self.agreeing = task.partners is not None and task.partners.agreeing
         kind = "mixed" if without_direction(self.scores[0], task.better) else "grammar" if self.agreeing else ""
-        self.values = readings.reading(task.measure, dataset=task.dataset, unknown=readings.own(task), kind=kind)
+        self.values = readings.reading(task, kind=kind)
         self.reading: Reading = self._reading("", contrast=True) if self.paired else self.values
         self.language = task.language
 
@@ -69,9 +69,8 @@ class Measured:
         """How to read one kind of row: stereotype, default, women minus men, or the measure's own value."""
         if not (estimand or contrast):
             return self.values
-        of = {"dataset": self.dataset, "kind": "grammar" if contrast and self.agreeing else ""}
-        unknown = readings.own(self.task)
-        return readings.reading(self.measure, estimand=estimand, contrast=contrast, unknown=unknown, **of)
+        kind = "grammar" if contrast and self.agreeing else ""
+        return readings.reading(self.task, estimand=estimand, contrast=contrast, kind=kind)
 
     @cached_property
     def scores(self) -> list[pd.DataFrame]:

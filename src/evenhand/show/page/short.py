@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from evenhand.core.dataset import base_name
 from evenhand.runs.record import RunRecord
+from evenhand.runs.words import dataset_words
 from evenhand.show.page import readings
 from evenhand.show.page.section import Line, Measured
 from evenhand.stats.significance import holm
@@ -14,8 +14,6 @@ from evenhand.stats.verdict import ALPHA, MARKS
 SIZES = ("", *MARKS)
 TONES = ("leans", "undecided", "none", "level", "right")
 """The order of verdicts in the summary."""
-OF_ALL_KINDS = ("crows-pairs", "stereoset")
-"""Datasets that ask about more than gender: the beginnings of their names."""
 
 
 def summary(sections: Sequence[Measured]) -> list[tuple[Measured, Line]]:
@@ -102,7 +100,7 @@ def limits(record: RunRecord) -> Iterator[str]:
     spoken = [readings.language(code) for code in dict.fromkeys(task.language for task in tasks) if code]
     if spoken:
         yield f"Languages other than {' and '.join(spoken)}."
-    wide = [task for task in tasks if base_name(task.dataset).startswith(OF_ALL_KINDS)]
+    wide = any(dataset_words(task.dataset).get("beyond_gender") for task in tasks)
     yield "People who are neither women nor men." + (
         "" if wide else " Bias by anything but gender: race, religion, age."
     )

@@ -123,7 +123,7 @@ def card(track: Track, curve: Curve) -> Card:
     before = {row.end: row for row in track.rows if track.neighbours(row) and track.curve(row) is curve}
     rows = [(label, value, before.get(label)) for label, value in zip(track.labels, curve.values, strict=True)]
     paired = bool(curve.values[0].contrast) or curve.task.by_gender
-    asks = readings.reading(curve.task.measure, contrast=paired, unknown=readings.own(curve.task)).title
+    asks = readings.reading(curve.task, contrast=paired).title
     return Card(named(track, curve), asks, drawn(track, curve.values, before), tuple(rows))
 
 
