@@ -11,6 +11,7 @@ from typing import Any
 from warnings import warn
 
 from evenhand._version import __version__ as __version__
+from evenhand.core.sections import Sections
 from evenhand.core.shown import Shown
 
 _LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
@@ -38,7 +39,14 @@ class _Renderer:
         return html(what)
 
 
+def _papers_sections() -> tuple[Sections, ...]:
+    from evenhand.papers.sections import SECTIONS
+
+    return SECTIONS
+
+
 Shown.renderer = _Renderer()
+Sections.ours = staticmethod(_papers_sections)
 
 
 def __getattr__(name: str) -> Any:

@@ -31,6 +31,8 @@ from evenhand.core.questions import Likelihood as Likelihood
 from evenhand.core.questions import Span as Span
 from evenhand.core.scores import Result as Result
 from evenhand.core.scores import Score as Score
+from evenhand.core.sections import Drawing as Drawing
+from evenhand.core.sections import Sections as Sections
 from evenhand.core.summary import OfTotals as OfTotals
 from evenhand.core.summary import Summary as Summary
 from evenhand.core.summary import mean as mean

@@ -10,17 +10,19 @@ from typing import Any
 
 from evenhand import datasets, measures, models
 from evenhand.core.foreign import foreign
+from evenhand.core.sections import add_sections
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import SERVED
 
-KINDS = ("measures", "datasets", "models")
-"""Names of entry points, after `evenhand.`; in a file, of the lists MEASURES, DATASETS and MODELS."""
+KINDS = ("measures", "datasets", "models", "sections")
+"""Names of entry points, after `evenhand.`; in a file, of MEASURES, DATASETS, MODELS and SECTIONS."""
 
 
 def load_file(path: str | Path) -> None:
     """Run a Python file and make known what it lists.
 
-    `MEASURES` is a list of classes, `DATASETS` has functions by name, `MODELS` functions by prefix.
+    `MEASURES` is a list of classes, `DATASETS` has functions by name, `MODELS` functions by prefix, `SECTIONS`
+    what datasets add to the page, by name.
     """
     path = Path(path).expanduser()
     if path.suffix != ".py" or not path.is_file():
@@ -36,7 +38,7 @@ def load_file(path: str | Path) -> None:
         mine = dict(enumerate(listed[0])) if isinstance(listed[0], list | tuple) else listed[0]
         for kind, found in zip(KINDS, (mine, *listed[1:]), strict=True):
             if not isinstance(found, Mapping):
-                raise BadInput("MEASURES is a list of classes; DATASETS and MODELS are dicts of functions by name.")
+                raise BadInput("MEASURES is a list of classes; DATASETS, MODELS and SECTIONS are dicts by name.")
             for key, one in found.items():
                 _add(kind, key, one)
     if not any(listed):
@@ -45,7 +47,7 @@ def load_file(path: str | Path) -> None:
 
 @cache
 def load_installed() -> None:
-    """Make known what installed packages have under `evenhand.measures`, `evenhand.datasets` and `evenhand.models`."""
+    """Make known what installed packages have as entry points: `evenhand.measures`, and so on."""
     for kind in KINDS:
         for entry in entry_points(group=f"evenhand.{kind}"):
             package = entry.dist.name if entry.dist else "an installed package"
@@ -58,6 +60,8 @@ def _add(kind: str, name: Any, found: Any) -> None:
         measures.add(found)
     elif kind == "datasets":
         datasets.add(name, found)
+    elif kind == "sections":
+        add_sections(name, found)
     elif name == SERVED.rstrip(":"):
         raise BadInput(f"'{SERVED}' is for models behind a server, and their key. Choose another prefix.")
     else:

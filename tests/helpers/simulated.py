@@ -15,13 +15,13 @@ import pytest
 
 from evenhand import Answer, Run, suites
 from evenhand.analysis.change import changed
-from evenhand.analysis.findings import findings
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.loop import Task, result
 from evenhand.core.model import Work
 from evenhand.core.questions import Question
 from evenhand.core.scores import Score
+from evenhand.papers.findings import findings
 from evenhand.runs import folder
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
 from evenhand.runs.rows import FEMALE_MALE

@@ -13,6 +13,7 @@ from evenhand.calls.train_and_measure import Lessons, Study
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.measures import MEASURES
+from evenhand.papers import charts
 from evenhand.papers.metaeval import READINGS, DoseResponse, check_rates, dose_response, inference, masked
 from evenhand.show import plots
 from helpers import made_release, tiny
@@ -138,6 +139,6 @@ def test_models_of_inference_can_be_measured_on_the_released_pairs(
 
 
 def test_a_chart_has_a_panel_for_each_measure(turned: DoseResponse, tmp_path: Path) -> None:
-    plots.save(plots.dose_response(turned.points), tmp_path / "dial.svg")
+    plots.save(charts.dose_response(turned.points), tmp_path / "dial.svg")
     drawn = (tmp_path / "dial.svg").read_text()
     assert all(name in drawn for name in READINGS)

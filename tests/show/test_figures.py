@@ -15,8 +15,9 @@ from evenhand import BadInput, Fill, Likelihood, Run, RunError, Table
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.questions import Question
+from evenhand.papers.charts import profession_bars, workforce_scatter
 from evenhand.show.figures import charts
-from evenhand.show.plots import SUFFIXES, profession_bars, save, workforce_scatter
+from evenhand.show.plots import SUFFIXES, save
 from helpers.fuzzing import contents
 from helpers.typed import only
 

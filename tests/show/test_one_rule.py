@@ -12,7 +12,6 @@ from rich.console import Console
 
 import evenhand
 from evenhand import Run
-from evenhand.analysis.findings import findings
 from evenhand.runs.record import Finding
 from evenhand.show.page.changes import Changed
 from evenhand.show.page.section import Measured
@@ -34,7 +33,7 @@ def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def printed(run: Run) -> list[str]:
     console = Console(width=400, record=True, file=io.StringIO())
-    console.print(scorecard(run, findings(run)))
+    console.print(scorecard(run))
     return console.export_text().splitlines()
 
 

@@ -30,11 +30,9 @@ def show(
     if as_json:
         print_json([row for row in loaded.results if not dataset or row["dataset"] in dataset])
     elif full or dataset or frequency:
-        from evenhand.analysis.findings import findings
         from evenhand.show.scorecard import scorecard
 
-        found = findings(loaded, frequency=_numbers(frequency) if frequency else None)
-        terminal.show(scorecard(loaded, found, dataset or ()))
+        terminal.show(scorecard(loaded, dataset or (), frequency=_numbers(frequency) if frequency else None))
     else:
         print_answer(loaded)
 
@@ -101,8 +99,8 @@ def figures(
 
     Draws what the runs measured: BEC-Pro by profession, pronoun templates, sentence pairs, NLI labels.
     """
-    from evenhand.analysis.equalising import seen
     from evenhand.datasets.corpora.texts import sentences
+    from evenhand.papers.equalising import seen
     from evenhand.runs.folder import StoredRun
     from evenhand.show.figures import draw
 

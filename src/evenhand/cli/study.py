@@ -115,6 +115,7 @@ def metaeval(
     Run the same command again to resume a study that was stopped.
     """
     from evenhand import models
+    from evenhand.papers import charts
     from evenhand.papers.metaeval import inference, masked, write
     from evenhand.show import plots
     from evenhand.show.tables import dose_response as table
@@ -135,7 +136,7 @@ def metaeval(
     found = study(model, **{name: value for name, value in given.items() if value is not None})
     written = write(found, out)
     chart = out / f"dial-{found.name}.svg"
-    plots.save(plots.dose_response(found.points, title=f"{found.model}: values against the rate of bias"), chart)
+    plots.save(charts.dose_response(found.points, title=f"{found.model}: values against the rate of bias"), chart)
     if as_json:
         terminal.show(found.follows.to_json(orient="records", indent=1))
         return
@@ -186,7 +187,7 @@ def reproduce(
     """
     from evenhand.papers import options_of
     from evenhand.papers import reproduce as run_study
-    from evenhand.show.papers import reproduction
+    from evenhand.papers.printing import reproduction
 
     given: dict[str, Any] = {"post": post, "finetune": finetune, "german_model": german_model, "mode": mode}
     given |= {"scores": scores, "lang": lang, "recipe": recipe, "splitter": splitter, "draws": draws}

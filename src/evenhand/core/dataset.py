@@ -11,6 +11,7 @@ from evenhand.core.contrasts import Partners
 from evenhand.core.design import Kinds
 from evenhand.core.foreign import is_ours
 from evenhand.core.items import Item, check_texts, texts
+from evenhand.core.sections import Sections, add_sections
 from evenhand.core.typed import check_fields, typed
 from evenhand.errors import BadInput
 
@@ -45,6 +46,8 @@ class Dataset:
     options: Mapping[str, Any] = field(default_factory=dict)
     builder: str = ""
     """The name to load it by, where that is not `name`: for a user's file."""
+    sections: Sections | None = field(default=None, repr=False)
+    """What it adds to what is shown of its runs."""
 
     @typed
     def __post_init__(self) -> None:
@@ -63,6 +66,8 @@ class Dataset:
             seen.add(item.id)
         if self.table is pd.DataFrame:
             object.__setattr__(self, "table", partial(_table, self.items))
+        if self.sections is not None:
+            add_sections(self.name, self.sections)
 
 
 def _table(items: Sequence[Item]) -> pd.DataFrame:

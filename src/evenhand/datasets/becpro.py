@@ -79,7 +79,7 @@ def german(
 
     `forms="agree"` is the release: women with the feminine form, men with the masculine one, which gives the person's
     gender away. `"crossed"` combines each person word with both forms, which separates agreement from social bias
-    (evenhand.analysis.findings); `"neutral"` uses one form for everybody (Pflegekraft), added by us.
+    (evenhand.papers.findings); `"neutral"` uses one form for everybody (Pflegekraft), added by us.
     `spelling="corrected"` repairs the errors that becpro-de.toml lists.
     """
     check_choice("spelling", spelling, "release", "corrected")

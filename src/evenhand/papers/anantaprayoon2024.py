@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.nli_labels import SETS, distribution
 from evenhand.calls.audit import audit
 from evenhand.datasets.files.releases import is_available
 from evenhand.errors import BadInput, ModelNotFound
 from evenhand.models.loading.names import find
 from evenhand.papers.base import Reproduction, published, versus
 from evenhand.papers.metaeval import RATES, SIZE, inference
+from evenhand.papers.nli_labels import SETS, distribution
 from evenhand.run import Run
 
 LABELS = ("entailment", "contradiction", "neutral")

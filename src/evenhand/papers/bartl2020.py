@@ -7,8 +7,6 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from evenhand.analysis import hypotheses
-from evenhand.analysis.paired import changes, pairs, signed_ranks
 from evenhand.calls.audit import audit, from_scores
 from evenhand.calls.train_and_measure import check, recipe_of, trained
 from evenhand.core.files import slug
@@ -22,7 +20,9 @@ from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.planning.plan import Ids, Plan, Read, Reading
 from evenhand.models.planning.running import work_through
 from evenhand.models.planning.tokens import TOO_LONG, UNKNOWN
+from evenhand.papers import hypotheses
 from evenhand.papers.base import Reproduction, published, versus
+from evenhand.papers.paired import changes, pairs, signed_ranks
 from evenhand.run import Run
 
 LENGTH = 16  # the next power of two of the longest sentence in words, not in tokens

@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.hypotheses import Claim
 from evenhand.analysis.two_runs import Values
 from evenhand.core.scores import generator
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.errors import DataNotFound
+from evenhand.papers.hypotheses import Claim
 from evenhand.run import Run
 from evenhand.stats.significance import holm
 from evenhand.stats.verdict import ALPHA

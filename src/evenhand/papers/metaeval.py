@@ -16,7 +16,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from evenhand.analysis.paired import pairs
 from evenhand.calls.train_and_measure import Study, check
 from evenhand.core.files import prepare, slug, write_whole
 from evenhand.core.scores import generator
@@ -27,6 +26,7 @@ from evenhand.datasets.corpora.released_nli import SETS, released_dev, released_
 from evenhand.datasets.kinds import professions
 from evenhand.errors import BadInput, UnknownName, check_known
 from evenhand.models.loading.names import DEFAULT, find
+from evenhand.papers.paired import pairs
 from evenhand.stats.correlation import correlation, fitted
 from evenhand.stats.intervals import FEW
 from evenhand.stats.mean_intervals import mean_interval

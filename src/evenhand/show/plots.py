@@ -12,147 +12,10 @@ from evenhand.core.files import write_whole
 from evenhand.errors import BadInput
 
 ORANGE, BLUE, RUST, GREY = "#E69F00", "#0072B2", "#D55E00", "#999999"  # Okabe and Ito: told apart by everybody
-COLOURS = {"female": ORANGE, "male": BLUE}
-GROUPS = {"held by women": ORANGE, "held by women and men": "#555555", "held by men": BLUE}
-HELD = dict(zip(("female", "balanced", "male"), GROUPS, strict=True))
 PALETTE = [BLUE, RUST, "#009E73", "#CC79A7", ORANGE, "#56B4E9", "#555555", "#F0E442"]
-LABELS = {"entailment": BLUE, "neutral": "#BBBBBB", "contradiction": RUST}
-GENDERED = "calls for one gender"
-SEEN = "\u25a0"
 WHISKERS = "Thin lines are 95 % intervals."
-SUFFIXES = (".svg", ".pdf", ".png", ".html")
 LEFT = alt.Header(labelAngle=0, labelAlign="left")
-
-
-def profession_bars(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
-    """Mean association of each profession with female and male words, with intervals; a panel for each run.
-
-    Takes rows of analysis.workforce.profession_means with a column `run`. Professions are in the order of the largest
-    difference between runs, female or male; of one run, of the difference female - male (Bartl et al. 2020, Figures
-    3-6). All panels have one scale.
-    """
-    runs = list(dict.fromkeys(rows["run"]))
-    x = alt.X("association:Q", title="association (nats)", axis=alt.Axis(tickCount=5))
-    width = 420 if len(runs) == 1 else 280
-    bars = _bars(rows, x, "profession", _order(rows), "words", list(COLOURS), 220).encode(
-        color=_colour("words", COLOURS, "person words"),
-        tooltip=["profession", "words", *numbers("association", "low", "high")],
-    )
-    drawn = _with_intervals(bars, "association (nats)").properties(width=width, height=alt.Step(9))
-    if len(runs) == 1:
-        return _titled(drawn, title, [WHISKERS])
-    panels = drawn.facet(column=alt.Column("run:N", sort=runs, title=None))
-    return _titled(panels.resolve_scale(x="shared", y="shared"), title, [WHISKERS])
-
-
-def workforce_scatter(means: pd.DataFrame, shares: dict[str, float], *, title: str = "") -> alt.TopLevelMixin:
-    """Female minus male association of each profession against the percentage of women in it, with the fitted line."""
-    rows = means.assign(share=means["profession"].map(shares), held=means["prof_gender"].map(HELD))
-    rows = rows.dropna(subset=["share", "difference"])
-    base = alt.Chart(rows).encode(
-        x=alt.X("share:Q", title="women among those who hold the profession (%)", scale=alt.Scale(domain=[0, 100])),
-        y=alt.Y("difference:Q", title="female minus male association (nats)"),
-    )
-    points = base.mark_circle(size=70, opacity=0.8).encode(
-        color=_colour("held", GROUPS, "professions"), tooltip=["profession", "share", *numbers("difference")]
-    )
-    line = base.transform_regression("share", "difference").mark_line(color="black", strokeDash=[4, 3])
-    return _titled((rule_at(0, "y", color=GREY) + points + line).properties(width=480, height=320), title)
-
-
-def pronoun_bars(
-    rows: pd.DataFrame, colours: Mapping[str, str], seen: set[str] | None = None, *, title: str = ""
-) -> alt.TopLevelMixin:
-    """The APPD of each profession of a category with its interval: a bar for each run (Barza 2023, Figures 8-19).
-
-    Takes columns run, profession, appd, low and high; `colours` by run. Professions in `seen`, those of the training
-    corpus, carry a square.
-    """
-    rows = rows.assign(label=[f"{p} {SEEN}" if p in (seen or ()) else p for p in rows["profession"]])
-    first = rows[rows["run"] == next(iter(colours))]
-    order = list(first.sort_values("appd", ascending=False)["label"])
-    note = [WHISKERS] + ([f"{SEEN} in the training corpus"] if (seen or set()) & set(rows["profession"]) else [])
-    title_of_x = "APPD: P(he) - P(she)"
-    x = alt.X("appd:Q", title=title_of_x, scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5))
-    bars = _bars(rows, x, "label", order, "run", list(colours), 260).encode(
-        color=_colour("run", colours, "model") if len(colours) > 1 else alt.value(GREY),
-        tooltip=["profession", "run", *numbers("appd", "low", "high")],
-    )
-    return _titled(_with_intervals(bars, title_of_x).properties(width=420, height=alt.Step(11)), title, note)
-
-
-def pronoun_scatter(
-    words: pd.DataFrame, fits: dict[str, tuple[float, float]], *, title: str, note: list[str]
-) -> alt.TopLevelMixin:
-    """The APPD of each word after a change of the model against before, with fitted lines (Figure 10).
-
-    `fits` has slope and intercept for professions and for gendered words, which are named. The grey line is where
-    nothing changed.
-    """
-    kinds = words.assign(word=["profession" if b == "closer to 0" else GENDERED for b in words["better"]])
-    scale = alt.Scale(domain=[-1, 1])
-    colour = _colour("word", {"profession": BLUE, GENDERED: RUST}, "word")
-    base = alt.Chart(kinds).encode(
-        x=alt.X("before:Q", title="APPD before", scale=scale),
-        y=alt.Y("after:Q", title="APPD after", scale=scale),
-        color=colour,
-    )
-    points = base.mark_circle(size=60, opacity=0.8).encode(tooltip=["profession", *numbers("before", "after")])
-    named = base.transform_filter(alt.datum.word == GENDERED).mark_text(align="left", dx=6, fontSize=9)
-    ends = kinds.groupby("word")["before"].agg(["min", "max"])
-    rows = [
-        {"word": kind, "x": x, "y": intercept + slope * x}
-        for kind, (slope, intercept) in fits.items()
-        for x in ends.loc[kind].to_numpy(dtype=float)
-    ]
-    lines = alt.Chart(pd.DataFrame(rows)).mark_line(strokeDash=[4, 3]).encode(x="x:Q", y="y:Q", color=colour)
-    same = alt.Chart(pd.DataFrame({"x": [-1, 1]})).mark_line(color=GREY).encode(x="x:Q", y="x:Q")
-    layers = same + lines + points + named.encode(text="profession:N")
-    return _titled(layers.properties(width=460, height=460), title, note)
-
-
-def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
-    """Mean |d| of samples of growing size: the draws as points, their mean as a line (Figure 6)."""
-    base = alt.Chart(rows).encode(
-        x=alt.X("size:Q", title="pairs in a sample", axis=alt.Axis(values=sorted(rows["size"].unique()))),
-        color=alt.Color("category:N", scale=alt.Scale(range=PALETTE), title="category"),
-    )
-    points, lines = (
-        drawn.encode(y=alt.Y(f"{value}:Q", title="ASLD (nats)", scale=alt.Scale(zero=True)))
-        for drawn, value in ((base.mark_circle(size=40, opacity=0.5), "value"), (base.mark_line(), "mean(value)"))
-    )
-    return _titled((points + lines).properties(width=440, height=300), title)
-
-
-def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
-    """ASLD against the number of sentences trained on, with intervals (Figure 13); takes replicate_means' rows."""
-    groups = list(rows["group"].unique())
-    base = alt.Chart(rows).encode(
-        x=alt.X("size:Q", title="sentences trained on"),
-        color=alt.Color("group:N", scale=alt.Scale(range=PALETTE), legend=None, sort=groups),
-    )
-    bands = base.mark_area(opacity=0.15).encode(
-        y=alt.Y("low:Q", title="ASLD (nats)", scale=alt.Scale(zero=True)), y2="high:Q"
-    )
-    lines = base.mark_line(point=True).encode(
-        y=alt.Y("value:Q", title="ASLD (nats)"), tooltip=["group", "size", *numbers("value", "low", "high", form=".2f")]
-    )
-    panels = (bands + lines).properties(width=240, height=170)
-    return _titled(panels.facet(facet=alt.Facet("group:N", sort=groups, title=None), columns=2), title)
-
-
-def dose_response(points: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
-    """The value of each measure against the rate of bias that models were trained at, a panel each (Figure 4)."""
-    order = list(dict.fromkeys(points["measure"]))
-    base = alt.Chart(points).encode(x=alt.X("rate:Q", title="rate of bias in training", scale=alt.Scale(domain=[0, 1])))
-    bars = base.mark_rule(color=BLUE, opacity=0.35).encode(y=alt.Y("low:Q", title="value"), y2="high:Q")
-    dots = base.mark_point(filled=True, size=30, color=BLUE).encode(
-        y="value:Q", tooltip=["measure", "rate", "draw", *numbers("value", form=".3f")]
-    )
-    line = base.mark_line(color=BLUE).encode(y="mean(value):Q")
-    panels = (bars + line + dots).properties(width=200, height=150)
-    facets = panels.facet(facet=alt.Facet("measure:N", sort=order, title=None), columns=3)
-    return _titled(facets.resolve_scale(y="independent"), title)
+SUFFIXES = (".svg", ".pdf", ".png", ".html")
 
 
 def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopLevelMixin:
@@ -169,42 +32,7 @@ def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopL
     marks = base.mark_text(dy=-10, fontSize=9).encode(x="value:Q", text="mark:N", color=alt.value("black"))
     layers = alt.layer(*intervals(base, "value", tooltip, size=70, title=measure), marks)
     row = alt.Row("group:N", sort=panels, title=None, header=LEFT)
-    return _titled(layers.properties(width=420, height=alt.Step(26)).facet(row=row), title)
-
-
-def label_bars(rows: pd.DataFrame, *, title: str = "", note: Sequence[str] = ()) -> alt.TopLevelMixin:
-    """The share of each label in each set, stacked; takes nli_labels.distribution's rows with a column `model`.
-
-    A dot marks the labels that a stereotype would give.
-    """
-    names = {"pro": "pro-stereotypical", "anti": "anti-stereotypical", "non": "non-stereotypical"}
-    stereotyped = {("pro", "entailment"), ("anti", "contradiction"), ("non", "entailment"), ("non", "contradiction")}
-    models = list(dict.fromkeys(rows["model"]))
-    rows = rows.assign(
-        order=rows["label"].map({label: n for n, label in enumerate(LABELS)}),
-        name=rows["set"].map(names),
-        dot=["● " if key in stereotyped else "" for key in zip(rows["set"], rows["label"], strict=True)],
-    ).sort_values(["model", "set", "order"])
-    rows = rows.assign(
-        middle=rows.groupby(["model", "set"])["value"].cumsum() - rows["value"] / 2,
-        # A number does not fit into a narrow bar.
-        text=[f"{d}{v:.2f}" if v >= 0.09 else "" for d, v in zip(rows["dot"], rows["value"], strict=True)],
-    )
-    base = alt.Chart(rows).encode(y=alt.Y("name:N", sort=list(names.values()), title=None))
-    bars = base.mark_bar().encode(
-        x=alt.X("value:Q", stack="zero", title="share of pairs", scale=alt.Scale(domain=[0, 1], nice=False)),
-        color=_colour("label", LABELS, "label", sort=list(LABELS)),
-        order=alt.Order("order:Q"),
-        tooltip=["name", "label", *numbers("value", "low", "high", form=".3f")],
-    )
-    texts = base.mark_text(fontSize=11).encode(
-        x=alt.X("middle:Q", title="share of pairs"),
-        text="text:N",
-        color=alt.condition(alt.datum.label == "neutral", alt.value("black"), alt.value("white")),
-    )
-    row = alt.Row("model:N", sort=models, title=None, header=LEFT if len(models) > 1 else None)
-    panels = (bars + texts).properties(width=460, height=alt.Step(34)).facet(row=row)
-    return _titled(panels, title, [*note, "● labels that a stereotype would give"])
+    return titled(layers.properties(width=420, height=alt.Step(26)).facet(row=row), title)
 
 
 def intervals(base: alt.Chart, value: str, tooltip: Sequence[Any], *, size: int, title: str) -> tuple[Any, Any]:
@@ -236,21 +64,15 @@ def save(chart: alt.TopLevelMixin, path: Path) -> None:
     write_whole(path, lambda file: file.write(content.encode() if isinstance(content, str) else content))
 
 
-def _order(rows: pd.DataFrame) -> list[str]:
-    """Professions by their largest difference between runs, or between genders where there is one run."""
-    by = ["profession", "words"] if rows["run"].nunique() > 1 else ["profession"]
-    apart = rows.groupby(by, sort=False)["association"].agg(lambda values: values.max() - values.min())
-    return list(apart.groupby("profession", sort=False).max().sort_values(ascending=False, kind="stable").index)
-
-
-def _with_intervals(bars: Any, title: str) -> Any:
+def with_intervals(bars: Any, title: str) -> Any:
+    """Bars, and their intervals as thin lines."""
     lines = bars.mark_rule(strokeWidth=1).encode(
         x=alt.X("low:Q", title=title), x2="high:Q", color=alt.value("black"), opacity=alt.value(0.7)
     )
     return bars + lines
 
 
-def _bars(rows: pd.DataFrame, x: alt.X, y: str, order: list[str], series: str, inner: list[str], limit: int) -> Any:
+def bars_of(rows: pd.DataFrame, x: alt.X, y: str, order: list[str], series: str, inner: list[str], limit: int) -> Any:
     """A bar for each label in `y` and each of the `series`, which are in the order of `inner`."""
     labels = alt.Y(f"{y}:N", sort=order, title=None, axis=alt.Axis(labelLimit=limit))
     return alt.Chart(rows).mark_bar().encode(x=x, y=labels, yOffset=alt.YOffset(f"{series}:N", sort=inner))
@@ -261,12 +83,14 @@ def numbers(*names: str, form: str = "+.3f") -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{name}:Q", format=form) for name in names]
 
 
-def _colour(field: str, colours: Mapping[str, str], title: str, **more: Any) -> alt.Color:
+def colour(field: str, colours: Mapping[str, str], title: str, **more: Any) -> alt.Color:
+    """The colours of a field, by value."""
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
     return alt.Color(f"{field}:N", scale=scale, title=title, **more)
 
 
-def _titled(chart: Any, title: str, note: Sequence[str] | None = None) -> alt.TopLevelMixin:
+def titled(chart: Any, title: str, note: Sequence[str] | None = None) -> alt.TopLevelMixin:
+    """The chart below its title, and a note."""
     shown = title if note is None else alt.TitleParams(title, subtitle=list(note))
     titled: alt.TopLevelMixin = chart.properties(title=shown)
     return titled

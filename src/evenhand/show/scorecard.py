@@ -2,29 +2,28 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import pandas as pd
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from evenhand.analysis.findings import Findings
-from evenhand.analysis.nli_labels import distribution
-from evenhand.analysis.paired import AGREEING
 from evenhand.analysis.reference import by_source, followed
 from evenhand.core.design import ESTIMANDS
+from evenhand.core.foreign import foreign
+from evenhand.core.sections import sections_of
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.rows import Row
-from evenhand.show.tables import RANKS, VERDICTS, P, cell, claimed, estimate, framed, line, table
+from evenhand.show.page.section import AGREEING
+from evenhand.show.tables import VERDICTS, P, cell, line, table
 from evenhand.stats.verdict import MARKS, NO_SIZE, RULE, SIZES
 
-IN_DISTRIBUTION = ("fraction-entailment", "fraction-contradiction")
 """Measures that only the table of labels shows."""
 RIGHT = "✓"
-SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
 
 
-def scorecard(run: StoredRun, findings: Sequence[Findings] = (), datasets: Sequence[str] = ()) -> RenderableType:
+def scorecard(
+    run: StoredRun, datasets: Sequence[str] = (), *, frequency: Mapping[str, float] | None = None
+) -> RenderableType:
     """Every value of a run with its interval, n and unscored, and what follows from them; then the cost of the run.
 
     With `datasets`, of these only.
@@ -35,28 +34,39 @@ def scorecard(run: StoredRun, findings: Sequence[Findings] = (), datasets: Seque
         line(f"{found.verdict.capitalize()}, {found.check}: {found.says} {found.do}", VERDICTS[found.verdict])
         for found in run.record.concerns
     ]
-    told = {found.dataset: found for found in findings}
     for dataset in datasets or run.datasets:
         tasks = run.tasks_on(dataset)
         rows = run.values_of(dataset)
-        labels = distribution(rows)
-        shown = [task for task in tasks if labels.empty or task.measure not in IN_DISTRIBUTION]
+        parts_of, elsewhere = _sections(run, dataset, frequency)
+        shown = [task for task in tasks if task.measure not in elsewhere]
         parts += [_heading(run, tasks, rows), *_judged_table(run, tasks), _values(shown, rows)]
         for row in (row for row in rows if row.note):
             of = ", ".join(row.groups.values()) or "all items"
             parts.append(line(f"{row.measure} has no value of {of}: {row.note}", "yellow"))
-        if len(labels):
-            parts += list(_distribution(labels, rows))
         for task in tasks:
             for reason, n in run.record.unscored.get(f"{dataset}/{task.measure}", {}).items():
                 parts.append(line(f"{n:,} items unscored by {task.measure}: {reason}", "yellow"))
         for task in tasks:
             for source, values in by_source(run.record, task).items():
                 parts.append(line(f"Published {task.measure} ({source}): {', '.join(values)}.", "dim"))
-        if dataset in told:
-            parts += [line(AGREEING, "yellow")] if told[dataset].agreeing else []
-            parts += list(_findings(told[dataset]))
+        if any(task.partners and task.partners.agreeing for task in tasks):
+            parts.append(line(AGREEING, "yellow"))
+        parts += parts_of
     return Group(*parts, *(line(text, "dim") for text in _footer(run)))
+
+
+def _sections(
+    run: StoredRun, dataset: str, frequency: Mapping[str, float] | None
+) -> tuple[list[RenderableType], set[str]]:
+    """What the dataset adds, and the measures that are shown there instead of in the table of values."""
+    parts: list[RenderableType] = []
+    elsewhere: set[str] = set()
+    for sections in sections_of([dataset]):
+        with foreign(f"The sections of '{dataset}' failed", sections):
+            added = list(sections.terminal(run, dataset, frequency=frequency))
+        parts += added
+        elsewhere |= set(sections.shown_here if added else ())
+    return parts, elsewhere
 
 
 def _heading(run: StoredRun, tasks: Sequence[TaskRecord], rows: Sequence[Row]) -> Text:
@@ -142,50 +152,6 @@ def _nested(by: list[str], within: str, rows: Sequence[Row]) -> Iterator[tuple[l
         if part and part == labels[0]:  # a word that is a category by itself
             continue
         yield [label or "all" for label in labels], part, cells[labels, part]
-
-
-def _distribution(labels: pd.DataFrame, rows: Sequence[Row]) -> Iterator[RenderableType]:
-    """Labels by set, then the two scores, as in Anantaprayoon et al. (2024), Table 3."""
-    yield line("Output distribution: labels in the sets PS (pro), AS (anti) and NS (non)", "bold")
-    whole = {row.measure: row for row in rows if not row.groups}
-    scores = [whole[name].shown(".3f") if name in whole else "–" for name in ("fraction-neutral", "nli-coal")]
-    lines = []
-    for group, part in labels.groupby("set", sort=False):
-        cells = [estimate(row).shown(".3f") for row in part.to_dict("records")]
-        lines.append([SET_NAMES[str(group)], *cells, *scores])
-        scores = ["", ""]
-    yield table(["evaluation data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"], lines, left=["evaluation data"])
-
-
-def _findings(found: Findings) -> Iterator[RenderableType]:
-    if found.ranks.empty:
-        yield line("No two partners have both a score: a larger sample would have some.", "dim")
-        return
-    yield line("The paper's test of female minus male, over single pairs: no verdict rests on it", "bold")
-    numbers = {"difference": "+.3f", "w": RANKS, "r": "+.2f", "r_printed": "+.2f", "p_printed": ".4f", "pairs": ","}
-    yield framed(found.ranks, {found.by: "", **numbers})
-    if len(found.agreement):
-        effects = "women against men, agreement of form and person, the form itself, the level"
-        yield line(f"German forms crossed: {effects}", "bold")
-        columns = {"prof_gender": "", "effect": "", "value": "+.3f", "low": "+.3f", "high": "+.3f", "p_holm": ".4f"}
-        yield framed(found.agreement, columns)
-    yield from claimed(found.claims)
-    correlated = {f"share of women, {country}": frame for country, frame in found.workforce.items()}
-    correlated |= {f"confound: {name}": frame for name, frame in found.confounds.items()}
-    if correlated:
-        yield line("\nCorrelation over attributes of female minus male (Pearson, Spearman; 95 % intervals)", "bold")
-        yield _correlations(correlated)
-
-
-def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:
-    lines = []
-    for name, frame in frames.items():
-        for row in frame.to_dict("records"):
-            both = (estimate(row, kind, f"{kind}_") for kind in ("pearson", "spearman"))
-            cells = [text for found in both for text in (found.number("+.2f"), found.interval("+.2f"))]
-            lines.append([name, row["group"], str(row["n"]), *cells])
-    heads = ["with", "group", "n", "pearson", "interval", "spearman", "interval"]
-    return table(heads, lines, left=["with", "group"])
 
 
 def _datasets(audits: Sequence[AuditRecord]) -> str:

@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.change import ONE_TRAINING
-from evenhand.analysis.hypotheses import Claim
 from evenhand.formats.escaping import markdown
 from evenhand.runs.record import Finding
 from evenhand.show.corpus import around, cautions, lean, number_tested, percent, shares, size
@@ -75,15 +74,6 @@ def doctored(model: str, findings: Sequence[Finding], width: int) -> RenderableT
     counts = Counter(str(found.verdict) for found in findings)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     return Group(shown, line(f"{model}: {summary}.", "bold"))
-
-
-def claimed(claims: Sequence[Claim]) -> Iterator[Text]:
-    """A line for each: hypothesis, verdict, value and interval, and the contrast with the other gender."""
-    if claims:
-        yield line("Hypotheses of the paper (p adjusted by Holm over these lines; H3 within +-0.1 nats)", "bold")
-    for claim in claims:
-        beyond = f"  against the other gender's words {claim.contrast.shown()}" if claim.contrast else ""
-        yield line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {claim.found.shown()}{beyond}", "")
 
 
 def models(rows: pd.DataFrame, dataset: str, measure: str, reading: str = "") -> RenderableType:

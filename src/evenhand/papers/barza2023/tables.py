@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.equalising import by_size
 from evenhand.calls.audit import audit
 from evenhand.core.items import Blank, Pair
 from evenhand.core.loop import measure
@@ -21,6 +20,7 @@ from evenhand.measures.pronoun import Pronoun
 from evenhand.models import load
 from evenhand.models.loading.names import find
 from evenhand.papers.base import Reproduction, published, versus
+from evenhand.papers.equalising import by_size
 from evenhand.run import Run
 from evenhand.stats.correlation import correlation
 

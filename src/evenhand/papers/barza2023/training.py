@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 from scipy.stats import ttest_ind
 
-from evenhand.analysis.equalising import before_after, equalising, seen
 from evenhand.analysis.trainings import COMBINED, replicate_changes, replicate_means
 from evenhand.calls.audit import audit
 from evenhand.calls.learning import BASE, DEBIASED, PAIRS, learned
@@ -20,8 +19,10 @@ from evenhand.datasets.corpora.texts import reminders as sentences_with
 from evenhand.datasets.corpora.texts import sampled, sentences
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import DEFAULT, find
+from evenhand.papers import charts
 from evenhand.papers.barza2023.tables import ACROSS, TABLE_5, cell, stands_in
 from evenhand.papers.base import Reproduction, published
+from evenhand.papers.equalising import before_after, equalising, seen
 from evenhand.run import Run
 from evenhand.show import plots
 from evenhand.show.figures import draw
@@ -129,7 +130,7 @@ def learning_curve(
     prepare(chart.parent)
     rows = pd.concat([table.assign(size=size) for size, table in values.items()], ignore_index=True)
     title = f"{find(model).name}: ASLD after debiasing on samples of {corpus}"
-    plots.save(plots.learning_curve(rows, title=title), chart)
+    plots.save(charts.learning_curve(rows, title=title), chart)
     falls = [f"{n:,}" for n, step in steps.items() if (step[step["group"] == COMBINED]["lean"] == "below").all()]
     notes = [
         *stands_in(model),

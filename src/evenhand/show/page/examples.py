@@ -36,7 +36,7 @@ class Shown:
 def scored(run: StoredRun, task: TaskRecord, reading: Reading, pairs: pd.DataFrame | None) -> pd.DataFrame:
     """The items with their texts: columns score, text, other, finer (to rank equal scores) and the groups.
 
-    `pairs` has partners, female and male, as analysis.paired gives them: then a row is a pair, its score the
+    `pairs` has partners, female and male, as papers.paired gives them: then a row is a pair, its score the
     difference.
     """
     texts = run.items[run.items["dataset"] == task.dataset].set_index("id")

@@ -73,8 +73,8 @@ def write(runs: Sequence[StoredRun], path: Path) -> None:
         html = page(runs).encode()
         write_whole(path, lambda file: file.write(html))
     except Exception as error:
-        again = " ".join(str(run.path) for run in runs)
-        log.warning(f"The page '{path}' could not be written: {error}. The results are; try: evenhand report {again}")
+        why, again = str(error).rstrip("."), " ".join(str(run.path) for run in runs)
+        log.warning(f"The page '{path}' could not be written: {why}. The results are; try: evenhand report {again}")
 
 
 def policy() -> str:

@@ -7,7 +7,6 @@ from functools import cached_property
 
 import pandas as pd
 
-from evenhand.analysis import paired
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.analysis.reference import compared
 from evenhand.core.contrasts import pairs
@@ -23,6 +22,10 @@ from evenhand.show.page.scale import IntervalScale, domain, strip
 from evenhand.show.page.trust import LEVELS, Trust, trust
 from evenhand.show.page.value_tables import Table, TableRow, by_sample, table
 
+AGREEING = (
+    "Each profession agrees with its person word in gender here, so grammar alone can explain these differences. "
+    "The option forms=crossed tells grammar and bias apart."
+)
 PART = (
     "A preference for one gender is part of these numbers, since the file does not say whom each stereotype is about. "
     "A column `about`, with women or men, tells the two apart."
@@ -213,7 +216,7 @@ class Measured:
     @property
     def caveat(self) -> str:
         unknown = self.task.dataset_builder == "pairs" and self.task.favours == "stereotype" and not self.task.kinds
-        return paired.AGREEING if self.agreeing else PART if unknown else ""
+        return AGREEING if self.agreeing else PART if unknown else ""
 
     @property
     def item_groups(self) -> list[str]:

@@ -9,17 +9,11 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
+from evenhand.core.sections import Drawing
+
 LETTER = 6.5
 """The mean width of a letter, in units of the drawing."""
 HEAD, FOOT, RIGHT, LINE = 10.0, 38.0, 14.0, 22.0
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A chart for the page, with what it shows in words."""
-
-    svg: Markup
-    caption: str
 
 
 @dataclass

@@ -7,11 +7,12 @@ from itertools import pairwise
 
 from evenhand.analysis.change import Change
 from evenhand.analysis.tracking import Curve, Track, way_of
+from evenhand.core.sections import Drawing
 from evenhand.runs.rows import Row
 from evenhand.show.page import readings
 from evenhand.show.page.readings import probability
 from evenhand.show.page.runs import policy, render
-from evenhand.show.page.svg import FOOT, LETTER, Canvas, Drawing, round_domain
+from evenhand.show.page.svg import FOOT, LETTER, Canvas, round_domain
 
 WIDTH, HEIGHT, LEFT = 480.0, 230.0, 52.0
 MARKS = {"lost": "▲", "gained": "▼", "changed": "◆"}

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evenhand.analysis.paired import changes
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
+from evenhand.papers.paired import changes
 from evenhand.stats.correlation import Line, fitted, ratio_of_spreads
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.mean_intervals import mean_estimate

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evenhand import BadInput
-from evenhand.analysis.hypotheses import Claim, evaluate
 from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.core.design import Design, Kinds
 from evenhand.core.estimands import estimates
 from evenhand.measures.association import Association
+from evenhand.papers.hypotheses import Claim, evaluate
 from helpers.made_scores import PAPER, scores
 
 OPPOSITE = {cell: -value for cell, value in PAPER.items()}

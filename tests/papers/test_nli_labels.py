@@ -8,8 +8,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from evenhand.analysis.nli_labels import distribution
 from evenhand.measures.nli import FractionContradiction, FractionEntailment, FractionNeutral
+from evenhand.papers.nli_labels import distribution
 from evenhand.runs.values import ValueRecord
 from helpers.made_scores import run
 from helpers.written_runs import task

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenhand.analysis import hypotheses, paired, workforce
-from evenhand.analysis.findings import Findings, decompose, findings, summary
+from evenhand.papers import hypotheses, paired, workforce
+from evenhand.papers.findings import Findings, decompose, findings, summary
 from helpers.made_scores import PAPER, associations, crossed, run, scores
 from helpers.written_runs import task
 

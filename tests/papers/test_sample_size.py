@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput
-from evenhand.analysis.equalising import by_size
+from evenhand.papers.equalising import by_size
 
 POWERS = pd.DataFrame({"category": "a", "score": [(-2.0) ** i for i in range(10)]})
 """Sums of distinct powers of two give their terms away."""

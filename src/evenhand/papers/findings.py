@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenhand.analysis import hypotheses, paired, workforce
 from evenhand.core.scores import generator
 from evenhand.errors import BadInput
+from evenhand.papers import hypotheses, paired, workforce
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.mean_intervals import mean_estimate
@@ -66,11 +66,11 @@ class Findings:
     by: str
     """The group whose parts are compared: kinds of professions, of emotions."""
     ranks: pd.DataFrame = field(default_factory=pd.DataFrame)
-    """The paper's test of female - male over single pairs, by group: analysis.paired.signed_ranks."""
+    """The paper's test of female - male over single pairs, by group: papers.paired.signed_ranks."""
     claims: list[hypotheses.Claim] = field(default_factory=list)
     """None where each German form agrees with its person, so that grammar would decide, or the model is unfit."""
     workforce: dict[str, pd.DataFrame] = field(default_factory=dict)
-    """Correlation of female - male with the share of women, by country: analysis.workforce.against."""
+    """Correlation of female - male with the share of women, by country: papers.workforce.against."""
     confounds: dict[str, pd.DataFrame] = field(default_factory=dict)
     """The same, with the number of tokens, and with frequency where it is given."""
     agreeing: bool = False
@@ -79,13 +79,13 @@ class Findings:
     """Social, agreement and form effects of crossed German forms: `summary`."""
 
 
-def findings(run: StoredRun, *, frequency: Mapping[str, float] | None = None) -> list[Findings]:
-    """The findings for each dataset of the run that has women and men to compare.
+def findings(run: StoredRun, dataset: str = "", *, frequency: Mapping[str, float] | None = None) -> list[Findings]:
+    """The findings for each dataset of the run that has women and men to compare, or for one.
 
     `frequency` gives a number for each profession (or other attribute), to see whether scores merely follow it.
     """
     found = []
-    for task in run.record.tasks:
+    for task in run.tasks_on(dataset) if dataset else run.record.tasks:
         scores = run.scores_of(*task.name)
         if task.by_gender and scores["score"].notna().any():
             by = next((group for group in task.by if group != "gender"), "items")

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from evenhand.analysis.paired import changes, pairs
 from evenhand.core.design import SAMPLES
 from evenhand.core.estimands import FEWEST_SAMPLED
 from evenhand.core.scores import generator
+from evenhand.papers.paired import changes, pairs
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.mean_intervals import mean_estimate
 from evenhand.stats.verdict import adjust, decide

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from evenhand import BadInput
-from evenhand.analysis.workforce import against, by_profession, german_shares, shares
 from evenhand.datasets.becpro import professions
+from evenhand.papers.workforce import against, by_profession, german_shares, shares
 from helpers.made_scores import PAPER, scores
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evenhand import BadInput
-from evenhand.analysis.findings import EFFECTS, decompose, summary
-from evenhand.analysis.paired import pairs, signed_ranks
+from evenhand.papers.findings import EFFECTS, decompose, summary
+from evenhand.papers.paired import pairs, signed_ranks
 from helpers.made_scores import PAPER, crossed, scores
 
 CELLS = (("female", "feminine"), ("female", "masculine"), ("male", "feminine"), ("male", "masculine"))

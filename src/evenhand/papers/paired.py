@@ -10,10 +10,6 @@ from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.errors import BadInput
 from evenhand.stats.significance import signed_rank
 
-AGREEING = (
-    "Each profession agrees with its person word in gender here, so grammar alone can explain these differences. "
-    "The option forms=crossed tells grammar and bias apart."
-)
 FEWEST_RANKED = 6
 """Pairs below which ranks say nothing: the signed-rank test cannot reach .05, and r of one pair is -0.71 or +0.71."""
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput
-from evenhand.analysis.equalising import before_after, equalising, seen
 from evenhand.datasets import load
 from evenhand.datasets.corpora.texts import sentences
+from evenhand.papers.equalising import before_after, equalising, seen
 from evenhand.stats.correlation import fitted
 from helpers.typed import numbers
 

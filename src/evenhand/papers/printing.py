@@ -8,8 +8,8 @@ import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from evenhand.analysis.hypotheses import Claim
-from evenhand.show.tables import cell, claimed, line, table
+from evenhand.papers.hypotheses import Claim
+from evenhand.show.tables import cell, line, table
 from evenhand.stats.estimate import Estimate
 
 NUMBERS = ("published", "ours", "difference", "low", "high")
@@ -34,7 +34,7 @@ def reproduction(
     tables = cells.groupby("table", sort=False) if "table" in cells else [("", cells)]
     for name, part in tables:
         parts += _table(str(name), part, list(across), digits)
-    return Group(*parts, *claimed(claims), "", *(Text(f"- {note}") for note in notes))
+    return Group(*parts, *claim_lines(claims), "", *(Text(f"- {note}") for note in notes))
 
 
 def _table(name: str, cells: pd.DataFrame, across: Sequence[str], digits: int) -> Iterator[RenderableType]:
@@ -75,3 +75,12 @@ def _cell(row: Mapping[Any, Any], what: str, digits: int) -> str:
     if what == "95 % interval":
         return Estimate(row["ours"], row.get("low", math.nan), row.get("high", math.nan)).interval(form)
     return cell(row[what], form)
+
+
+def claim_lines(claims: Sequence[Claim]) -> Iterator[Text]:
+    """A line for each: hypothesis, verdict, value and interval, and the contrast with the other gender."""
+    if claims:
+        yield line("Hypotheses of the paper (p adjusted by Holm over these lines; H3 within +-0.1 nats)", "bold")
+    for claim in claims:
+        beyond = f"  against the other gender's words {claim.contrast.shown()}" if claim.contrast else ""
+        yield line(f"{claim.hypothesis}  {claim.verdict:9}  {claim.claim}  {claim.found.shown()}{beyond}", "")

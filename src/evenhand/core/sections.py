@@ -1,0 +1,57 @@
+"""What a dataset adds to what is shown of its runs, beyond values and items: charts, tables, text."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from evenhand.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart for the page, as SVG, with what it shows in words."""
+
+    svg: str
+    caption: str
+
+
+class Sections:
+    """What a dataset adds to what is shown of its runs; each method may be left out.
+
+    Give an instance to `Dataset(sections=...)`, or by the name of a dataset in `SECTIONS` of a plugin.
+    """
+
+    shown_here: Collection[str] = ()
+    """Measures that `terminal` shows, so that the table of values need not."""
+    ours: ClassVar[Callable[[], Iterable["Sections"]]] = tuple
+    """Those of the papers: set by the package itself, since they rank above what shows them."""
+
+    def page(self, measured: Any) -> Iterable[Drawing]:
+        """Charts of one measure: `measured` has its `task`, the `runs`, their `names`, and a frame of `scores` each."""
+        return ()
+
+    def terminal(self, run: Any, dataset: str, *, frequency: Mapping[str, float] | None = None) -> Iterable[Any]:
+        """Lines and tables of rich's, or text, for `evenhand show --full`.
+
+        `frequency` has numbers for words, if the user gives them.
+        """
+        return ()
+
+    def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any]:
+        """Charts of Altair's by name, for files and notebooks; `marked` are words to mark."""
+        return {}
+
+
+_BY_DATASET: dict[str, Sections] = {}
+
+
+def add_sections(dataset: str, sections: Sections) -> None:
+    """Make sections of a user's own known by the name of their dataset."""
+    if not isinstance(sections, Sections):
+        raise BadInput(f"Sections of '{dataset}' must extend evenhand.Sections. Got {sections!r}: see docs/extend.md.")
+    _BY_DATASET[dataset] = sections
+
+
+def sections_of(datasets: Iterable[str]) -> list[Sections]:
+    """The sections of these datasets: those of the papers look for themselves whether they apply."""
+    return [*Sections.ours(), *(_BY_DATASET[name] for name in dict.fromkeys(datasets) if name in _BY_DATASET)]

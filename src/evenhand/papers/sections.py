@@ -1,0 +1,117 @@
+"""What the papers' datasets add to the page, the terminal and figures: docs/extend.md, "Sections"."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from rich.console import RenderableType
+from rich.table import Table
+
+from evenhand.core.sections import Drawing, Sections
+from evenhand.papers.nli_labels import distribution
+from evenhand.papers.printing import claim_lines
+from evenhand.show.tables import RANKS, estimate, framed, line, table
+
+SET_NAMES = {"pro": "PS set", "anti": "AS set", "non": "NS set"}
+
+
+class Professions(Sections):
+    """BEC-Pro: professions and the workforce, hypotheses, German forms (Bartl et al. 2020)."""
+
+    def page(self, measured: Any) -> Iterable[Drawing]:
+        from evenhand.papers.drawings import workforce
+
+        return workforce(measured)
+
+    def terminal(self, run: Any, dataset: str, *, frequency: Mapping[str, float] | None = None) -> Iterable[Any]:
+        from evenhand.papers.findings import findings
+
+        for found in findings(run, dataset, frequency=frequency):
+            yield from _findings(found)
+
+    def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any]:
+        from evenhand.papers.figures import becpro
+
+        return becpro(runs)
+
+
+class Pronouns(Sections):
+    """Pronoun templates and sentence pairs (Barza 2023)."""
+
+    def page(self, measured: Any) -> Iterable[Drawing]:
+        from evenhand.papers.drawings import words
+
+        return words(measured)
+
+    def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any]:
+        from evenhand.papers.figures import pairs, pronouns
+
+        return {**pronouns(runs, marked), **pairs(runs)}
+
+
+class Labels(Sections):
+    """Labels of NLI by set (Anantaprayoon et al. 2024, Table 3)."""
+
+    shown_here = ("fraction-entailment", "fraction-contradiction")
+
+    def page(self, measured: Any) -> Iterable[Drawing]:
+        from evenhand.papers.drawings import labels
+
+        return labels(measured)
+
+    def terminal(self, run: Any, dataset: str, *, frequency: Mapping[str, float] | None = None) -> Iterable[Any]:
+        rows = run.values_of(dataset)
+        if len(shares := distribution(rows)):
+            yield from _distribution(shares, rows)
+
+    def figures(self, runs: Mapping[str, Any], *, marked: Collection[str] | None = None) -> Mapping[str, Any]:
+        from evenhand.papers.figures import labels
+
+        return labels(runs)
+
+
+SECTIONS = (Professions(), Pronouns(), Labels())
+
+
+def _distribution(labels: pd.DataFrame, rows: Sequence[Any]) -> Iterator[RenderableType]:
+    """Labels by set, then the two scores, as in Anantaprayoon et al. (2024), Table 3."""
+    yield line("Output distribution: labels in the sets PS (pro), AS (anti) and NS (non)", "bold")
+    whole = {row.measure: row for row in rows if not row.groups}
+    scores = [whole[name].shown(".3f") if name in whole else "–" for name in ("fraction-neutral", "nli-coal")]
+    lines = []
+    for group, part in labels.groupby("set", sort=False):
+        cells = [estimate(row).shown(".3f") for row in part.to_dict("records")]
+        lines.append([SET_NAMES[str(group)], *cells, *scores])
+        scores = ["", ""]
+    yield table(["evaluation data", "Ent.", "Con.", "Neu.", "FN", "NLI-CoAL"], lines, left=["evaluation data"])
+
+
+def _findings(found: Any) -> Iterator[RenderableType]:
+    if found.ranks.empty:
+        yield line("No two partners have both a score: a larger sample would have some.", "dim")
+        return
+    yield line("The paper's test of female minus male, over single pairs: no verdict rests on it", "bold")
+    numbers = {"difference": "+.3f", "w": RANKS, "r": "+.2f", "r_printed": "+.2f", "p_printed": ".4f", "pairs": ","}
+    yield framed(found.ranks, {found.by: "", **numbers})
+    if len(found.agreement):
+        effects = "women against men, agreement of form and person, the form itself, the level"
+        yield line(f"German forms crossed: {effects}", "bold")
+        columns = {"prof_gender": "", "effect": "", "value": "+.3f", "low": "+.3f", "high": "+.3f", "p_holm": ".4f"}
+        yield framed(found.agreement, columns)
+    yield from claim_lines(found.claims)
+    correlated = {f"share of women, {country}": frame for country, frame in found.workforce.items()}
+    correlated |= {f"confound: {name}": frame for name, frame in found.confounds.items()}
+    if correlated:
+        yield line("\nCorrelation over attributes of female minus male (Pearson, Spearman; 95 % intervals)", "bold")
+        yield _correlations(correlated)
+
+
+def _correlations(frames: Mapping[str, pd.DataFrame]) -> Table:
+    lines = []
+    for name, frame in frames.items():
+        for row in frame.to_dict("records"):
+            both = (estimate(row, kind, f"{kind}_") for kind in ("pearson", "spearman"))
+            cells = [text for found in both for text in (found.number("+.2f"), found.interval("+.2f"))]
+            lines.append([name, row["group"], str(row["n"]), *cells])
+    heads = ["with", "group", "n", "pearson", "interval", "spearman", "interval"]
+    return table(heads, lines, left=["with", "group"])
