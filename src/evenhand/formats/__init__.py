@@ -81,7 +81,11 @@ def export(
         path = Path(out).expanduser()
         path = path / how.file if path.is_dir() or how.file == PLACE else path
         check_new(path, force)
-        _write(path, text)
+        prepare(path.parent)
+        if path.is_dir():
+            raise BadInput(f"'{path}' is a folder. Give the name of a file.")
+        write_whole(path, lambda file: file.write(text.encode("utf-8", "replace")))
+        log.info(f"Written: {path}")
     return text
 
 
@@ -97,11 +101,3 @@ def _into(card: Path, runs: Sequence[StoredRun]) -> str:
     if (encoded := after.encode("utf-8", "surrogateescape")) != before:
         write_whole(card, lambda file: file.write(encoded))
     return after
-
-
-def _write(path: Path, text: str) -> None:
-    prepare(path.parent)
-    if path.is_dir():
-        raise BadInput(f"'{path}' is a folder. Give the name of a file.")
-    write_whole(path, lambda file: file.write(text.encode("utf-8", "replace")))
-    log.info(f"Written: {path}")

@@ -12,8 +12,6 @@ NUMBERS = (
     *("value", "low", "high", "n", "unscored", "neutral", "note"),
     *("p", "p_holm", "clusters", "needed", "detectable"),
 )
-COLUMNS = ("dataset", "id", "measure", "score")
-"""Columns of the scores that are not groups."""
 
 
 def csv(runs: Sequence[StoredRun], *, scores: bool = False) -> str:
@@ -30,11 +28,12 @@ def csv(runs: Sequence[StoredRun], *, scores: bool = False) -> str:
 
 
 def _values(run: StoredRun) -> pd.DataFrame:
+    known = {task.name: _columns(run, task) for task in run.record.tasks}
     return pd.DataFrame(
-        _task(run, row.task)
+        known[row.task.name][0]
         | {name: getattr(row, name) for name in NUMBERS}
         | {"lean": row.verdict.word, "size": row.size, "contrast": row.contrast, "estimand": row.estimand}
-        | _how(run, row.task)
+        | known[row.task.name][1]
         | {f"group_{group}": label for group, label in row.groups.items()}
         for row in facts(run)
     )
@@ -42,21 +41,20 @@ def _values(run: StoredRun) -> pd.DataFrame:
 
 def _scores(run: StoredRun) -> pd.DataFrame:
     scores = run.scores
-    of = [run.task(*name) for name in zip(scores["dataset"], scores["measure"], strict=True)]
-    known = {task.name: (_task(run, task), _how(run, task)) for task in run.record.tasks}
-    front = pd.DataFrame([known[task.name][0] for task in of])
-    how = pd.DataFrame([known[task.name][1] for task in of])
-    groups = scores.drop(columns=list(COLUMNS)).add_prefix("group_")
+    known = {task.name: _columns(run, task) for task in run.record.tasks}
+    of = [known[run.task(*name).name] for name in zip(scores["dataset"], scores["measure"], strict=True)]
+    front, how = (pd.DataFrame([columns[side] for columns in of]) for side in (0, 1))
+    groups = scores.drop(columns=["dataset", "id", "measure", "score"]).add_prefix("group_")
     return pd.concat([front, scores[["id", "score"]], how, groups], axis=1)
 
 
-def _task(run: StoredRun, task: TaskRecord) -> dict[str, object]:
+def _columns(run: StoredRun, task: TaskRecord) -> tuple[dict[str, object], dict[str, object]]:
+    """What every row of a task has before its numbers, and after them."""
     names = {"dataset": task.dataset, "dataset_version": task.dataset_version}
     names |= {"measure": task.measure, "measure_version": task.measure_version}
-    return {"model": run.record.model, "fingerprint": run.record.fingerprint, **names}
-
-
-def _how(run: StoredRun, task: TaskRecord) -> dict[str, object]:
     audit = run.record.audit_of(task)
     sample = {"partial": "yes" if task.partial else "no", "limit": "" if task.limit is None else str(task.limit)}
-    return {"kind": audit.kind, "doctor": audit.diagnosis, **sample}
+    return (
+        {"model": run.record.model, "fingerprint": run.record.fingerprint, **names},
+        {"kind": audit.kind, "doctor": audit.diagnosis, **sample},
+    )

@@ -71,18 +71,15 @@ def _when(run: StoredRun) -> str:
 
 
 def _model(run: StoredRun) -> dict[str, object]:
-    told = {key: str(value) for key, value in run.record.loaded.items() if value is not None}
-    model = {"name": run.record.model, "id": run.record.model}
-    owner, slash, _ = run.record.model.partition("/")
-    if slash:
-        model["developer"] = owner
-    engine = {"name": "transformers", "version": told["transformers"]} if "transformers" in told else None
+    name = run.record.model
+    loaded = {key: str(value) for key, value in run.record.loaded.items() if value is not None}
+    model: dict[str, object] = {"name": name, "id": name}
+    if "/" in name:
+        model["developer"] = name.partition("/")[0]
+    if "transformers" in loaded:
+        model["inference_engine"] = {"name": "transformers", "version": loaded["transformers"]}
     fixed = {"deployment_type": "self_deployed", "model_availability": "unknown"}
-    return {
-        **model,
-        **({"inference_engine": engine} if engine else {}),
-        "additional_details": {**told, **fixed, "fingerprint": run.record.fingerprint},
-    }
+    return {**model, "additional_details": {**loaded, **fixed, "fingerprint": run.record.fingerprint}}
 
 
 def _result(row: Row) -> dict[str, object]:

@@ -78,20 +78,13 @@ def _shared(cells: Sequence[Row | None], name: str) -> str:
     return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
 
 
-def _models(runs: Sequence[StoredRun], task: TaskRecord) -> Iterator[str]:
-    """The kind of each model, and the doctor's verdict on it."""
-    for name, run in zip(distinct_names(runs), runs, strict=True):
-        if task.name in measured(run):
-            audit = run.record.audit_of(task)
-            yield f"{name} {audit.kind}, fit to be measured: {audit.diagnosis}"
-
-
 def _caption(
     runs: Sequence[StoredRun], mine: Sequence[Mapping[tuple[tuple[str, str], ...], Row]], task: TaskRecord
 ) -> str:
-    prints = ", ".join(
-        f"{name} {run.record.fingerprint[:12]}" for name, run in zip(distinct_names(runs), runs, strict=True)
-    )
+    named = list(zip(distinct_names(runs), runs, strict=True))
+    prints = ", ".join(f"{name} {run.record.fingerprint[:12]}" for name, run in named)
+    audits = [(name, run.record.audit_of(task)) for name, run in named if task.name in measured(run)]
+    models = "; ".join(f"{name} {audit.kind}, fit to be measured: {audit.diagnosis}" for name, audit in audits)
     notes = dict.fromkeys(f"{f.model}, {f.of}: {f.note}" for facts in mine for f in facts.values() if not f.known)
     sentences = [
         f"{task.measure} (version {task.measure_version}) on {task.dataset} "
@@ -100,6 +93,6 @@ def _caption(
         f"Partial: a sample of at most {task.limit} items." if task.partial else "",
         f"No value: {'; '.join(notes)}." if notes else "",
         f"Fingerprints: {prints}.",
-        f"Models: {'; '.join(_models(runs, task))}.",
+        f"Models: {models}.",
     ]
     return escaped(" ".join(sentence for sentence in sentences if sentence))

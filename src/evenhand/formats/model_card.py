@@ -82,31 +82,21 @@ def _body(runs: Sequence[StoredRun]) -> Iterator[str]:
     yield f"Gender bias of {markdown(run.record.model)}, measured with {markdown(tool)}: values with 95 % intervals."
     if warning := run.record.sample:
         yield from ("", f"**{markdown(warning)}**")
-    for warning in _careful(run):
+    careful = [f"Careful: {warning}" for warning in run.record.warnings]
+    careful += [f"{found.verdict.capitalize()}, {found.check}: {found.says}" for found in run.record.concerns]
+    for warning in (*careful, *run.record.caveats):
         yield from ("", markdown(warning))
-    told = ""
+    dataset = ""
     for task in run.record.tasks:
-        if task.dataset != told:
-            told = task.dataset
-            yield from _dataset(task)
+        if task.dataset != dataset:
+            dataset = task.dataset
+            texts = (markdown(task.about), task.flaws and f"Known flaws: {markdown(task.flaws)}")
+            name = f"**{markdown(dataset)}** (version {task.dataset_version})."
+            yield from ("", " ".join(filter(None, (name, *texts))))
         yield from _values(run, task)
     yield from ("", "What these numbers do not show:", "", *(f"- {line}" for line in LIMITS))
     seeds = ", ".join(dict.fromkeys(str(task.seed) for task in run.record.tasks))
     yield from ("", f"Model fingerprint: {markdown(run.record.fingerprint)}; seed {seeds}.")
-
-
-def _careful(run: StoredRun) -> Iterator[str]:
-    """The run's warnings, the doctor's findings, and caveats for its kind of model."""
-    yield from (f"Careful: {warning}" for warning in run.record.warnings)
-    yield from (f"{found.verdict.capitalize()}, {found.check}: {found.says}" for found in run.record.concerns)
-    yield from run.record.caveats
-
-
-def _dataset(task: TaskRecord) -> Iterator[str]:
-    told = [f"**{markdown(task.dataset)}** (version {task.dataset_version}).", markdown(task.about)]
-    if task.flaws:
-        told.append(f"Known flaws: {markdown(task.flaws)}")
-    yield from ("", " ".join(text for text in told if text))
 
 
 def _values(run: StoredRun, task: TaskRecord) -> Iterator[str]:
