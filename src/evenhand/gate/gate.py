@@ -86,8 +86,8 @@ class Gate:
         """
         known = evidence.known_of_run(StoredRun(path, earlier)) if earlier else {}
         known |= evidence.known_of_tasks(tasks)
-        self._check(known, path, self.baseline, baseline_later=baseline_later)
-        for number, name in self._compared(known):
+        datasets = self._check(known, path, self.baseline, baseline_later=baseline_later)
+        for number, name in self._compared(datasets).items():
             mine = [task.dataset for task in samples if (task.dataset.name, task.measure.name) == name]
             ids = {str(item.id) for dataset in mine for item in dataset.items}
             there = item_ids(self.baseline, *name) if self.baseline else ids
@@ -95,11 +95,10 @@ class Gate:
                 shared = f"it has {len(there & ids):,} of the {len(ids):,} items of {name[0]} to be measured"
                 self._fail(number, f"the baseline is of another sample: {shared}. Choose its `limit` and `seed`.")
 
-    def _compared(self, known: Known) -> Iterator[tuple[int, tuple[str, str]]]:
-        """The rules that compare with a baseline, and the dataset and measure of each."""
-        for number, rule in enumerate(self.rules):
-            if rule.worse_by_at_most is not None:
-                yield number, (self._dataset(number, known), rule.base)
+    def _compared(self, datasets: Sequence[str]) -> dict[int, tuple[str, str]]:
+        """The dataset and measure of each rule that compares with a baseline, by its number."""
+        about = enumerate(zip(datasets, self.rules, strict=True))
+        return {number: (dataset, rule.base) for number, (dataset, rule) in about if rule.on == "worse"}
 
     def judge(self, run: StoredRun | str | Path, baseline: StoredRun | str | Path | None = None) -> Verdict:
         """Pass, fail or undecided for each rule; `baseline` replaces the policy's own.
@@ -110,14 +109,15 @@ class Gate:
         run = StoredRun.load(run)
         baseline = self.baseline if baseline is None else StoredRun.load(baseline)
         known = evidence.known_of_run(run)
-        self._check(known, run.path, baseline, {task.dataset for task in run.record.tasks if task.partial})
-        rules = [judged for number in range(len(self.rules)) for judged in self._judged(number, known, run, baseline)]
-        datasets = {self._dataset(number, known) for number in range(len(self.rules))}
+        datasets = self._check(known, run.path, baseline, {task.dataset for task in run.record.tasks if task.partial})
+        about = zip(self.rules, datasets, strict=True)
+        rules = [judged for rule, dataset in about for judged in self._judged(rule, dataset, known, run, baseline)]
         audits = [audit for audit in run.record.audits if any(task.dataset in datasets for task in audit.tasks)]
         notes = [run.record.sample] if run.record.partial else []
-        if baseline and all(rule.worse_by_at_most is None for rule in self.rules):
+        compared = self._compared(datasets)
+        if baseline and not compared:
             notes.append("Nothing is compared with the baseline: no rule has worse_by_at_most.")
-        for name in dict.fromkeys(name for _, name in self._compared(known)):
+        for name in dict.fromkeys(compared.values()):
             if (both := shared_ids(run, baseline or run, *name)) is not None:
                 notes.append(f"{name[0]}: compared with the baseline by the {len(both):,} items that both have.")
         notes += [
@@ -135,34 +135,36 @@ class Gate:
         samples: Collection[str] = (),
         *,
         baseline_later: bool = False,
-    ) -> None:
-        """Raise an error if a rule names something that a run does not have; datasets in `samples` may lack groups."""
+    ) -> list[str]:
+        """The dataset of each rule; an error if a rule names something that a run does not have.
+
+        Datasets in `samples` may lack groups.
+        """
+        datasets = []
         for number, rule in enumerate(self.rules):
-            if rule.worse_by_at_most is not None:
-                if baseline is None and not baseline_later:
-                    self._fail(
-                        number, "worse_by_at_most needs a baseline run. Give `baseline`, or name it in the policy."
-                    )
-                if baseline and baseline.path.resolve() == path.resolve():
-                    self._fail(number, f"the baseline is the run itself, '{path}'. Give each its own folder.")
+            against = baseline if rule.on == "worse" else None
+            if rule.on == "worse" and not against and not baseline_later:
+                self._fail(number, "worse_by_at_most needs a baseline run. Give `baseline`, or name it in the policy.")
+            if against and against.path.resolve() == path.resolve():
+                self._fail(number, f"the baseline is the run itself, '{path}'. Give each its own folder.")
             dataset = self._dataset(number, known)
-            task = (dataset, rule.base)
-            if rule.worse_by_at_most is not None and baseline and task not in measured(baseline):
-                self._fail(
-                    number, f"the baseline '{baseline.path}' has no {task[1]} on {dataset}. Audit it in the same way."
-                )
+            datasets.append(dataset)
+            if against and (dataset, rule.base) not in measured(against):
+                without = f"the baseline '{against.path}' has no {rule.base} on {dataset}"
+                self._fail(number, f"{without}. Audit it in the same way.")
             there = known[dataset, rule.name]
             groups = [*([ALL] if there.whole else []), *([EACH] if there.each else []), *there.each]
-            groups += [] if rule.worse_by_at_most is not None else there.within
+            groups += there.within if rule.on == "value" else []
             if rule.group is None or rule.group in groups or (dataset in samples and rule.group != ALL):
                 continue
             near = get_close_matches(rule.group, groups, n=SHOWN, cutoff=0) if len(groups) > SHOWN else groups
             self._fail(number, str(UnknownName(f"group of {dataset}", rule.group, near)))
+        return datasets
 
     def _dataset(self, number: int, known: Known) -> str:
         rule = self.rules[number]
         measures = {measure for _, measure in known}
-        if rule.worse_by_at_most is not None:  # which compares pairs where there are pairs
+        if rule.on == "worse":  # which compares pairs where there are pairs
             measures -= {measure.removesuffix(FEMALE_MALE) for measure in measures if measure.endswith(FEMALE_MALE)}
         if rule.name not in measures:
             ends = tuple(f", {estimand}" for estimand in ESTIMANDS)
@@ -184,9 +186,10 @@ class Gate:
     def _fail(self, number: int, message: str) -> NoReturn:
         raise BadInput(f"{self.name}, rule {number + 1}: {message}")
 
-    def _judged(self, number: int, known: Known, run: StoredRun, baseline: StoredRun | None) -> Iterator[Judged]:
-        rule, dataset = self.rules[number], self._dataset(number, known)
-        if rule.worse_by_at_most is not None and baseline is not None:
+    def _judged(
+        self, rule: Rule, dataset: str, known: Known, run: StoredRun, baseline: StoredRun | None
+    ) -> Iterator[Judged]:
+        if rule.on == "worse" and baseline is not None:
             found = evidence.worse(baseline, run, dataset, rule)
         else:
             found = evidence.values(run, dataset, rule.measure, rule.estimand)
@@ -210,7 +213,7 @@ class Gate:
 
 
 def _says(found: Estimate, reason: str, rule: Rule) -> str:
-    form = "+.3f" if rule.neutral == 0 or rule.worse_by_at_most is not None else ".3f"
+    form = "+.3f" if rule.neutral == 0 or rule.on == "worse" else ".3f"
     span = f" {found.interval(form)}" if found.spans else ""
     counted = f"{found.number(form)}{span}, {found.n:,} items" if found.known else ""
     return "; ".join(filter(None, (counted, reason)))

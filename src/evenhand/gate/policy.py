@@ -128,23 +128,21 @@ def read(path: str | Path) -> Policy:
     """The policy in a TOML file; the baseline's path is relative to it."""
     path = Path(path).expanduser()
     data = read_given(path, tomllib.loads, "The policy", "It must be a TOML file in UTF-8.")
-    for key in data:
-        if key not in KEYS:
-            raise BadInput(f"{path}: {UnknownName('key', key, KEYS)}")
-    tables = data.get("rule", [])
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise BadInput(f"{path}: rules are tables, each under a line [[rule]]. Got {tables!r}.")
-    if not tables:
-        raise BadInput(f"{path} has no rules: everything would pass. Add one: [[rule]], measure = ..., within = ...")
-    baseline, most = data.get("baseline"), data.get("max_unscored", MAX_UNSCORED)
-    if baseline is not None and (not isinstance(baseline, str) or not baseline):
-        raise BadInput(f"{path}: 'baseline' must be a run folder, in quotes. Got {baseline!r}.")
+    tables, baseline = data.get("rule", []), data.get("baseline")
+    most, unfit = data.get("max_unscored", MAX_UNSCORED), data.get("allow_unfit", False)
     try:
+        check_known("key", data, KEYS)
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise BadInput(f"rules are tables, each under a line [[rule]]. Got {tables!r}.")
+        if baseline is not None and (not isinstance(baseline, str) or not baseline):
+            raise BadInput(f"'baseline' must be a run folder, in quotes. Got {baseline!r}.")
         _check_number("max_unscored", most)
+        if not isinstance(unfit, bool):
+            raise BadInput(f"'allow_unfit' must be true or false. Got {unfit!r}.")
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
-    if not isinstance(unfit := data.get("allow_unfit", False), bool):
-        raise BadInput(f"{path}: 'allow_unfit' must be true or false. Got {unfit!r}.")
+    if not tables:
+        raise BadInput(f"{path} has no rules: everything would pass. Add one: [[rule]], measure = ..., within = ...")
     rules = tuple(_rule(path, number, table) for number, table in enumerate(tables, start=1))
     return Policy(rules, path.parent / Path(baseline).expanduser() if baseline else None, most, unfit)
 

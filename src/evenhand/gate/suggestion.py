@@ -58,7 +58,8 @@ def suggest(
     if not rules:
         raise BadInput(f"'{run.path}' has nothing that can be bounded. {' '.join(without)} Measure more items.")
     notes = [run.record.sample] if run.record.partial else []
-    notes += ["The doctor calls the model unfit, so these bounds mean little: evenhand doctor."] if _unfit(run) else []
+    if any(run.record.unfit(task) for task in run.record.tasks):
+        notes.append("The doctor calls the model unfit, so these bounds mean little: evenhand doctor.")
     named = " ".join(_comment(one.path) for one in (run, *seeds))
     head = OPENING.format(run=named, room=ROOM[bool(seeds)]) + "".join(f"# {_comment(note)}\n" for note in notes)
     path = Path(os.path.relpath(run.path, folder)).as_posix()
@@ -73,21 +74,26 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
     measure, neutral = ", ".join(named), row.neutral
     if math.isnan(neutral):
         raise _NoRule(f"{measure} has no neutral value")
-    far = (lambda found: neutral - found.low) if task.better == "higher" else (lambda found: _far(found, neutral))
-    farthest = [max(_decidable(run, task, named, row).items(), key=lambda each: far(each[1])) for run in runs]
-    label, found = max(farthest, key=lambda each: far(each[1]))
-    ends = [far(each) for _, each in farthest]
-    detectable = max(each.detectable for each in _decidable(runs[0], task, named, row).values())
+
+    def far(each: tuple[str, Estimate]) -> float:
+        below, beyond = neutral - each[1].low, each[1].high - neutral
+        return below if task.better == "higher" else max(abs(below), abs(beyond))
+
+    decidable = [_decidable(run, task, named, row) for run in runs]
+    farthest = [max(groups.items(), key=far) for groups in decidable]
+    label, found = max(farthest, key=far)
+    ends = [far(each) for each in farthest]
+    detectable = max(each.detectable for each in decidable[0].values())
     room = max(ends) - min(ends) if len(runs) > 1 else detectable if detectable > 0 else 0.0
     low, high = (None, None) if row.contrast or task.genders else task.bounds
     if task.better == "higher":
-        key, bound = "low", -above(far(found) - neutral + room)
+        key, bound = "low", -above(max(ends) - neutral + room)
         if bound <= neutral:
             raise _NoRule(f"{measure} is not shown to be above {neutral:g}: {_told(found, neutral)}")
     else:
         most = math.inf if low is None or high is None else max(neutral - low, high - neutral)
-        room = room if above(far(found) + room) < most else 0.0
-        key, bound = "within", above(far(found) + room)
+        room = room if above(max(ends) + room) < most else 0.0
+        key, bound = "within", above(max(ends) + room)
         if bound >= most:
             raise _NoRule(f"a bound that {measure} passes would let every model pass: {_told(found, neutral)}")
     which = f", {label}, the farthest of its groups" if row.contrast else ""
@@ -122,17 +128,9 @@ def above(number: float) -> float:
     )  # 0.35 / 0.01 is < 35
 
 
-def _far(found: Estimate, neutral: float) -> float:
-    return max(abs(found.low - neutral), abs(found.high - neutral))
-
-
 def _told(found: Estimate, neutral: float) -> str:
     form = "+.3f" if neutral == 0 else ".3f"
     return f"found {found.shown(form)}, {found.n:,} items, neutral at {neutral:g}"
-
-
-def _unfit(run: StoredRun) -> bool:
-    return any(run.record.unfit(task) for task in run.record.tasks)
 
 
 def _quoted(text: str) -> str:
