@@ -5,7 +5,7 @@ all rows, since each span is marked when its sentence is built. The release sear
 "man" in "manager" and "Er" in "Ernährungsberater": 23 English rows, 5 German ones.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, Literal, NamedTuple
@@ -18,14 +18,12 @@ from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
 from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.bundled import read_toml, read_tsv
-from evenhand.datasets.kinds import PROFESSIONS, kinds_of
+from evenhand.datasets.kinds import kinds_of
 from evenhand.datasets.templates import agreeing, sentence
 
 FORM_OF = {"male": "masculine", "female": "feminine"}
 AGREEING = Partners("gender", "female", "male", ("person", "form"))
 """A form that agrees with the person is part of the gender: partners differ in it."""
-PAPER = "Bartl, Nissim and Gatt 2020, Unmasking Contextual Stereotypes (GeBNLP); Tables 1 and 6-8"
-LICENCE = "CC BY 4.0 (release); word lists from the paper"
 
 
 class Profession(NamedTuple):
@@ -37,10 +35,8 @@ class Profession(NamedTuple):
     german: dict[str, str]
 
 
-Wording = tuple[str, str, str]
-"""How a sentence names the profession: grammatical form (English has none), words, and the template around them."""
-Wordings = Callable[[Profession, str, str], list[Wording]]
-"""Profession, template and gender of the person word -> the wordings to use."""
+Wording = Callable[[Profession, str, str], tuple[str, str]]
+"""Profession, template and grammatical form (English has none) -> words for it, and the template around them."""
 
 
 def english(articles: Literal["release", "agree"] = "release") -> Dataset:
@@ -50,24 +46,14 @@ def english(articles: Literal["release", "agree"] = "release") -> Dataset:
     """
     check_choice("articles", articles, "release", "agree")
 
-    def wordings(job: Profession, template: str, gender: str) -> list[Wording]:
-        if articles == "agree":
-            template = agreeing(template, "profession", job.name)
-        return [("", job.name, template)]
+    def wording(job: Profession, template: str, form: str) -> tuple[str, str]:
+        return job.name, agreeing(template, "profession", job.name) if articles == "agree" else template
 
-    rows = list(_rows(read_toml("becpro-en.toml"), wordings))
-    return Dataset(
-        name="becpro-en",
+    return _dataset(
+        "becpro-en",
+        _rows(read_toml("becpro-en.toml"), wording, {"male": [""], "female": [""]}),
         about="Person words and professions in five templates; professions held by women, by men, and by both.",
-        source=PAPER,
-        licence=LICENCE,
         flaws="Two genders only. 378 sentences read 'a electrician' and the like, unless articles=agree.",
-        items=[sentence for sentence, _ in rows],
-        by=("prof_gender", "gender"),
-        cluster="profession",
-        partners=FEMALE_MALE,
-        kinds=PROFESSIONS,
-        table=partial(_table, rows),
         options={"articles": articles},
     )
 
@@ -87,32 +73,38 @@ def german(
     words = read_toml("becpro-de.toml")
     corrected = words["corrected"] if spelling == "corrected" else {}
 
-    def wording(job: Profession, template: str, form: str) -> Wording:
+    def wording(job: Profession, template: str, form: str) -> tuple[str, str]:
         article = words["neutral_articles"].get(job.name) if form == "neutral" else None
         text = corrected.get(form, {}).get(job.name, job.german[form])
         if "{article}" in template:
             text = corrected.get(f"{form}_after_article", {}).get(job.name, text)
-        return form, text, template.replace("{article}", article or words["articles"][form])
+        return text, template.replace("{article}", article or words["articles"][form])
 
-    def wordings(job: Profession, template: str, gender: str) -> list[Wording]:
-        chosen = {"agree": [FORM_OF[gender]], "crossed": list(FORM_OF.values()), "neutral": ["neutral"]}
-        return [wording(job, template, form) for form in chosen[forms]]
-
-    rows = list(_rows(words, wordings))
-    return Dataset(
-        name="becpro-de",
+    used = {"crossed": list(FORM_OF.values()), "neutral": ["neutral"]}
+    return _dataset(
+        "becpro-de",
+        _rows(words, wording, {gender: used.get(forms, [form]) for gender, form in FORM_OF.items()}),
         language="de",
         about="BEC-Pro in German, where a profession's grammatical form may give the person's gender away.",
-        source=PAPER,
-        licence=LICENCE,
         flaws="Two genders only. forms=agree measures grammatical agreement more than bias: see crossed and neutral.",
+        options={"spelling": spelling, "forms": forms},
+    )
+
+
+def _dataset(name: str, found: Iterable[tuple[Sentence, str]], options: Mapping[str, str], **texts: Any) -> Dataset:
+    rows, forms = list(found), options.get("forms")
+    return Dataset(
+        name=name,
+        source="Bartl, Nissim and Gatt 2020, Unmasking Contextual Stereotypes (GeBNLP); Tables 1 and 6-8",
+        licence="CC BY 4.0 (release); word lists from the paper",
         items=[sentence for sentence, _ in rows],
         by=("prof_gender", "gender", "form") if forms == "crossed" else ("prof_gender", "gender"),
         cluster="profession",
         partners=AGREEING if forms == "agree" else FEMALE_MALE,
-        kinds=kinds_of("becpro-de", {"forms": forms}),
-        table=partial(_table, rows, german=True),
-        options={"spelling": spelling, "forms": forms},
+        kinds=kinds_of(name, options),
+        table=partial(_table, rows, german=name == "becpro-de"),
+        options=options,
+        **texts,
     )
 
 
@@ -129,7 +121,8 @@ def professions() -> list[Profession]:
     ]
 
 
-def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence, str]]:
+def _rows(words: dict[str, Any], wording: Wording, forms: dict[str, list[str]]) -> Iterator[tuple[Sentence, str]]:
+    """Each sentence and its template; `forms` are the grammatical forms to use with person words of each gender."""
     persons = [(gender, *place) for gender in FORM_OF for place in enumerate(words["persons"][gender], start=1)]
     everybody = tuple(person for _, _, person in persons)
     index = 0
@@ -137,8 +130,8 @@ def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence,
         jobs = [job for job in professions() if job.prof_gender == prof_gender]
         templates = enumerate(words["templates"], start=1)
         for (number, template), (gender, slot, person), job in product(templates, persons, jobs):
-            options = wordings(job, template, gender)
-            for form, name, around in options:
+            for form in forms[gender]:
+                name, around = wording(job, template, form)
                 groups = {
                     "prof_gender": prof_gender,
                     "gender": gender,
@@ -147,13 +140,13 @@ def _rows(words: dict[str, Any], wordings: Wordings) -> Iterator[tuple[Sentence,
                     "slot": str(slot),
                     "template": str(number),
                 } | ({"form": form} if form else {})
-                id = str(index) if len(options) == 1 else f"{index}-{form}"
+                id = str(index) if len(forms[gender]) == 1 else f"{index}-{form}"
                 fillings = {"person": person, "profession": name}
                 yield sentence(id, around, fillings, groups, everybody), around
             index += 1
 
 
-def _table(rows: Sequence[tuple[Sentence, str]], *, german: bool = False) -> pd.DataFrame:
+def _table(rows: Sequence[tuple[Sentence, str]], *, german: bool) -> pd.DataFrame:
     """The rows under the release's column names, with one [MASK] per word of a profession, as in the release."""
     columns = {
         "Sentence": [i.text for i, _ in rows],
