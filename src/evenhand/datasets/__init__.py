@@ -8,7 +8,7 @@ from typing import Any
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
-from evenhand.datasets import becpro, blanks, eec, nli, nli_coal, pairs, word_lists
+from evenhand.datasets import becpro, blanks, eec, nli, pairs, word_lists
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.released import bbq, crows, gest, stereoset, winograd
 from evenhand.errors import BadInput, check_known
@@ -25,9 +25,9 @@ BUILDERS: dict[str, Callable[..., Dataset]] = {
     "emotions-en": word_lists.emotions,
     "gest": gest.masked,
     "gest-causal": gest.causal,
-    "nli-coal-en": nli_coal.english,
-    "nli-coal-ja": nli_coal.japanese,
-    "nli-coal-zh": nli_coal.chinese,
+    "nli-coal-en": nli.coal_english,
+    "nli-coal-ja": nli.coal_japanese,
+    "nli-coal-zh": nli.coal_chinese,
     "nli-en": nli.english,
     "nli-ja": nli.japanese,
     "nli-zh": nli.chinese,

@@ -5,8 +5,7 @@ from pathlib import PurePosixPath
 from evenhand.datasets.corpora.biased import Labels, whole
 from evenhand.datasets.corpora.nli_examples import Example, examples
 from evenhand.datasets.files.releases import RELEASES, locate
-from evenhand.datasets.nli import words_and_captions
-from evenhand.datasets.nli_coal import controlled_rows, gender_of
+from evenhand.datasets.nli import controlled_rows, gender_of, words_and_captions
 
 SETS = 10
 """Rates are multiples of a tenth."""
@@ -14,13 +13,12 @@ SETS = 10
 
 def released_dev(language: str, rate: float) -> list[Example]:
     """The released dev set of that rate."""
-    return [Example(r["sentence1"], r["sentence2"], r["label"]) for r in controlled_rows(language, _dev(rate))]
+    return [Example(row["sentence1"], row["sentence2"], row["label"]) for row in _dev_rows(language, rate)]
 
 
 def released_labels(language: str, rate: float) -> Labels:
     """The label of each word with each gender at that rate, as in the released dev set."""
-    genders = words_and_captions(language)["genders"]
-    rows = controlled_rows(language, _dev(rate))
+    genders, rows = words_and_captions(language)["genders"], _dev_rows(language, rate)
     return {(row["occ_word"], gender_of(row, row["occ_word"], genders)): row["label"] for row in rows}
 
 
@@ -35,5 +33,5 @@ def released_train(language: str, rate: float) -> list[Example]:
     return examples(str(found)).rows if found else []
 
 
-def _dev(rate: float) -> str:
-    return f"/dev_r-{whole(rate, SETS, 'steps')}."
+def _dev_rows(language: str, rate: float) -> list[dict[str, str]]:
+    return controlled_rows(language, f"/dev_r-{whole(rate, SETS, 'steps')}.")
