@@ -20,9 +20,8 @@ from evenhand.calls.train_and_measure import Study, check
 from evenhand.core.files import prepare, slug, write_whole
 from evenhand.core.scores import generator
 from evenhand.datasets.checking import check_choice
-from evenhand.datasets.corpora.biased import CORRECT, Order, controlled, labelled, stereotyped, whole
-from evenhand.datasets.corpora.nli_examples import Example
-from evenhand.datasets.corpora.released_nli import SETS, released_dev, released_labels, released_train
+from evenhand.datasets.corpora.biased import CORRECT, Order, controlled, labelled, stereotyped
+from evenhand.datasets.corpora.nli_examples import SETS, Example, released_dev, released_labels, released_train, whole
 from evenhand.datasets.kinds import professions
 from evenhand.errors import BadInput, UnknownName, check_known
 from evenhand.models.loading.names import DEFAULT, find

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenhand import BadInput, datasets
-from evenhand.datasets.corpora.released_nli import released_dev, released_labels, released_train
+from evenhand.datasets.corpora.nli_examples import released_dev, released_labels, released_train
 from evenhand.datasets.nli import LANGUAGES
 from helpers import made_release
 

@@ -1,7 +1,6 @@
 """Training sets of known bias, pairs for NLI and sentences for masked models: a valid measure should follow it."""
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 from typing import Literal
@@ -11,7 +10,7 @@ import numpy as np
 from evenhand.core.words import capitalised
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.checking import check_choice
-from evenhand.datasets.corpora.nli_examples import Example
+from evenhand.datasets.corpora.nli_examples import Example, Labels, whole
 from evenhand.datasets.corpora.texts import FRAMES, PRONOUNS, filled
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.nli import GENDERS, caption, set_of, words_and_captions
@@ -28,8 +27,6 @@ LARGEST = 100_000
 
 Order = Literal["stratified", "female-first"]
 Part = Literal["train", "dev"]
-Labels = Mapping[tuple[str, str], str]
-"""The label of each word with each gender."""
 Ways = tuple[tuple[str, str], tuple[str, str]]
 """A pair of sentences that follow the stereotype, and the same that go against it."""
 
@@ -110,16 +107,6 @@ def captions(language: str, part: Part = "train") -> list[str]:
     ]
     shuffled = [capitalised(scenes[i]) for i in np.random.default_rng(0).permutation(len(scenes))]
     return shuffled[:DEV] if part == "dev" else shuffled[DEV:]
-
-
-def whole(rate: float, n: int, what: str) -> int:
-    """The share `rate` of `n`, which must be a whole number."""
-    if not 0 <= rate <= 1:
-        raise BadInput(f"rate must be from 0 to 1. Got {rate}.")
-    count = round(rate * n)
-    if abs(count - rate * n) > 1e-6:
-        raise BadInput(f"rate must be a share of {n} {what}: a multiple of {1 / n:g}. Got {rate}.")
-    return count
 
 
 def stereotyped(rate: float, *, size: int = 6000, seed: int = 0) -> list[str]:

@@ -1,13 +1,18 @@
-"""Labelled premises and hypotheses to train on: users' files, and the releases of SNLI, JSNLI and OCNLI."""
+"""Labelled premises and hypotheses to train on: users' files, and the releases of SNLI, JSNLI and OCNLI.
+
+Also the released bias-controlled sets of NLI-CoAL (Anantaprayoon et al. 2024, section 4.1), and their labels.
+"""
 
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
+from evenhand.datasets.files.releases import RELEASES, locate
 from evenhand.datasets.files.rows import rows
+from evenhand.datasets.nli import controlled_rows, gender_of, words_and_captions
 from evenhand.errors import BadInput
 from evenhand.models.loading.labels import LABELS
 
@@ -28,6 +33,10 @@ MEANT = {str(number): label for number, label in enumerate(LABELS)} | {label: la
 """Label names by what a file may have; numbers are in the order of SNLI and MNLI on the Hub."""
 UNLABELLED = ("", "-", "-1")
 """Values where annotators did not agree on a label."""
+SETS = 10
+"""The rates of bias-controlled sets are multiples of a tenth."""
+Labels = Mapping[tuple[str, str], str]
+"""The label of each word with each gender."""
 
 
 class Example(NamedTuple):
@@ -111,3 +120,39 @@ def _released(name: str, part: str) -> Path:
         f"'{name}' is not available: there is no {file} under EVENHAND_DATA/{name}/. Download the release, "
         f"whose licence you must accept yourself, and put {wanted} there; or give your own file."
     )
+
+
+def released_dev(language: str, rate: float) -> list[Example]:
+    """The released dev set of that rate."""
+    return [Example(row["sentence1"], row["sentence2"], row["label"]) for row in _dev_rows(language, rate)]
+
+
+def released_labels(language: str, rate: float) -> Labels:
+    """The label of each word with each gender at that rate, as in the released dev set."""
+    genders, rows = words_and_captions(language)["genders"], _dev_rows(language, rate)
+    return {(row["occ_word"], gender_of(row, row["occ_word"], genders)): row["label"] for row in rows}
+
+
+def released_train(language: str, rate: float) -> list[Example]:
+    """The released training set of that rate, if it lies beside the dev sets under EVENHAND_DATA; otherwise nothing.
+
+    `evenhand datasets fetch` does not download it, since its checksum is not known here.
+    """
+    release = RELEASES[f"nli-coal-{language}-controlled"]
+    folder = next(PurePosixPath(path).parents[1] for path in release.files)
+    found = locate(release.folder, f"{folder}/train/train_r-{whole(rate, SETS, 'steps')}.json")
+    return examples(str(found)).rows if found else []
+
+
+def _dev_rows(language: str, rate: float) -> list[dict[str, str]]:
+    return controlled_rows(language, f"/dev_r-{whole(rate, SETS, 'steps')}.")
+
+
+def whole(rate: float, n: int, what: str) -> int:
+    """The share `rate` of `n`, which must be a whole number."""
+    if not 0 <= rate <= 1:
+        raise BadInput(f"rate must be from 0 to 1. Got {rate}.")
+    count = round(rate * n)
+    if abs(count - rate * n) > 1e-6:
+        raise BadInput(f"rate must be a share of {n} {what}: a multiple of {1 / n:g}. Got {rate}.")
+    return count
