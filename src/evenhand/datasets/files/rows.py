@@ -45,10 +45,8 @@ def rows(
     if suffix not in SUFFIXES:
         raise BadInput(f"'{path}' must be one of {', '.join(SUFFIXES)}. Save it as one of these.")
     try:
-        if suffix == ".csv":
-            found = _csv(path, columns, encoding)
-        else:
-            found = {".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}[suffix](path, columns)
+        others = {".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}
+        found = others[suffix](path, columns) if suffix in others else _csv(path, columns, encoding)
         for line, row in found:
             if suffix == ".jsonl" and not surrogates and (half := SURROGATE.search("".join((*row, *row.values())))):
                 raise BadInput(f"{path}, line {line}: {half[0]!r} is half of a surrogate pair, not a character.")
@@ -99,8 +97,7 @@ def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, 
 
 
 def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    for number, row in enumerate(chain.from_iterable(parquet_batches(path, columns)), start=1):
-        yield number, _as_texts(row)
+    return enumerate(map(_as_texts, chain.from_iterable(parquet_batches(path, columns))), start=1)
 
 
 def parquet_batches(
