@@ -20,17 +20,13 @@ def streamed(chunks: Iterable[Chunk], work: Callable[[Chunk], T], workers: int |
     """
     cpus = int(ray.cluster_resources().get("CPU", 1))
     most = workers if workers and workers < cpus else 2 * cpus  # under way at a time
-    call, shared = ray.remote(num_cpus=1)(_call), ray.put(work)
+    call, shared = ray.remote(num_cpus=1)(lambda work, chunk: work(chunk)), ray.put(work)
     under_way = deque[Any]()
     for chunk in chunks:
         under_way.append(call.remote(shared, chunk))
         if len(under_way) == most:
             yield _result(under_way.popleft())
     yield from map(_result, under_way)
-
-
-def _call(work: Callable[[Chunk], T], chunk: Chunk) -> T:
-    return work(chunk)
 
 
 def _result(ref: Any) -> Any:
