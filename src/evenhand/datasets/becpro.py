@@ -27,7 +27,7 @@ AGREEING = Partners("gender", "female", "male", ("person", "form"))
 
 
 class Profession(NamedTuple):
-    """A profession, its group by the share of women among those who hold it (US, 2019), and its German forms."""
+    """A profession, its group by the share of women among those who hold it (US, 2019), and its `de_` forms."""
 
     name: str
     prof_gender: str
@@ -75,7 +75,7 @@ def german(
 
     def wording(job: Profession, template: str, form: str) -> tuple[str, str]:
         article = words["neutral_articles"].get(job.name) if form == "neutral" else None
-        text = corrected.get(form, {}).get(job.name, job.german[form])
+        text = corrected.get(form, {}).get(job.name, job.german[f"de_{form}"])
         if "{article}" in template:
             text = corrected.get(f"{form}_after_article", {}).get(job.name, text)
         return text, template.replace("{article}", article or words["articles"][form])
@@ -110,15 +110,8 @@ def _dataset(name: str, found: Iterable[tuple[Sentence, str]], options: Mapping[
 
 def professions() -> list[Profession]:
     """The paper's 60 professions with the percentages of women from its Tables 6-8, in the release's order."""
-    return [
-        Profession(
-            row["profession"],
-            row["prof_gender"],
-            float(row["percent_women"]),
-            {form: row[f"de_{form}"] for form in ("masculine", "feminine", "neutral")},
-        )
-        for row in read_tsv("becpro-professions.tsv")
-    ]
+    rows = read_tsv("becpro-professions.tsv")
+    return [Profession(row["profession"], row["prof_gender"], float(row["percent_women"]), row) for row in rows]
 
 
 def _rows(words: dict[str, Any], wording: Wording, forms: dict[str, list[str]]) -> Iterator[tuple[Sentence, str]]:

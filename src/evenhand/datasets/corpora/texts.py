@@ -54,21 +54,19 @@ def filled(frame: str, words: dict[str, str]) -> str:
     return frame
 
 
-RELEASED = {
-    "gap": (Path("gap"), ("gap-development.tsv", "gap-validation.tsv", "gap-test.tsv"), "the GAP release"),
-    "gap-flipped": (Path("gap"), ("gap_flipped.tsv",), "the BEC-Pro release"),
-    "jigsaw-severe-toxic": (Path("jigsaw"), ("train.csv",), "Jigsaw's toxic comment challenge"),
-    "jigsaw-toxic": (Path("jigsaw"), ("train.csv",), "Jigsaw's toxic comment challenge"),
-    "jigsaw-toxic-only": (Path("jigsaw"), ("train.csv",), "Jigsaw's toxic comment challenge"),
-    "mt-gender": (Path("mt-gender"), ("en.txt",), "the MT Gender release"),
-}
-"""Corpora by name: folder under EVENHAND_DATA, files, and the release they come from."""
 TOXIC: dict[str, set[tuple[str, str]]] = {
     "jigsaw-severe-toxic": {("1", "1")},
     "jigsaw-toxic": {("1", "0"), ("1", "1")},
     "jigsaw-toxic-only": {("1", "0")},
 }
 """Jigsaw's comments by their labels toxic and severe_toxic; those that are severely toxic have both."""
+RELEASED = {
+    "gap": ("gap", ("gap-development.tsv", "gap-validation.tsv", "gap-test.tsv"), "the GAP release"),
+    "gap-flipped": ("gap", ("gap_flipped.tsv",), "the BEC-Pro release"),
+    **dict.fromkeys(TOXIC, ("jigsaw", ("train.csv",), "Jigsaw's toxic comment challenge")),
+    "mt-gender": ("mt-gender", ("en.txt",), "the MT Gender release"),
+}
+"""Corpora by name: folder under EVENHAND_DATA, files, and the release they come from."""
 BALANCED_ALREADY = ("balanced", "gap-flipped", "mt-gender")
 Splitter = Literal["sentencex", "nltk"]
 
@@ -140,7 +138,7 @@ def located(source: str) -> list[Path]:
     """The files of a corpus: one of RELEASED, a file or a folder. An error where there is none."""
     if source in RELEASED:
         folder, names, whose = RELEASED[source]
-        found = {name: locate(str(folder), name) for name in names}
+        found = {name: locate(folder, name) for name in names}
         if missing := [name for name, path in found.items() if path is None]:
             get = f"Get it with: evenhand datasets fetch {source}. Or put" if source in RELEASES else "Put"
             raise BadInput(
