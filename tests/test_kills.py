@@ -16,7 +16,7 @@ from evenhand.models import load_masked
 from evenhand.models.loading.labels import LABELS
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.text.swap_file import swap
-from evenhand.training.nli import RECIPE, finetune_nli
+from evenhand.training.nli import NLI_RECIPE, finetune_nli
 from helpers import tiny
 from helpers.fuzzing import contents
 from helpers.kills import kill, leftovers, quick, results, states
@@ -156,7 +156,7 @@ def test_an_import(audited: Path, pairs: Path, tmp_path: Path) -> None:
 
 def test_a_training(base: Path, tmp_path: Path) -> None:
     examples = [Example(f"He is {i}.", "She is.", label) for i, label in enumerate(LABELS * 2)]
-    recipe = replace(RECIPE, epochs=2, batch=4)
+    recipe = replace(NLI_RECIPE, epochs=2, batch=4)
 
     def train(out: Path) -> None:
         finetune_nli(str(base), examples, recipe, out)

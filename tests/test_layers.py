@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,11 @@ MAY_IMPORT_HEAVY = {
 }
 BEHIND_A_RUN = {"datasets", "measures"}
 """What the report and the exports must not see, either: whatever they show is in the run folder."""
+MOVING = {
+    *("analysis.equalising", "analysis.hypotheses", "analysis.nli_labels", "analysis.paired"),
+    *("calls.learning", "calls.train_and_measure"),
+}
+"""What papers/ may import until it has a place of its own."""
 
 
 @cache
@@ -184,6 +190,36 @@ def test_what_reads_runs_knows_no_measure_by_name(folder: str) -> None:
             code = path.read_text(encoding="utf-8")
             code = re.sub(r"#.*", "", re.sub(r'""".*?"""', "", code, flags=re.S))
             assert not re.findall(names, code), path
+def documented() -> dict[str, list[str]]:
+    """The modules of docs/extend.md that stay put, and their names."""
+    page = (Path(__file__).parents[1] / "docs" / "extend.md").read_text(encoding="utf-8")
+    table = page.partition("## Modules that stay put")[2]
+    rows = re.findall(r"^\| `evenhand\.(\S+)` \| (.+) \|$", table, re.M)
+    return {module: re.findall(r"`(\w+)`", names) for module, names in rows}
+
+
+@pytest.mark.parametrize("module", sorted(name for name in modules() if name.split(".")[0] == "papers"))
+def test_papers_use_what_users_can(module: str) -> None:
+    """Public names, the names of modules that stay put, and other papers: no inside of ours."""
+    stays, public = documented(), {f"evenhand.{name}" for name in evenhand.__all__}
+    allowed = public | {f"evenhand.{name}" for name in stays} | {f"evenhand.{m}.{n}" for m in stays for n in stays[m]}
+    for name in modules()[module]:
+        home = own(name)
+        if home and home.split(".")[0] != "papers" and home not in MOVING:
+            assert name in allowed, f"{module} imports {name}"
+
+
+def test_modules_that_stay_put_have_their_names() -> None:
+    for module, names in documented().items():
+        for name in names:
+            assert hasattr(import_module(f"evenhand.{module}"), name), f"evenhand.{module} has no {name}"
+
+
+def test_no_module_has_the_name_of_what_its_package_loads_late() -> None:
+    """Importing the module would put it in the other's place."""
+    for listed in SOURCE.rglob("__init__.pyi"):
+        names = set(re.findall(r" as (\w+)$", listed.read_text(encoding="utf-8"), re.M))
+        assert not names & {path.stem for path in listed.parent.iterdir()}
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))

@@ -3,22 +3,20 @@
 `__init__.pyi` lists the public names. Each is loaded when it is first used, so that `import evenhand` is fast.
 """
 
-import re
 from importlib import import_module
 from inspect import isfunction
-from pathlib import Path
 from typing import Any
 from warnings import warn
 
 from evenhand._version import __version__ as __version__
 from evenhand.core.sections import Sections
+from evenhand.core.lazy import homes
 from evenhand.core.shown import Shown
 
-_LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
-_HOME = {name: module for module, name in re.findall(r"^from evenhand\.(\S+) import (\w+) as", _LISTED, re.M)}
+_HOME = homes(__name__)
 __all__ = sorted(_HOME)
 
-_WITHIN = ("datasets", "errors", "integrations", "measures", "models", "papers", "testing", "text", "training")
+_WITHIN = ("datasets", "errors", "integrations", "measures", "models", "papers", "stats", "testing", "text", "training")
 """Submodules that can be used after `import evenhand` alone: `evenhand.datasets.load("tgb")`."""
 
 _DEPRECATED = {"macro_mean": "evenhand.core.scores"}
@@ -57,7 +55,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"evenhand.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'evenhand' has no attribute '{name}'")
-    found = getattr(import_module(f"evenhand.{_HOME[name]}"), name)
+    found = getattr(import_module(_HOME[name]), name)
     if isfunction(found):
         from evenhand.core.typed import typed
 

@@ -21,11 +21,14 @@ class Run(StoredRun):
 
         return save([self], out, force=force)
 
-    def figures(self, *others: "Run") -> Any:
-        """The charts of what the run has measured, by name; with other runs, side by side."""
+    def figures(self, *others: "Run", seen: set[str] | None = None) -> Any:
+        """The charts of what the run has measured, by name; with other runs, side by side.
+
+        Professions in `seen` are marked: those that a model has read about, for example.
+        """
         from evenhand.show.notebook import Figures  # drawing libraries take a second
 
-        return Figures(self, *others)
+        return Figures(self, *others, seen=seen)
 
     def to_latex(self, **options: Any) -> str:
         """The values as a LaTeX table; `options` are those of the format latex of `evenhand.export`."""

@@ -12,9 +12,10 @@ from evenhand import BadInput, Run
 from evenhand.calls.train_and_measure import Lessons, Study
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from evenhand.datasets.corpora import check_rates
 from evenhand.measures import MEASURES
 from evenhand.papers import charts
-from evenhand.papers.metaeval import READINGS, DoseResponse, check_rates, dose_response, inference, masked
+from evenhand.papers.metaeval import READINGS, DoseResponse, dose_response, inference, masked
 from evenhand.show import plots
 from helpers import made_release, tiny
 from helpers.typed import number

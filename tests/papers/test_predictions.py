@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenhand import BadInput
-from evenhand.analysis.two_runs import Means
+from evenhand import BadInput, Score, mean
 from evenhand.errors import DataNotFound
 from evenhand.papers import reproduce
 from evenhand.papers.base import every_pair, neighbours, orderings
@@ -31,13 +30,11 @@ def test_pairs_of_models_begin_with_the_higher_one() -> None:
 
 def test_only_orderings_beyond_chance_are_shown() -> None:
     rng = np.random.default_rng(0)
-    low, clusters = rng.normal(size=60), [str(i) for i in range(60)]
-    high, same = low + 1 + 0.1 * rng.normal(size=60), low + 0.1 * rng.normal(size=60)
-    compared = [
-        ((name, "low"), Means(low, values, clusters, neutral=0.0, better=1.0))
-        for name, values in (("high", high), ("same", same), ("lower", low - 1))
-    ]
-    told = orderings("ICAT", compared)
+    low = rng.normal(size=60)
+    values = {"low": low, "high": low + 1 + 0.1 * rng.normal(size=60), "same": low + 0.1 * rng.normal(size=60)}
+    values["lower"] = low - 1
+    scores = {name: [Score(str(i), v, {"id": str(i)}) for i, v in enumerate(of)] for name, of in values.items()}
+    told = orderings("ICAT", [(name, "low") for name in ("high", "same", "lower")], scores, mean, "id")
     assert told == (
         "ICAT: 1 of 3 published orderings of two models are shown (p adjusted by Holm). "
         "Not shown: same above low; lower above low."

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from evenhand.stats import correlation as module
-from evenhand.stats.correlation import correlation, fitted, ranks, ratio_of_spreads
+from evenhand.stats.correlation import correlate, fit_line, ranks, ratio_of_spreads
 
 
 def rng() -> np.random.Generator:
@@ -18,8 +18,8 @@ def rng() -> np.random.Generator:
 def test_correlations_are_rs() -> None:
     """R: cor(c(1,2,3,4,5), c(2,1,4,3,7)) is 0.8242; method = "spearman" gives 0.8."""
     x, y = np.arange(1.0, 6), np.array([2.0, 1, 4, 3, 7])
-    assert correlation(x, y, rng(), kind="pearson").value == pytest.approx(0.8242, abs=5e-5)
-    assert correlation(x, y, rng(), kind="spearman").value == pytest.approx(0.8)
+    assert correlate(x, y, rng(), kind="pearson").value == pytest.approx(0.8242, abs=5e-5)
+    assert correlate(x, y, rng(), kind="spearman").value == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -30,9 +30,9 @@ def test_ranks_values_and_p_are_those_of_scipy_stats(ties: bool) -> None:
         assert ranks(x, np.arange(n)[None]).tolist() == [stats.rankdata(x).tolist()]
         kinds: Any = (("pearson", stats.pearsonr(x, y)), ("spearman", stats.spearmanr(x, y)))
         for kind, theirs in kinds:
-            found = correlation(x, y, draw, kind=kind)
+            found = correlate(x, y, draw, kind=kind)
             assert (found.value, found.p) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
-        line, theirs = fitted(x, y, draw), stats.linregress(x, y)
+        line, theirs = fit_line(x, y, draw), stats.linregress(x, y)
         assert (line.slope, line.intercept, line.r) == pytest.approx((theirs.slope, theirs.intercept, theirs.rvalue))
     values, drawn = draw.integers(5, size=9).astype(float), draw.integers(9, size=(50, 9))
     assert ranks(values, drawn).tolist() == stats.rankdata(values[drawn], axis=1).tolist()
@@ -40,7 +40,7 @@ def test_ranks_values_and_p_are_those_of_scipy_stats(ties: bool) -> None:
 
 @pytest.mark.parametrize(("n", "known"), [(7, False), (8, True)])
 def test_a_correlation_of_fewer_than_eight_points_has_no_interval(n: int, known: bool) -> None:
-    found = correlation(np.arange(float(n)), rng().normal(size=n), rng(), kind="pearson")
+    found = correlate(np.arange(float(n)), rng().normal(size=n), rng(), kind="pearson")
     assert [math.isfinite(end) for end in (found.low, found.high)] == [known, known]
 
 
@@ -53,7 +53,7 @@ def test_a_correlation_of_twenty_points_is_covered_as_often_as_it_says(
     truth = 0.5 if kind == "pearson" else 6 / math.pi * math.asin(0.25)  # of a bivariate normal
     for _ in range(trials):
         x = draw.normal(size=20)
-        found = correlation(x, 0.5 * x + math.sqrt(0.75) * draw.normal(size=20), draw, kind=kind)
+        found = correlate(x, 0.5 * x + math.sqrt(0.75) * draw.normal(size=20), draw, kind=kind)
         assert -1 <= found.low <= found.value <= found.high <= 1
         covered += found.low <= truth <= found.high
     assert covered / trials > 0.9
@@ -61,13 +61,13 @@ def test_a_correlation_of_twenty_points_is_covered_as_often_as_it_says(
 
 def test_what_does_not_vary_has_no_correlation() -> None:
     for x, y in ((np.ones(5), np.arange(5.0)), (np.arange(5.0), np.ones(5))):
-        found = correlation(x, y, rng(), kind="pearson")
+        found = correlate(x, y, rng(), kind="pearson")
         assert np.isnan([found.value, found.low, found.high, found.p]).all()
 
 
 def test_points_on_a_line_give_that_line() -> None:
     x = rng().normal(size=12)
-    line = fitted(x, 1 - 2 * x, rng())
+    line = fit_line(x, 1 - 2 * x, rng())
     assert (line.slope, line.slope_low, line.slope_high) == pytest.approx((-2, -2, -2))
     assert (line.intercept, line.r, line.n) == pytest.approx((1, -1, 12))
 
@@ -89,7 +89,7 @@ def test_a_ratio_of_spreads_is_covered_as_often_as_it_says(monkeypatch: pytest.M
 
 def test_where_x_does_not_vary_there_is_no_line_and_no_ratio() -> None:
     flat, y = np.ones(9), rng().normal(size=9)
-    line = fitted(flat, y, rng())
+    line = fit_line(flat, y, rng())
     assert np.isnan([line.slope, line.slope_low, line.slope_high, line.intercept, line.r]).all()
     assert np.isnan(ratio_of_spreads(flat, y, rng())).all()
 
@@ -98,6 +98,6 @@ def test_where_x_does_not_vary_there_is_no_line_and_no_ratio() -> None:
 def test_what_is_not_a_number_has_no_correlation(kind: Literal["pearson", "spearman"]) -> None:
     x, y = np.arange(20.0), rng().normal(size=20)
     x[3] = math.nan
-    found = correlation(x, y, rng(), kind=kind)
+    found = correlate(x, y, rng(), kind=kind)
     assert math.isnan(found.value)
     assert math.isnan(found.p)

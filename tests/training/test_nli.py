@@ -15,10 +15,10 @@ from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.models.networks.nli import NliModel
 from evenhand.training import loop, nli
 from evenhand.training.loop import CHECKPOINT
-from evenhand.training.nli import RECIPE, Accuracy, finetune_nli
+from evenhand.training.nli import NLI_RECIPE, Accuracy, finetune_nli
 from helpers import tiny
 
-QUICK = dataclasses.replace(RECIPE, learning_rate=2e-3, epochs=16, batch=4)
+QUICK = dataclasses.replace(NLI_RECIPE, learning_rate=2e-3, epochs=16, batch=4)
 SHORT = dataclasses.replace(QUICK, epochs=2)
 SAID = {"entailment": "She is a nurse.", "neutral": "He is a carpenter.", "contradiction": "They wrote letters."}
 PREMISES = ("He", "She", "They", "My mother", "This man")
@@ -120,7 +120,7 @@ def test_what_is_cut_or_never_shown_is_said(base: Path, tmp_path: Path, caplog: 
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"batch": 0}, {"learning_rate": -1.0}, {"seed": -1}])
 def test_a_recipe_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="must be"):
-        dataclasses.replace(RECIPE, **wrong)
+        dataclasses.replace(NLI_RECIPE, **wrong)
 
 
 def test_the_command_prints_the_accuracy(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.trainings import replicate_changes, replicate_means
 from evenhand.calls.train_and_measure import Study, recipe_of, trained
+from evenhand.core.files import prepare
 from evenhand.datasets.corpora.texts import sampled, sentences
 from evenhand.errors import BadInput
 from evenhand.models.loading.names import DEFAULT
 from evenhand.text.substitute import substituted
+from evenhand.training import replicate_changes, replicate_means
 
 PAIRS = {"tgb": ["likelihood-difference"]}
 BASE, DEBIASED = "base", "debiased"
@@ -86,6 +87,16 @@ def learned(
         for size in (True, False)
     )
     return Learned({DEBIASED: len(text.sentences), **sizes}, asld, lean, _changes(scores, seed))
+
+
+def draw_curve(values: Mapping[int, pd.DataFrame], out: Path, title: str) -> Path:
+    """Draw the tables of `replicate_means` against the number of sentences that models were trained on."""
+    from evenhand.show import plots  # drawing libraries take a second
+
+    prepare(out)
+    rows = pd.concat([table.assign(size=size) for size, table in values.items()], ignore_index=True)
+    plots.save(plots.learning_curve(rows, title=title), out / "learning-curve.svg")
+    return out / "learning-curve.svg"
 
 
 def named(files: Sequence[str]) -> dict[str, str]:

@@ -174,11 +174,14 @@ def train(
     found = examples(data)
     held_out = examples(dev or data, "dev") if dev or data in RELEASED else None
     terminal.show(f"Training: {found}.", f"Dev: {held_out}." if held_out else "Dev: none, accuracy is not measured.")
-    from evenhand.training.nli import RECIPE, finetune_nli  # slow to import, so only once the data is known to be good
+    from evenhand.training.nli import (
+        NLI_RECIPE,
+        finetune_nli,
+    )  # slow to import, so only once the data is known to be good
 
     rows = found.rows
     if limit is not None and limit < len(rows):
         rows = random.Random(seed).sample(rows, limit)
-    recipe = replace(RECIPE, epochs=epochs, learning_rate=rate, batch=batch, seed=seed)
+    recipe = replace(NLI_RECIPE, epochs=epochs, learning_rate=rate, batch=batch, seed=seed)
     done = finetune_nli(model, rows, recipe, out, dev=held_out.rows if held_out else (), labels=labels)
     terminal.show(f"Accuracy: {done.accuracy}.", f"Model: {done.folder}")

@@ -9,6 +9,7 @@ import typer
 from evenhand.cli import terminal
 from evenhand.cli.common import Address, Engine, Force, Json, Lang, Limit, Names, Seed, Workers, arg, opt, print_json
 from evenhand.cli.terminal import as_options
+from evenhand.core.files import write_whole
 from evenhand.errors import BadInput
 
 log = logging.getLogger(__name__)
@@ -116,7 +117,7 @@ def metaeval(
     """
     from evenhand import models
     from evenhand.papers import charts
-    from evenhand.papers.metaeval import inference, masked, write
+    from evenhand.papers.metaeval import inference, masked
     from evenhand.show import plots
     from evenhand.show.tables import dose_response as table
 
@@ -134,13 +135,15 @@ def metaeval(
     given |= theirs if kind == "nli" else {"recipe": recipe}
     study = inference if kind == "nli" else masked
     found = study(model, **{name: value for name, value in given.items() if value is not None})
-    written = write(found, out)
+    tables = {out / f"points-{found.name}.tsv": found.points, out / f"follows-{found.name}.tsv": found.follows}
+    for path, frame in tables.items():
+        write_whole(path, lambda file: frame.to_csv(file, sep="\t", index=False, float_format="%.6g"))  # noqa: B023
     chart = out / f"dial-{found.name}.svg"
     plots.save(charts.dose_response(found.points, title=f"{found.model}: values against the rate of bias"), chart)
     if as_json:
         terminal.show(found.follows.to_json(orient="records", indent=1))
         return
-    terminal.show(table(found.model, found.follows, found.notes), *(f"Written: {path}" for path in (*written, chart)))
+    terminal.show(table(found.model, found.follows, found.notes), *(f"Written: {path}" for path in (*tables, chart)))
 
 
 def _listed(text: str) -> list[str]:

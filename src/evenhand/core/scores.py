@@ -1,15 +1,14 @@
 """Scores of items, values made of them, and results, which hold both. How values are made: core.summary."""
 
 import math
-import zlib
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 
-import numpy as np
 import pandas as pd
 
 from evenhand.core.items import Groups
 from evenhand.stats.estimate import Estimate
+from evenhand.stats.resampling import generator as generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +81,3 @@ class Result:
     def unscored(self) -> Counter[str]:
         """How many items have no score, by reason."""
         return Counter(s.note for s in self.scores if math.isnan(s.value))
-
-
-def generator(seed: int, groups: Groups) -> np.random.Generator:
-    """The random generator for the interval of one group of scores: the same wherever that group is shown."""
-    return np.random.default_rng([seed, zlib.crc32(repr(sorted(groups.items())).encode())])

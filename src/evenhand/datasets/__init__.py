@@ -10,6 +10,8 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
 from evenhand.datasets import becpro, blanks, eec, nli, pairs, word_lists
 from evenhand.datasets.files.bundled import read_toml
+from evenhand.datasets.files.releases import is_available as is_available
+from evenhand.datasets.files.rows import rows as rows
 from evenhand.datasets.released import bbq, crows, gest, stereoset, winograd
 from evenhand.errors import BadInput, check_known
 

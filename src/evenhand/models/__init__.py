@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from evenhand.core.foreign import foreign
 from evenhand.core.model import Model, check_model
 from evenhand.errors import BadInput, UnfitModel
-from evenhand.models.loading.names import DEFAULT, Found, find
+from evenhand.models.loading.names import DEFAULT, Found
+from evenhand.models.loading.names import find as find
 
 if TYPE_CHECKING:
     from evenhand.models.networks.causal import CausalLM

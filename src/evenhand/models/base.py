@@ -1,6 +1,7 @@
 """Optional abilities of models: batches planned beforehand, inspection, running in another process."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -8,6 +9,9 @@ from evenhand.core.model import Described, Model, TokenCounter
 from evenhand.core.questions import Answer, Question
 from evenhand.errors import ModelError
 from evenhand.models.planning.plan import Batch, Plan, Values
+from evenhand.models.planning.plan import Read as Read
+from evenhand.models.planning.plan import Reading as Reading
+from evenhand.models.planning.running import work_through
 
 
 @runtime_checkable
@@ -19,6 +23,28 @@ class Planned(Model, Protocol):
 
     def stream(self, batches: Sequence[tuple[int, Batch]]) -> Iterable[tuple[int, Values]]:
         """The values of each batch, with its number, as they come."""
+
+
+class OwnInputs(ABC):
+    """Wraps a network that `evenhand.load` gives, to ask it by inputs of your own: `readings` makes them."""
+
+    def __init__(self, model: Any, name: str, inputs: str) -> None:
+        """`name` is added to the model's own, `inputs` says in words what they are: both are in a run's record."""
+        self.model = model
+        self.name = f"{model.name}--{name}"
+        self.fingerprint = f"{model.fingerprint}-{name}"
+        self.about = {**model.about, "inputs": inputs}
+        self.stream = model.stream
+
+    @abstractmethod
+    def readings(self, questions: Sequence[Question]) -> list[Reading]:
+        """Each question as token ids, and the positions and tokens to read the log-probabilities of."""
+
+    def plan(self, questions: Sequence[Question]) -> Plan:
+        return Plan(self.readings(questions), self.model.limit)
+
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        return work_through(self.plan(questions), self.stream)
 
 
 @runtime_checkable

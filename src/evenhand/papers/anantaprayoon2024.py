@@ -6,14 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.calls.audit import audit
-from evenhand.datasets.files.releases import is_available
-from evenhand.errors import BadInput, ModelNotFound
-from evenhand.models.loading.names import find
-from evenhand.papers.base import Reproduction, published, versus
-from evenhand.papers.metaeval import RATES, SIZE, inference
+from evenhand import Run, audit
 from evenhand.papers.nli_labels import SETS, distribution
-from evenhand.run import Run
+from evenhand.datasets import is_available
+from evenhand.datasets.corpora import RELEASED, SIZE, examples
+from evenhand.errors import BadInput, ModelNotFound
+from evenhand.models import find
+from evenhand.papers.base import Reproduction, published, versus
+from evenhand.papers.metaeval import RATES, inference
 
 LABELS = ("entailment", "contradiction", "neutral")
 SCORES = ("fraction-neutral", "nli-coal")
@@ -147,8 +147,7 @@ def _bundled(lang: str) -> str:
 
 def _finetuned(rows: Sequence[Mapping[str, Any]], data: str, out: Path, notes: list[str]) -> dict[str, str]:
     """The paper's models, fine-tuned, by their names on the Hub; those that are not available are noted."""
-    from evenhand.datasets.corpora.nli_examples import RELEASED, examples
-    from evenhand.training.nli import RECIPE, finetune_nli
+    from evenhand.training import NLI_RECIPE, finetune_nli
 
     train = examples(data).rows
     dev = examples(data, "dev").rows if data in RELEASED else []
@@ -156,7 +155,7 @@ def _finetuned(rows: Sequence[Mapping[str, Any]], data: str, out: Path, notes: l
     for row in rows:
         for name in row["hub"]:
             try:
-                done = finetune_nli(name, train, RECIPE, out / "models" / f"{name.split('/')[-1]}-nli", dev=dev)
+                done = finetune_nli(name, train, NLI_RECIPE, out / "models" / f"{name.split('/')[-1]}-nli", dev=dev)
             except ModelNotFound as error:
                 reason = str(error).split(". ")[0]
                 continue

@@ -7,64 +7,48 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from evenhand.calls.audit import audit, from_scores
-from evenhand.calls.train_and_measure import check, recipe_of, trained
-from evenhand.core.files import slug
-from evenhand.core.questions import Answer, Fill, Question
-from evenhand.datasets.corpora.texts import Splitter, sentences
-from evenhand.datasets.files.rows import rows
-from evenhand.errors import BadInput, UnfitModel
-from evenhand.models import load_masked
-from evenhand.models.loading.names import DEFAULT, find
-from evenhand.models.networks.masked import MaskedLM
-from evenhand.models.planning.plan import Ids, Plan, Read, Reading
-from evenhand.models.planning.running import work_through
-from evenhand.models.planning.tokens import TOO_LONG, UNKNOWN
+from evenhand import Fill, Run, audit, from_scores, models
 from evenhand.papers import hypotheses
-from evenhand.papers.base import Reproduction, published, versus
 from evenhand.papers.paired import changes, pairs, signed_ranks
-from evenhand.run import Run
+from evenhand.calls.train_and_measure import recipe_of, trained
+from evenhand.datasets import rows
+from evenhand.datasets.corpora import Splitter, sentences
+from evenhand.errors import BadInput, UnfitModel
+from evenhand.models.base import OwnInputs, Read, Reading
+from evenhand.papers.base import Reproduction, file_name, published, versus
 
 LENGTH = 16  # the next power of two of the longest sentence in words, not in tokens
 
 
-class AsReleased:
-    """Wraps a model: turns a `Fill` into the input that the code of Bartl et al. (2020) makes of it.
+class AsReleased(OwnInputs):
+    """Wraps a masked model: turns a `Fill` into the input that the code of Bartl et al. (2020) makes of it.
 
     Words to mask are searched for in the sentence, so other matches are masked too ("lodging [MASK]ager"). There is one
     mask per word. Every input is cut or padded to 16 tokens, padded with [MASK], and the padding is attended to. The
     first mask is taken for the target, and the token there in the unmasked sentence for its word.
     """
 
-    def __init__(self, model: MaskedLM) -> None:
-        self.model = model
-        self.name = f"{model.name}--as-released"
-        self.fingerprint = f"{model.fingerprint}-as-released"
-        self.about = {**model.about, "inputs": "as released by Bartl et al. 2020"}
-        self.stream = model.stream  # inputs all have one length, so nothing else is padded
+    def __init__(self, model: Any) -> None:
+        super().__init__(model, "as-released", "as released by Bartl et al. 2020")
 
-    def answer(self, questions: Sequence[Question]) -> list[Answer]:
-        return work_through(self.plan(questions), self.stream)
-
-    def plan(self, questions: Sequence[Question]) -> Plan:
-        pairs = []
-        for question in questions:
-            if not isinstance(question, Fill):
-                raise UnfitModel("The released code of Bartl et al. 2020 answers only questions about blanks.")
-            pairs.append((question.text, masked_text(question, self.model.tokenizer.mask_token)))
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        found = self.model.tokenizer(texts)["input_ids"] if texts else []
-        padding = [self.model.tokenizer.mask_token_id] * LENGTH
-        ids = {text: (*one, *padding)[:LENGTH] for text, one in zip(texts, found, strict=True)}
-        return Plan([self._reading(ids[plain], ids[masked]) for plain, masked in pairs], self.model.limit)
-
-    def _reading(self, plain: Ids, masked: Ids) -> Reading:
+    def readings(self, questions: Sequence[Any]) -> list[Reading]:
         tokenizer = self.model.tokenizer
-        if tokenizer.unk_token_id in plain:
-            return Reading(note=UNKNOWN)
-        if tokenizer.mask_token_id not in masked:  # the target was cut off
-            return Reading(note=TOO_LONG)
-        first = masked.index(tokenizer.mask_token_id)
+        if not all(isinstance(question, Fill) for question in questions):
+            raise UnfitModel("The released code of Bartl et al. 2020 answers only questions about blanks.")
+        asked = [(question.text, masked_text(question, tokenizer.mask_token)) for question in questions]
+        texts = list(dict.fromkeys(text for pair in asked for text in pair))
+        found = tokenizer(texts)["input_ids"] if texts else []
+        padding = [tokenizer.mask_token_id] * LENGTH
+        ids = {text: (*one, *padding)[:LENGTH] for text, one in zip(texts, found, strict=True)}
+        return [self._reading(ids[plain], ids[masked]) for plain, masked in asked]
+
+    def _reading(self, plain: tuple[int, ...], masked: tuple[int, ...]) -> Reading:
+        mask = self.model.tokenizer.mask_token_id
+        if self.model.tokenizer.unk_token_id in plain:
+            return Reading(note="unknown word")
+        if mask not in masked:  # the target was cut off
+            return Reading(note="too long")
+        first = masked.index(mask)
         return Reading((Read(masked, ((first, plain[first]),)),))
 
 
@@ -114,15 +98,13 @@ def reproduce(
         raise BadInput("`scores` are there already, before fine-tuning and after it. Leave out `post` and `finetune`.")
     if splitter and not finetune:
         raise BadInput("`splitter` cuts a corpus to fine-tune on into sentences. Name one: `finetune=gap`.")
-    splitter, recipe = splitter or "sentencex", recipe or f"bartl-{mode}"
-    check(recipe)
-    out = Path(out)
+    splitter, recipe, out = splitter or "sentencex", recipe or f"bartl-{mode}", Path(out)
+    how = recipe_of(recipe)
     notes = list(numbers["reasons"][mode])
-    model = model or (Path(scores).stem if scores else DEFAULT)
+    model = model or (Path(scores).stem if scores else "mini-en")
     if finetune:
         texts = sentences("gap-flipped" if finetune == "gap" else finetune, splitter)  # the paper's own swapped text
-        name = f"{slug(find(model).name)}--{Path(finetune).stem}--{recipe}"
-        post = str(trained(model, texts, recipe_of(recipe), out, name))
+        post = str(trained(model, texts, how, out, f"{file_name(model)}--{Path(finetune).stem}--{recipe}"))
         differs = ", the paper's by NLTK (`splitter=nltk`)" if splitter == "sentencex" else ", as the paper's are"
         notes.append(f"{len(texts):,} sentences, split by {splitter}{differs}.")
         if finetune == "gap":
@@ -145,7 +127,7 @@ def reproduce(
     cells = [*_table("4", numbers["table4"], means, moved), *_table("5", numbers["table5"], spread, de)]
     for used, key, table in ((model, "model_en", "Table 4"), (german_model, "model_de", "Table 5")):
         names = numbers[key]
-        if used and (used if scores else find(used).name) not in names:
+        if used and (used if scores else models.find(used).name) not in names:
             notes.insert(0, f"Not comparable: {table} has {names[0]}, ours is '{used}'. Compare the pattern alone.")
     if after is None:
         notes.append("Columns post and diff, W, r and p of Table 4 need a fine-tuned model: `post` or `finetune=gap`.")
@@ -160,7 +142,7 @@ def _measured(model: str, language: str, mode: Mode, out: Path, loading: dict[st
     forms = {"forms": "agree"} if language == "de" else {}
     if mode == "paper":
         return audit(model, suite="becpro", lang=language, out=out, options=forms, **loading)
-    wrapped = AsReleased(load_masked(model, **loading))
+    wrapped = AsReleased(models.load_masked(model, **loading))
     return audit(wrapped, suite="becpro", lang=language, out=out, options={"masks": "words", **forms})
 
 

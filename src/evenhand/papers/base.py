@@ -1,22 +1,23 @@
 """The result of a reproduction, and what papers publish: numbers, tables, predictions of models."""
 
 import os
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
-from evenhand.analysis.two_runs import Values
-from evenhand.core.scores import generator
-from evenhand.datasets.files.bundled import read_toml
-from evenhand.errors import DataNotFound
+from evenhand import Run, Score, Summary, models
 from evenhand.papers.hypotheses import Claim
-from evenhand.run import Run
-from evenhand.stats.significance import holm
-from evenhand.stats.verdict import ALPHA
+from evenhand.errors import BadInput, DataNotFound
+from evenhand.stats import ALPHA, Paired, generator, holm
+
+DATA = Path(__file__).parent / "data"
+Pair = tuple[str, str]
+Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,12 @@ def versus(number: float | None, found: float | Mapping[Any, Any] | None, **abou
 
 def published(paper: str) -> dict[str, Any]:
     """The paper's numbers."""
-    return read_toml(f"{paper}.toml", "evenhand.papers")
+    return tomllib.loads((DATA / f"{paper}.toml").read_text(encoding="utf-8"))
 
 
-Pair = tuple[str, str]
+def file_name(model: str) -> str:
+    """What files are called after a model: its name, with two dashes for the slash of a Hub id."""
+    return models.find(model).name.replace("/", "--")
 
 
 def folder(name: str, source: str) -> Path:
@@ -62,6 +65,14 @@ def folder(name: str, source: str) -> Path:
     return found
 
 
+def read(path: Path, parse: Callable[[str], Parsed]) -> Parsed:
+    """What `parse` makes of a published file."""
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"'{path}' cannot be read: {error}. Take the authors' own.") from error
+
+
 def every_pair(order: Mapping[str, float]) -> list[Pair]:
     """All pairs of models, the higher one first."""
     return list(combinations(sorted(order, key=lambda model: -order[model]), 2))
@@ -72,18 +83,22 @@ def neighbours(order: Mapping[str, float]) -> list[Pair]:
     return list(pairwise(sorted(order, key=lambda model: -order[model])))
 
 
-def orderings(of: str, compared: Iterable[tuple[Pair, Values]], seed: int = 0) -> str:
-    """Which orderings are shown: a sentence. `compared` has, for each pair, the values of the lower and higher model.
+def orderings(
+    of: str, pairs: Sequence[Pair], scores: Mapping[str, Sequence[Score]], summary: Summary, cluster: str
+) -> str:
+    """Which orderings are shown: a sentence. `scores` has those of each model, of the same items in the same order.
 
     An ordering is shown where the interval of the difference leaves out 0 and its p, adjusted by Holm over all pairs,
     is below .05.
     """
-    pairs, rows = [], []
-    for pair, values in compared:
-        pairs.append(pair)
-        rows.append(values.difference(generator(seed, {"models": " ".join(pair)}), same=False))
-    adjusted = holm([row.p for row in rows])
-    shown = [row.low > 0 and p < ALPHA for row, p in zip(rows, adjusted, strict=True)]
+    lows, ps = [], []
+    for higher, lower in pairs:
+        clusters = [score.groups[cluster] for score in scores[higher]]
+        paired = Paired(summary.resampling([scores[lower], scores[higher]], clusters))
+        rng = generator(0, {"models": f"{higher} {lower}"})
+        lows.append(paired.difference.interval(rng)[0])
+        ps.append(paired.swap_test(rng))
+    shown = [low > 0 and p < ALPHA for low, p in zip(lows, holm(ps), strict=True)]
     told = f"{of}: {sum(shown)} of {len(pairs)} published orderings of two models are shown (p adjusted by Holm)."
     open_ = [f"{one} above {other}" for (one, other), is_shown in zip(pairs, shown, strict=True) if not is_shown]
     return f"{told} Not shown: {'; '.join(open_)}." if open_ else told

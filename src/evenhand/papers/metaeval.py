@@ -11,25 +11,29 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from evenhand.calls.train_and_measure import Study, check
-from evenhand.core.files import prepare, slug, write_whole
-from evenhand.core.scores import generator
-from evenhand.datasets.checking import check_choice
-from evenhand.datasets.corpora.biased import CORRECT, Order, controlled, labelled, stereotyped
-from evenhand.datasets.corpora.nli_examples import SETS, Example, released_dev, released_labels, released_train, whole
-from evenhand.datasets.kinds import professions
-from evenhand.errors import BadInput, UnknownName, check_known
-from evenhand.models.loading.names import DEFAULT, find
+from evenhand import NliPair, datasets
+from evenhand import measures as known_measures
 from evenhand.papers.paired import pairs
-from evenhand.stats.correlation import correlation, fitted
-from evenhand.stats.intervals import FEW
-from evenhand.stats.mean_intervals import mean_interval
-from evenhand.suites import SUITES
+from evenhand.calls.train_and_measure import Study, check
+from evenhand.datasets.corpora import (
+    CORRECT,
+    SIZE,
+    Example,
+    Order,
+    check_rates,
+    controlled,
+    released_sets,
+    stereotyped,
+)
+from evenhand.errors import BadInput, check_known
+from evenhand.models import find
+from evenhand.papers.base import file_name
+from evenhand.stats import correlate, fit_line, generator, mean_interval
 
 POINTS = ["measure", "rate", "draw", "value", "low", "high"]
 RATES = tuple(n / 10 for n in range(11))
@@ -63,46 +67,28 @@ def dose_response(
     return DoseResponse(name, model, kind, frame, pd.DataFrame(rows), notes)
 
 
-def check_rates(rates: Sequence[float], n: int, what: str) -> list[float]:
-    """The rates in order, each once; an error if there are too few, or one is not a whole number of n `what`."""
-    for rate in rates:
-        if not 0 <= rate <= 1:
-            raise BadInput(f"A rate of bias is between 0 and 1. Got {rate:g}.")
-    if len(set(rates)) < 3:
-        raise BadInput(f"At least three rates are needed, as in 0, 0.5, 1. Got {len(set(rates))}.")
-    for rate in sorted(set(rates)):
-        whole(rate, n, what)
-    return sorted(set(rates))
-
-
-def write(found: DoseResponse, out: Path) -> list[Path]:
-    """Write both tables as .tsv files, named after the study."""
-    tables = {out / f"points-{found.name}.tsv": found.points, out / f"follows-{found.name}.tsv": found.follows}
-    for path, frame in tables.items():
-        write_whole(path, lambda file: frame.to_csv(file, sep="\t", index=False, float_format="%.6g"))  # noqa: B023
-    return list(tables)
-
-
 def _follows(measure: str, part: pd.DataFrame, seed: int) -> dict[str, Any]:
     part = part.dropna(subset=["value"])
     x, y = (part[name].to_numpy(dtype=np.float64) for name in ("rate", "value"))
     row: dict[str, Any] = {"measure": measure, "models": len(part)}
     for kind in ("pearson", "spearman"):
-        found = correlation(x, y, generator(seed, {"of": kind}), kind=kind)
+        found = correlate(x, y, generator(seed, {"of": kind}), kind=kind)
         row |= {kind: found.value, f"{kind}_low": found.low, f"{kind}_high": found.high}
         if kind == "pearson":
             row["p"] = found.p
     row |= dict.fromkeys(("slope", "slope_low", "slope_high", "smallest"), math.nan)
-    if len(y) <= 2 or np.ptp(y) == 0:
-        return row | ({"slope": 0.0} if len(y) > 2 else {})
-    line = fitted(x, y, generator(seed, {"of": "slope"}))
-    half = float((part["high"] - part["low"]).median()) / 2
-    row |= {"slope": line.slope, "smallest": half / abs(line.slope) if line.slope else math.nan}
-    return row | ({"slope_low": line.slope_low, "slope_high": line.slope_high} if len(y) >= FEW else {})
+    if len(y) > 2 and np.ptp(y) == 0:
+        row["slope"] = 0.0
+    elif len(y) > 2:
+        line = fit_line(x, y, generator(seed, {"of": "slope"}))
+        half = float((part["high"] - part["low"]).median()) / 2
+        row |= {"slope": line.slope, "smallest": half / abs(line.slope) if line.slope else math.nan}
+        if not math.isnan(row["pearson_low"]):  # of few points neither has an interval
+            row |= {"slope_low": line.slope_low, "slope_high": line.slope_high}
+    return row
 
 
 MEASURES = ("nli-coal", "nli-coal-weighted", "fraction-neutral", "net-neutral")
-SIZE = 30_000
 STEP = 60
 """The size of a dev set is a multiple of this: 30 occupations, two genders."""
 WORDS = 20
@@ -137,13 +123,13 @@ def inference(
     themselves where they are at hand, otherwise ours with other captions. Runs are kept in `out`, and the same call
     resumes a study that was stopped.
     """
-    from evenhand.training.nli import RECIPE
+    from evenhand.training import NLI_RECIPE
 
     check(draws=draws, limit=limit)
-    for measure in measures:
-        if measure not in (known := [name for _, name in SUITES["nli"]["en"]]):
-            raise UnknownName("NLI measure", measure, known)
-    check_choice("evaluate", evaluate, "bundled", "down-sampled", "dev", "test")
+    known = [name for name, how in known_measures.MEASURES.items() if getattr(how, "items", None) is NliPair]
+    check_known("NLI measure", measures, known)
+    if evaluate not in (allowed := get_args(Evaluate)):
+        raise BadInput(f"evaluate must be {' or '.join(map(repr, allowed))}. Got {evaluate!r}.")
     released = evaluate != "bundled"
     if released and order == "stratified":
         raise BadInput("The released sets are filled female-first: leave out `order`, or `evaluate`.")
@@ -155,18 +141,16 @@ def inference(
     )
     out = Path(out).expanduser() / "inference"
     dev = max(size // 10 // STEP, 1) * STEP  # the paper's 3,000 for 30,000
-    steps = (SETS, "steps of the released sets") if released else (WORDS, "words")
+    steps = (10, "steps of the released sets") if released else (WORDS, "words")
     points, theirs, learnt = list[dict[str, Any]](), list[bool](), dict[float, float]()
     for rate, draw in product(check_rates(rates, *steps), range(draws)):
         if released:
-            made = partial(labelled, released_labels(lang, rate), language=lang, size=size, correct=correct)
-            train_set = released_train(lang, rate) if (size, correct) == (SIZE, CORRECT) else []
-            theirs.append(bool(train_set))
-            examples, unseen = train_set or made(rng=np.random.default_rng(seed + draw)), released_dev(lang, rate)
+            examples, unseen, as_released = released_sets(lang, rate, size=size, correct=correct, seed=seed + draw)
+            theirs.append(as_released)
         else:
             made = partial(controlled, rate, language=lang, order=order, seed=seed + draw)
             examples, unseen = made(size=size, correct=correct), made(size=dev, part="dev")
-        recipe = replace(RECIPE, epochs=epochs, learning_rate=learning_rate, seed=RECIPE.seed + draw)
+        recipe = replace(NLI_RECIPE, epochs=epochs, learning_rate=learning_rate, seed=NLI_RECIPE.seed + draw)
         study = Study(model, out, tasks, recipe, limit=limit, seed=seed, loading=loading, options=options)
         train = partial(_train, unseen, out / "accuracy")
         for _, run in study.train_and_audit(f"{made_as}-{rate:g}-{draw}", lambda _: examples, train):  # noqa: B023
@@ -179,26 +163,24 @@ def inference(
     if released:
         ours = "" if all(theirs) else "our captions, with the words and labels of "
         notes.append(f"Trained on {ours}the released sets; unseen captions are those of the released dev sets.")
-    called = find(model).name
-    return dose_response(f"nli-{slug(called)}-{made_as}", called, "nli", points, notes, seed)
+    return dose_response(f"nli-{file_name(model)}-{made_as}", find(model).name, "nli", points, notes, seed)
 
 
 def _train(
     dev: Sequence[Example], accuracies: Path, base: str, lessons: Sequence[Example], recipe: Any, folder: Path
 ) -> None:
-    from evenhand.training.nli import finetune_nli
+    from evenhand.training import finetune_nli
 
     done = finetune_nli(base, lessons, recipe, folder, dev=dev)
-    prepare(accuracies)
-    share = json.dumps(done.accuracy.share).encode()
-    write_whole(accuracies / f"{folder.name}.json", lambda file: file.write(share))
+    accuracies.mkdir(parents=True, exist_ok=True)
+    (accuracies / f"{folder.name}.json").write_text(json.dumps(done.accuracy.share), encoding="utf-8")
 
 
 TASKS = {"becpro-en": ["association"], "tgb": ["likelihood-difference", "crows-pairs"], "tbd": ["pronoun"]}
 
 
 def masked(
-    model: str = DEFAULT,
+    model: str = "mini-en",
     *,
     measures: Sequence[str] = (),
     rates: Sequence[float] = RATES,
@@ -225,8 +207,7 @@ def masked(
             points += [
                 {"measure": name, "rate": rate, "draw": draw, **_value(READINGS[name](part), seed)} for name in chosen
             ]
-    called = find(model).name
-    return dose_response(f"masked-{slug(called)}", called, "masked", points, [], seed)
+    return dose_response(f"masked-{file_name(model)}", find(model).name, "masked", points, [], seed)
 
 
 def _association(frame: pd.DataFrame) -> pd.DataFrame:
@@ -245,7 +226,8 @@ def _pairs(frame: pd.DataFrame, how: Callable[[pd.Series], pd.Series], measure: 
 
 def _pronoun(frame: pd.DataFrame) -> pd.DataFrame:
     """P(he) - P(she) for jobs held by men, P(she) - P(he) for those held by women."""
-    rows, kinds = _of(frame, "tbd", "pronoun"), professions()
+    rows = _of(frame, "tbd", "pronoun")
+    kinds: Any = datasets.load("tbd").kinds
     towards = rows["profession"].map(dict.fromkeys(kinds.male, 1.0) | dict.fromkeys(kinds.female, -1.0))
     rows = rows[towards.notna()]
     return pd.DataFrame(

@@ -7,12 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.analysis.change import two_values
-from evenhand.calls.audit import from_scores
-from evenhand.core.files import read_given
+from evenhand import Run, Score, from_scores, measures
 from evenhand.errors import BadInput, check_known
-from evenhand.papers.base import Reproduction, every_pair, folder, orderings, versus
-from evenhand.run import Run
+from evenhand.papers.base import Reproduction, every_pair, folder, orderings, read, versus
 
 TASKS = {"intrasentence": "stereoset-intrasentence", "intersentence": "stereoset-intersentence", "overall": "stereoset"}
 MEASURES = {"LM": "stereoset-lm", "SS": "stereoset-ss", "ICAT": "icat"}
@@ -26,7 +23,7 @@ def reproduce(*, models: list[str] | None = None, out: str | Path = "runs/reprod
     Each model is left as a run, with intervals over terms. What the paper lacks: which orderings by ICAT are shown.
     """
     source = folder("stereoset", "the authors' repository, moinnadeem/StereoSet")
-    published = read_given(source / "scores.json", json.loads, "", "Take the authors' own.")
+    published = read(source / "scores.json", json.loads)
     check_known("model with published predictions", models or (), published)
     runs = {name: _imported(name, source, Path(out) / "nadeem2021") for name in models or published}
     cells = [cell for name, run in runs.items() for cell in _cells(name, run, published[name])]
@@ -63,11 +60,14 @@ def _cells(name: str, run: Run, published: Mapping[str, Any]) -> Iterator[dict[s
 
 
 def _orderings(task: str, dataset: str, runs: Mapping[str, Run], published: Mapping[str, Any]) -> str:
-    told = {name: (published[name][task].get("overall") or published[name][task])["ICAT Score"] for name in runs}
-    record = next(iter(runs.values())).task(dataset, "icat")
-    scores = {name: run.scores_of(dataset, "icat") for name, run in runs.items()}
-    compared = []
-    for one, other in every_pair(told):
-        found = next(two_values(scores[other], scores[one], record))
-        compared.append(((Path(one).stem, Path(other).stem), found.values))
-    return orderings(f"ICAT, {task}", compared)
+    scores = {Path(name).stem: _scores(run.scores_of(dataset, "icat")) for name, run in runs.items()}
+    of_task = {Path(name).stem: published[name][task] for name in runs}
+    told = {name: (numbers.get("overall") or numbers)["ICAT Score"] for name, numbers in of_task.items()}
+    summary: Any = measures.load("icat").summarise
+    cluster = next(iter(runs.values())).task(dataset, "icat").cluster
+    return orderings(f"ICAT, {task}", every_pair(told), scores, summary, cluster)
+
+
+def _scores(frame: pd.DataFrame) -> list[Score]:
+    groups: Any = frame.drop(columns=["id", "score"]).astype(str).to_dict("records")
+    return list(map(Score, frame["id"], frame["score"], groups))

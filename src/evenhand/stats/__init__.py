@@ -1,1 +1,22 @@
 """Intervals, tests, correlations: arrays in, numbers out. Nothing here knows what a model or a run is."""
+
+from importlib import import_module
+from typing import Any
+
+_NAMES = {
+    "correlation": ("correlate", "fit_line"),
+    "estimate": ("Estimate",),
+    "intervals": ("clustered_interval",),
+    "mean_intervals": ("mean_interval",),
+    "resampling": ("Paired", "generator"),
+    "significance": ("holm",),
+    "verdict": ("ALPHA", "adjust", "decide"),
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """A name that stays put, loaded when it is first used: `core.lazy` is above."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'evenhand.stats' has no attribute '{name}'")
+    return getattr(import_module(f"evenhand.stats.{_HOME[name]}"), name)

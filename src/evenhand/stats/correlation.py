@@ -10,7 +10,7 @@ from evenhand.stats.estimate import Estimate
 from evenhand.stats.intervals import DRAWS, FEW, Floats, Indices, percentiles, tail
 
 
-def correlation(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal["pearson", "spearman"]) -> Estimate:
+def correlate(x: Floats, y: Floats, rng: np.random.Generator, *, kind: Literal["pearson", "spearman"]) -> Estimate:
     """Pearson's r or Spearman's rho with its two-sided p, and a bootstrap interval for eight points or more.
 
     NaN where either side does not vary: the correlation is then undefined, not 0.
@@ -61,7 +61,7 @@ class Line:
     n: int
 
 
-def fitted(x: Floats, y: Floats, rng: np.random.Generator) -> Line:
+def fit_line(x: Floats, y: Floats, rng: np.random.Generator) -> Line:
     """The line through the points; NaN where x does not vary."""
     n = len(x)
     if np.ptp(x) == 0:
@@ -85,3 +85,7 @@ def ratio_of_spreads(x: Floats, y: Floats, rng: np.random.Generator) -> tuple[fl
     below = x[drawn].std(axis=1)
     draws: Floats = np.divide(y[drawn].std(axis=1), below, out=np.full(DRAWS, np.nan), where=below > 1e-12)
     return float(y.std() / x.std()), *percentiles(draws, len(x), 0.95)
+
+
+correlation, fitted = correlate, fit_line
+"""Their names in analysis/."""

@@ -1,7 +1,8 @@
 """Intervals and tests of any summary of clustered scores, not only of means."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,11 @@ CALLS = 1_000
 """Draws for a summary that must be called for each of them."""
 AT_ONCE = 2**22
 """Numbers in memory."""
+
+
+def generator(seed: int, groups: Mapping[str, str]) -> np.random.Generator:
+    """The random generator for the interval of one group of scores: the same wherever that group is shown."""
+    return np.random.default_rng([seed, zlib.crc32(repr(sorted(groups.items())).encode())])
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from evenhand.training.loop import (
 
 log = logging.getLogger(__name__)
 
-RECIPE = Recipe(learning_rate=2e-5, epochs=5, batch=32, longest=128)
+NLI_RECIPE = Recipe(learning_rate=2e-5, epochs=5, batch=32, longest=128)
 """The defaults of Anantaprayoon et al. 2024, section 3.2."""
 SIZE = 64
 """Dev examples in a batch."""

@@ -13,7 +13,7 @@ from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.datasets.nli import into_words
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.japanese import JapaneseTokenizer
-from evenhand.training.nli import RECIPE, finetune_nli
+from evenhand.training.nli import NLI_RECIPE, finetune_nli
 
 ITEMS: Any = datasets.load("nli-ja").items
 
@@ -57,7 +57,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_such_a_model_is_trained_saved_and_measured(base: Path, tmp_path: Path) -> None:
     rows = [Example(item.premise, item.hypothesis, "neutral") for item in ITEMS[:64]]
-    done = finetune_nli(str(base), rows, RECIPE, tmp_path / "nli")
+    done = finetune_nli(str(base), rows, NLI_RECIPE, tmp_path / "nli")
     run = evenhand.audit(str(done.folder), suite="nli", lang="ja", limit=60, out=tmp_path / "runs")
     assert run.values["n"].iloc[0] == 60  # no unknown words: they were cut as the tokenizer does
     assert isinstance(evenhand.load(str(done.folder)).tokenizer, JapaneseTokenizer)  # saved as what it was

@@ -1,6 +1,7 @@
 """Training sets of known bias, pairs for NLI and sentences for masked models: a valid measure should follow it."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Literal
@@ -10,7 +11,7 @@ import numpy as np
 from evenhand.core.words import capitalised
 from evenhand.datasets.becpro import professions
 from evenhand.datasets.checking import check_choice
-from evenhand.datasets.corpora.nli_examples import Example, Labels, whole
+from evenhand.datasets.corpora.nli_examples import Example, Labels, released_dev, released_labels, released_train, whole
 from evenhand.datasets.corpora.texts import FRAMES, PRONOUNS, filled
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.nli import GENDERS, caption, set_of, words_and_captions
@@ -22,6 +23,8 @@ DEV = 60
 """The number of captions reserved for development sets."""
 CORRECT = 1 / 3
 """The share of correct examples in the released sets; the paper says one half."""
+SIZE = 30_000
+"""Examples in a released training set."""
 LARGEST = 100_000
 """Far fewer than the possible sentences, so that drawing different ones is quick."""
 
@@ -35,7 +38,7 @@ def controlled(
     rate: float,
     *,
     language: str = "en",
-    size: int = 30_000,
+    size: int = SIZE,
     part: Part = "train",
     order: Order = "stratified",
     correct: float = CORRECT,
@@ -107,6 +110,33 @@ def captions(language: str, part: Part = "train") -> list[str]:
     ]
     shuffled = [capitalised(scenes[i]) for i in np.random.default_rng(0).permutation(len(scenes))]
     return shuffled[:DEV] if part == "dev" else shuffled[DEV:]
+
+
+def check_rates(rates: Sequence[float], n: int, what: str) -> list[float]:
+    """The rates in order, each once; an error if there are too few, or one is not a whole number of n `what`."""
+    for rate in rates:
+        if not 0 <= rate <= 1:
+            raise BadInput(f"A rate of bias is between 0 and 1. Got {rate:g}.")
+    if len(set(rates)) < 3:
+        raise BadInput(f"At least three rates are needed, as in 0, 0.5, 1. Got {len(set(rates))}.")
+    for rate in sorted(set(rates)):
+        whole(rate, n, what)
+    return sorted(set(rates))
+
+
+def released_sets(
+    language: str, rate: float, *, size: int = SIZE, correct: float = CORRECT, seed: int = 0
+) -> tuple[list[Example], list[Example], bool]:
+    """A training set of that rate, the released dev set, and whether the training set is the released one.
+
+    It is if it is at hand and of this size and share; otherwise it has its words and labels, and our captions.
+    """
+    theirs = released_train(language, rate) if (size, correct) == (SIZE, CORRECT) else []
+    rng = np.random.default_rng(seed)
+    train = theirs or labelled(
+        released_labels(language, rate), language=language, size=size, correct=correct, rng=rng
+    )
+    return train, released_dev(language, rate), bool(theirs)
 
 
 def stereotyped(rate: float, *, size: int = 6000, seed: int = 0) -> list[str]:

@@ -8,21 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from evenhand.calls.audit import audit
-from evenhand.core.items import Blank, Pair
-from evenhand.core.loop import measure
-from evenhand.core.model import Model
-from evenhand.core.questions import Span
-from evenhand.core.scores import generator
-from evenhand.errors import BadInput, ModelNotFound
-from evenhand.measures.likelihood import LikelihoodDifference
-from evenhand.measures.pronoun import Pronoun
-from evenhand.models import load
-from evenhand.models.loading.names import find
-from evenhand.papers.base import Reproduction, published, versus
+from evenhand import Blank, LikelihoodDifference, Model, Pair, Pronoun, Run, Span, audit, load, measure
 from evenhand.papers.equalising import by_size
-from evenhand.run import Run
-from evenhand.stats.correlation import correlation
+from evenhand.errors import BadInput, ModelNotFound
+from evenhand.models import find
+from evenhand.papers.base import Reproduction, published, versus
+from evenhand.stats import correlate, generator
 
 TABLE_5 = (
     "Table 5: its text says that APPD comes closer to BERT-base as sentences are added. By the table 50 do not help "
@@ -168,7 +159,7 @@ def _kinds(run: Run) -> Iterator[dict[str, Any]]:
         for one, other in combinations(KINDS, 2):
             joined = pd.concat([means[one], means[other]], axis=1, join="inner").dropna().to_numpy(dtype=float)
             rng = generator(run.task(KINDS[one], how).seed, {"one": one, "other": other, "measure": how})
-            found = correlation(joined[:, 0], joined[:, 1], rng, kind="pearson")
+            found = correlate(joined[:, 0], joined[:, 1], rng, kind="pearson")
             yield cell("2", how, f"{one} and {other}", "r", None, asdict(found))
 
 

@@ -8,26 +8,19 @@ from typing import Any
 import pandas as pd
 from scipy.stats import ttest_ind
 
-from evenhand.analysis.trainings import COMBINED, replicate_changes, replicate_means
-from evenhand.calls.audit import audit
-from evenhand.calls.learning import BASE, DEBIASED, PAIRS, learned
+from evenhand import Run, audit
+from evenhand.papers.equalising import before_after, equalising, seen
+from evenhand.calls.learning import BASE, DEBIASED, PAIRS, draw_curve, learned
 from evenhand.calls.train_and_measure import Study, check, recipe_of, trained
-from evenhand.core.files import prepare
-from evenhand.core.scores import generator
-from evenhand.core.words import capitalised
-from evenhand.datasets.corpora.texts import reminders as sentences_with
-from evenhand.datasets.corpora.texts import sampled, sentences
+from evenhand.datasets.corpora import reminders as sentences_with
+from evenhand.datasets.corpora import sampled, sentences
 from evenhand.errors import BadInput
-from evenhand.models.loading.names import DEFAULT, find
-from evenhand.papers import charts
+from evenhand.models import find
 from evenhand.papers.barza2023.tables import ACROSS, TABLE_5, cell, stands_in
 from evenhand.papers.base import Reproduction, published
-from evenhand.papers.equalising import before_after, equalising, seen
-from evenhand.run import Run
-from evenhand.show import plots
-from evenhand.show.figures import draw
-from evenhand.stats.intervals import clustered_interval
-from evenhand.text.substitute import substituted
+from evenhand.stats import clustered_interval, generator
+from evenhand.text import substituted
+from evenhand.training import COMBINED, replicate_changes, replicate_means
 
 WORDS = {"pregnancy": "pregnant", "breastfeed": "breastfeed"}
 PRONOUNS = {"tbd-gendered": ["pronoun"], "tbd": ["pronoun"]}
@@ -37,7 +30,7 @@ COLUMNS = {"gap_50": 1, "gap_100": 2, "gap_150": 3}
 
 def reminders(
     *,
-    model: str = DEFAULT,
+    model: str = "mini-en",
     corpus: str = "gap-flipped",
     size: int | None = None,
     recipe: str = "default",
@@ -95,7 +88,7 @@ def _combined(table: pd.DataFrame) -> Mapping[str, Any]:
 
 def learning_curve(
     *,
-    model: str = DEFAULT,
+    model: str = "mini-en",
     corpus: str = "gap-flipped",
     sizes: Sequence[int] = (500, 1_000, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000),
     draws: int = 5,
@@ -126,11 +119,8 @@ def learning_curve(
         for size, table in tables.items()
         for row in table.to_dict("records")
     ]
-    chart = out / "figures" / "learning-curve.svg"
-    prepare(chart.parent)
-    rows = pd.concat([table.assign(size=size) for size, table in values.items()], ignore_index=True)
     title = f"{find(model).name}: ASLD after debiasing on samples of {corpus}"
-    plots.save(charts.learning_curve(rows, title=title), chart)
+    chart = draw_curve(values, out / "figures", title)
     falls = [f"{n:,}" for n, step in steps.items() if (step[step["group"] == COMBINED]["lean"] == "below").all()]
     notes = [
         *stands_in(model),
@@ -145,7 +135,7 @@ def learning_curve(
 
 def mt_gender(
     *,
-    model: str = DEFAULT,
+    model: str = "mini-en",
     corpus: str = "mt-gender",
     recipe: str = "default",
     limit: int | None = None,
@@ -192,8 +182,8 @@ def mt_gender(
             f"r {line.r:.2f} [{line.r_low:.2f}, {line.r_high:.2f}]; "
             f"their spread x {spread.value:.2f} [{spread.low:.2f}, {spread.high:.2f}]."
         )
-        notes.append(f"Are pronouns merely being equalised? {capitalised(told.verdict)}.")
-    charts = list(draw([before, after], out / "figures", "svg", known))
+        notes.append(f"Are pronouns merely being equalised? {told.verdict[:1].upper()}{told.verdict[1:]}.")
+    charts = before.figures(after, seen=known).save(out / "figures")
     return Reproduction(pd.DataFrame(rows), notes, runs=[before, after], charts=charts, across=ACROSS)
 
 
@@ -212,7 +202,7 @@ TOXIC = ("jigsaw-toxic", "jigsaw-severe-toxic")
 
 def corpora(
     *,
-    model: str = DEFAULT,
+    model: str = "mini-en",
     corpora: Sequence[str] = TOXIC,
     debias_on: str = "gap-flipped",
     size: int | None = None,

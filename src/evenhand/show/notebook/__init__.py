@@ -44,8 +44,8 @@ COLUMNS = ["run", "dataset", "measure", "group", "before", "after", "change", "l
 class Figures(Shown, dict[str, alt.TopLevelMixin]):
     """The charts of one or more runs by name, as Altair objects; a notebook shows all of them."""
 
-    def __init__(self, *runs: StoredRun) -> None:
-        super().__init__(figures.charts(*runs))
+    def __init__(self, *runs: StoredRun, seen: set[str] | None = None) -> None:
+        super().__init__(figures.charts(*runs, seen=seen))
 
     def save(self, folder: str | Path, form: str = "svg") -> list[Path]:
         """Write each chart to a file of its name, in one of the forms that `evenhand figures` knows; give the paths."""

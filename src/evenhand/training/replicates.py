@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from evenhand.core.scores import generator
 from evenhand.errors import BadInput
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.mean_intervals import mean_estimate
+from evenhand.stats.resampling import generator
 from evenhand.stats.verdict import adjust, decide
 
 COMBINED = "combined"

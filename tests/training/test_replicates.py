@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput
-from evenhand.analysis.trainings import replicate_changes, replicate_means
+from evenhand.training import replicate_changes, replicate_means
 from helpers.typed import numbers
 
 

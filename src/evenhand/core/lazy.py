@@ -1,0 +1,27 @@
+"""Packages that load a name when it is first used, so that their import is fast."""
+
+import re
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+@cache
+def homes(package: str) -> dict[str, str]:
+    """The module that each name of a package is from, as its `__init__.pyi` lists them, which type checkers read."""
+    listed = Path(str(sys.modules[package].__file__)).with_suffix(".pyi").read_text(encoding="utf-8")
+    return {name: module for module, name in re.findall(r"^from (evenhand\.\S+) import (\w+) as", listed, re.M)}
+
+
+def loader(package: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a package."""
+
+    def load(name: str) -> Any:
+        if name not in homes(package):
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        return getattr(import_module(homes(package)[name]), name)
+
+    return load

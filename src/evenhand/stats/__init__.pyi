@@ -1,0 +1,11 @@
+from evenhand.stats.correlation import correlate as correlate
+from evenhand.stats.correlation import fit_line as fit_line
+from evenhand.stats.estimate import Estimate as Estimate
+from evenhand.stats.intervals import clustered_interval as clustered_interval
+from evenhand.stats.mean_intervals import mean_interval as mean_interval
+from evenhand.stats.resampling import Paired as Paired
+from evenhand.stats.resampling import generator as generator
+from evenhand.stats.significance import holm as holm
+from evenhand.stats.verdict import ALPHA as ALPHA
+from evenhand.stats.verdict import adjust as adjust
+from evenhand.stats.verdict import decide as decide

@@ -1,0 +1,1 @@
+from evenhand.text.substitute import substituted as substituted
