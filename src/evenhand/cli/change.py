@@ -174,10 +174,7 @@ def train(
     found = examples(data)
     held_out = examples(dev or data, "dev") if dev or data in RELEASED else None
     terminal.show(f"Training: {found}.", f"Dev: {held_out}." if held_out else "Dev: none, accuracy is not measured.")
-    from evenhand.training.nli import (
-        NLI_RECIPE,
-        finetune_nli,
-    )  # slow to import, so only once the data is known to be good
+    from evenhand.training import NLI_RECIPE, finetune_nli  # slow to import: only once the data is known to be good
 
     rows = found.rows
     if limit is not None and limit < len(rows):

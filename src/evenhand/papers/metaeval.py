@@ -20,16 +20,7 @@ from evenhand import NliPair, datasets
 from evenhand import measures as known_measures
 from evenhand.papers.paired import pairs
 from evenhand.calls.train_and_measure import Study, check
-from evenhand.datasets.corpora import (
-    CORRECT,
-    SIZE,
-    Example,
-    Order,
-    check_rates,
-    controlled,
-    released_sets,
-    stereotyped,
-)
+from evenhand.datasets.corpora import CORRECT, SIZE, Example, Order, check_rates, controlled, released_sets, stereotyped
 from evenhand.errors import BadInput, check_known
 from evenhand.models import find
 from evenhand.papers.base import file_name
