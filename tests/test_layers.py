@@ -46,11 +46,6 @@ MAY_IMPORT_HEAVY = {
 }
 BEHIND_A_RUN = {"datasets", "measures"}
 """What the report and the exports must not see, either: whatever they show is in the run folder."""
-MOVING = {
-    *("analysis.equalising", "analysis.hypotheses", "analysis.nli_labels", "analysis.paired"),
-    *("calls.learning", "calls.train_and_measure"),
-}
-"""What papers/ may import until it has a place of its own."""
 
 
 @cache
@@ -190,6 +185,8 @@ def test_what_reads_runs_knows_no_measure_by_name(folder: str) -> None:
             code = path.read_text(encoding="utf-8")
             code = re.sub(r"#.*", "", re.sub(r'""".*?"""', "", code, flags=re.S))
             assert not re.findall(names, code), path
+
+
 def documented() -> dict[str, list[str]]:
     """The modules of docs/extend.md that stay put, and their names."""
     page = (Path(__file__).parents[1] / "docs" / "extend.md").read_text(encoding="utf-8")
@@ -205,7 +202,7 @@ def test_papers_use_what_users_can(module: str) -> None:
     allowed = public | {f"evenhand.{name}" for name in stays} | {f"evenhand.{m}.{n}" for m in stays for n in stays[m]}
     for name in modules()[module]:
         home = own(name)
-        if home and home.split(".")[0] != "papers" and home not in MOVING:
+        if home and home.split(".")[0] != "papers":
             assert name in allowed, f"{module} imports {name}"
 
 

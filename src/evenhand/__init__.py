@@ -9,8 +9,8 @@ from typing import Any
 from warnings import warn
 
 from evenhand._version import __version__ as __version__
-from evenhand.core.sections import Sections
 from evenhand.core.lazy import homes
+from evenhand.core.sections import Sections
 from evenhand.core.shown import Shown
 
 _HOME = homes(__name__)

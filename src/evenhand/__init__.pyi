@@ -12,6 +12,7 @@ from evenhand.checks.doctor import doctor as doctor
 from evenhand.checks.lint import lint as lint
 from evenhand.core.contrasts import Partners as Partners
 from evenhand.core.dataset import Dataset as Dataset
+from evenhand.core.design import Kinds as Kinds
 from evenhand.core.items import Blank as Blank
 from evenhand.core.items import Choice as Choice
 from evenhand.core.items import NliPair as NliPair
@@ -21,6 +22,7 @@ from evenhand.core.items import Triple as Triple
 from evenhand.core.loop import measure as measure
 from evenhand.core.loop import measure_all as measure_all
 from evenhand.core.measure import Measure as Measure
+from evenhand.core.measure import Unscored as Unscored
 from evenhand.core.model import Model as Model
 from evenhand.core.questions import Answer as Answer
 from evenhand.core.questions import Choose as Choose

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from evenhand import BadInput, Partners, Score, Table, measure
-from evenhand.core.contrasts import FEMALE_MALE, pairs
+from evenhand.core.contrasts import FEMALE_MALE
 from evenhand.core.design import Design
 from evenhand.core.estimands import estimates
 from evenhand.core.items import Pair
@@ -35,7 +35,7 @@ def test_each_item_minus_its_partner() -> None:
             ("b1", "2", "female"): 9.0,
         }
     )
-    paired = pairs(scores, FEMALE_MALE)
+    paired = FEMALE_MALE.pairs(scores)
     assert paired["difference"].tolist() == pytest.approx([0.75, math.nan, 2.0], nan_ok=True)
     found = estimates(scores, Design(("kind", "gender"), "", "job", "", FEMALE_MALE), Association())
     assert [(v.groups, v.contrast, v.value, v.n, v.unscored) for v in found] == [
@@ -58,9 +58,9 @@ def test_it_must_be_clear_who_is_whose_partner() -> None:
     scores = frame({("a1", "1", "female"): 1.0, ("a1", "1", "male"): 0.25})
     twice = pd.concat([scores, scores.assign(id=["x", "y"])])
     with pytest.raises(BadInput, match="Items 'a11female' and 'x' are both female"):
-        pairs(twice, FEMALE_MALE)
+        FEMALE_MALE.pairs(twice)
     with pytest.raises(BadInput, match="Partners need the group 'colour'"):
-        pairs(scores, Partners("colour", "red", "green"))
+        Partners("colour", "red", "green").pairs(scores)
 
 
 def test_a_result_has_the_contrasts_of_its_partners() -> None:

@@ -14,7 +14,6 @@ import numpy as np
 
 from evenhand import Run
 from evenhand.analysis.tracking import SHOWN, Curve, Track, compare_checkpoints, way_of
-from evenhand.core.contrasts import pairs
 from evenhand.runs.record import TaskRecord
 
 SIZE = 0.3
@@ -47,7 +46,7 @@ def _noise(run: Run, task: TaskRecord) -> Iterator[Noise]:
     mine = run.scores[(run.scores["dataset"] == task.dataset) & (run.scores["measure"] == task.measure)]
     place = dict(zip(mine["id"], mine.index, strict=True))
     assert task.partners
-    both = pairs(run.scores_of(*task.name), task.partners).dropna(subset="difference")
+    both = task.partners.pairs(run.scores_of(*task.name)).dropna(subset="difference")
     for _, part in both.groupby(next(group for group in task.by if group != "gender")):
         clusters = [one for _, one in part.groupby(task.cluster)]
         middle = float(np.mean([one["difference"].mean() for one in clusters]))

@@ -10,7 +10,7 @@ from evenhand import BadInput
 from evenhand.datasets import load
 from evenhand.datasets.corpora.texts import sentences
 from evenhand.papers.equalising import before_after, equalising, seen
-from evenhand.stats.correlation import fitted
+from evenhand.stats.correlation import fit_line
 from helpers.typed import numbers
 
 
@@ -72,7 +72,7 @@ def test_the_interval_of_a_slope_covers_it() -> None:
     hits = 0
     for _ in range(60):
         x = rng.normal(size=30)
-        line = fitted(x, 0.5 * x + rng.normal(size=30), rng)
+        line = fit_line(x, 0.5 * x + rng.normal(size=30), rng)
         hits += line.slope_low <= 0.5 <= line.slope_high
     assert hits >= 52
 

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenhand.core.contrasts import Partners, pairs
+from evenhand.core.contrasts import Partners
 from evenhand.core.design import Design, Estimand, Kinds
 from evenhand.core.foreign import foreign
 from evenhand.core.items import Groups
@@ -30,12 +30,10 @@ from evenhand.core.measure import Traits
 from evenhand.core.scores import Value, generator
 from evenhand.core.summary import Judged
 from evenhand.stats.intervals import Floats
-from evenhand.stats.mean_intervals import mean_estimate, mean_interval
+from evenhand.stats.mean_intervals import FEWEST_SAMPLED, mean_estimate, mean_interval
 from evenhand.stats.verdict import adjust
 
 SIGN = {"female": 1.0, "male": -1.0}
-FEWEST_SAMPLED = 3
-"""Templates, or words, from which on they are a sample: two say nothing about others."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +227,7 @@ def _signed(scores: pd.DataFrame, design: Design, how: Any) -> pd.DataFrame:
         with foreign(f"The measure '{how.name}' failed to say which scores count", how):
             scores = scores[counts(scores)]
     if design.partners is not None:
-        found = pairs(scores, design.partners)
+        found = design.partners.pairs(scores)
         found = found.assign(d=found["difference"] * (-1.0 if favours == "other" else 1.0))
         found = found.assign(id=found[f"id_{design.partners.one}"])
     else:

@@ -7,13 +7,13 @@ from typing import Any
 import pandas as pd
 
 from evenhand import Run, audit
-from evenhand.papers.nli_labels import SETS, distribution
 from evenhand.datasets import is_available
 from evenhand.datasets.corpora import RELEASED, SIZE, examples
 from evenhand.errors import BadInput, ModelNotFound
 from evenhand.models import find
 from evenhand.papers.base import Reproduction, published, versus
 from evenhand.papers.metaeval import RATES, inference
+from evenhand.papers.nli_labels import SETS, distribution
 
 LABELS = ("entailment", "contradiction", "neutral")
 SCORES = ("fraction-neutral", "nli-coal")

@@ -8,14 +8,14 @@ from typing import Any, Literal
 import pandas as pd
 
 from evenhand import Fill, Run, audit, from_scores, models
-from evenhand.papers import hypotheses
-from evenhand.papers.paired import changes, pairs, signed_ranks
 from evenhand.calls.train_and_measure import recipe_of, trained
 from evenhand.datasets import rows
 from evenhand.datasets.corpora import Splitter, sentences
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.base import OwnInputs, Read, Reading
+from evenhand.papers import hypotheses
 from evenhand.papers.base import Reproduction, file_name, published, versus
+from evenhand.papers.paired import changes, pairs, signed_ranks
 
 LENGTH = 16  # the next power of two of the longest sentence in words, not in tokens
 

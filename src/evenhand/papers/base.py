@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from evenhand import Run, Score, Summary, models
-from evenhand.papers.hypotheses import Claim
 from evenhand.errors import BadInput, DataNotFound
+from evenhand.papers.hypotheses import Claim
 from evenhand.stats import ALPHA, Paired, generator, holm
 
 DATA = Path(__file__).parent / "data"

@@ -129,23 +129,6 @@ def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     return titled((points + lines).properties(width=440, height=300), title)
 
 
-def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
-    """ASLD against the number of sentences trained on, with intervals (Figure 13); takes replicate_means' rows."""
-    groups = list(rows["group"].unique())
-    base = alt.Chart(rows).encode(
-        x=alt.X("size:Q", title="sentences trained on"),
-        color=alt.Color("group:N", scale=alt.Scale(range=PALETTE), legend=None, sort=groups),
-    )
-    bands = base.mark_area(opacity=0.15).encode(
-        y=alt.Y("low:Q", title="ASLD (nats)", scale=alt.Scale(zero=True)), y2="high:Q"
-    )
-    lines = base.mark_line(point=True).encode(
-        y=alt.Y("value:Q", title="ASLD (nats)"), tooltip=["group", "size", *numbers("value", "low", "high", form=".2f")]
-    )
-    panels = (bands + lines).properties(width=240, height=170)
-    return titled(panels.facet(facet=alt.Facet("group:N", sort=groups, title=None), columns=2), title)
-
-
 def dose_response(points: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
     """The value of each measure against the rate of bias that models were trained at, a panel each (Figure 4)."""
     order = list(dict.fromkeys(points["measure"]))

@@ -1,23 +1,23 @@
 """The papers' charts for the page, as SVG."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from evenhand.core.sections import Drawing
+from evenhand import Drawing
 from evenhand.papers.equalising import before_after, equalising
 from evenhand.papers.nli_labels import SETS, distribution
 from evenhand.papers.workforce import by_profession, shares
-from evenhand.show.page import readings
 from evenhand.show.page.charts import KINDS, WIDTH
-from evenhand.show.page.section import Measured
+from evenhand.show.page.readings import group
 from evenhand.show.page.svg import FOOT, HEAD, LETTER, LINE, Canvas, lines_of_legend, printable, round_domain
 
 LABELS = {"entailment": "sky", "neutral": "pale", "contradiction": "rust"}
 STEREOTYPED = {("pro", "entailment"), ("anti", "contradiction"), ("non", "entailment"), ("non", "contradiction")}
 
 
-def workforce(m: Measured) -> Iterator[Drawing]:
+def workforce(m: Any) -> Iterator[Drawing]:
     """Each profession of BEC-Pro against the share of women in it."""
     if len(m.runs) > 1 or not m.dataset.startswith("becpro") or m.measure != "association":
         return
@@ -27,7 +27,7 @@ def workforce(m: Measured) -> Iterator[Drawing]:
         return
     x, y = known["share"].to_numpy(dtype=float), known["difference"].to_numpy(dtype=float)
     up = round_domain(y.tolist())
-    series = {readings.group("prof_gender", label): kind for label, kind in KINDS.items()}
+    series = {group("prof_gender", label): kind for label, kind in KINDS.items()}
     top = HEAD + 17 * lines_of_legend(list(series), WIDTH)
     shown = Canvas((0.0, 100.0), WIDTH, top + 250 + FOOT, left=44.0, top=top)
     shown.axis("women among those who hold the profession (%, US 2019)")
@@ -46,7 +46,7 @@ def workforce(m: Measured) -> Iterator[Drawing]:
     )
 
 
-def labels(m: Measured) -> Iterator[Drawing]:
+def labels(m: Any) -> Iterator[Drawing]:
     """The share of each label in each set, stacked; a star marks the labels that a stereotype would give."""
     if m.measure != "nli-coal":
         return
@@ -60,7 +60,7 @@ def labels(m: Measured) -> Iterator[Drawing]:
     shown.axis("share of pairs")
     for place, (name, one) in enumerate(rows):
         y = top + LINE * 1.25 * place
-        label = printable(f"{name}, {m.names[one]}" if len(m.runs) > 1 else readings.group("set", name))
+        label = printable(f"{name}, {m.names[one]}" if len(m.runs) > 1 else group("set", name))
         shown.text(left - 8, y + 18, label if len(label) <= 26 else f"{label[:25]}…", "end")
         at = 0.0
         for part in frames[one][frames[one]["set"] == name].to_dict("records"):
@@ -78,7 +78,7 @@ def labels(m: Measured) -> Iterator[Drawing]:
     yield shown.drawn("Labels by set. A star marks those that a stereotype would give; “neutral” is always right.")
 
 
-def words(m: Measured) -> Iterator[Drawing]:
+def words(m: Any) -> Iterator[Drawing]:
     """Every profession in two runs, where that was measured."""
     if len(m.runs) != 2 or m.measure != "pronoun" or not {"category", "better", "profession"} <= set(m.scores[0]):
         return

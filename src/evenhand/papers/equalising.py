@@ -7,13 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evenhand.core.scores import generator
 from evenhand.errors import BadInput
 from evenhand.papers.paired import changes
-from evenhand.stats.correlation import Line, fitted, ratio_of_spreads
-from evenhand.stats.estimate import Estimate
-from evenhand.stats.mean_intervals import mean_estimate
-from evenhand.stats.verdict import adjust, decide
+from evenhand.stats import Estimate, Line, adjust, decide, fit_line, generator, mean_estimate, ratio_of_spreads
 
 FEWEST = 3
 
@@ -67,14 +63,14 @@ def equalising(words: pd.DataFrame, *, seed: int = 0) -> Equalising | None:
         return None
     x, y = (ordinary[name].to_numpy(dtype=float) for name in ("before", "after"))
     spread = Estimate(*ratio_of_spreads(x, y, generator(seed, {"words": "spread"})))
-    line = fitted(x, y, generator(seed, {"words": "professions"}))
+    line = fit_line(x, y, generator(seed, {"words": "professions"}))
     if len(gendered) < FEWEST:
         return Equalising(line, None, spread, None)
     x, y = (gendered[name].to_numpy(dtype=float) for name in ("before", "after"))
     moved = np.where(gendered["better"] == "above 0", 1.0, -1.0) * (y - x)
     rng = generator(seed, {"words": "agreement"})
     (agreement,) = adjust([mean_estimate(moved, gendered["profession"].tolist(), rng)])
-    other = fitted(x, y, generator(seed, {"words": "gendered"}))
+    other = fit_line(x, y, generator(seed, {"words": "gendered"}))
     return Equalising(line, other, spread, agreement)
 
 

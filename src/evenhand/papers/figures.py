@@ -1,39 +1,22 @@
 """The figures of the papers, of what runs have measured."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 import altair as alt
 import pandas as pd
 
-from evenhand.core.dataset import base_name
-from evenhand.errors import BadInput
+from evenhand import Run
 from evenhand.papers import charts
 from evenhand.papers.equalising import Equalising, appd, before_after, by_size, equalising
 from evenhand.papers.nli_labels import distribution
 from evenhand.papers.workforce import by_profession, profession_means, shares
-from evenhand.runs.comparable import measured, same_task
-from evenhand.runs.folder import StoredRun
-from evenhand.show.figures import Charts, colours_of, slug
+from evenhand.show.figures import Charts, check_measured, colours_of, slug
 
 HELD_BY = {"female": "women", "male": "men", "balanced": "women and men"}
 OTHER_TEMPLATES = ["tbd-simple", "tbd-becpro"]
 
 
-def check_measured(runs: Sequence[StoredRun], measure: str) -> None:
-    """All runs must have what the first one is drawn by."""
-    for task in runs[0].record.tasks:
-        if task.measure != measure or not {"gender", "profession"} & {*task.by, task.within}:
-            continue
-        for run in runs[1:]:
-            if task.name not in measured(run):
-                raise BadInput(
-                    f"'{run.path}' was not measured by {task.measure} on {task.dataset}, as '{runs[0].path}' was. "
-                    "Audit both with the same suite."
-                )
-            same_task([runs[0], run], *task.name)
-
-
-def becpro(runs: Mapping[str, StoredRun]) -> Charts:
+def becpro(runs: Mapping[str, Run]) -> Charts:
     """Bars for each profession group, and the scatter against the workforce."""
     check_measured(list(runs.values()), "association")
     found: Charts = {}
@@ -56,7 +39,7 @@ def becpro(runs: Mapping[str, StoredRun]) -> Charts:
     return found
 
 
-def pronouns(runs: Mapping[str, StoredRun], seen: Collection[str] | None) -> Charts:
+def pronouns(runs: Mapping[str, Run], seen: Collection[str] | None) -> Charts:
     """Bars for each category, with the professions in `seen` marked, and the scatter of two runs."""
     check_measured(list(runs.values()), "pronoun")
     scores = [_in_trade(_scores(run, "", "pronoun")) for run in runs.values()]
@@ -78,7 +61,7 @@ def pronouns(runs: Mapping[str, StoredRun], seen: Collection[str] | None) -> Cha
     return found
 
 
-def _words(run: StoredRun) -> pd.DataFrame:
+def _words(run: Run) -> pd.DataFrame:
     """The value of each word with its interval: category, profession, appd, low, high."""
     return pd.DataFrame(
         {
@@ -86,7 +69,7 @@ def _words(run: StoredRun) -> pd.DataFrame:
             **{"appd": row.value, "low": row.low, "high": row.high},
         }
         for dataset in run.datasets
-        if base_name(dataset) not in OTHER_TEMPLATES
+        if dataset.partition(" (")[0] not in OTHER_TEMPLATES
         for row in run.values_of(dataset, "pronoun")
         if {"category", "profession"} <= set(row.groups)
     )
@@ -104,7 +87,7 @@ def _scatter(models: str, words: pd.DataFrame, told: Equalising) -> alt.TopLevel
     return charts.pronoun_scatter(words, fits, title=f"{models}: pronouns in both", note=note)
 
 
-def pairs(runs: Mapping[str, StoredRun]) -> Charts:
+def pairs(runs: Mapping[str, Run]) -> Charts:
     """ASLD on samples of growing size."""
     found: Charts = {}
     for place, (name, run) in enumerate(runs.items(), 1):
@@ -118,7 +101,7 @@ def pairs(runs: Mapping[str, StoredRun]) -> Charts:
     return found
 
 
-def labels(runs: Mapping[str, StoredRun]) -> Charts:
+def labels(runs: Mapping[str, Run]) -> Charts:
     """Labels by set."""
     found: Charts = {}
     for dataset in next(iter(runs.values())).datasets:
@@ -130,7 +113,7 @@ def labels(runs: Mapping[str, StoredRun]) -> Charts:
     return found
 
 
-def _coal(run: StoredRun, dataset: str) -> str:
+def _coal(run: Run, dataset: str) -> str:
     return ", ".join(
         f"{name} {row.brief('.3f')}"
         for measure, name in (("nli-coal", "NLI-CoAL"), ("fraction-neutral", "FN"))
@@ -139,7 +122,7 @@ def _coal(run: StoredRun, dataset: str) -> str:
     )
 
 
-def _scores(run: StoredRun, dataset: str, measure: str) -> pd.DataFrame:
+def _scores(run: Run, dataset: str, measure: str) -> pd.DataFrame:
     """The scores by one measure on datasets whose names start with `dataset`, without the columns of others."""
     scores = run.scores[run.scores["dataset"].str.startswith(dataset) & (run.scores["measure"] == measure)]
     return scores.drop(columns=[c for c in scores.columns if c != "score" and scores[c].isna().all()])
@@ -147,4 +130,4 @@ def _scores(run: StoredRun, dataset: str, measure: str) -> pd.DataFrame:
 
 def _in_trade(scores: pd.DataFrame) -> pd.DataFrame:
     """The scores without the same professions in other kinds of templates."""
-    return scores[~scores["dataset"].map(base_name).isin(OTHER_TEMPLATES)] if len(scores) else scores
+    return scores[~scores["dataset"].str.partition(" (")[0].isin(OTHER_TEMPLATES)] if len(scores) else scores

@@ -5,16 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from evenhand.core.scores import generator
+from evenhand import Run
 from evenhand.errors import BadInput
 from evenhand.papers import hypotheses, paired, workforce
-from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import TaskRecord
-from evenhand.stats.mean_intervals import mean_estimate
-from evenhand.stats.verdict import adjust
+from evenhand.stats import adjust, generator, mean_estimate
 
 EFFECTS = ("social", "agreement", "form", "level")
 
@@ -79,7 +77,7 @@ class Findings:
     """Social, agreement and form effects of crossed German forms: `summary`."""
 
 
-def findings(run: StoredRun, dataset: str = "", *, frequency: Mapping[str, float] | None = None) -> list[Findings]:
+def findings(run: Run, dataset: str = "", *, frequency: Mapping[str, float] | None = None) -> list[Findings]:
     """The findings for each dataset of the run that has women and men to compare, or for one.
 
     `frequency` gives a number for each profession (or other attribute), to see whether scores merely follow it.
@@ -95,9 +93,7 @@ def findings(run: StoredRun, dataset: str = "", *, frequency: Mapping[str, float
     return found
 
 
-def _of(
-    scores: pd.DataFrame, by: str, task: TaskRecord, numbers: Mapping[str, Mapping[str, float]], unfit: bool
-) -> Findings:
+def _of(scores: pd.DataFrame, by: str, task: Any, numbers: Mapping[str, Mapping[str, float]], unfit: bool) -> Findings:
     against = partial(workforce.against, scores, by=by, cluster=task.cluster, seed=task.seed, what=["difference"])
     ranks = paired.signed_ranks(paired.pairs(scores), by)
     confounds = {k: against(v, within=False) for k, v in numbers.items() if task.cluster}

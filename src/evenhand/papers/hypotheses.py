@@ -5,13 +5,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from evenhand.core.design import SAMPLES
-from evenhand.core.estimands import FEWEST_SAMPLED
-from evenhand.core.scores import generator
 from evenhand.papers.paired import changes, pairs
-from evenhand.stats.estimate import Estimate
-from evenhand.stats.mean_intervals import mean_estimate
-from evenhand.stats.verdict import adjust, decide
+from evenhand.stats import FEWEST_SAMPLED, Estimate, adjust, decide, generator, mean_estimate
 
 TYPICAL = (("female", "female"), ("male", "male"))
 ANTI = (("female", "male"), ("male", "female"))
@@ -88,7 +83,7 @@ def _cell(scores: pd.DataFrame, gender: str, jobs: str, seed: int) -> Estimate:
 def _estimate(part: pd.DataFrame, jobs: str, gender: str, seed: int) -> Estimate:
     part = part.dropna(subset="score")
     rng = generator(seed, {"prof_gender": jobs, "gender": gender})
-    ways = [part[name].astype(str).tolist() for name in SAMPLES if name in part]
+    ways = [part[name].astype(str).tolist() for name in ("template", "slot") if name in part]
     crossed = ways if all(len(set(way)) >= FEWEST_SAMPLED for way in ways) else []  # as in core.estimands
     one_set = [""] * len(part)
     return mean_estimate(part["score"].to_numpy(), part["profession"].tolist(), rng, crossed=crossed, sets=one_set)

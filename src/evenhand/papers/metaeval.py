@@ -18,12 +18,12 @@ import pandas as pd
 
 from evenhand import NliPair, datasets
 from evenhand import measures as known_measures
-from evenhand.papers.paired import pairs
 from evenhand.calls.train_and_measure import Study, check
 from evenhand.datasets.corpora import CORRECT, SIZE, Example, Order, check_rates, controlled, released_sets, stereotyped
 from evenhand.errors import BadInput, check_known
 from evenhand.models import find
 from evenhand.papers.base import file_name
+from evenhand.papers.paired import pairs
 from evenhand.stats import correlate, fit_line, generator, mean_interval
 
 POINTS = ["measure", "rate", "draw", "value", "low", "high"]

@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import pandas as pd
-
-from evenhand.runs.rows import Row
 
 SETS = ("pro", "anti", "non")
 MEASURES = {label: f"fraction-{label}" for label in ("entailment", "contradiction", "neutral")}
 """By label, the measure that counts it; for neutral the one that counts all others."""
 
 
-def distribution(values: Sequence[Row]) -> pd.DataFrame:
+def distribution(values: Sequence[Any]) -> pd.DataFrame:
     """A row for each set and label: `set`, `label`, `value`, `low`, `high`, the last three from 0 to 1.
 
     Takes the values of a run on one dataset. Empty where not all three labels of its sets were counted.

@@ -1,28 +1,26 @@
 """Female against male: each item with its partner, which differs only in gender."""
 
 import math
-from dataclasses import replace
 
 import pandas as pd
 
-from evenhand.core import contrasts
-from evenhand.core.contrasts import FEMALE_MALE
+from evenhand import Partners
 from evenhand.errors import BadInput
-from evenhand.stats.significance import signed_rank
+from evenhand.stats import signed_rank
 
 FEWEST_RANKED = 6
 """Pairs below which ranks say nothing: the signed-rank test cannot reach .05, and r of one pair is -0.71 or +0.71."""
 
 
 def pairs(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row for each female-male pair of a frame of scores: core.contrasts.pairs.
+    """One row for each female-male pair of a frame of scores: Partners.pairs.
 
     A form that agrees with the person (German) is part of the gender: partners differ in it.
     """
     if missing := {"gender", "slot"} - set(scores.columns):
         raise BadInput(f"Pairs need the groups gender and slot. Missing: {', '.join(sorted(missing))}.")
     differ = ("person", "form") if agreeing(scores) else ("person",)
-    return contrasts.pairs(scores, replace(FEMALE_MALE, differ=differ))
+    return Partners("gender", "female", "male", differ).pairs(scores)
 
 
 def agreeing(scores: pd.DataFrame) -> bool:

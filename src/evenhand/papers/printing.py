@@ -10,7 +10,7 @@ from rich.text import Text
 
 from evenhand.papers.hypotheses import Claim
 from evenhand.show.tables import cell, line, table
-from evenhand.stats.estimate import Estimate
+from evenhand.stats import Estimate
 
 NUMBERS = ("published", "ours", "difference", "low", "high")
 WIDE = 6

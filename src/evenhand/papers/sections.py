@@ -7,7 +7,7 @@ import pandas as pd
 from rich.console import RenderableType
 from rich.table import Table
 
-from evenhand.core.sections import Drawing, Sections
+from evenhand import Drawing, Sections
 from evenhand.papers.nli_labels import distribution
 from evenhand.papers.printing import claim_lines
 from evenhand.show.tables import RANKS, estimate, framed, line, table

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenhand.core.scores import generator
 from evenhand.datasets.becpro import professions
 from evenhand.errors import BadInput
-from evenhand.stats.correlation import correlation
-from evenhand.stats.mean_intervals import mean_estimate
+from evenhand.stats import correlate, generator, mean_estimate
 
 WHAT = ("female", "male", "difference")
 
@@ -87,7 +85,7 @@ def against(
             row: dict[str, object] = {"group": group, "score": score, "n": len(known)}
             for kind in ("pearson", "spearman"):
                 rng = generator(seed, {"group": group, "score": score, "kind": kind})
-                found = correlation(known[score].to_numpy(), known["number"].to_numpy(dtype=float), rng, kind=kind)
+                found = correlate(known[score].to_numpy(), known["number"].to_numpy(dtype=float), rng, kind=kind)
                 row |= {kind: found.value, f"{kind}_low": found.low, f"{kind}_high": found.high, f"{kind}_p": found.p}
             rows.append(row)
     return pd.DataFrame(rows)

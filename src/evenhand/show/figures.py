@@ -14,6 +14,7 @@ from evenhand.core.files import check_new, prepare
 from evenhand.core.foreign import foreign
 from evenhand.core.sections import sections_of
 from evenhand.errors import BadInput
+from evenhand.runs.comparable import measured, same_task
 from evenhand.runs.folder import StoredRun
 from evenhand.show import plots
 from evenhand.show.comparison import by_task, judged_rows, title
@@ -43,6 +44,20 @@ def colours_of(runs: Mapping[str, StoredRun]) -> dict[str, str]:
     """A colour for each run, by name: grey and blue for a model before and after."""
     colours = [plots.GREY, plots.BLUE] if named(list(runs.values()))[1] else plots.PALETTE
     return {name: colours[place % len(colours)] for place, name in enumerate(runs)}
+
+
+def check_measured(runs: Sequence[StoredRun], measure: str) -> None:
+    """All runs must have what the first one is drawn by."""
+    for task in runs[0].record.tasks:
+        if task.measure != measure or not {"gender", "profession"} & {*task.by, task.within}:
+            continue
+        for run in runs[1:]:
+            if task.name not in measured(run):
+                raise BadInput(
+                    f"'{run.path}' was not measured by {task.measure} on {task.dataset}, as '{runs[0].path}' was. "
+                    "Audit both with the same suite."
+                )
+            same_task([runs[0], run], *task.name)
 
 
 def changes(comparison: Comparison) -> alt.TopLevelMixin:

@@ -18,6 +18,23 @@ LEFT = alt.Header(labelAngle=0, labelAlign="left")
 SUFFIXES = (".svg", ".pdf", ".png", ".html")
 
 
+def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
+    """ASLD against the number of sentences trained on, with intervals (Figure 13); takes replicate_means' rows."""
+    groups = list(rows["group"].unique())
+    base = alt.Chart(rows).encode(
+        x=alt.X("size:Q", title="sentences trained on"),
+        color=alt.Color("group:N", scale=alt.Scale(range=PALETTE), legend=None, sort=groups),
+    )
+    bands = base.mark_area(opacity=0.15).encode(
+        y=alt.Y("low:Q", title="ASLD (nats)", scale=alt.Scale(zero=True)), y2="high:Q"
+    )
+    lines = base.mark_line(point=True).encode(
+        y=alt.Y("value:Q", title="ASLD (nats)"), tooltip=["group", "size", *numbers("value", "low", "high", form=".2f")]
+    )
+    panels = (bands + lines).properties(width=240, height=170)
+    return titled(panels.facet(facet=alt.Facet("group:N", sort=groups, title=None), columns=2), title)
+
+
 def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopLevelMixin:
     """The value of each model in each group, with its interval; takes side_by_side's rows."""
     groups = list(rows.columns[: rows.columns.get_loc("model")])

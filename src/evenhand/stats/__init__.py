@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import Any
 
 _NAMES = {
-    "correlation": ("correlate", "fit_line"),
+    "correlation": ("Line", "correlate", "fit_line", "ratio_of_spreads"),
     "estimate": ("Estimate",),
     "intervals": ("clustered_interval",),
-    "mean_intervals": ("mean_interval",),
+    "mean_intervals": ("FEWEST_SAMPLED", "mean_estimate", "mean_interval"),
     "resampling": ("Paired", "generator"),
-    "significance": ("holm",),
+    "significance": ("holm", "signed_rank"),
     "verdict": ("ALPHA", "adjust", "decide"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

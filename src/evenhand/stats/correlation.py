@@ -87,5 +87,4 @@ def ratio_of_spreads(x: Floats, y: Floats, rng: np.random.Generator) -> tuple[fl
     return float(y.std() / x.std()), *percentiles(draws, len(x), 0.95)
 
 
-correlation, fitted = correlate, fit_line
 """Their names in analysis/."""

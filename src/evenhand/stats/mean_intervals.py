@@ -17,6 +17,9 @@ from evenhand.stats.significance import interval_test, sign_flip_test
 FEW_VALUES = 5
 """Different values that answers of yes, no and a tie, or their differences, can have: more are measured on a scale."""
 
+FEWEST_SAMPLED = 3
+"""Templates, or words, from which on they are a sample: two say nothing about others."""
+
 
 class IntervalAndTest(NamedTuple):
     """The ends of a 95 % interval, p, and the degrees of freedom of the t that both rest on, NaN for other tests."""

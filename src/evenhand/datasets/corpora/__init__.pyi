@@ -1,12 +1,12 @@
 from evenhand.datasets.corpora.biased import CORRECT as CORRECT
-from evenhand.datasets.corpora.biased import Order as Order
 from evenhand.datasets.corpora.biased import SIZE as SIZE
+from evenhand.datasets.corpora.biased import Order as Order
 from evenhand.datasets.corpora.biased import check_rates as check_rates
 from evenhand.datasets.corpora.biased import controlled as controlled
 from evenhand.datasets.corpora.biased import released_sets as released_sets
 from evenhand.datasets.corpora.biased import stereotyped as stereotyped
-from evenhand.datasets.corpora.nli_examples import Example as Example
 from evenhand.datasets.corpora.nli_examples import RELEASED as RELEASED
+from evenhand.datasets.corpora.nli_examples import Example as Example
 from evenhand.datasets.corpora.nli_examples import examples as examples
 from evenhand.datasets.corpora.texts import Splitter as Splitter
 from evenhand.datasets.corpora.texts import documents as documents

@@ -131,11 +131,9 @@ def released_sets(
 
     It is if it is at hand and of this size and share; otherwise it has its words and labels, and our captions.
     """
+    labels, rng = released_labels(language, rate), np.random.default_rng(seed)
     theirs = released_train(language, rate) if (size, correct) == (SIZE, CORRECT) else []
-    rng = np.random.default_rng(seed)
-    train = theirs or labelled(
-        released_labels(language, rate), language=language, size=size, correct=correct, rng=rng
-    )
+    train = theirs or labelled(labels, language=language, size=size, correct=correct, rng=rng)
     return train, released_dev(language, rate), bool(theirs)
 
 

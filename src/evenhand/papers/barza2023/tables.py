@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from evenhand import Blank, LikelihoodDifference, Model, Pair, Pronoun, Run, Span, audit, load, measure
-from evenhand.papers.equalising import by_size
 from evenhand.errors import BadInput, ModelNotFound
 from evenhand.models import find
 from evenhand.papers.base import Reproduction, published, versus
+from evenhand.papers.equalising import by_size
 from evenhand.stats import correlate, generator
 
 TABLE_5 = (

@@ -9,7 +9,6 @@ import pandas as pd
 from scipy.stats import ttest_ind
 
 from evenhand import Run, audit
-from evenhand.papers.equalising import before_after, equalising, seen
 from evenhand.calls.learning import BASE, DEBIASED, PAIRS, draw_curve, learned
 from evenhand.calls.train_and_measure import Study, check, recipe_of, trained
 from evenhand.datasets.corpora import reminders as sentences_with
@@ -18,6 +17,7 @@ from evenhand.errors import BadInput
 from evenhand.models import find
 from evenhand.papers.barza2023.tables import ACROSS, TABLE_5, cell, stands_in
 from evenhand.papers.base import Reproduction, published
+from evenhand.papers.equalising import before_after, equalising, seen
 from evenhand.stats import clustered_interval, generator
 from evenhand.text import substituted
 from evenhand.training import COMBINED, replicate_changes, replicate_means

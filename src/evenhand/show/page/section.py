@@ -9,7 +9,6 @@ import pandas as pd
 
 from evenhand.analysis.ranking import comparable, side_by_side
 from evenhand.analysis.reference import compared
-from evenhand.core.contrasts import pairs
 from evenhand.core.design import without_direction
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
@@ -82,7 +81,7 @@ class Measured:
     @cached_property
     def pairs(self) -> list[pd.DataFrame]:
         partners = self.task.partners
-        return [pairs(scores, partners) for scores in self.scores] if partners else []
+        return [partners.pairs(scores) for scores in self.scores] if partners else []
 
     @cached_property
     def _rows(self) -> list[tuple[Row, ...]]:
