@@ -85,6 +85,3 @@ def ratio_of_spreads(x: Floats, y: Floats, rng: np.random.Generator) -> tuple[fl
     below = x[drawn].std(axis=1)
     draws: Floats = np.divide(y[drawn].std(axis=1), below, out=np.full(DRAWS, np.nan), where=below > 1e-12)
     return float(y.std() / x.std()), *percentiles(draws, len(x), 0.95)
-
-
-"""Their names in analysis/."""
