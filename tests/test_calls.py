@@ -9,7 +9,7 @@ import pytest
 import evenhand
 from evenhand import Gate, Rule, Table
 from evenhand.auditing.sweep import named_sources
-from evenhand.models import LOADERS
+from evenhand.models.engines import ENGINES, Engine
 from evenhand.models.loading.names import find
 from evenhand.runs.record import read_record
 from helpers.audited_runs import leaning, pairs
@@ -40,7 +40,7 @@ def test_an_option_that_nobody_knows_is_an_error_before_anything_is_measured(mod
 
 
 def test_options_for_loading_reach_a_model_whose_name_is_also_a_plugins_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LOADERS, "mini-en", lambda rest: Table({}, rest, "f" * 32))
+    monkeypatch.setitem(ENGINES, "mini-en", Engine(lambda rest: Table({}, rest, "f" * 32)))
     (source,) = named_sources(["mini-en"], dtype="bfloat16").values()
     assert source.loading == {"dtype": "bfloat16"}
     (source,) = named_sources(["mini-en:large"], dtype="bfloat16").values()

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import evenhand
-from evenhand import BadInput, Dataset, Pair, datasets, measures, models, plugins
+from evenhand import BadInput, Dataset, Pair, datasets, measures, plugins
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
+from evenhand.models.engines import ENGINES
 
 PLUGIN = '''
 import statistics
@@ -71,9 +72,9 @@ pytestmark = pytest.mark.usefixtures("without_pages")
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
     """What a test adds is gone after it."""
-    kept = [dict(known) for known in (measures.MEASURES, datasets.BUILDERS, models.LOADERS)]
+    kept = [dict(known) for known in (measures.MEASURES, datasets.BUILDERS, ENGINES)]
     yield
-    for known, before in zip((measures.MEASURES, datasets.BUILDERS, models.LOADERS), kept, strict=True):
+    for known, before in zip((measures.MEASURES, datasets.BUILDERS, ENGINES), kept, strict=True):
         known.clear()  # type: ignore[attr-defined]
         known.update(before)  # type: ignore[attr-defined]
 
@@ -118,8 +119,7 @@ def test_without_the_plugin_a_comparison_says_what_is_missing(file: Path, tmp_pa
 
 def test_objects_of_ones_own_make_a_run(file: Path, tmp_path: Path) -> None:
     plugins.load_file(file)
-    data, how, model = datasets.load("keys"), measures.MEASURES["median-gap"], models.own("made:1")
-    assert model is not None
+    data, how, model = datasets.load("keys"), measures.MEASURES["median-gap"], evenhand.load("made:1")
     whole = evenhand.audit(model, dataset=data, measure=how(), out=tmp_path / "a")
     assert [row.groups for row in whole.values_of("keys", "median-gap")] == [{}, {"parity": "even"}, {"parity": "odd"}]
     both: Any = [how, "stereotype-share"]
@@ -131,8 +131,7 @@ def test_objects_of_ones_own_make_a_run(file: Path, tmp_path: Path) -> None:
 
 def test_a_result_is_saved_as_a_run(file: Path, tmp_path: Path) -> None:
     plugins.load_file(file)
-    data, how, model = datasets.load("keys"), measures.MEASURES["median-gap"], models.own("made:1")
-    assert model is not None
+    data, how, model = datasets.load("keys"), measures.MEASURES["median-gap"], evenhand.load("made:1")
     result = evenhand.measure(model, data.items, how(), by=("parity",))
     run = evenhand.from_scores(result.frame, dataset=data, measure=how(), name="saved", out=tmp_path)
     assert run.values["value"].tolist() == result.values["value"].tolist()
@@ -184,9 +183,10 @@ def test_ours_are_not_replaced(file: Path) -> None:
 
 def test_no_plugin_takes_the_prefix_of_served_models(file: Path) -> None:
     file.write_text(f"{PLUGIN}\nMODELS = {{'openai': model}}\n")
+    ours = ENGINES["openai"]
     with pytest.raises(BadInput, match="'openai:' is for models behind a server, and their key. Choose another prefix"):
         plugins.load_file(file)
-    assert "openai" not in models.LOADERS
+    assert ENGINES["openai"] is ours
 
 
 def test_installed_packages_bring_theirs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ def test_installed_packages_bring_theirs(file: Path, monkeypatch: pytest.MonkeyP
     plugins.load_installed.__wrapped__()
     assert "median-gap" in measures.MEASURES
     assert len(datasets.load("keys", pairs=3).items) == 3
-    assert models.own("made:2") is not None
+    assert evenhand.load("made:2").name == "made 2"
     entries["evenhand.models"] = [EntryPoint("x", "mine:nothing", "evenhand.models")]
     with pytest.raises(BadInput, match="'mine:nothing' of an installed package failed to load"):
         plugins.load_installed.__wrapped__()

@@ -2,17 +2,17 @@
 
 import sys
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from evenhand import datasets, measures, models
-from evenhand.core.foreign import foreign
+from evenhand import datasets, measures
+from evenhand.core.foreign import foreign, load_entry
 from evenhand.core.sections import add_sections
 from evenhand.errors import BadInput
-from evenhand.models.loading.names import SERVED
+from evenhand.models import engines
 
 KINDS = ("measures", "datasets", "models", "sections")
 """Names of entry points, after `evenhand.`; in a file, of MEASURES, DATASETS, MODELS and SECTIONS."""
@@ -50,9 +50,7 @@ def load_installed() -> None:
     """Make known what installed packages have as entry points: `evenhand.measures`, and so on."""
     for kind in KINDS:
         for entry in entry_points(group=f"evenhand.{kind}"):
-            package = entry.dist.name if entry.dist else "an installed package"
-            with foreign(f"The plugin '{entry.value}' of {package} failed to load"):
-                _add(kind, entry.name, entry.load())
+            load_entry(entry, partial(_add, kind))
 
 
 def _add(kind: str, name: Any, found: Any) -> None:
@@ -62,7 +60,5 @@ def _add(kind: str, name: Any, found: Any) -> None:
         datasets.add(name, found)
     elif kind == "sections":
         add_sections(name, found)
-    elif name == SERVED.rstrip(":"):
-        raise BadInput(f"'{SERVED}' is for models behind a server, and their key. Choose another prefix.")
     else:
-        models.LOADERS[name] = found
+        engines.add(name, found)

@@ -9,11 +9,11 @@ from tokenizers import decoders
 
 import evenhand
 from evenhand import Choose, Gate, Likelihood
-from evenhand.checks import plain_texts
-from evenhand.checks.doctor import server as findings
+from evenhand.checks.doctor import examine
 from evenhand.errors import ModelError
 from evenhand.gate.policy import Rule
 from evenhand.models.networks.causal import CausalLM
+from evenhand.models.served.beginnings import BEGINNINGS
 from evenhand.models.served.connection import Address
 from evenhand.models.served.model import ServedModel
 from helpers import made_bbq, tiny
@@ -44,7 +44,7 @@ def server(random_weights: CausalLM, monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def verdicts(model: ServedModel, language: str = "en") -> dict[str, str]:
-    return {found.check: found.verdict for found in findings(model, language)}
+    return {found.check: found.verdict for found in examine(model, [], language)}
 
 
 def test_noise_behind_a_server_is_as_unfit_as_in_this_process(server: FakeServer, random_weights: CausalLM) -> None:
@@ -63,7 +63,7 @@ def test_next_tokens_show_noise_by_the_words_that_anybody_expects(
     model = ServedModel(Address.of("openai:tiny"))
     assert verdicts(model)["language"] == "unfit"
     assert verdicts(model, "de")["not checked"] == "careful"
-    words = list(plain_texts.beginnings("en").values())
+    words = list(BEGINNINGS["en"].values())
     for right, verdict in ((10, "fine"), (5, "fine"), (4, "careful"), (1, "unfit")):
         said = [f" {word.title()}" for word in words[:right]] + ["Ġthe"] * (10 - right)
         monkeypatch.setattr(model, "likeliest", lambda _, said=said: said)
@@ -79,7 +79,7 @@ def test_chats_alone_are_asked_for_the_next_word_and_may_begin_again(
     assert verdicts(model)["language"] == "unfit"
     asked = server.seen[-1]["messages"][0]["content"]
     assert asked.startswith("Continue this text.")
-    said = [text.split()[0].strip(",") for text in plain_texts.beginnings("en")]
+    said = [text.split()[0].strip(",") for text in BEGINNINGS["en"]]
     monkeypatch.setattr(model, "likeliest", lambda _: said)
     assert verdicts(model)["language"] == "fine"
 

@@ -9,9 +9,9 @@ from evenhand import Sentence, Triple, datasets
 from evenhand.checks.base import Case
 from evenhand.checks.tokens import length, splitting, vocabulary
 from evenhand.core.dataset import Dataset
+from evenhand.core.findings import Finding
 from evenhand.models.networks.masked import MaskedLM
 from evenhand.models.networks.nli import NliModel
-from evenhand.runs.record import Finding
 from helpers import tiny
 from helpers.checked import Make, Pieces, one
 from helpers.typed import all_of

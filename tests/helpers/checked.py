@@ -6,9 +6,9 @@ from typing import Any
 from evenhand import Answer, Span
 from evenhand.checks.base import Case
 from evenhand.checks.doctor import Check
+from evenhand.core.findings import Finding
 from evenhand.core.questions import Question
 from evenhand.core.words import words
-from evenhand.runs.record import Finding
 
 Make = Callable[..., Any]
 """Makes a tiny random model of a family, see tests/checks/conftest.py."""

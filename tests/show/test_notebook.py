@@ -6,8 +6,8 @@ import pytest
 
 import evenhand
 from evenhand import Gate, Rule, Run
+from evenhand.core.findings import Finding, Findings
 from evenhand.errors import BadInput
-from evenhand.runs.record import Finding, Findings
 from evenhand.show.notebook import html
 from helpers.audited_runs import audited, pairs
 from helpers.document import Element, parsed

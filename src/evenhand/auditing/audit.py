@@ -21,7 +21,7 @@ from evenhand.core.model import Model, TokenCounter, about, kind_of
 from evenhand.core.progress import one_bar, showing
 from evenhand.core.scores import Result
 from evenhand.errors import BadInput, EvenhandError, UnfitModel
-from evenhand.models.base import Planned, Served, overflowed
+from evenhand.models.base import Planned, Recognisable, Selective, overflowed, refusal
 from evenhand.models.cache import Remembering, forget_batches, recognise
 from evenhand.models.source import ModelSource
 from evenhand.runs import folder
@@ -70,7 +70,7 @@ def run_audit(
             if fresh:
                 folder.clear(path)
             earlier = merging.existing_record(path, model)
-            if isinstance(model, Served):
+            if isinstance(model, Recognisable):
                 recognise(path / folder.ANSWERS, model)
             check_overwrite(path, earlier, [one.record for one in tasks])
             stays = merging.audits_to_keep(earlier, [one.record for one in tasks])
@@ -105,18 +105,20 @@ def run_tasks(
 
 
 def _askable(model: Model, asked: list[PlannedTask]) -> tuple[list[PlannedTask], list[str]]:
-    """What a model behind a server can be asked, and a sentence on what it cannot; an error if that is everything."""
-    if not isinstance(model, Served):
+    """The tasks with an item that the model can be asked, and a sentence on the others; an error if there are none."""
+    if not isinstance(model, Selective):
         return asked, []
     reasons: dict[str, list[str]] = {}
     able = []
     for one in asked:
-        why = next(filter(None, map(model.cannot, questions_of(one.task.dataset.items[0], one.task.measure))), "")
-        if why:
+        refusals = (refusal(model, questions_of(item, one.task.measure)) for item in one.task.dataset.items)
+        why = next(refusals)
+        if why and all(refusals):
             reasons.setdefault(why, []).append(f"{one.record.dataset} by {one.record.measure}")
         else:
             able.append(one)
-    told = [f"Not asked of the server, since {why}: {', '.join(names)}." for why, names in reasons.items()]
+    whom = "server" if isinstance(model, Recognisable) else "model"
+    told = [f"Not asked of the {whom}, since {why}: {', '.join(names)}." for why, names in reasons.items()]
     if not able:
         raise UnfitModel(f"{' '.join(told)} Choices may be asked: `suite='choices'`.", check="server")
     for line in told:

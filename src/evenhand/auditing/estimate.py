@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from evenhand.auditing.spec import AuditSpec
 from evenhand.core.loop import questions_of
 from evenhand.errors import BadInput
+from evenhand.models.engines import OPENAI
 from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served.asking import REPLY_TOKENS, Ability, Kind, cannot, requests
 from evenhand.models.served.client import Request
@@ -35,7 +36,7 @@ class Cost:
 
 def estimate(source: ModelSource, spec: AuditSpec, *, samples: int = 20) -> list[Cost]:
     """What an audit takes, by what the server turns out to give; nothing is sent."""
-    if not source.place.served:
+    if source.place.engine != OPENAI:
         raise BadInput(f"`dry_run` is for a model behind a server, openai:NAME. Got '{source.name}': leave it out.")
     asked = spec.tasks_for("causal")
     costs = []

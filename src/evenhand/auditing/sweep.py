@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from evenhand.core.model import Model
 from evenhand.distributed.cluster import check_engine, connected, quieten
 from evenhand.errors import BadInput
-from evenhand.models import LOADERS
-from evenhand.models.loading.names import with_parent
+from evenhand.models import LOADING, options_of
+from evenhand.models.loading.names import Found, find, with_parent
 from evenhand.models.source import ModelSource
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def sweep(
     check_engine(engine, address, workers)
     if engine == "local":
         return (audit(source, name) for name, source in sources.items())
-    if served := [source for source in sources.values() if source.place.served]:
+    if served := [source for source in sources.values() if source.place.engine]:
         raise BadInput(
             f"'{served[0].place.source}' is behind a server: `engine='ray'` has nothing to share out. Leave it out."
         )
@@ -40,17 +40,24 @@ def sweep(
 
 
 def named_sources(
-    models: Sequence[str | Path | Model | ModelSource], name: str | None = None, **loading: Any
+    models: Sequence[str | Path | Model | ModelSource],
+    name: str | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    **loading: Any,
 ) -> dict[str, ModelSource]:
     """The models by the name of their run: the one given, or the model's, with its parent folder's if two are equal.
 
-    A plugin loads its model in its own way, without `loading`.
+    Of these options each model gets those that there are for it, and one that there is for none of them is an error.
     """
     if name is not None and len(models) > 1:
         raise BadInput(f"`name` names the run of one model. Got {len(models)} models: audit them one by one.")
-    plugins = tuple(f"{prefix}:" for prefix in LOADERS)
-    of_plugin = [isinstance(model, str) and model.startswith(plugins) for model in models]
-    found = [ModelSource.of(model, {} if own else loading) for model, own in zip(models, of_plugin, strict=True)]
+    places = [find(str(model)) if isinstance(model, str | Path) else model for model in models]
+    known = [options_of(place) if isinstance(place, Found) else list(LOADING) for place in places]
+    given, somebodys = {**loading, **(model_options or {})}, {*LOADING, *(option for own in known for option in own)}
+    found = [
+        ModelSource.of(place, {k: v for k, v in given.items() if k in own or k not in somebodys})
+        for place, own in zip(places, known, strict=True)
+    ]
     names = [name or one.name for one in found]
     names = [
         with_parent(Path(one.place.source).resolve())

@@ -13,7 +13,6 @@ from evenhand.auditing.spec import AuditSpec
 from evenhand.auditing.sweep import named_sources
 from evenhand.core.files import CHECKPOINT, prepare, read_parsed
 from evenhand.errors import BadInput, OtherModel, RunError
-from evenhand.models import LOADERS
 from evenhand.models.loading.names import ADAPTER, find
 from evenhand.models.source import ModelSource
 from evenhand.runs.comparable import in_common, measured, same_task
@@ -172,7 +171,7 @@ def _of_one_training(given: Sequence[str]) -> bool:
 
 
 def _expanded(name: str) -> list[str | Path]:
-    if name.partition(":")[0] in LOADERS or find(name).served:
+    if find(name).engine:
         raise BadInput(
             f"'{name}' has no weights that can be seen, so it cannot be told which checkpoint it is. Audit it, and "
             "give its run folder in its place."

@@ -23,8 +23,9 @@ from evenhand.core.model import Model
 from evenhand.distributed.cluster import check_engine
 from evenhand.errors import BadInput
 from evenhand.gate.gate import Gate
+from evenhand.models import check_keywords
 from evenhand.models.loading.names import DEFAULT
-from evenhand.models.source import LOADING, ModelSource
+from evenhand.models.source import ModelSource
 from evenhand.run import Run
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import RunRecord
@@ -73,6 +74,7 @@ def audit(
     gate: Gate | str | Path | None = None,
     baseline: Run | str | Path | None = None,
     progress: bool | None = None,
+    model_options: Mapping[str, Any] | None = None,
     **loading: Any,
 ) -> Run:
     """Measure a model and add the results to its run in `out/<model>`, or `out/<name>`; then read the whole run.
@@ -81,8 +83,9 @@ def audit(
     measured: a `suite` in a language (`all` are those that suit the kind of model), or a `dataset` by name, or your own
     file of `templates` or sentence `pairs`, with the measures that suit it or the `measure` named; each can be several.
     A dataset and a measure can also be objects of your own (docs/extend.md).
-    `options` go to the datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`. With
-    `limit` each dataset is a random sample of at most that many items, and its results are marked partial.
+    `options` go to the datasets and measures that have them (`{"masks": "words"}`), `loading` to `evenhand.load`, and
+    `model_options` to the plugin that loads the model. With `limit` each dataset is a random sample of at most that
+    many items, and its results are marked partial.
 
     The same call again continues an interrupted one. A dataset that was measured before, with the same options and
     measure, is replaced, though a sample never replaces the whole; other results stay, unless the run is to start
@@ -94,7 +97,8 @@ def audit(
     if isinstance(model, list | tuple):
         raise BadInput(f"An audit takes one model. Got {len(model)}: for several, use evenhand.sweep.")
     spec = AuditSpec.of(suite, lang, dataset, measure, templates, pairs, options, limit, seed)
-    source = ModelSource.of(model, loading)
+    check_keywords("audit", loading)
+    source = ModelSource.of(model, {**loading, **(model_options or {})})
     return _audit(source, spec, name, out=out, fresh=fresh, gate=gate, baseline=baseline, progress=progress)
 
 
@@ -121,6 +125,7 @@ def sweep(
     address: str | None = None,
     workers: int | None = None,
     name: str | None = None,
+    model_options: Mapping[str, Any] | None = None,
     **how: Any,
 ) -> Iterator[Run]:
     """The run of each model, in order, each measured when it is asked for: `list(sweep(...))`; `how` goes to `audit`.
@@ -133,7 +138,8 @@ def sweep(
     check_engine(engine, address, workers)
     what, settings, loading = _split(how)
     spec = AuditSpec.of(**what)
-    sources = named_sources(models, name, **loading)  # a wrong model is an error before anything is measured
+    # A wrong model is an error before anything is measured.
+    sources = named_sources(models, name, model_options, **loading)
     return sweep_sources(
         sources,
         lambda source, name: _audit(source, spec, name, **settings),
@@ -145,11 +151,11 @@ def sweep(
 
 def _split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Parameters of `audit`: what is measured, how, and those for loading a model; an error for any other."""
-    if unknown := set(given) - {*WHAT, *HOW, *LOADING}:
-        raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
     what = {name: value for name, value in given.items() if name in WHAT}
     how = {name: value for name, value in given.items() if name in HOW}
-    return what, how, {name: value for name, value in given.items() if name not in (*WHAT, *HOW)}
+    loading = {name: value for name, value in given.items() if name not in (*WHAT, *HOW)}
+    check_keywords("audit", loading)
+    return what, how, loading
 
 
 def track(

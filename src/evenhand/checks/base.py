@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
 
 from evenhand.checks import plain_texts
 from evenhand.checks.fit import Fit
@@ -12,11 +11,6 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.model import Model, about, ask, kind_of
 from evenhand.core.questions import FAULTS, Answer, Entail, Fill, Likelihood, Question
 from evenhand.core.words import words
-
-Verdict = Literal["fine", "careful", "unfit"]
-FINE: Verdict = "fine"
-CAREFUL: Verdict = "careful"
-UNFIT: Verdict = "unfit"
 
 ENOUGH = 12_000
 """Items of a dataset whose words are looked at: more than any released corpus has."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from evenhand.checks.base import CAREFUL, FINE, UNFIT
+from evenhand.core.findings import CAREFUL, FINE, UNFIT, Finding
 from evenhand.core.items import Choice
 from evenhand.core.loop import Task
 from evenhand.core.scores import Result
 from evenhand.measures.choices import CONDITION, DISAMBIGUATED, BbqBias, ChoiceAccuracy
-from evenhand.runs.record import Finding
 
 TASK = "task"
 """The name of the check."""

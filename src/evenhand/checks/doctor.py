@@ -2,74 +2,27 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from evenhand import models, suites
+from evenhand import suites
 from evenhand.checks import plain_texts
-from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut, Verdict
+from evenhand.checks.base import ORDINARY, Case, LeftOut
 from evenhand.checks.fit import Fit
 from evenhand.checks.head_and_language import head_and_language, labels, right_context
 from evenhand.checks.stability import batching, half_precision, numbers
 from evenhand.checks.tokens import casing, length, mask_token, splitting, vocabulary, word_beginnings
 from evenhand.core.dataset import Dataset
+from evenhand.core.findings import CAREFUL, FINE, UNCHECKED, UNFIT, Finding, Findings
+from evenhand.core.foreign import foreign
 from evenhand.core.items import NliPair
-from evenhand.core.model import Model, check_model, kind_of
+from evenhand.core.model import Model, kind_of
 from evenhand.core.progress import one_bar
-from evenhand.core.words import words
 from evenhand.errors import BadInput, UnfitModel, UnknownName
-from evenhand.models.base import Elsewhere, Examined
-from evenhand.models.loading.names import DEFAULT, find
-from evenhand.models.loading.names import kind as kind_found
-from evenhand.models.served.asking import letter
-from evenhand.models.served.model import ServedModel
-from evenhand.runs.origin import UNCHECKED
-from evenhand.runs.record import AuditRecord, Finding, Findings
-
-KNOWS, BARELY = 0.5, 0.2
-"""Shares of plain beginnings that a model continues as anybody would: a random one continues none of them."""
-
-
-def server(model: ServedModel, language: str) -> Iterator[Finding]:
-    """What the server gives, whether its numbers can be relied on, and whether its model knows the language.
-
-    By plain sentences where it gives the log-probabilities of a prompt, by plain beginnings where it lists next tokens.
-    A model that gives text alone is not checked.
-    """
-    for check, verdict, says, do in model.probed.remarks:
-        yield Finding(check, cast("Verdict", verdict), says, do)
-    case = Case(model, language, thorough=False)
-    try:
-        if model.ability.whole:
-            yield from head_and_language(case)
-            yield from numbers(case)
-        elif model.ability.kind == "b":
-            yield _continues(model, language)
-        else:
-            raise LeftOut("head and language", "the server gives text only")
-    except LeftOut as out:
-        yield Finding(UNCHECKED, CAREFUL, f"{out}.", "Look at some of its answers yourself.")
-
-
-def _continues(model: ServedModel, language: str) -> Finding:
-    """How many plain beginnings are continued by the word that anybody expects, or by its first token.
-
-    A reply in a chat may also say the whole text again, from its first word.
-    """
-    texts = plain_texts.beginnings(language)
-    if not texts:
-        raise LeftOut("head and language", f"we have no plain beginnings of '{language}'")
-    chat = not model.ability.next
-    asked = "Continue this text. Say the next word and nothing else: {}" if chat else "{}"
-    found = [letter(token).lower() for token in model.likeliest([asked.format(text) for text in texts])]
-    right = sum(
-        (len(token) > 2 and word.startswith(token)) or (chat and words(text)[0].of(text).lower() == token)
-        for token, (text, word) in zip(found, texts.items(), strict=True)
-    )
-    verdict = FINE if right >= KNOWS * len(texts) else CAREFUL if right >= BARELY * len(texts) else UNFIT
-    do = "" if verdict == FINE else "Is it a trained model of this language? Look at some of its answers."
-    says = f"{right} of {len(texts)} plain beginnings of '{language}' are continued by the word that anybody expects."
-    return Finding("language", verdict, says, do)
-
+from evenhand.models import check_keywords
+from evenhand.models.base import Elsewhere, Examined, Selective, SelfChecked, refusal
+from evenhand.models.loading.names import DEFAULT
+from evenhand.models.source import ModelSource
+from evenhand.runs.record import AuditRecord
 
 Check = Callable[[Case], Iterator[Finding]]
 LOOKING: tuple[Check, ...] = (mask_token, word_beginnings, casing, vocabulary, splitting, length)
@@ -80,27 +33,30 @@ ONLY_FOR: dict[Check, str] = {mask_token: "masked", word_beginnings: "masked", r
 """Checks that are for one kind of model only."""
 
 
-def doctor(model: str | Path | Model = DEFAULT, *, lang: str = "en", suite: str = "all", **loading: Any) -> Findings:
+def doctor(
+    model: str | Path | Model = DEFAULT,
+    *,
+    lang: str = "en",
+    suite: str = "all",
+    model_options: Mapping[str, Any] | None = None,
+    **loading: Any,
+) -> Findings:
     """Check a model before it is measured: a verdict for each check (fine, careful, unfit), and what to do.
 
-    `model` and `loading` are as for `evenhand.audit`. Words and lengths are those of the `suite` in the language. A
-    model that cannot be loaded because it is unfit gets one finding with the reason.
+    `model`, `model_options` and `loading` are as for `evenhand.audit`. Words and lengths are those of the `suite` in
+    the language. A model that cannot be loaded because it is unfit gets one finding with the reason.
     """
+    check_keywords("doctor", loading)
     with one_bar("Examining the model"):
-        if of_plugin := models.own(model) if isinstance(model, str) else None:
-            return Findings(examine(of_plugin, chosen(suite, lang, kind_of(of_plugin)), lang))
-        if not isinstance(model, str | Path):
-            check_model(model)
-            if loading:
-                raise TypeError(f"doctor() got an unexpected keyword argument '{min(loading)}'")
-            return Findings(examine(model, chosen(suite, lang, kind_of(model)), lang))
-        kind = kind_found(find(str(model)))  # if it is known, names are checked before minutes are spent on loading
-        data = chosen(suite, lang, kind) if kind else []
+        source = ModelSource.of(model, {**loading, **(model_options or {})}, "doctor")
+        # If the kind is known, names are checked before minutes are spent on loading.
+        data = chosen(suite, lang, source.kind) if source.kind else []
         try:
-            loaded = models.load(str(model), **loading)
+            loaded = source.load()
         except UnfitModel as error:
             return Findings([_refused(error)])
-        return Findings(examine(loaded, data if loaded.kind == kind else chosen(suite, lang, loaded.kind), lang))
+        kind = kind_of(loaded)
+        return Findings(examine(loaded, data if kind == source.kind else chosen(suite, lang, kind), lang))
 
 
 def examine(
@@ -116,10 +72,11 @@ def examine(
     Unless it is `thorough`, it takes less time: fewer sentences are asked about, and half precision is only looked at
     if the model runs in it. `fits` has, by dataset, what `checks.fit` found already.
     """
-    if isinstance(model, ServedModel):
-        return list(server(model, language))
+    own = own_findings(model, language)
+    if isinstance(model, Selective):
+        return [*own, *_ask_little(model, language, own)]
     case = Case(model, language, datasets, thorough, fits or {})
-    findings: list[Finding] = []
+    findings = own
     left: list[str] = []
     examined = isinstance(model, Examined)
     asking, looking = (
@@ -147,6 +104,30 @@ def examine(
     return list(dict.fromkeys(findings))
 
 
+def own_findings(model: Model, language: str) -> list[Finding]:
+    """What the model says of itself."""
+    if not isinstance(model, SelfChecked):
+        return []
+    with foreign(f"`findings` of the model '{model.name}' failed", model):
+        findings = list(model.findings(language))
+    if not all(isinstance(one, Finding) and one.verdict in (FINE, CAREFUL, UNFIT) for one in findings):
+        raise BadInput(f"`findings` of the model '{model.name}' must give a list of `Finding`s. Got {findings!r}.")
+    return findings
+
+
+def _ask_little(model: Selective, language: str, own: Sequence[Finding]) -> Iterator[Finding]:
+    """Whether a model that cannot be asked everything knows the language, by a few questions that it can be asked."""
+    case = Case(model, language, thorough=False)
+    try:
+        if not (why := refusal(model, ORDINARY[case.kind]("en"))):
+            yield from head_and_language(case)
+            yield from numbers(case)
+        elif not own:
+            raise LeftOut("head and language", why)
+    except LeftOut as out:
+        yield Finding(UNCHECKED, CAREFUL, f"{out}.", "Look at some of its answers yourself.")
+
+
 def _name(check: Check) -> str:
     return check.__name__.replace("_", " ")
 
@@ -161,14 +142,14 @@ def look_over(
     if earlier and earlier.doctor:
         return earlier.doctor
     if isinstance(model, Elsewhere):
-        found: tuple[Finding, ...] = model.ask(look_over, datasets, None, fits)
-        return found
-    if not isinstance(model, Examined | ServedModel):
-        return ()
+        there: tuple[Finding, ...] = model.ask(look_over, datasets, None, fits)
+        return there
+    ask = isinstance(model, Examined | Selective)
     findings: dict[Finding, None] = {}
     for language in dict.fromkeys(dataset.language for dataset in datasets):
         of_it = [dataset for dataset in datasets if dataset.language == language]
-        findings |= dict.fromkeys(examine(model, of_it, language, thorough=False, fits=fits))
+        found = examine(model, of_it, language, thorough=False, fits=fits) if ask else own_findings(model, language)
+        findings |= dict.fromkeys(found)
     return tuple(findings)
 
 

@@ -8,15 +8,15 @@ from itertools import permutations
 from statistics import fmean
 
 from evenhand.checks import plain_texts
-from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut, Verdict, is_number
+from evenhand.checks.base import Case, LeftOut, is_number
 from evenhand.checks.stability import ROUNDING
+from evenhand.core.findings import CAREFUL, FINE, UNFIT, Finding, Verdict
 from evenhand.core.items import Pair, Sentence, texts
 from evenhand.core.questions import Answer, Entail, Fill, Likelihood, Span
 from evenhand.core.words import words
 from evenhand.datasets.corpora.nli_examples import Example
 from evenhand.models.loading.labels import LABELS
 from evenhand.models.planning.tokens import UNKNOWN
-from evenhand.runs.record import Finding
 
 LEARNT = 2.0
 """Nats per word by which a plain sentence is likelier than its words shuffled, if the language was learnt: 4 to 6 in

@@ -26,12 +26,6 @@ def inferences(language: str) -> tuple[Example, ...]:
     return tuple(Example(row["premise"], row["hypothesis"], row["label"]) for row in found)
 
 
-@cache
-def beginnings(language: str) -> dict[str, str]:
-    """Texts that go on with one word, which anybody expects, and that word, from data/beginnings.tsv."""
-    return {row["text"]: row["word"] for row in read_tsv("beginnings.tsv", HERE) if row["language"] == language}
-
-
 def shuffled(text: str, language: str) -> str:
     """The same words in a fixed random order, with the last mark at the end.
 

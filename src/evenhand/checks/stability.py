@@ -4,12 +4,12 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 
-from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut, Verdict, is_number
+from evenhand.checks.base import Case, LeftOut, is_number
+from evenhand.core.findings import CAREFUL, FINE, UNFIT, Finding, Verdict
 from evenhand.core.model import ask
 from evenhand.core.questions import Answer, Question
 from evenhand.errors import ModelError
 from evenhand.models.base import Examined, overflowed
-from evenhand.runs.record import Finding
 from evenhand.stats.estimate import NOT_FINITE
 
 ROUNDING = {"float32": 1e-4, "bfloat16": 0.2, "float16": 0.02}

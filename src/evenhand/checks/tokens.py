@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from evenhand.checks import plain_texts
-from evenhand.checks.base import CAREFUL, FINE, UNFIT, Case, LeftOut
+from evenhand.checks.base import Case, LeftOut
 from evenhand.checks.fit import cuts, fit
+from evenhand.core.findings import CAREFUL, FINE, UNFIT, Finding
 from evenhand.core.items import Blank, Item, NliPair, Place, Triple, texts, words_asked
 from evenhand.core.model import TokenCounter
 from evenhand.core.questions import Entail, Fill, Likelihood, Question, Span
@@ -12,7 +13,6 @@ from evenhand.core.words import words
 from evenhand.models.base import Examined, Planned
 from evenhand.models.planning.plan import Reading
 from evenhand.models.planning.tokens import STRADDLES, TOO_LONG
-from evenhand.runs.record import Finding
 
 LOOKED_AT = 200
 """Number of words that are tried."""

@@ -19,7 +19,7 @@ from evenhand.errors import BadInput, check_known
 def from_config(context: typer.Context, path: Path | None) -> Path | None:
     """Make what the file says the default of the command's options, by their names: `batch-size = 8`.
 
-    A list is an option that is repeated; the table `option` has options of datasets and measures.
+    A list is an option that is repeated; a table, `option` or `model-option`, has options by name.
     """
     if path is None or context.resilient_parsing:
         return path
@@ -30,7 +30,7 @@ def from_config(context: typer.Context, path: Path | None) -> Path | None:
     for name, value in given.items():
         check_known(f"option in {path}", [name], known)
         param = known[name]
-        if isinstance(value, dict) and name == "option":
+        if isinstance(value, dict) and name in ("option", "model-option"):
             value = [f"{key}={one}" for key, one in value.items()]
         several = getattr(param, "multiple", False) or param.nargs == -1
         values = value if isinstance(value, list) else [value]
@@ -86,6 +86,7 @@ def audit(
     batch_size: Annotated[str, opt("Inputs per batch.", "N|auto")] = "auto",
     trust_remote_code: common.RemoteCode = False,
     labels: common.Labels = "",
+    model_option: common.ModelOptions = None,
     base_url: common.BaseUrl = None,
     concurrency: common.Concurrency = 8,
     samples: common.Samples = 20,
@@ -122,7 +123,7 @@ def audit(
 
     models = models or [DEFAULT]
     if fresh:
-        _confirm(models, name, out, yes)
+        _confirm(models, name, common.model_options(model_option), out, yes)
     if batch_size != "auto" and not batch_size.isdecimal():
         raise BadInput(f"--batch-size must be auto or a whole number from 1. Got '{batch_size}'.")
     outlets = Outlets.of(gate, junit, github_summary)
@@ -136,6 +137,7 @@ def audit(
     how |= {"revision": revision, "dtype": dtype, "device": device, "trust_remote_code": trust_remote_code}
     how |= {"batch_size": batch_size if batch_size == "auto" else int(batch_size), "labels": labels}
     how |= {"base_url": base_url, "concurrency": concurrency, "samples": samples}
+    how |= {"model_options": common.model_options(model_option)}
     runs = []
     try:
         for run in sweep(models, engine=engine, address=address, workers=workers, **what, **how):
@@ -190,12 +192,12 @@ def _verdicts(runs: Sequence[Any]) -> list[Any]:
     return [Verdict.load(run.path) for run in runs]
 
 
-def _confirm(models: Sequence[str], name: str | None, out: Path, yes: bool) -> None:
+def _confirm(models: Sequence[str], name: str | None, options: dict[str, str], out: Path, yes: bool) -> None:
     """Ask before earlier results are deleted; elsewhere than on a terminal that needs --yes."""
     from evenhand.auditing.audit import run_folder
     from evenhand.auditing.sweep import named_sources
 
-    folders = [run_folder(own, out) for own in named_sources(models, name)]
+    folders = [run_folder(own, out) for own in named_sources(models, name, options)]
     there = [str(folder) for folder in folders if (folder / "run.json").exists()]
     if there:
         terminal.confirm(f"Delete the results in {', '.join(there)} and start over?", yes=yes)

@@ -50,6 +50,9 @@ Engine = Annotated[str, opt("ray: use the workers of a Ray cluster.", "local|ray
 Address = Annotated[str | None, opt("With ray: the cluster, or auto. Default: start one here.", "HOST:PORT")]
 Workers = Annotated[int | None, opt("With ray: the largest number of workers. Default: as many as fit.")]
 Options = Annotated[Names, opt("An option of a dataset or measure: masks=words. Repeatable.", "--option", "NAME=VALUE")]
+ModelOptions = Annotated[
+    Names, opt("An option of the plugin that loads the model. Repeatable.", "--model-option", "NAME=VALUE")
+]
 
 
 def _load_plugins(files: Paths) -> None:
@@ -81,6 +84,11 @@ def print_or_write(text: str, out: Path | None) -> None:
         terminal.show(text)
     else:
         write_whole(out, lambda file: file.write(f"{text}\n".encode()))
+
+
+def model_options(given: Names) -> dict[str, str]:
+    """The options of the plugin that loads the model, by name."""
+    return parsed(given, "model option", "temperature=0.5")
 
 
 def parsed(options: Names, what: str = "option", example: str = "masks=words") -> dict[str, str]:

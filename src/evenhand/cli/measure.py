@@ -24,6 +24,7 @@ def doctor(
     device: common.Device = None,
     trust_remote_code: common.RemoteCode = False,
     labels: common.Labels = "",
+    model_option: common.ModelOptions = None,
     base_url: common.BaseUrl = None,
     concurrency: common.Concurrency = 8,
     samples: common.Samples = 20,
@@ -38,8 +39,9 @@ def doctor(
     from evenhand.models.loading.names import find
     from evenhand.show.tables import doctored
 
-    loading: dict[str, Any] = {"revision": revision, "dtype": dtype, "device": device, "labels": labels}
+    loading: dict[str, Any] = {"revision": revision, "dtype": dtype, "device": device, "labels": labels or ()}
     loading |= {"trust_remote_code": trust_remote_code, "base_url": base_url}
+    loading |= {"model_options": common.model_options(model_option)}
     found = look(model, lang=lang, suite=suite, concurrency=concurrency, samples=samples, **loading)
     if as_json:
         common.print_json([asdict(finding) for finding in found])

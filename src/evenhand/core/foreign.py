@@ -2,7 +2,7 @@
 
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, SupportsFloat
@@ -32,6 +32,13 @@ def foreign(what: str, of: object = None) -> Iterator[None]:
         where = next((f" ({line})" for line in reversed(lines) if line.startswith(lines[0].rpartition(",")[0])), "")
         said = f"{type(error).__name__}: {error}".rstrip(".: ")
         raise BadInput(f"{what}: {said}{where}. It is not evenhand's own code: mend it there.") from error
+
+
+def load_entry(entry: Any, add: Callable[[str, Any], None]) -> None:
+    """Load what the entry point of an installed package names, and `add` it."""
+    package = entry.dist.name if entry.dist else "an installed package"
+    with foreign(f"The plugin '{entry.value}' of {package} failed to load"):
+        add(entry.name, entry.load())
 
 
 def is_ours(thing: object) -> bool:

@@ -10,6 +10,7 @@ from typing import NoReturn
 from evenhand.core.dataset import base_name
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import public_path
+from evenhand.core.findings import UNCHECKED
 from evenhand.core.loop import Task
 from evenhand.core.typed import check_fields, typed
 from evenhand.errors import BadInput, UnknownName
@@ -19,7 +20,6 @@ from evenhand.gate.policy import MAX_UNSCORED, Rule, read
 from evenhand.gate.verdict import Judged, Verdict, decided
 from evenhand.runs.comparable import enough_shared, item_ids, measured, shared_ids
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.origin import UNCHECKED
 from evenhand.runs.record import RunRecord
 from evenhand.runs.rows import FEMALE_MALE
 from evenhand.stats.estimate import Estimate

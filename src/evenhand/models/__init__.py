@@ -1,11 +1,12 @@
 """Models, which answer questions. The rest of the package knows only their interface, `core.model`."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast, overload
+from collections.abc import Mapping, Sequence
+from inspect import signature
+from typing import TYPE_CHECKING, Any, overload
 
-from evenhand.core.foreign import foreign
-from evenhand.core.model import Model, check_model
-from evenhand.errors import BadInput, UnfitModel
+from evenhand.core.model import Model, kind_of
+from evenhand.errors import BadInput, UnfitModel, check_known
+from evenhand.models.engines import ENGINES, OURS
 from evenhand.models.loading.names import DEFAULT, Found
 from evenhand.models.loading.names import find as find
 
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
     from evenhand.models.networks.masked import MaskedLM
     from evenhand.models.networks.nli import NliModel
     from evenhand.models.served.model import ServedModel
-
-
-LOADERS: dict[str, Callable[[str], Any]] = {}
-"""Functions of plugins that load a model, by prefix: "mine:large" is loaded by LOADERS["mine"]("large")."""
 
 
 @overload
@@ -37,6 +34,10 @@ def load(
 ) -> "MaskedLM | CausalLM | NliModel": ...
 
 
+@overload
+def load(name: str, **options: Any) -> Model: ...
+
+
 def load(
     name: str = DEFAULT,
     *,
@@ -49,7 +50,8 @@ def load(
     base_url: str | None = None,
     concurrency: int = 8,
     samples: int = 20,
-) -> "MaskedLM | CausalLM | NliModel | ServedModel":
+    **options: Any,
+) -> Model:
     """Load a masked or causal language model or an NLI classifier by bundled name, folder, .gguf file or Hub id.
 
     `dtype` is float32, bfloat16, float16 or auto: bfloat16 where the device computes in it natively, else float32.
@@ -59,37 +61,57 @@ def load(
 
     "openai:NAME" is a model behind a server at `base_url` (docs/served-models.md), which gets at most `concurrency`
     requests at once. Where it gives text only, a question is asked `samples` times. The others do not apply to it.
+    "PREFIX:NAME" is loaded by a plugin's function, with those `options` that are its parameters.
     """
     given: Any = name  # or what `ModelSource` has found by it
     found = given if isinstance(given, Found) else find(given)  # a wrong name is an error before torch is imported
-    if found.served:
-        from evenhand.models.served.connection import Address
-        from evenhand.models.served.model import ServedModel
-
-        address = Address.of(found.source, base_url)
-        return ServedModel(address, concurrency=concurrency, samples=samples, labels=labels)
+    here: dict[str, Any] = {"revision": revision, "dtype": dtype, "device": device, "batch_size": batch_size}
+    here |= {"trust_remote_code": trust_remote_code, "labels": labels}
+    if found.engine:
+        served = {"base_url": base_url, "concurrency": concurrency, "samples": samples}
+        taken = taken_options(found, {**here, **served, **options})
+        return ENGINES[found.engine].load(found.source, taken)
+    check_keywords("load", options)
     if base_url is not None:
         raise BadInput(f"`base_url` is for a model behind a server, openai:NAME. Got '{found.name}': leave it out.")
     from evenhand.models.loading.load import load as load_found
 
-    return load_found(found, revision, dtype, device, batch_size, trust_remote_code, labels)
+    return load_found(found, **here)
 
 
-def own(name: str) -> Model | None:
-    """The model of a plugin, by "prefix:rest"; None where no plugin has that prefix."""
-    prefix, colon, rest = name.partition(":")
-    if not colon or prefix not in LOADERS:
-        return None
-    with foreign(f"The plugin behind '{prefix}:' failed to return a model"):
-        model: Model = LOADERS[prefix](rest)
-        check_model(model)
-    return model
+LOADING = {one.name: one.default for one in signature(load).parameters.values() if one.kind is one.KEYWORD_ONLY}
+"""The parameters of `load` other than the name, with their defaults."""
+
+
+def check_keywords(function: str, given: Mapping[str, Any]) -> None:
+    """Raise what Python raises for a keyword argument that `load` does not have."""
+    if unknown := given.keys() - LOADING:
+        raise TypeError(f"{function}() got an unexpected keyword argument '{min(unknown)}'")
+
+
+def options_of(found: Found) -> Sequence[str]:
+    """The loading options that there are for the model."""
+    return ENGINES[found.engine].options if found.engine else list(LOADING)
+
+
+def taken_options(found: Found, given: Mapping[str, Any]) -> dict[str, Any]:
+    """These loading options, without parameters of `load` that are at their default or do not apply to a server.
+
+    An error for another one that there is not for the model.
+    """
+    known = options_of(found)
+    left_out = {name for name, default in LOADING.items() if found.engine in OURS or given.get(name) == default}
+    taken = {name: value for name, value in given.items() if name in known or name not in left_out}
+    check_known(f"option of '{found.engine}:'" if found.engine else f"option of '{found.name}'", taken, known)
+    return taken
 
 
 def load_masked(name: str = DEFAULT, **options: Any) -> "MaskedLM":
     """Load a masked language model; an error where it is of another kind."""
     model = load(name, **options)
-    if model.kind != "masked":
-        other = {"causal": "a causal one", "nli": "an NLI classifier"}[model.kind]
+    from evenhand.models.networks.masked import MaskedLM
+
+    if not isinstance(model, MaskedLM):
+        other = {"causal": "a causal one", "nli": "an NLI classifier"}.get(kind_of(model), "a plugin's")
         raise UnfitModel(f"This takes a masked language model. '{model.name}' is {other}.")
-    return cast("MaskedLM", model)
+    return model

@@ -2,9 +2,11 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from evenhand.core.findings import Finding
+from evenhand.core.foreign import foreign
 from evenhand.core.model import Described, Model, TokenCounter
 from evenhand.core.questions import Answer, Question
 from evenhand.errors import ModelError
@@ -48,25 +50,49 @@ class OwnInputs(ABC):
 
 
 @runtime_checkable
-class Served(Model, Protocol):
-    """A model behind a server: it cannot be asked everything, and its answers come one by one."""
+class Streams(Model, Protocol):
+    """A model whose answers come one by one; those that came before an error, or Ctrl-C, are kept."""
+
+    def answers(self, questions: Sequence[Question]) -> Iterable[tuple[int, Answer]]:
+        """The answer to each question, with its number, as they come."""
+
+
+@runtime_checkable
+class Selective(Model, Protocol):
+    """A model that cannot be asked everything. The doctor asks it few questions, and none that it cannot be asked."""
+
+    def cannot(self, question: Question) -> str:
+        """Why it cannot be asked this; empty if it can."""
+
+
+@runtime_checkable
+class Recognisable(Model, Protocol):
+    """A model whose weights cannot be seen: some of its answers show whether it is still the same model."""
 
     reference: Mapping[Question, Answer]
-    """Answers to know it by, since its weights cannot be seen."""
+    """Answers to know it by."""
     tolerance: float
     """Nats by which the same answers may differ at another time."""
     good: int
     """How often the reference was asked again and was as before; raised while answers come."""
 
-    def cannot(self, question: Question) -> str:
-        """Why it cannot be asked this; empty where it can."""
 
-    def answers(self, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
-        """The answer to each question, with its number, as they come."""
+@runtime_checkable
+class SelfChecked(Model, Protocol):
+    """A model that has findings of its own for the doctor, and for the record of a run."""
+
+    def findings(self, language: str) -> Iterable[Finding]:
+        """What it knows of itself that somebody must know who measures it in the language."""
 
 
 class ServerChanged(ModelError):
-    """The numbers of a served model are no longer what they were: its answers since they were last checked are void."""
+    """The numbers of a recognisable model have changed: its answers since they were last checked are void."""
+
+
+def refusal(model: Selective, questions: Iterable[Question]) -> str:
+    """Why the model cannot be asked one of these questions; empty if it can be asked them all."""
+    with foreign(f"The model '{model.name}' failed to say what it cannot be asked", model):
+        return next(filter(None, map(model.cannot, questions)), "")
 
 
 def apart(one: Answer, other: Answer) -> float:

@@ -15,8 +15,8 @@ import numpy as np
 from evenhand.core.foreign import foreign
 from evenhand.core.model import Model, Work, ask, check_model
 from evenhand.core.questions import Answer, Question, checked, key
-from evenhand.errors import RunError
-from evenhand.models.base import Planned, Served, ServerChanged, apart
+from evenhand.errors import ModelError, RunError
+from evenhand.models.base import Planned, Recognisable, Selective, ServerChanged, Streams, apart, refusal
 from evenhand.models.planning.plan import Batch, Values
 from evenhand.models.planning.running import paced, set_aside
 
@@ -64,11 +64,15 @@ class Remembering:
             if damaged:
                 log.warning(f"{damaged:,} of the answers in '{self.path}' are damaged, and are asked for again.")
             self.work += Work(len(questions), len(answers))
+            if isinstance(self.model, Selective):
+                rest = [i for i in range(len(questions)) if i not in answers]
+                refused = [(i, Answer.none(why)) for i in rest if (why := refusal(self.model, [questions[i]]))]
+                self._keep(store, questions, answers, refused)
             if len(answers) < len(questions):
                 if isinstance(self.model, Planned):
                     with foreign(f"The model '{self.name}' failed to answer", self.model):
                         self._work_through(self.model, questions, answers, store)
-                elif isinstance(self.model, Served):
+                elif isinstance(self.model, Streams):
                     self._ask_on(self.model, questions, answers, store)
                 else:
                     rest = [i for i in range(len(questions)) if i not in answers]
@@ -90,15 +94,17 @@ class Remembering:
         with store:
             store.execute("DELETE FROM batches WHERE fingerprint = ?", (self.fingerprint,))
 
-    def _ask_on(self, model: Served, questions: Sequence[Question], answers: Answers, store: Store) -> None:
+    def _ask_on(self, model: Streams, questions: Sequence[Question], answers: Answers, store: Store) -> None:
         rest = [i for i in range(len(questions)) if i not in answers]
         fresh: list[tuple[int, Answer]] = []
-        written, good, unchecked = time.monotonic(), model.good, list[int]()
+        known = model if isinstance(model, Recognisable) else None
+        written, good, unchecked = time.monotonic(), known and known.good, list[int]()
         try:
-            for place, answer in model.answers([questions[i] for i in rest]):
-                unchecked, good = unchecked if model.good == good else [], model.good
+            for place, answer in self._stream(model, [questions[i] for i in rest]):
+                if known and known.good != good:
+                    unchecked, good = [], known.good
                 unchecked.append(rest[place])
-                fresh.append((rest[place], checked(questions[rest[place]], answer)))
+                fresh.append((rest[place], answer))
                 if time.monotonic() - written > WRITTEN_EVERY:
                     self._keep(store, questions, answers, fresh)
                     fresh, written = [], time.monotonic()
@@ -110,7 +116,24 @@ class Remembering:
             raise
         finally:  # also what was answered before an error, or Ctrl-C
             self._keep(store, questions, answers, fresh)
+        if len(answers) < len(questions):
+            given = len(rest) - len(questions) + len(answers)
+            raise ModelError(
+                f"'{self.name}' gave {given} answers to {len(rest)} questions: `answers` must give one for each."
+            )
         self.work += Work(inputs=len(rest), batches=len(rest))
+
+    def _stream(self, model: Streams, questions: Sequence[Question]) -> Iterator[tuple[int, Answer]]:
+        """Its answers, checked, as they come."""
+        stream: Iterator[tuple[int, Answer]] | None = None
+        while True:
+            with foreign(f"The model '{self.name}' failed to answer", model):
+                stream = stream or iter(model.answers(questions))
+                if (found := next(stream, None)) is None:
+                    return
+                place, answer = found
+                answer = checked(questions[place], answer)
+            yield place, answer
 
     def _kept_values(self, store: Store, batch: Batch) -> Values | None:
         query = "SELECT logps, checksum FROM batches WHERE fingerprint = ? AND batch = ?"
@@ -141,7 +164,7 @@ class Remembering:
         answers |= fresh
 
 
-def recognise(path: Path, model: Served) -> None:
+def recognise(path: Path, model: Recognisable) -> None:
     """Compare the model's reference answers with those kept of it, and keep them; an error if they differ.
 
     A server may have another model behind the same name.

@@ -3,17 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from evenhand import models
 from evenhand.core.model import Model, check_model, kind_of
 from evenhand.models.base import Elsewhere
+from evenhand.models.engines import ENGINES
 from evenhand.models.loading.names import Found, find, kind
-
-LOADING = tuple(signature(models.load).parameters)[1:]
-"""The parameters of `evenhand.load` other than the name."""
 
 
 @dataclass(frozen=True)
@@ -27,18 +24,23 @@ class ModelSource:
     loading: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: "str | Path | Model | ModelSource", loading: Mapping[str, Any] | None = None) -> "ModelSource":
+    def of(
+        cls,
+        model: "str | Path | Found | Model | ModelSource",
+        loading: Mapping[str, Any] | None = None,
+        caller: str = "audit",
+    ) -> "ModelSource":
         """The source of a model that a user names or gives; `loading` goes to `evenhand.load`, if it is a name."""
         if isinstance(model, ModelSource):
             return model
-        given: Any = str(model) if isinstance(model, Path) else model
-        if isinstance(given, str):
-            given = models.own(given) or given
-        if unknown := set(loading or ()) - set(LOADING if isinstance(given, str) else ()):
-            raise TypeError(f"audit() got an unexpected keyword argument '{min(unknown)}'")
-        if isinstance(given, str):
-            place = find(given)
-            return cls(place, kind(place), loading=dict(loading or {}))
+        given: Any = find(str(model)) if isinstance(model, str | Path) else model
+        if isinstance(given, Found):
+            options, its_kind = models.taken_options(given, loading or {}), kind(given)
+            if its_kind or not given.engine:
+                return cls(given, its_kind, loading=options)
+            given = ENGINES[given.engine].load(given.source, options)
+        elif loading:
+            raise TypeError(f"{caller}() got an unexpected keyword argument '{min(loading)}'")
         check_model(given)
         return cls(Found(given.name, "", on_hub=False), kind_of(given), given)
 
@@ -54,7 +56,7 @@ class ModelSource:
         """Loads the same model in float32, to compare answers in half precision with; None where nobody can."""
         if self.given is not None:
             return self.given.exact if isinstance(self.given, Elsewhere) else None
-        return None if self.place.served else partial(models.load, self._name, **{**self.loading, "dtype": "float32"})
+        return None if self.place.engine else partial(models.load, self._name, **{**self.loading, "dtype": "float32"})
 
     @property
     def _name(self) -> Any:

@@ -8,9 +8,6 @@ from pydantic import Field
 Finite = Annotated[float, Field(allow_inf_nan=False, ge=-1e100, le=1e100)]
 """A number that others can be added to and multiplied with: answers end at 1e60."""
 
-UNCHECKED = "not checked"
-"""The name of the finding that says what the doctor could not check."""
-
 
 @dataclass(frozen=True, slots=True)
 class Deviation:

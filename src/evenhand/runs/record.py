@@ -4,20 +4,20 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from evenhand.core.contrasts import Partners
 from evenhand.core.design import Kinds
 from evenhand.core.files import write_whole
+from evenhand.core.findings import UNCHECKED, Finding
 from evenhand.core.measure import LAST, Better, Favours
 from evenhand.core.model import Work
-from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, NewerRun, RunError
 from evenhand.runs.json_files import RESTORE, checked, plain_json, read_json, told
 from evenhand.runs.migration import migrated
-from evenhand.runs.origin import UNCHECKED, Finite, Imported, Precision
+from evenhand.runs.origin import Finite, Imported, Precision
 from evenhand.runs.staging import recover
 
 Kind = TypeVar("Kind")
@@ -43,25 +43,6 @@ def _finite(data: Kind) -> Kind:
 
 
 Options = Annotated[Mapping[str, Any], AfterValidator(_finite)]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one of the doctor's checks, and what to do if it is not fine; about some `datasets`, or all."""
-
-    check: str
-    verdict: Literal["fine", "careful", "unfit"]
-    says: str
-    do: str = ""
-    datasets: tuple[str, ...] = ()
-
-    def about(self, task: "TaskRecord") -> bool:
-        """Whether it says something about the numbers of the task."""
-        return not self.datasets or task.dataset in self.datasets
-
-
-class Findings(Shown, list[Finding]):
-    """What the doctor found, a list that shows itself as a table in a notebook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +142,7 @@ class AuditRecord:
 
     def unfit_for(self, task: TaskRecord) -> bool:
         """Whether the doctor found the model unfit for what the task measures."""
-        return any(finding.verdict == "unfit" and finding.about(task) for finding in self.doctor)
+        return any(finding.verdict == "unfit" and finding.about(task.dataset) for finding in self.doctor)
 
     @property
     def diagnosis(self) -> str:

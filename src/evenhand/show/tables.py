@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.analysis.change import ONE_TRAINING
+from evenhand.core.findings import Finding
 from evenhand.formats.escaping import markdown
-from evenhand.runs.record import Finding
 from evenhand.show.corpus import around, cautions, lean, number_tested, percent, shares, size
 from evenhand.show.page import readings
 from evenhand.stats.estimate import Estimate

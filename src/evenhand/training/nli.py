@@ -153,7 +153,7 @@ class _Encoded:
 class _Start:
     def __init__(self, base: str, recipe: Recipe, labels: str | Sequence[str], device: str) -> None:
         found = find(base)
-        if found.served:
+        if found.engine:
             raise BadInput(f"'{base}' is behind a server: its weights are not here to be trained. Give a folder.")
         model = load(base, device=device, labels=labels)
         self.network, self.order = model.network, (0, 1, 2)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evenhand.core.files import CHECKPOINT, read_parsed
 from evenhand.errors import ModelNotFound, UnknownName
+from evenhand.models.engines import ENGINES, prefix_of
 
 BUNDLED = Path(__file__).parent.parent / "bundled"
 DEFAULT = "mini-en"
@@ -17,8 +18,6 @@ ADAPTER = "adapter_config.json"
 """The file that marks a folder as an adapter (peft) to another model."""
 GGUF = ".gguf"
 """The ending of a file that is a whole causal model, with configuration and tokenizer."""
-SERVED = "openai:"
-"""How the name of a model behind a server begins."""
 HUB_ID = re.compile(r"(?P<id>[\w.-]+(/[\w.-]+)?)(@(?P<revision>\w[\w./-]*))?")
 """A model on the Hub, and a branch, tag or commit of it: "owner/name@step1000"."""
 
@@ -31,8 +30,8 @@ class Found:
     source: str
     on_hub: bool
     file: str = ""
-    served: bool = False
-    """Whether it is behind a server: `source` is then its name there."""
+    engine: str = ""
+    """The prefix of the engine that loads it; `source` is then the whole name."""
     revision: str = ""
     """The branch, tag or commit that a name on the Hub ends with."""
 
@@ -49,10 +48,10 @@ class Found:
 def find(name: str) -> Found:
     """Look among the bundled models and EVENHAND_MODELS, then for a folder; otherwise take it for a Hub id.
 
-    "openai:NAME" is a model behind a server, "owner/name@REVISION" one on the Hub at a branch, tag or commit.
+    "PREFIX:NAME" is an engine's model, "owner/name@REVISION" one on the Hub at a branch, tag or commit.
     """
-    if name.startswith(SERVED):
-        return Found(name.removeprefix(SERVED) or name, name, on_hub=False, served=True)
+    if prefix := prefix_of(name):
+        return Found(name.removeprefix(f"{prefix}:") or name, name, on_hub=False, engine=prefix)
     if name in named():
         return Found(name, str(named()[name]), on_hub=False)
     folder = Path(name)
@@ -102,7 +101,9 @@ def kind(found: Found) -> str:
     """The kind of model, "masked", "causal" or "nli"; "" where only loading can tell."""
     if found.on_hub:
         return ""
-    if found.file or found.served:
+    if found.engine:
+        return ENGINES[found.engine].kind
+    if found.file:
         return "causal"
     if is_adapter(found):
         return "nli"
@@ -120,7 +121,7 @@ def kind(found: Found) -> str:
 
 def is_adapter(found: Found) -> bool:
     """Whether the folder holds an adapter to another model."""
-    return not (found.on_hub or found.file or found.served) and (Path(found.source) / ADAPTER).is_file()
+    return not (found.on_hub or found.file or found.engine) and (Path(found.source) / ADAPTER).is_file()
 
 
 def is_classifier(architectures: Sequence[str] | None) -> bool:

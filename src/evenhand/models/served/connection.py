@@ -14,7 +14,6 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 
 from evenhand.errors import BadInput, ModelError
-from evenhand.models.loading.names import SERVED
 
 DEFAULT_URL = "https://api.openai.com/v1"
 SHORTEST = 8
@@ -35,9 +34,9 @@ class Address:
 
         The key is that of OPENAI_API_KEY: an argument would be in the history of a shell, or in a notebook.
         """
-        model = name.removeprefix(SERVED)
+        model = name.removeprefix("openai:")
         if not model.strip() or not model.isprintable():
-            raise BadInput(f"A served model is {SERVED}NAME, with the name that the server knows it by. Got '{name}'.")
+            raise BadInput(f"A served model is openai:NAME, with the name that the server knows it by. Got '{name}'.")
         given = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
         key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not key.isascii() or not key.isprintable() or set("'\"` ") & set(key):

@@ -5,6 +5,7 @@ import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from evenhand.core.findings import Finding
 from evenhand.core.progress import part
 from evenhand.core.questions import Answer, Choose, Entail, Question
 from evenhand.errors import BadInput, ModelError, UnfitModel
@@ -14,6 +15,7 @@ from evenhand.models.planning.sequences import as_choice, label_words
 from evenhand.models.planning.tokens import Unanswerable
 from evenhand.models.served import asking, replies
 from evenhand.models.served.asking import KINDS, UNCLEAR
+from evenhand.models.served.beginnings import check_language, unchecked
 from evenhand.models.served.client import Client, Reply, Request
 from evenhand.models.served.connection import Address
 from evenhand.models.served.probe import CLOSE, Probe, asked
@@ -76,6 +78,13 @@ class ServedModel:
         if a.kind == "c":
             found |= {"samples": a.samples, "unclear": self.unclear}
         return found
+
+    def findings(self, language: str) -> Iterator[Finding]:
+        yield from (Finding(*remark) for remark in self.probed.remarks)
+        if self.ability.kind == "b":
+            yield check_language(language, self.likeliest, chat=not self.ability.next)
+        elif self.ability.kind == "c":
+            yield unchecked("the server gives text only")
 
     def cannot(self, question: Question) -> str:
         if isinstance(question, Entail) and not self.words:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from evenhand.core.findings import CAREFUL, FINE, Verdict
 from evenhand.core.questions import Answer, Choose, Likelihood, Question, Span
 from evenhand.errors import ModelError, UnfitModel
 from evenhand.models.planning.tokens import Unanswerable
@@ -39,8 +40,8 @@ class Probe:
         self.name = client.address.name
         self.model = ""
         """The name of the model that answers; empty where the server does not say."""
-        self.remarks: list[tuple[str, str, str, str]] = []
-        """Check, verdict (fine or careful), what it found, what to do."""
+        self.remarks: list[tuple[str, Verdict, str, str]] = []
+        """Check, verdict, what it found, what to do."""
         self._check_listed()
         ability = self._next(Ability(samples=samples))
         if ability.text:
@@ -52,11 +53,11 @@ class Probe:
                 f"'{self.name}'. Is it a model for embeddings?",
                 check="server",
             )
-        self._remark("server", "fine" if self.ability.whole else "careful", *_describe(self.ability))
+        self._remark("server", FINE if self.ability.whole else CAREFUL, *_describe(self.ability))
         self.disagreement, self.reference = self._ask_twice(self.ability)
         """By how many nats two askings of the same differed at most, NaN where only text is given; and the answer."""
 
-    def _remark(self, check: str, verdict: str, says: str, do: str = "") -> None:
+    def _remark(self, check: str, verdict: Verdict, says: str, do: str = "") -> None:
         self.remarks.append((check, verdict, says, do))
 
     def _send(self, path: str, **body: object) -> Reply:
@@ -261,7 +262,7 @@ class Probe:
             raise UnfitModel(
                 f"Two askings of one question differ by {apart:.2f} nats: chance answers.", check="numbers"
             )
-        verdict = "fine" if apart <= CLOSE else "careful"
+        verdict = FINE if apart <= CLOSE else CAREFUL
         self._remark("two askings", verdict, f"The same question asked twice: {apart:.2g} nats apart at most.")
         return apart, {question: Answer(tuple(one))}
 

@@ -20,11 +20,11 @@ from evenhand.analysis.change import Change, changes_frame
 from evenhand.analysis.comparison import Comparison
 from evenhand.analysis.tracking import Track
 from evenhand.core.files import prepare, public_path
+from evenhand.core.findings import Findings
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput
 from evenhand.gate.verdict import Verdict
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import Findings
 from evenhand.show import figures, plots
 from evenhand.show.figures import changes
 from evenhand.show.page import readings

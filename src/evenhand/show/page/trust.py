@@ -71,7 +71,7 @@ def _reasons(run: StoredRun, reading: Reading, number: Row) -> Iterator[Reason]:
     if imported := audit.imported:
         yield Reason("careful", f"imported from {imported.file}: computed elsewhere, the model was not checked")
     for finding in audit.doctor:
-        if finding.verdict != "fine" and finding.about(task):
+        if finding.verdict != "fine" and finding.about(task.dataset):
             yield Reason(finding.verdict, f"doctor, {finding.check}: {finding.says}")
     if task.flaws:
         yield Reason("fine", f"known flaws of the sentences: {task.flaws}")

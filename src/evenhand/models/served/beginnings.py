@@ -1,0 +1,52 @@
+"""Whether a model knows a language, if its server gives no more than the next token or text."""
+
+from collections.abc import Callable, Sequence
+
+from evenhand.core.findings import CAREFUL, FINE, UNCHECKED, UNFIT, Finding
+from evenhand.core.words import words
+from evenhand.models.served.asking import letter
+
+BEGINNINGS = {
+    "en": {
+        "Monday, Tuesday, Wednesday,": "thursday",
+        "One, two, three, four,": "five",
+        "January, February, March,": "april",
+        "The capital of France is": "paris",
+        "The opposite of hot is": "cold",
+        "Once upon a": "time",
+        "Spring, summer, autumn and": "winter",
+        "Thank you very": "much",
+        "The United States of": "america",
+        "At the end of the": "day",
+    }
+}
+"""By language, texts that go on with one word, which anybody who knows it expects, and that word."""
+KNOWS, BARELY = 0.5, 0.2
+"""Shares of plain beginnings that a model continues as anybody would: a random one continues none of them."""
+
+
+def unchecked(why: str) -> Finding:
+    """The finding that nothing could be found out."""
+    says = f"head and language ({why})."
+    return Finding(UNCHECKED, CAREFUL, says, "Look at some of its answers yourself.")
+
+
+def check_language(language: str, likeliest: Callable[[Sequence[str]], Sequence[str]], *, chat: bool) -> Finding:
+    """How many plain beginnings are continued by the word that anybody expects, or by its first token.
+
+    `likeliest` gives the token after each text. A reply in a chat may also say the whole text again, from its first
+    word.
+    """
+    texts = BEGINNINGS.get(language)
+    if not texts:
+        return unchecked(f"we have no plain beginnings of '{language}'")
+    asked = "Continue this text. Say the next word and nothing else: {}" if chat else "{}"
+    found = [letter(token).lower() for token in likeliest([asked.format(text) for text in texts])]
+    right = sum(
+        (len(token) > 2 and word.startswith(token)) or (chat and words(text)[0].of(text).lower() == token)
+        for token, (text, word) in zip(found, texts.items(), strict=True)
+    )
+    verdict = FINE if right >= KNOWS * len(texts) else CAREFUL if right >= BARELY * len(texts) else UNFIT
+    do = "" if verdict == FINE else "Is it a trained model of this language? Look at some of its answers."
+    says = f"{right} of {len(texts)} plain beginnings of '{language}' are continued by the word that anybody expects."
+    return Finding("language", verdict, says, do)
