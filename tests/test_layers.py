@@ -21,16 +21,16 @@ RANKS = [  # low to high; what stands in a row may import from lower rows only
     {"measures", "models"},
     {"datasets", "distributed"},
     {"runs"},
-    {"analysis", "plugins", "suites", "text", "training"},
-    {"checks", "formats", "gate"},
-    {"auditing", "show"},
-    {"run", "web"},
+    {"analysis", "suites", "text", "training"},
+    {"checks", "formats", "gate", "mitigation"},
+    {"plugins", "show"},
+    {"auditing", "run", "web"},
     {"calls"},
     {"integrations", "papers", "testing"},
     {"cli"},
     {"__main__"},
 ]
-MEASURING = {"auditing", "checks", "distributed", "models", "plugins", "suites", "training"}
+MEASURING = {"auditing", "checks", "distributed", "mitigation", "models", "plugins", "suites", "training"}
 """The wing that writes runs."""
 READING = {"analysis", "formats", "gate", "show"}
 """The wing that turns their rows into words. What ranks below the wall, `runs`, and is in no wing serves both."""

@@ -195,6 +195,7 @@ def test_installed_packages_bring_theirs(file: Path, monkeypatch: pytest.MonkeyP
         "evenhand.measures": [EntryPoint("median-gap", "mine:MedianGap", "evenhand.measures")],
         "evenhand.datasets": [EntryPoint("keys", "mine:keys", "evenhand.datasets")],
         "evenhand.models": [EntryPoint("made", "mine:model", "evenhand.models")],
+        "evenhand.mitigations": [],
     }
     monkeypatch.setattr(plugins, "entry_points", lambda group: entries.get(group, []))
     plugins.load_installed.__wrapped__()

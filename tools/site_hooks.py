@@ -27,7 +27,7 @@ GROUPS = {
     "Measures": "Measure measure measure_all Association LikelihoodDifference Pronoun Score Result mean",
     "Questions": "Answer Fill Likelihood Choose Follows Entail Span",
     "Checks and gates": "doctor Gate Rule",
-    "Debiasing": "swap debias",
+    "Debiasing": "swap debias Mitigation Wrapper",
     "Errors": "EvenhandError BadInput ModelError RunError",
 }
 """The public names by subject; those in none of these stand at the end."""

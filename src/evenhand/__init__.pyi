@@ -48,6 +48,8 @@ from evenhand.gate.policy import Rule as Rule
 from evenhand.measures.association import Association as Association
 from evenhand.measures.likelihood import LikelihoodDifference as LikelihoodDifference
 from evenhand.measures.pronoun import Pronoun as Pronoun
+from evenhand.mitigation.base import Mitigation as Mitigation
+from evenhand.mitigation.base import Wrapper as Wrapper
 from evenhand.models import load as load
 from evenhand.models.cache import Remembering as Remembering
 from evenhand.models.table import Table as Table

@@ -1,4 +1,4 @@
-"""Measures, datasets and models of other people: from a Python file, or from installed packages."""
+"""Measures, datasets, models and debiasing methods of other people: from a Python file, or from installed packages."""
 
 import sys
 from collections.abc import Mapping
@@ -8,21 +8,21 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from evenhand import datasets, measures
+from evenhand import datasets, measures, mitigation
 from evenhand.core.foreign import foreign, load_entry
 from evenhand.core.sections import add_sections
 from evenhand.errors import BadInput
 from evenhand.models import engines
 
-KINDS = ("measures", "datasets", "models", "sections")
-"""Names of entry points, after `evenhand.`; in a file, of MEASURES, DATASETS, MODELS and SECTIONS."""
+KINDS = ("measures", "datasets", "models", "sections", "mitigations")
+"""Names of entry points, after `evenhand.`; in a file, in capitals, of what it lists."""
 
 
 def load_file(path: str | Path) -> None:
     """Run a Python file and make known what it lists.
 
-    `MEASURES` is a list of classes, `DATASETS` has functions by name, `MODELS` functions by prefix, `SECTIONS`
-    what datasets add to the page, by name.
+    `MEASURES` and `MITIGATIONS` are lists of classes; `DATASETS` has functions by name, `MODELS` functions by prefix,
+    `SECTIONS` what datasets add to the page, by name.
     """
     path = Path(path).expanduser()
     if path.suffix != ".py" or not path.is_file():
@@ -34,20 +34,25 @@ def load_file(path: str | Path) -> None:
     module = sys.modules[name] = module_from_spec(spec)  # a dataclass looks for its module there
     with foreign(f"The plugin '{path}' failed"):
         spec.loader.exec_module(module)
-        listed = [getattr(module, kind.upper(), None) or {} for kind in KINDS]
-        mine = dict(enumerate(listed[0])) if isinstance(listed[0], list | tuple) else listed[0]
-        for kind, found in zip(KINDS, (mine, *listed[1:]), strict=True):
+        listed = {kind: getattr(module, kind.upper(), None) or {} for kind in KINDS}
+        for kind, found in listed.items():
+            if kind in ("measures", "mitigations") and isinstance(found, list | tuple):
+                found = dict(enumerate(found))
             if not isinstance(found, Mapping):
-                raise BadInput("MEASURES is a list of classes; DATASETS, MODELS and SECTIONS are dicts by name.")
+                raise BadInput(
+                    "MEASURES and MITIGATIONS are lists of classes; DATASETS, MODELS and SECTIONS are dicts by name."
+                )
             for key, one in found.items():
                 _add(kind, key, one)
-    if not any(listed):
-        raise BadInput(f"The plugin '{path}' lists nothing: it needs MEASURES, DATASETS or MODELS. See docs/extend.md.")
+    if not any(listed.values()):
+        raise BadInput(
+            f"The plugin '{path}' lists nothing: it needs MEASURES, DATASETS or the like. See docs/extend.md."
+        )
 
 
 @cache
 def load_installed() -> None:
-    """Make known what installed packages have as entry points: `evenhand.measures`, and so on."""
+    """Make known what installed packages have under `evenhand.measures` and the other `KINDS`."""
     for kind in KINDS:
         for entry in entry_points(group=f"evenhand.{kind}"):
             load_entry(entry, partial(_add, kind))
@@ -56,6 +61,8 @@ def load_installed() -> None:
 def _add(kind: str, name: Any, found: Any) -> None:
     if kind == "measures":
         measures.add(found)
+    elif kind == "mitigations":
+        mitigation.add(found)
     elif kind == "datasets":
         datasets.add(name, found)
     elif kind == "sections":

@@ -14,11 +14,12 @@ from rich.console import Console
 import evenhand
 from evenhand import BadInput
 from evenhand.analysis.change import Change, changed
-from evenhand.calls.debias import Debiased, balance, debias
+from evenhand.calls.debias import Debiased, debias
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.datasets.corpora.texts import generate, reminders, sentences
 from evenhand.datasets.gendered import gender
+from evenhand.mitigation.cds import balance
 from evenhand.show.page.provenance import debiasing
 from evenhand.show.tables import debiased
 from evenhand.text.substitute import substituted

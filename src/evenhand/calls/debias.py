@@ -1,12 +1,12 @@
-"""Debias a model: swap texts, fine-tune, measure before and after, and report gains and losses."""
+"""Debias a model by a method, measure before and after, and report gains and losses."""
 
 import hashlib
 import json
 import logging
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +14,25 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from evenhand import models
 from evenhand.analysis.change import Change, changes, changes_frame
 from evenhand.analysis.comparison import Comparison
 from evenhand.calls.audit import audit
-from evenhand.calls.train_and_measure import check, recipe_of, train_masked
+from evenhand.calls.train_and_measure import check
 from evenhand.core.files import prepare, public_path, read_parsed, write_whole
+from evenhand.core.foreign import foreign
 from evenhand.core.items import Pair
-from evenhand.core.model import Model
+from evenhand.core.model import Model, check_model
 from evenhand.core.progress import showing
 from evenhand.core.questions import Likelihood
-from evenhand.datasets.corpora.texts import reminders
-from evenhand.datasets.gendered import gender
 from evenhand.datasets.pairs import tgb
-from evenhand.errors import BadInput
+from evenhand.errors import BadInput, UnfitModel
+from evenhand.mitigation import add, load, options_of
+from evenhand.mitigation.base import Mitigation
+from evenhand.mitigation.cds import Cds
 from evenhand.models.cache import Remembering
 from evenhand.models.loading.names import DEFAULT
+from evenhand.models.source import ModelSource
+from evenhand.plugins import load_installed
 from evenhand.run import Run
 from evenhand.runs.comparable import distinct_names
 from evenhand.runs.folder import ANSWERS, locked
@@ -37,22 +40,22 @@ from evenhand.show.page import runs as page
 from evenhand.stats.intervals import clustered_interval
 from evenhand.stats.significance import sign_flip_test
 from evenhand.stats.verdict import enough, moved
-from evenhand.text.substitute import substituted
-from evenhand.text.swap import WORD
 from evenhand.training.processes import is_worker_rank
 
 log = logging.getLogger(__name__)
 
 RECORD, CHANGES = "debias.json", "changes.json"
+CORPUS = "balanced"
 HELD_OUT = 100
 """Pairs of tgb for the comparison of pseudo-perplexity: no corpus has these sentences."""
 
 
 @dataclass(frozen=True)
 class Debiased:
-    """The new model's folder, the runs before and after, and the tables that compare them."""
+    """The new model, the runs before and after, and the tables that compare them."""
 
     model: Path
+    """Its folder."""
     before: Run
     after: Run
     balance: pd.DataFrame
@@ -61,6 +64,8 @@ class Debiased:
     """What differs between the two runs: `analysis.change.changes`."""
     language: dict[str, float]
     """Pseudo-perplexity on held-out sentences, before and after, and the change of its logarithm with its interval."""
+    wrapped: Model | None = None
+    """The new model where it has no folder, since the method only wraps the one before."""
 
     @property
     def changes(self) -> pd.DataFrame:
@@ -76,7 +81,9 @@ class Debiased:
         for row in (row for row in away if row.name == "gender-agreement"):
             lost = f"{-row.change:.2f} [{-row.high:.2f}, {-row.low:.2f}] of P(right pronoun) - P(wrong one)"
             lost = f"words of one gender (actress, pregnant) lost {lost}"
-            if any((other.dataset, other.name) == ("tbd", "pronoun") for other in away):
+            if self.balance.empty:
+                found.append(f"Over-debiased: {lost}.")
+            elif any((other.dataset, other.name) == ("tbd", "pronoun") for other in away):
                 found.append(f"It got more biased, and {lost}. Look at the texts: do they speak of both genders?")
             else:
                 found.append(f"Over-debiased: {lost}. Add `remind`.")
@@ -95,9 +102,10 @@ class Debiased:
 
 
 def debias(
-    model: str = DEFAULT,
+    model: str | Path | Model = DEFAULT,
     *,
-    corpus: str = "balanced",
+    method: str | Mitigation = Cds.name,
+    corpus: str = CORPUS,
     out: str | Path,
     share: float | None = None,
     remind: Sequence[str] = (),
@@ -109,46 +117,87 @@ def debias(
     progress: bool | None = None,
     **loading: Any,
 ) -> Debiased:
-    """Fine-tune a model on text in which a share of the documents has the other gender, and compare before and after.
+    """Debias a model by a method, and compare before and after.
 
+    The method `cds` fine-tunes it on text in which a share of the documents has the other gender: `share`, `remind`,
+    `repeat` and `recipe` are its options. Another one is named, or an object with its own options (docs/extend.md).
     `corpus` is balanced (bundled), gap, gap-flipped, mt-gender or a file. `share` of its documents are swapped: half of
     them, or none of a corpus that is already balanced. `remind` adds sentences in which gendered words have their right
     pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
-    OUT/model, the runs to OUT/before and OUT/after; the same call resumes what was stopped. Under a launcher (torchrun)
-    the first process does all this; the others train with it and end there. `progress` is as for `audit`.
+    OUT/model, unless the method only wraps it, the runs to OUT/before and OUT/after; the same call resumes what was
+    stopped. Under a launcher (torchrun) the first process does all this; the others train with it and end there.
+    `progress` is as for `audit`.
     """
-    check(recipe, limit=limit)
-    if repeat < 1:
-        raise BadInput(f"repeat must be at least 1. Got {repeat}.")
+    check(limit=limit)
+    how = _method(method, seed, share=share, remind=tuple(remind), repeat=repeat, recipe=recipe)
     if seed < 0:
         raise BadInput(f"seed must not be negative. Got {seed}.")
+    if corpus != CORPUS and not how.needs_texts:
+        raise BadInput(f"The method '{how.name}' learns from no texts. Got the corpus '{corpus}': leave out `corpus`.")
+    source = ModelSource.of(model, loading)
+    if how.trains and source.given is not None:
+        raise BadInput(f"The method '{how.name}' trains a checkpoint. Got the object '{source.name}': give a folder.")
     out = Path(out).expanduser()
-    if out.resolve() in (given := Path(model).expanduser().resolve(), *given.parents):
+    if source.given is None and out.resolve() in (given := Path(str(model)).expanduser().resolve(), *given.parents):
         raise BadInput(f"'{model}' lies in '{out}', where the new model would go. Choose another `out`.")
     prepare(out)
-    text = substituted(corpus, share=share, seed=seed)
-    extra = [sentence for source in remind for sentence in reminders(source)] * repeat
+    guarded = partial(foreign, f"Debiasing by '{how.name}' failed", how)
+    with guarded():
+        texts = how.texts_of(corpus)
     folder = out / "model"
     if is_worker_rank():
-        train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
+        if how.trains:
+            how.apply(str(model), texts, folder)
         raise SystemExit(0)  # what comes after a debiasing is for one process
     with locked(out), showing(progress):
-        base = models.load_masked(model, **loading)
-        made_of = repr((base.fingerprint, text.sentences, extra, recipe_of(recipe), suite, limit, seed))
+        base = source.load()
+        with guarded():
+            how.check(base)
+            made_of = repr((base.fingerprint, *how.made_of(texts), suite, limit, seed))
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
-        asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed, **loading}
-        before = audit(model, out=out / "before", **asked)
-        train_masked(model, text.sentences + extra, recipe_of(recipe), folder)
-        after = audit(str(folder), out=out / "after", **asked)
-        language = _language([(before, base), (after, models.load(str(folder), **loading))], seed, limit)
+        asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed}
+        before = audit(model if source.given is None else source.given, out=out / "before", **asked, **loading)
+        with guarded():
+            made = _checked(how.apply(str(model) if how.trains else base, texts, folder), base)
+        settings = loading if isinstance(made, str) else {}
+        after = audit(made, out=out / "after", **asked, **settings)
+        language = _language([(before, base), (after, ModelSource.of(made, settings).load())], seed, limit)
         rows = tuple(changes(before, after))
-        done = Debiased(folder, before, after, balance(text.before, text.after), rows, language)
+        folder, wrapped = (Path(made), None) if isinstance(made, str) else (folder, made)
+        done = Debiased(folder, before, after, how.balance, rows, language, wrapped)
         plain = done.changes.to_json(orient="records", indent=1).encode()
         write_whole(out / CHANGES, lambda file: file.write(plain))
-        _record(out, done, corpus, text.share, extra)
-        _complete_card(done, corpus, text.share, extra)
+        with guarded():
+            _record(out, done, ({"corpus": public_path(corpus)} if how.needs_texts else {}) | how.record)
+        if wrapped is None:
+            _complete_card(done, how.says(public_path(corpus)))
         page.write([before, after], out / page.FILE)
         return done
+
+
+def _method(method: str | Mitigation, seed: int, **given: Any) -> Mitigation:
+    """The method by its name with the options `given`, or as an object, which has its own."""
+    load_installed()
+    options = {name: value for name, value in given.items() if value != getattr(Cds, name)}
+    if isinstance(method, str):
+        if "seed" in options_of(method):
+            options["seed"] = seed
+        return load(method, **options)
+    add(type(method))
+    if options:
+        raise BadInput(f"`{min(options)}` is an option of a method that is named. Give it to the object, {method!r}.")
+    return method
+
+
+def _checked(made: Any, base: Model) -> str | Model:
+    """What a method gave, the folder of a model or an object; an error if it is neither, or the model as it was."""
+    if isinstance(made, str | Path) and Path(made).is_dir():
+        return str(made)
+    check_model(made)
+    model: Model = made
+    if model.fingerprint == base.fingerprint:
+        raise BadInput(f"It gave a model with the fingerprint of the one before: {model!r}. Use evenhand.Wrapper.")
+    return model
 
 
 def _claim(out: Path, made_of: str) -> None:
@@ -169,28 +218,17 @@ def _claim(out: Path, made_of: str) -> None:
     write_whole(path, lambda file: file.write(json.dumps({"sha256": made_of}).encode()))
 
 
-def _record(out: Path, done: Debiased, corpus: str, share: float, extra: Sequence[str]) -> None:
-    """Add to the claim what the page shows: the runs, the training data, what was lost."""
+def _record(out: Path, done: Debiased, what: Mapping[str, Any]) -> None:
+    """Add to the claim what the page shows: the runs, what was done, what was lost."""
     path = out / RECORD
     record = json.loads(path.read_text(encoding="utf-8")) | {
         "before": done.before.record.fingerprint,
         "after": done.after.record.fingerprint,
-        "corpus": public_path(corpus),
-        "share": share,
-        "reminders": len(extra),
-        "balance": json.loads(done.balance.to_json(orient="records")),
+        **what,
         "language": done.language,
         "alarms": done.alarms,
     }
     write_whole(path, lambda file: file.write(json.dumps(record, indent=1).encode()))
-
-
-def balance(before: Iterable[str], after: Iterable[str]) -> pd.DataFrame:
-    """The female and male words of a corpus and their female share (NaN without any), before and after the swap."""
-    texts = {"before": before, "after": after}
-    counts = [Counter(gender(found[0]) for text in some for found in WORD.finditer(text)) for some in texts.values()]
-    frame = pd.DataFrame({"corpus": list(texts), **{side: [n[side] for n in counts] for side in ("female", "male")}})
-    return frame.assign(share=frame["female"] / (frame["female"] + frame["male"]))
 
 
 def _language(of: Sequence[tuple[Run, Model]], seed: int, limit: int | None) -> dict[str, float]:
@@ -201,7 +239,11 @@ def _language(of: Sequence[tuple[Run, Model]], seed: int, limit: int | None) -> 
     pairs = tgb().items[:: len(tgb().items) // min(HELD_OUT, limit or HELD_OUT)]
     texts = [text for pair in pairs if isinstance(pair, Pair) for text in (pair.stereotype, pair.counterpart)]
     questions = [Likelihood(text) for text in texts]
-    answers = [Remembering(model, run.path / ANSWERS).answer(questions) for run, model in of]
+    try:
+        answers = [Remembering(model, run.path / ANSWERS).answer(questions) for run, model in of]
+    except (BadInput, UnfitModel) as error:  # a classifier, or an object that answers other questions
+        log.warning(f"Pseudo-perplexity was not measured: {error}")
+        return {}
     rows = [(a, b) for a, b in zip(*answers, strict=True) if not a.note and not b.note]
     if not rows:
         return {}
@@ -221,13 +263,13 @@ def _language(of: Sequence[tuple[Run, Model]], seed: int, limit: int | None) -> 
     }
 
 
-def _complete_card(done: Debiased, corpus: str, share: float, extra: Sequence[str]) -> None:
-    """Add the training data and the scores before and after to the model's card."""
+def _complete_card(done: Debiased, what: str) -> None:
+    """Add what was done and the scores before and after to the model's card."""
     card = done.model / "README.md"
-    text = card.read_text(encoding="utf-8").split("\n## Debiased")[0].rstrip()
+    text = card.read_text(encoding="utf-8") if card.exists() else f"# {done.before.record.model}, debiased"
+    text = text.split("\n## Debiased")[0].rstrip()
     lines = [
-        f"## Debiased\n\nCorpus: {public_path(corpus)}, a share of {share:g} of its documents with the other gender; "
-        f"{len(extra)} reminders.\n",
+        f"## Debiased\n\n{what}\n",
         "| dataset | measure | group | before | after | change | 95 % interval |",
         "|---|---|---|---|---|---|---|",
     ]

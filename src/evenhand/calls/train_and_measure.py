@@ -1,10 +1,9 @@
 """Fine-tune a model on texts, measure it, and keep what was measured."""
 
 import hashlib
-import logging
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +12,14 @@ import pandas as pd
 from evenhand import models, suites
 from evenhand.calls.audit import audit
 from evenhand.core.model import Model
-from evenhand.errors import BadInput, check_known
+from evenhand.errors import BadInput
 from evenhand.run import Run
 from evenhand.runs.record import read_record
+from evenhand.training import recipe_of as recipe_of
+from evenhand.training import train_masked
 
 if TYPE_CHECKING:
     from evenhand.training import loop
-
-log = logging.getLogger(__name__)
 
 Tasks = Mapping[str, Sequence[str]]
 """What to measure: the measures of each dataset."""
@@ -30,33 +29,13 @@ Train = Callable[[str, Sequence[Any], Any, Path], object]
 """Fine-tunes a base on lessons by a recipe, and leaves the model in a folder."""
 
 
-def recipe_of(recipe: "str | loop.Recipe", draw: int = 0, seed: int = 0) -> "loop.Recipe":
-    """The recipe, or the one of that name, with a seed of its own for each draw and each seed of the study."""
-    from evenhand.training.mlm import RECIPES
-
-    if isinstance(recipe, str):
-        check_known("recipe", [recipe], RECIPES)
-        recipe = RECIPES[recipe]
-    return replace(recipe, seed=recipe.seed + draw + 1_000 * seed)
-
-
-def check(recipe: "str | loop.Recipe" = "default", *, draws: int = 1, limit: int | None = None) -> None:
+def check(recipe: "str | loop.Recipe | None" = None, *, draws: int = 1, limit: int | None = None) -> None:
     """Raise an error for a value that cannot be, before any text is read."""
-    recipe_of(recipe)
+    if recipe is not None:
+        recipe_of(recipe)
     for name, value in (("draws", draws), ("limit", limit)):
         if value is not None and value < 1:
             raise BadInput(f"{name} must be at least 1. Got {value}.")
-
-
-def train_masked(base: str, texts: Sequence[str], recipe: Any, out: Path) -> None:
-    """Fine-tune a masked model in `out`, unless that is done already."""
-    from evenhand.training.loop import is_finished
-    from evenhand.training.mlm import finetune
-
-    if is_finished(out):
-        log.info(f"Fine-tuned before, from the same model, texts and recipe: {out}")
-    else:
-        finetune(base, texts, recipe, out)
 
 
 def trained(base: str, texts: Sequence[str], recipe: "loop.Recipe", out: Path, name: str) -> Path:

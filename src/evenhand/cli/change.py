@@ -1,10 +1,11 @@
 """`evenhand swap`, `debias` and `nli`: swap the gender of texts, debias a model with them, train NLI classifiers."""
 
+import json
 import random
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from evenhand.cli import terminal
+from evenhand.cli import common, terminal
 from evenhand.cli.common import LABELS, Address, Engine, Force, Lang, Limit, Names, Seed, Workers, arg, opt
 from evenhand.cli.terminal import as_options
 from evenhand.errors import BadInput
@@ -121,6 +122,9 @@ def debias(
     context: typer.Context,
     model: Annotated[str, arg("A bundled name, a folder or a Hub id.")] = "mini-en",
     out: Annotated[Path, opt("A folder for the new model and both runs.")] = Path("runs/debiased"),
+    method: Annotated[str, opt("cds (fine-tune on swapped text), or one of a plugin.", "NAME")] = "cds",
+    method_option: Annotated[Names, opt("An option of the method. Repeatable.", "NAME=VALUE")] = None,
+    plugin: common.Plugins = None,
     corpus: Annotated[str, opt("balanced, gap, gap-flipped, mt-gender, or a text file.")] = "balanced",
     share: Annotated[float | None, opt("Share of documents to swap. Default: 0.5, or 0 for balanced.")] = None,
     remind: Annotated[Names, opt("Add reminders: pregnant, breastfeed, or a file. Repeatable.")] = None,
@@ -134,14 +138,20 @@ def debias(
 
     Measures it before and after, and prints what was gained and what was lost.
     """
+    from evenhand import mitigation
     from evenhand.calls.debias import debias as debias_model
     from evenhand.show.tables import debiased
 
+    options: dict[str, Any] = dict(common.parsed(method_option, "method option", "factor=0.5"))
+    for name, value in options.items():
+        with suppress(ValueError):
+            options[name] = json.loads(value)  # a number, true or false; else it stays a text
+    by = mitigation.load(method, **options) if options else method
     how: dict[str, Any] = {"share": share, "remind": remind or (), "repeat": repeat, "recipe": recipe}
-    done = debias_model(model, out=out, corpus=corpus, suite=suite, limit=limit, seed=seed, **how)
+    done = debias_model(model, method=by, out=out, corpus=corpus, suite=suite, limit=limit, seed=seed, **how)
     terminal.show(
         debiased(done.balance, done.changes, done.language, as_options(done.alarms, context)),
-        f"Model: {done.model}",
+        f"Model: {done.model}" if done.wrapped is None else f"Model: as before, with its answers changed by {method}",
         f"Runs: {done.before.path}, {done.after.path}",
         f"Page: {out / 'report.html'}",
     )

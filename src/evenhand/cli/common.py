@@ -57,7 +57,7 @@ ModelOptions = Annotated[
 
 def _load_plugins(files: Paths) -> None:
     """Load these files, and what installed packages have; the package is imported only if there is something."""
-    if files or any(entry_points(group=f"evenhand.{kind}") for kind in ("measures", "datasets", "models")):
+    if files or any(group.startswith("evenhand.") for group in entry_points().groups):
         from evenhand import plugins
 
         plugins.load_installed()
@@ -65,7 +65,7 @@ def _load_plugins(files: Paths) -> None:
             plugins.load_file(file)
 
 
-PLUGINS = "Load your own measures, datasets or models. Repeatable."
+PLUGINS = "Load your own measures, datasets, models or debiasing methods. Repeatable."
 Plugins = Annotated[Paths, opt(PLUGINS, "--plugin", "FILE.py", callback=_load_plugins, is_eager=True)]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from inspect import signature
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from evenhand.core.model import Model, kind_of
 from evenhand.errors import BadInput, UnfitModel, check_known
@@ -109,9 +109,12 @@ def taken_options(found: Found, given: Mapping[str, Any]) -> dict[str, Any]:
 def load_masked(name: str = DEFAULT, **options: Any) -> "MaskedLM":
     """Load a masked language model; an error where it is of another kind."""
     model = load(name, **options)
-    from evenhand.models.networks.masked import MaskedLM
+    check_masked(model)
+    return cast("MaskedLM", model)
 
-    if not isinstance(model, MaskedLM):
-        other = {"causal": "a causal one", "nli": "an NLI classifier"}.get(kind_of(model), "a plugin's")
+
+def check_masked(model: Model) -> None:
+    """Raise an error unless it is a masked language model."""
+    if (kind := kind_of(model)) != "masked":
+        other = {"causal": "a causal one", "nli": "an NLI classifier"}[kind]
         raise UnfitModel(f"This takes a masked language model. '{model.name}' is {other}.")
-    return model

@@ -102,12 +102,14 @@ def _by_model(part: pd.DataFrame, names: Sequence[str]) -> list[str]:
 def debiased(
     balance: pd.DataFrame, changes: pd.DataFrame, language: Mapping[str, float], alarms: Sequence[str]
 ) -> RenderableType:
-    """The corpus, what changed in the model, and what was lost."""
+    """The corpus, if its texts were changed, what changed in the model, and what was lost."""
     formats = {"dataset": "", "measure": "", "group": ""}
     formats |= dict.fromkeys(("before", "after", "change", "low", "high"), "+.3f") | {"p_holm": ".4f"}
-    parts: list[RenderableType] = [
-        line("Gendered words of the corpus, before and after substitution", "bold"),
-        framed(balance, {"corpus": "", "female": ",", "male": ",", "share": ".3f"}),
+    parts: list[RenderableType] = []
+    if not balance.empty:
+        parts.append(line("Gendered words of the corpus, before and after substitution", "bold"))
+        parts.append(framed(balance, {"corpus": "", "female": ",", "male": ",", "share": ".3f"}))
+    parts += [
         line("The model before and after, item by item (95 % intervals; p adjusted by Holm)", "bold"),
         framed(changes[changes["needed"] > 0], formats),
         line(ONE_TRAINING, "dim"),

@@ -28,6 +28,7 @@ def _facts(run: StoredRun) -> Iterator[tuple[str, Any]]:
     yield f"fingerprint ({whose})", about.fingerprint
     for name in (
         *("source", "revision", "architecture", "dtype", "device", "attention", "batch_size", "threads"),
+        "mitigation",
         *("server", "answered_by", "gives", "start", "two_askings_differ_by", "samples", "unclear", "settings"),
     ):
         yield name.replace("_", " "), loaded.get(name)

@@ -1,0 +1,37 @@
+"""Debiasing methods by name."""
+
+from inspect import signature
+from typing import Any
+
+from evenhand.core.foreign import foreign
+from evenhand.errors import BadInput, check_known
+from evenhand.mitigation.base import Mitigation
+from evenhand.mitigation.cds import Cds
+
+METHODS: dict[str, type[Mitigation]] = {method.name: method for method in (Cds,)}
+OURS = tuple(METHODS)
+
+
+def add(method: type[Mitigation]) -> None:
+    """Make a method of your own known by its name."""
+    if not isinstance(method, type) or not issubclass(method, Mitigation):
+        raise BadInput(f"A debiasing method is added by its class, which extends evenhand.Mitigation. Got {method!r}.")
+    name = getattr(method, "name", None)
+    if not isinstance(name, str) or method.apply is Mitigation.apply:
+        raise BadInput(f"A debiasing method needs a `name`, a text, and `apply`. {method.__name__} lacks one of them.")
+    if name in OURS and METHODS[name] is not method:
+        raise BadInput(f"'{name}' is the name of a method of evenhand's. Give yours another `name`.")
+    METHODS[name] = method
+
+
+def load(name: str, **options: Any) -> Mitigation:
+    """Create a method by name, with these options."""
+    check_known(f"option of method '{name}'", options, options_of(name))
+    with foreign(f"The method '{name}' failed", METHODS[name]):
+        return METHODS[name](**options)
+
+
+def options_of(name: str) -> list[str]:
+    """The names of the options that a method takes."""
+    check_known("debiasing method", [name], METHODS)
+    return list(signature(METHODS[name]).parameters)

@@ -1,0 +1,103 @@
+"""The contract of a debiasing method, and a base class for methods that only change a model's answers."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from inspect import signature
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from evenhand.core.model import Model, TokenCounter, about, check_model, kind_of
+from evenhand.core.questions import Answer, Question
+from evenhand.datasets.corpora.texts import documents
+
+PAST_ANSWER = ("plan", "stream", "answers", "ask", "cast", "exact")
+"""What leads to a model's numbers without calling its `answer`: see models/base."""
+
+
+class Mitigation:
+    """A debiasing method: `apply` gives the debiased model, which `evenhand.debias` then measures.
+
+    A subclass has a `name` and `apply`. Its options are the parameters of its constructor, JSON-able and kept under
+    their names, as a dataclass does.
+    """
+
+    name: ClassVar[str]
+    needs_texts: ClassVar[bool] = False
+    """Whether it learns from texts. If not, no corpus is read, and `apply` gets no texts."""
+    trains: ClassVar[bool] = False
+    """Whether it trains a checkpoint: `apply` then gets its name or folder, as the user gave it, in every process that
+    a launcher (torchrun) started. If not, it gets the loaded model: a network, or any object that answers."""
+
+    def apply(self, model: Any, texts: Sequence[str], out: Path) -> Model | str | Path:
+        """The debiased model: an object, such as a `Wrapper`, or the folder of a checkpoint, best `out` itself.
+
+        A debiasing that was stopped calls it again: what took long should be found again in `out`.
+        """
+        raise NotImplementedError
+
+    def check(self, model: Model) -> None:
+        """Raise an error if it is not for this model; called before anything is measured."""
+
+    def texts_of(self, corpus: str) -> Sequence[str]:
+        """The texts that `apply` gets: the documents of the corpus, unless a method makes others of them."""
+        return list(documents(corpus)) if self.needs_texts else ()
+
+    def made_of(self, texts: Sequence[str]) -> tuple[object, ...]:
+        """What the debiased model depends on, besides the model and how it is measured."""
+        return self.name, json.dumps(self.options), list(texts)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What was done, for debias.json; read after `apply`."""
+        return {"method": self.name, "options": self.options}
+
+    @property
+    def balance(self) -> pd.DataFrame:
+        """Gendered words of the texts before and after; no rows unless the method changes texts."""
+        return pd.DataFrame(columns=["corpus", "female", "male", "share"])
+
+    def says(self, corpus: str) -> str:
+        """What was done, for the card of the new model."""
+        return f"Method: {self}{f', on {corpus}' if self.needs_texts else ''}."
+
+    def __str__(self) -> str:
+        options = ", ".join(f"{name}={value}" for name, value in self.options.items())
+        return f"{self.name} ({options})" if options else self.name
+
+
+class Wrapper:
+    """A model whose answers a method changes: a subclass overrides `answer`, and asks `self.model`.
+
+    All else is the wrapped model's, except ways to its numbers past `answer`: for batches that are planned beforehand,
+    a subclass has a `plan` and a `stream` of its own. The fingerprint is made of that of the model, the method with its
+    options and `made_of`, what else answers depend on (a fitted projection), so that stored answers are never mixed.
+    """
+
+    def __init__(self, model: Model, method: Mitigation, made_of: object = None) -> None:
+        check_model(model)
+        self.model, self.method = model, method
+        self.name, self.kind = model.name, kind_of(model)
+        parts = json.dumps([model.fingerprint, method.name, method.options, made_of])
+        self.fingerprint = hashlib.sha256(parts.encode()).hexdigest()[:32]
+        if isinstance(model, TokenCounter):
+            self.count_tokens = model.count_tokens  # from Python 3.12 on isinstance does not ask __getattr__
+
+    def answer(self, questions: Sequence[Question]) -> Sequence[Answer]:
+        return self.model.answer(questions)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        known = about(self.model)
+        return {**known, "mitigation": ", ".join(filter(None, (known.get("mitigation"), str(self.method))))}
+
+    def __getattr__(self, name: str) -> Any:
+        if name in (*PAST_ANSWER, "model") or name.startswith("__"):
+            raise AttributeError(f"A {type(self).__name__} has no '{name}'.")
+        return getattr(self.model, name)
