@@ -23,11 +23,7 @@ from evenhand.training import recipe_of, train_masked
 
 @dataclass
 class Cds(Mitigation):
-    """Swap the gender of a share of the documents (Maudslay et al. 2019), and fine-tune a masked model on them.
-
-    The share is half by default, or none of a corpus that is already balanced. `remind` adds sentences in which
-    gendered words have their right pronoun, each `repeat` times (Barza 2023, section 6.3).
-    """
+    """Swap a share of the documents (Maudslay et al. 2019), add reminders, and fine-tune: see `evenhand.debias`."""
 
     name: ClassVar[str] = "cds"
     needs_texts: ClassVar[bool] = True
