@@ -12,13 +12,14 @@ from typing import Any, ClassVar
 import pytest
 
 import evenhand
-from evenhand import Answer, BadInput, Mitigation, Table, Wrapper, mitigation, models, plugins
+from evenhand import Answer, BadInput, Mitigation, Table, Wrapper, mitigation, plugins
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.core.model import TokenCounter, about
 from evenhand.core.questions import Question
 from evenhand.mitigation.cds import Cds
-from evenhand.models.base import Elsewhere, Examined, Planned, Served
+from evenhand.models import engines
+from evenhand.models.base import Elsewhere, Examined, Planned, Streams
 from evenhand.models.cache import Remembering, fingerprints
 from helpers import tiny
 
@@ -93,7 +94,7 @@ class Memorise(Mitigation):
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
     """What a test adds is gone after it."""
-    known: list[dict[str, Any]] = [mitigation.METHODS, models.LOADERS]
+    known: list[dict[str, Any]] = [mitigation.METHODS, engines.ENGINES]
     kept = [dict(one) for one in known]
     yield
     for one, before in zip(known, kept, strict=True):
@@ -262,7 +263,7 @@ def test_a_wrapper_passes_on_all_but_ways_past_its_answers(base: str) -> None:
     assert isinstance(wrapped, TokenCounter)
     assert wrapped.count_tokens == model.count_tokens
     assert about(wrapped) == {**model.about, "mitigation": "halve"}
-    for kind in (Planned, Examined, Elsewhere, Served):
+    for kind in (Planned, Examined, Elsewhere, Streams):
         assert not isinstance(wrapped, kind)
     with pytest.raises(AttributeError):
         wrapped.nonsense  # noqa: B018
