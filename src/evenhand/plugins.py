@@ -45,9 +45,8 @@ def load_file(path: str | Path) -> None:
             for key, one in found.items():
                 _add(kind, key, one)
     if not any(listed.values()):
-        raise BadInput(
-            f"The plugin '{path}' lists nothing: it needs MEASURES, DATASETS or the like. See docs/extend.md."
-        )
+        names = ", ".join(kind.upper() for kind in KINDS)
+        raise BadInput(f"The plugin '{path}' lists nothing: it needs one of {names}. See docs/extend.md.")
 
 
 @cache
