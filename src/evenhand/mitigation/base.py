@@ -12,6 +12,7 @@ import pandas as pd
 from evenhand.core.model import Model, TokenCounter, about, check_model, kind_of
 from evenhand.core.questions import Answer, Question
 from evenhand.datasets.corpora.texts import documents
+from evenhand.models.base import Selective
 
 PAST_ANSWER = ("plan", "stream", "answers", "ask", "cast", "exact")
 """What leads to a model's numbers without calling its `answer`: see models/base."""
@@ -86,8 +87,10 @@ class Wrapper:
         self.name, self.kind = model.name, kind_of(model)
         parts = json.dumps([model.fingerprint, method.name, method.options, made_of])
         self.fingerprint = hashlib.sha256(parts.encode()).hexdigest()[:32]
-        if isinstance(model, TokenCounter):
-            self.count_tokens = model.count_tokens  # from Python 3.12 on isinstance does not ask __getattr__
+        if isinstance(model, TokenCounter):  # from Python 3.12 on isinstance does not ask __getattr__
+            self.count_tokens = model.count_tokens
+        if isinstance(model, Selective):
+            self.cannot = model.cannot
 
     def answer(self, questions: Sequence[Question]) -> Sequence[Answer]:
         return self.model.answer(questions)
