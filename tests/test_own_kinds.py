@@ -58,7 +58,7 @@ def guess(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_its_texts_stand_on_the_page_and_in_the_items(guess: None, tmp_path: Path) -> None:
-    model = Table(lambda asked: Answer((noise(asked.text) - 20,)), name="toy")  # type: ignore[union-attr]
+    model = Table(lambda asked: Answer((noise(asked.text) - 20,)), name="toy")
     run = evenhand.audit(model, dataset=riddles(), measure=Guess(), out=tmp_path)
     assert run.items["text"].tolist() == [item.texts()[0] for item in riddles().items]  # type: ignore[attr-defined]
     page = (run.path / "report.html").read_text(encoding="utf-8")

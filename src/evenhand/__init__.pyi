@@ -30,6 +30,7 @@ from evenhand.core.questions import Entail as Entail
 from evenhand.core.questions import Fill as Fill
 from evenhand.core.questions import Follows as Follows
 from evenhand.core.questions import Likelihood as Likelihood
+from evenhand.core.questions import Question as Question
 from evenhand.core.questions import Span as Span
 from evenhand.core.scores import Result as Result
 from evenhand.core.scores import Score as Score

@@ -9,11 +9,12 @@ from evenhand.checks import base
 from evenhand.checks.base import ORDINARY, Case, LeftOut
 from evenhand.checks.plain_texts import LANGUAGES
 from evenhand.core.dataset import Dataset
-from evenhand.core.questions import Follows, Question
+from evenhand.core.questions import BuiltIn, Follows, Question
 
 
 def said(question: Question) -> str:
     """All that a question has the model read."""
+    assert isinstance(question, BuiltIn)
     assert not isinstance(question, Follows)
     return f"{question.premise} {question.hypothesis}" if isinstance(question, Entail) else question.text
 

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from evenhand import Answer, BadInput, Choose, Entail, Fill, Follows, Likelihood, Span
-from evenhand.core.questions import WRONG_COUNT, checked, key
+from evenhand.core.model import checked
+from evenhand.core.questions import WRONG_COUNT
+from evenhand.models.cache import key
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t"])

@@ -59,7 +59,7 @@ def test_a_users_file_is_measured_by_category(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     file.write_text('more,less,category\n"He cooks.","She cooks.",home\n"He drives.","She drives.",road\n')
     run = evenhand.audit(
-        Table(lambda q: (-1.0 if q.text.startswith("He") else -3.0,)),  # type: ignore[union-attr]
+        Table(lambda q: (-1.0 if q.text.startswith("He") else -3.0,)),
         pairs=file,
         options={"stereotype": "more", "counterpart": "less"},
         out=tmp_path / "runs",

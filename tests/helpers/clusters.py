@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.core.questions import Answer, Entail, Follows, Question, Span
+from evenhand.core.questions import Answer, Choose, Fill, Likelihood, Question, Span
 from evenhand.distributed.cluster import quieten
 from evenhand.errors import ModelError
 from evenhand.models.planning.plan import Batch, Limit, Plan, Read, Reading, Values
@@ -61,7 +61,7 @@ class Letters:
         return Plan(readings, Limit(10**6, 4, 10**6))
 
     def _reading(self, question: Question) -> Reading:
-        assert not isinstance(question, Entail | Follows)
+        assert isinstance(question, Fill | Likelihood | Choose)
         ids = tuple(map(ord, question.text))
         return Reading(tuple(Read((*ids[:i], 0, *ids[i + 1 :]), ((i, ids[i]),)) for i in range(len(ids))))
 

@@ -96,7 +96,7 @@ def test_the_released_rate_is_the_right_one_to_the_power_of_log10_e(own: Path, m
 
 
 def test_as_released_a_word_of_several_tokens_counts_as_their_mean() -> None:
-    model = Table(lambda q: (-1.0,) if q.answer == "He" else (-2.0, -4.0))  # type: ignore[union-attr]
+    model = Table(lambda q: (-1.0,) if q.answer == "He" else (-2.0, -4.0))
     (item,) = list(quotations())[:1]
     (right,), (as_released,) = (
         evenhand.measure(model, [item], how).scores for how in (Gest(), Gest(formula="released"))

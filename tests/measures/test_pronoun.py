@@ -19,7 +19,7 @@ def blank(text: str, gender: str = "", candidates: tuple[str, ...] = ("He", "She
 
 def giving(**probabilities: dict[str, float]) -> Table:
     """A model with these probabilities, by adjective and pronoun."""
-    return Table(lambda q: (math.log(probabilities[q.text.split()[-2]][q.answer]),))  # type: ignore[union-attr]
+    return Table(lambda q: (math.log(probabilities[q.text.split()[-2]][q.answer]),))
 
 
 def test_the_thesis_worked_examples() -> None:
@@ -54,8 +54,8 @@ def test_the_log_probability_bias_takes_the_prior_away() -> None:
         return (math.log(seen[q.answer]),)
 
     item = Blank("1", "___ is a doctor.", Span(0, 3), ("He", "She"), {}, Span(9, 15))
-    assert evenhand.measure(Table(rule), [item], LogProbabilityBias()).value == pytest.approx(0.0)  # type: ignore[arg-type]
-    assert evenhand.measure(Table(rule), [item], Pronoun()).value == pytest.approx(0.4)  # type: ignore[arg-type]
+    assert evenhand.measure(Table(rule), [item], LogProbabilityBias()).value == pytest.approx(0.0)
+    assert evenhand.measure(Table(rule), [item], Pronoun()).value == pytest.approx(0.4)
 
 
 def kurita(template: str, profession: str, candidates: tuple[str, ...]) -> Blank:

@@ -43,7 +43,7 @@ def triples(*terms: str) -> list[Triple]:
 
 def preferring(*orders: str) -> Table:
     """A model that finds the first letter of the n-th order likeliest in the n-th item."""
-    return Table(lambda q: (-1.0 - orders[int(q.answer[1:])].index(q.answer[0]),))  # type: ignore[union-attr]
+    return Table(lambda q: (-1.0 - orders[int(q.answer[1:])].index(q.answer[0]),))
 
 
 def value(how: Any, model: Table, items: Sequence[Triple]) -> float:
@@ -68,7 +68,7 @@ def test_the_ideal_model_has_1_and_one_that_always_prefers_stereotypes_0() -> No
 def test_a_tie_counts_for_the_anti_stereotype_and_for_the_unrelated() -> None:
     (item,) = triples("nurse")
     tied = {"s0": (-1.0,), "a0": (-1.0,), "u0": (-2.0,)}
-    model = Table(lambda q: tied[q.answer])  # type: ignore[union-attr]
+    model = Table(lambda q: tied[q.answer])
     assert [value(how(), model, [item]) for how in (StereotypeScore, LanguageModelingScore)] == [0, 1]
     tied["u0"], tied["s0"] = (-1.0,), (-0.5,)
     assert [value(how(), model, [item]) for how in (StereotypeScore, LanguageModelingScore)] == [1, 0.5]

@@ -129,9 +129,6 @@ def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:
     elif isinstance(item, Blank):
         for gender, place in zip(("male", "female"), words_asked(item), strict=False):
             yield "target", gender, place
-    elif isinstance(item, Pair):
-        for text, span in words_asked(item):
-            yield "target", gender_of(span.of(text)) or "", (text, span)
     elif isinstance(item, NliPair):
         for change in changes(item.premise, item.hypothesis):
             attribute = _without_article(item.premise, change.here)
@@ -139,6 +136,9 @@ def _gendered(item: Item) -> Iterator[tuple[str, str, Place]]:
             if attribute and person:
                 yield "attribute", typed, (item.premise, attribute)
                 yield "target", item.groups.get("gender", ""), (item.hypothesis, person)
+    else:
+        for text, span in words_asked(item):
+            yield "target", gender_of(span.of(text)) or "", (text, span)
 
 
 def _without_article(text: str, found: Sequence[Span]) -> Span | None:

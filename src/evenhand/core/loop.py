@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 import pandas as pd
@@ -16,7 +16,7 @@ from evenhand.core.foreign import foreign, number
 from evenhand.core.items import Item
 from evenhand.core.measure import AnyItem, Measure, Traits, Unscored, summary_of
 from evenhand.core.model import Model, ask
-from evenhand.core.questions import Answer, Question
+from evenhand.core.questions import Answer, BuiltIn, Question
 from evenhand.core.scores import Result, Score
 from evenhand.core.summary import group_values
 from evenhand.errors import BadInput
@@ -127,9 +127,16 @@ def questions_of(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
                 got = f"Item '{item.id}' is of type {type(item).__name__}"
                 raise BadInput(f"The measure '{how.name}' is for items of type {wanted.__name__}. {got}.") from error
             raise
-        if wrong := [one for one in asked if not isinstance(one, Question)]:
+        if wrong := [one for one in asked if not _is_question(one)]:
             raise TypeError(f"`ask` must give questions. Got {wrong[0]!r}")
         return asked
+
+
+def _is_question(thing: object) -> bool:
+    if isinstance(thing, BuiltIn):
+        return True
+    asks = is_dataclass(thing) and not isinstance(thing, type) and hasattr(thing, "fault")
+    return asks and hash(thing) is not None  # an error where a field is a list: equal questions are asked once
 
 
 def score(item: Item, answers: Sequence[Answer], how: Measure[Any]) -> Score:

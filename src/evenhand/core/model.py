@@ -6,9 +6,9 @@ from dataclasses import astuple, dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from evenhand.core.foreign import foreign
-from evenhand.core.questions import Answer, Question, Span, checked
+from evenhand.core.questions import Answer, Question, Span
 from evenhand.core.typed import fits
-from evenhand.errors import BadInput, ModelError
+from evenhand.errors import BadInput, EvenhandError, ModelError
 
 KINDS = ("masked", "causal", "nli")
 """Kinds of models."""
@@ -48,6 +48,8 @@ def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
     try:
         if len(answers) == len(questions):
             return [checked(question, answer) for question, answer in zip(questions, answers, strict=True)]
+    except EvenhandError:
+        raise
     except (AttributeError, TypeError, ValueError) as error:
         raise ModelError(
             f"`answer` of '{model.name}' must give a list of `Answer`s, whose logps are numbers. Got "
@@ -56,6 +58,18 @@ def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
     raise ModelError(
         f"'{model.name}' gave {len(answers)} answers to {len(questions)} questions: `answer` must give one for each."
     )
+
+
+def checked(question: Question, answer: Answer) -> Answer:
+    """The answer if it can be one to the question; otherwise a missing one, with the reason."""
+    if answer.note:
+        return answer
+    try:
+        wrong = question.fault(answer)
+    except BaseException:
+        with foreign(f"{type(question).__name__} cannot check the answer {reprlib.repr(answer)}", question):
+            raise
+    return Answer.none(wrong) if wrong else answer
 
 
 @runtime_checkable

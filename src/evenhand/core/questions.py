@@ -1,15 +1,10 @@
-"""Questions that a measure can ask a model, and answers.
+"""Questions that a measure can ask a model, and answers."""
 
-Questions are frozen and hashable, and contain everything their answer depends on, so each distinct one reaches the
-model once, and cached answers are never wrong.
-"""
-
-import json
 import math
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import Field, dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 from evenhand.core.typed import check_fields, typed
 from evenhand.errors import BadInput
@@ -38,9 +33,12 @@ ROUNDING = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Natural-log probabilities in the order the question defines; NaN, with a note on why, where there are none."""
+    """The numbers that a question asks for, in the order it defines; NaN, with a note on why, where there are none.
 
-    logps: tuple[float, ...]
+    For evenhand's own questions they are natural-log probabilities, and `logps` is another name of them.
+    """
+
+    numbers: tuple[float, ...]
     note: str = ""
 
     @classmethod
@@ -49,9 +47,26 @@ class Answer:
         return cls((math.nan,), note)
 
     @property
+    def logps(self) -> tuple[float, ...]:
+        return self.numbers
+
+    @property
     def logp(self) -> float:
         """The sum, the log-probability of the whole; NaN for an empty sum, since 0 would mean certainty."""
-        return math.fsum(self.logps) if self.logps else math.nan
+        return math.fsum(self.numbers) if self.numbers else math.nan
+
+
+class Question(Protocol):
+    """A frozen dataclass, with everything that its answer depends on: so it is asked once, and kept answers are right.
+
+    A class of your own that extends this one asks for a vector of finite numbers, unless it has a `fault` of its own.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def fault(self, answer: Answer) -> str:
+        """Why this cannot be the answer, which has no note; empty where it can."""
+        return uncountable(*answer.numbers) if len(answer.numbers) else "no numbers"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -121,6 +136,9 @@ class Fill:
         hidden = tuple(s.shift(longer) if s.start >= self.blank.stop else s for s in self.hidden)
         return text, Span(self.blank.start, self.blank.stop + longer), hidden
 
+    def fault(self, answer: Answer) -> str:
+        return _logps_fault(answer, 1 if self.among or self.read_at is not None else 0)
+
     @property
     def read_after_filling(self) -> int | None:
         if self.read_at is None or self.read_at < self.blank.start:
@@ -169,6 +187,9 @@ class Likelihood:
         if self.masked == "changed" and not self.versus:
             raise BadInput(f"masked='changed' needs versus, the two sentences to compare. Got none for {self.text!r}.")
 
+    def fault(self, answer: Answer) -> str:
+        return _logps_fault(answer)
+
 
 @dataclass(frozen=True, slots=True)
 class Entail:
@@ -182,6 +203,9 @@ class Entail:
 
     def __post_init__(self) -> None:
         _check_texts(self, (), self.premise, self.hypothesis)
+
+    def fault(self, answer: Answer) -> str:
+        return _logps_fault(answer, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +221,9 @@ class Follows:
 
     def __post_init__(self) -> None:
         _check_texts(self, (), self.first, self.second)
+
+    def fault(self, answer: Answer) -> str:
+        return _logps_fault(answer, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +258,9 @@ class Choose:
         if self.system and not self.chat:
             raise BadInput("A system prompt needs a chat template: give `chat`, or leave `system` out.")
 
+    def fault(self, answer: Answer) -> str:
+        return _logps_fault(answer, len(self.options))
+
     @property
     def text(self) -> str:
         """The prompt as it is asked: with the list of options, if letters are asked for."""
@@ -254,48 +284,19 @@ class Choose:
         return tuple(math.fsum(found) / size for found, size in zip(logps, sizes, strict=True))
 
 
-Question = Fill | Likelihood | Entail | Follows | Choose
+BuiltIn = Fill | Likelihood | Entail | Follows | Choose
+"""The questions that evenhand's own models know."""
 
 
-def checked(question: Question, answer: Answer) -> Answer:
-    """The answer if its numbers can be those of the question; otherwise a missing one, with the reason.
-
-    They must be finite (a probability of 0 has no logarithm) and within 1e60, at most 0, and as many as the question
-    asks for: three for `Entail`, two for `Follows`, one for each option of a `Choose`, one for a `Fill` among
-    candidates or with `read_at`, and at least one otherwise: only a tokenizer knows how many.
-    """
-    logps = answer.logps
-    if answer.note:
-        return answer
-    one = isinstance(question, Fill) and (question.among or question.read_at is not None)
-    options = len(question.options) if isinstance(question, Choose) else None
-    exact = {Entail: 3, Follows: 2, Choose: options}.get(type(question), 1 if one else None)
-    if not len(logps) or (exact and len(logps) != exact):
-        return Answer.none(WRONG_COUNT)
-    return Answer.none(wrong) if (wrong := fault(logps)) else answer
+def _logps_fault(answer: Answer, count: int = 0) -> str:
+    """Why an answer is not that many log-probabilities, or with 0 at least one: only a tokenizer knows how many."""
+    found = len(answer.numbers)
+    return WRONG_COUNT if not found or (count and found != count) else fault(answer.numbers)
 
 
 def fault(logps: Sequence[float]) -> str:
-    """Why these cannot be log-probabilities; empty where they can."""
+    """Why these cannot be log-probabilities: they must be finite, within 1e60 and at most 0; empty where they can."""
     return uncountable(*logps) or (ABOVE_CERTAINTY if max(logps, default=0.0) > ROUNDING else "")
-
-
-def frame(question: Question) -> Hashable:
-    """What the questions about the candidates of one blank have in common; any other question itself."""
-    if not isinstance(question, Fill) or not question.among:
-        return question
-    before, after = question.text[: question.blank.start], question.text[question.blank.stop :]
-    stop = question.blank.stop
-    hidden = tuple((span.start >= stop, span.shift(-stop) if span.start >= stop else span) for span in question.hidden)
-    return before, after, hidden, question.masks, question.among
-
-
-def key(question: Question) -> str:
-    """The question as canonical JSON, the same in every process and release."""
-    usual = {field.name: field.default for field in fields(question) if field.name != "masks"}  # which old keys have
-    told = {name: value for name, value in asdict(question).items() if name not in usual or value != usual[name]}
-    kind = type(question).__name__.lower()
-    return json.dumps({"ask": kind, **told}, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=int)
 
 
 def _check_texts(question: object, tuples: tuple[object, ...], *texts: Any) -> None:

@@ -1,21 +1,24 @@
 """A model that stores its answers: nothing is computed twice, and an interrupted run is resumed."""
 
+import json
 import logging
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from itertools import chain
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from evenhand.core.foreign import foreign
-from evenhand.core.model import Model, Work, ask, check_model
-from evenhand.core.questions import Answer, Question, checked, key
-from evenhand.errors import ModelError, RunError
+from evenhand.core.foreign import foreign, is_ours
+from evenhand.core.model import Model, Work, ask, check_model, checked
+from evenhand.core.questions import Answer, Question
+from evenhand.errors import BadInput, ModelError, RunError
 from evenhand.models.base import Planned, Recognisable, Selective, ServerChanged, Streams, apart, refusal
 from evenhand.models.planning.plan import Batch, Values
 from evenhand.models.planning.running import paced, set_aside
@@ -154,14 +157,14 @@ class Remembering:
     ) -> None:
         """Add the answers that are new, and write them with their batch, all or nothing."""
         fresh = {i: answer for i, answer in found if i not in answers}
-        rows = [(self.fingerprint, key(questions[i]), _pack(a.logps), a.note) for i, a in fresh.items()]
+        rows = [(self.fingerprint, key(questions[i]), _pack(a.numbers), a.note) for i, a in fresh.items()]
         with store:
             insert = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)"
             store.executemany(insert, [(*row, _checksum(*row)) for row in rows])
             if batch is not None:
                 row = self.fingerprint, batch.key, _pack(list(chain(*values)))
                 store.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?)", (*row, _checksum(*row)))
-        answers |= fresh
+        answers |= {i: _stored(numbers, note) for i, (*_, numbers, note) in zip(fresh, rows, strict=True)}
 
 
 def recognise(path: Path, model: Recognisable) -> None:
@@ -219,13 +222,39 @@ def recall(store: Store, fingerprint: str, questions: Sequence[Question]) -> tup
         mine = fingerprint, key(question)
         if (row := store.execute(query, mine).fetchone()) is None:
             continue
-        logps, note, checksum = row
-        whole = isinstance(logps, bytes) and isinstance(note, str) and len(logps) % 8 == 0
-        if whole and (of_old or checksum == _checksum(*mine, logps, note)):
-            answers[i] = Answer(tuple(_unpack(logps)), note)
+        numbers, note, checksum = row
+        whole = isinstance(numbers, bytes) and isinstance(note, str) and len(numbers) % 8 == 0
+        if whole and (of_old or checksum == _checksum(*mine, numbers, note)):
+            answers[i] = _stored(numbers, note)
         else:
             damaged += 1
     return answers, damaged
+
+
+def key(question: Question) -> str:
+    """The question as canonical JSON, the same in every process and release; of a class of a user's, its full name."""
+    if not is_ours(question):
+        return _json(question, _described)
+    usual = {field.name: field.default for field in fields(question) if field.name != "masks"}  # which old keys have
+    told = {name: value for name, value in asdict(question).items() if name not in usual or value != usual[name]}
+    return _json({"ask": type(question).__name__.lower(), **told}, int)
+
+
+def _json(thing: object, default: Callable[[Any], Any]) -> str:
+    return json.dumps(thing, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=default)
+
+
+def _described(thing: Any) -> Any:
+    """A part of a user's question as JSON: a dataclass with its full name, since another may have the same fields."""
+    if is_dataclass(thing):
+        kind = f"{type(thing).__module__}.{type(thing).__qualname__}"
+        return {"ask": kind, "fields": {field.name: getattr(thing, field.name) for field in fields(thing)}}
+    if isinstance(thing, Integral):  # numpy's
+        return int(thing)
+    raise BadInput(
+        "A question is kept by its fields, which must be texts, Python's numbers, None, or tuples or dataclasses of "
+        f"these. Got {thing!r}."
+    )
 
 
 def forget_batches(path: Path) -> None:
@@ -291,8 +320,13 @@ def _checksum(*fields: object) -> int:
     return found
 
 
-def _pack(logps: Sequence[float]) -> bytes:
-    return np.asarray(logps, dtype="<f8").tobytes()
+def _stored(blob: bytes, note: str) -> Answer:
+    """The answer as it is read, also where it was just written: a score must not depend on float32 or float64."""
+    return Answer(tuple(_unpack(blob)), note)
+
+
+def _pack(numbers: Sequence[float]) -> bytes:
+    return np.asarray(numbers, dtype="<f8").tobytes()
 
 
 def _unpack(blob: bytes) -> list[float]:

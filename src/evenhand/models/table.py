@@ -1,17 +1,18 @@
 """A fake model that answers from a table or a rule, for tests, examples and teaching."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 from uuid import uuid4
 
 from evenhand.core.foreign import foreign
 from evenhand.core.questions import Answer, Question
 from evenhand.errors import BadInput
 
-Rule = Callable[[Question], Answer | Sequence[float]]
+Rule = Callable[[Any], Answer | Sequence[float]]
 
 
 class Table:
-    """Answers each question by `rule`, a mapping or a function that gives log-probabilities or an `Answer`.
+    """Answers each question by `rule`, a mapping or a function that gives numbers or an `Answer`.
 
     `asked` lists the questions, so that a test can count them. Each table has its own fingerprint unless one is given,
     since two rules cannot be compared.

@@ -8,7 +8,9 @@ NOT_FINITE, TOO_FAR = "not a finite number", "a number beyond 1e60"
 
 def uncountable(*numbers: float) -> str:
     """Why the numbers cannot be added up, nor can their squares; empty where they can."""
-    return "" if all(abs(n) <= 1e60 for n in numbers) else TOO_FAR if all(map(math.isfinite, numbers)) else NOT_FINITE
+    if not all(map(math.isfinite, numbers)):
+        return NOT_FINITE
+    return TOO_FAR if float(max(map(abs, numbers), default=0.0)) > 1e60 else ""  # which is infinite as a float32
 
 
 def side(low: float, high: float, neutral: float = 0.0) -> int:

@@ -19,7 +19,7 @@ from evenhand import Answer, BadInput, Fill, Run, Table
 from evenhand.analysis.change import changed
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.core.questions import Question
+from evenhand.core.questions import BuiltIn
 from evenhand.core.scores import Value
 from evenhand.runs import rows as run_rows
 from evenhand.runs.rows import FEMALE_MALE, Number
@@ -157,7 +157,7 @@ def items_in(element: Element) -> list[dict[str, Any]]:
 def model(name: str = "table", pull: float = 1.0, unknown: str = "") -> Table:
     """Answers that follow from the text, he likelier than she; a text with `unknown` has none."""
 
-    def rule(q: Question) -> Answer | tuple[float, ...]:
+    def rule(q: BuiltIn) -> Answer | tuple[float, ...]:
         text = getattr(q, "text", "")
         if unknown and unknown in text:
             return Answer((NAN,), "unknown word")
@@ -644,7 +644,7 @@ def test_a_share_alone_has_its_page_without_the_finer_measure_that_ranks_its_ite
 
 
 def test_groups_that_lean_to_both_sides_are_not_hidden_by_their_mean(tmp_path: Path) -> None:
-    def rule(q: Question) -> tuple[float, ...]:
+    def rule(q: BuiltIn) -> tuple[float, ...]:
         sign = 1 if "mother" in q.text else -1  # type: ignore[union-attr]
         return (-2.0 - sign * (" he " in q.text) - zlib.crc32(q.text.encode()) % 100 / 1e3,)  # type: ignore[union-attr]
 

@@ -13,7 +13,8 @@ from evenhand.core.dataset import Dataset
 from evenhand.core.items import Blank, Item, texts
 from evenhand.core.loop import Task, questions_of, score
 from evenhand.core.measure import Traits, Unscored, summary_of
-from evenhand.core.questions import Answer, Fill, Question, checked
+from evenhand.core.model import checked
+from evenhand.core.questions import Answer, Fill, Question
 from evenhand.core.scores import Score
 from evenhand.errors import BadInput, shortened
 from evenhand.runs.origin import Imported

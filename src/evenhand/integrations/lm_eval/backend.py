@@ -10,8 +10,9 @@ from typing import Any
 
 from evenhand._version import __version__
 from evenhand.core.extras import need
+from evenhand.core.model import checked
 from evenhand.core.progress import one_bar
-from evenhand.core.questions import Answer, Likelihood, Span, checked
+from evenhand.core.questions import Answer, Likelihood, Span
 from evenhand.errors import BadInput, UnknownName, check_known, shortened
 from evenhand.models import load_masked
 from evenhand.models.planning.running import work_through

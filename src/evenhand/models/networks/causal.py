@@ -10,14 +10,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evenhand.core.questions import Question, frame
+from evenhand.core.questions import Question
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.network import LanguageModel, on_device, padded
 from evenhand.models.planning import sequences
 from evenhand.models.planning.plan import Ids, Plan, Reading
 from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.sequences import Asking, Words
-from evenhand.models.planning.tokens import encode
+from evenhand.models.planning.tokens import encode, frame
 from evenhand.models.planning.trees import Forest, seen
 
 NODES = 128  # of a tree: a larger one would share little more, and attention is over all of them

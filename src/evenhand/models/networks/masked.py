@@ -11,13 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from evenhand.core.questions import Follows, Question, Span, frame
+from evenhand.core.questions import Follows, Question, Span
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.network import LanguageModel, label_cells, log_probabilities, on_device, padded
 from evenhand.models.planning import masking
 from evenhand.models.planning.plan import Batch, Plan
 from evenhand.models.planning.running import uncollected
-from evenhand.models.planning.tokens import encode, encode_pairs, texts
+from evenhand.models.planning.tokens import encode, encode_pairs, frame, texts
 
 
 class MaskedLM(LanguageModel):

@@ -13,7 +13,7 @@ from evenhand.models.networks.japanese import JapaneseTokenizer
 from evenhand.models.networks.network import NetworkModel, label_cells
 from evenhand.models.planning.plan import Batch, Ids, Plan, Read, Reading
 from evenhand.models.planning.running import uncollected
-from evenhand.models.planning.tokens import TokenizedPair, encode_pairs
+from evenhand.models.planning.tokens import TokenizedPair, built_in, encode_pairs
 
 
 class NliModel(NetworkModel):
@@ -88,7 +88,8 @@ def _answerable(question: Question) -> tuple[str, str]:
     """Premise and hypothesis of a question that an NLI classifier can answer."""
     if isinstance(question, Entail):
         return question.premise, question.hypothesis
+    known = built_in(question, "An NLI classifier")
     raise UnfitModel(
-        f"An NLI classifier cannot answer {type(question).__name__} questions. They are for a masked language model; "
+        f"An NLI classifier cannot answer {type(known).__name__} questions. They are for a masked language model; "
         "for this one there is `suite='nli'`."
     )

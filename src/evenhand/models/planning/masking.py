@@ -4,8 +4,9 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evenhand.core.questions import Choose, Entail, Fill, Follows, Likelihood, Question, Span, frame
-from evenhand.errors import BadInput, UnfitModel
+from evenhand.core.questions import Entail, Fill, Follows, Likelihood, Question, Span
+from evenhand.errors import UnfitModel
+from evenhand.models.planning import tokens
 from evenhand.models.planning.plan import Ids, Read, Reading, normalised
 from evenhand.models.planning.tokens import NO_OTHER, Pair, TokenizedPair, TokenizedText, Unanswerable, asked
 
@@ -20,9 +21,8 @@ def answerable(question: Question, *, next_sentence: bool = False) -> Fill | Lik
             "StereoSet, measure `dataset='stereoset-intrasentence'`, or score the tokens of the sentences with the "
             "option asks=likelihood, which is another quantity."
         )
-    if not isinstance(question, Entail | Choose):
-        raise BadInput(f"A question is a Fill, a Likelihood, an Entail, a Follows or a Choose. Got {question!r}.")
-    other = "an NLI classifier" if isinstance(question, Entail) else "a causal language model"
+    known = tokens.built_in(question, "A masked language model")
+    other = "an NLI classifier" if isinstance(known, Entail) else "a causal language model"
     raise UnfitModel(
         f"A masked language model cannot answer {type(question).__name__} questions. They are for {other}."
     )
@@ -52,7 +52,7 @@ class Masked:
             return _noted(self._likelihood(question))
         if not question.among:
             return _noted(self._fill(question))
-        together = frame(question)
+        together = tokens.frame(question)
         if together not in self._compared:  # the same for all candidates of a blank
             self._compared[together] = _noted(self._fill(question))
         shared = self._compared[together]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from evenhand.core.questions import By, Choose, Entail, Fill, Follows, Likelihood, Question, Span, frame
+from evenhand.core.questions import BuiltIn, By, Choose, Entail, Fill, Follows, Likelihood, Question, Span
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning import tokens
 from evenhand.models.planning.plan import Ids, normalised
@@ -59,34 +59,33 @@ def as_choice(question: Entail, words: Words, by: By) -> Choose:
     return Choose(prompt.removesuffix("\nAnswer:") if by == "letters" else prompt, words, by)
 
 
-def answerable(question: Question, words: Words | None) -> Question:
+def answerable(question: Question, words: Words | None) -> BuiltIn:
     """The question, if a causal model can answer it."""
-    if isinstance(question, Follows):
+    known = tokens.built_in(question, "A causal language model")
+    if isinstance(known, Follows):
         raise UnfitModel(
             "A causal language model has no next-sentence head. It can say how likely a sentence is after another: "
             "asks='likelihood', the default of StereoSet's measures for causal models."
         )
-    if not isinstance(question, Fill | Likelihood | Entail | Choose):
-        raise BadInput(f"A question is a Fill, a Likelihood, an Entail, a Follows or a Choose. Got {question!r}.")
-    if isinstance(question, Entail) and not words:
+    if isinstance(known, Entail) and not words:
         raise UnfitModel(
             "A causal language model has no classifier. It answers NLI questions if it is given three words that stand "
             "for entailment, neutral and contradiction: `labels='True,Neither,False'`"
         )
-    if isinstance(question, Fill) and not question.among:
+    if isinstance(known, Fill) and not known.among:
         raise UnfitModel(
-            f"A causal language model compares the candidates of a blank. Got none but {question.answer!r} for "
-            f"{question.text!r}: give Fill its `among`, or the measure among='candidates'."
+            f"A causal language model compares the candidates of a blank. Got none but {known.answer!r} for "
+            f"{known.text!r}: give Fill its `among`, or the measure among='candidates'."
         )
-    if isinstance(question, Likelihood) and question.masked != "each":
+    if isinstance(known, Likelihood) and known.masked != "each":
         raise UnfitModel(
             "A causal language model has no masks, and scores each token by those before it: "
-            f"masked={question.masked!r} is for a masked language model."
+            f"masked={known.masked!r} is for a masked language model."
         )
-    return question
+    return known
 
 
-def texts(question: Question, words: Words | None) -> list[str]:
+def texts(question: BuiltIn, words: Words | None) -> list[str]:
     """The texts a tokenizer must see before the question can be read."""
     return tokens.texts(as_choice(question, words, "total") if isinstance(question, Entail) and words else question)
 
@@ -106,7 +105,7 @@ def messages(question: Choose) -> list[dict[str, str]]:
 Replies = Mapping[Choose, Sequence[tuple[TokenizedText, int]]]
 
 
-def replies(model: str, tokenizer: Any, questions: Iterable[Question]) -> Replies:
+def replies(model: str, tokenizer: Any, questions: Iterable[BuiltIn]) -> Replies:
     """For each `Choose` with `chat`, each option behind the template, as tokens, and the character where it starts."""
     asked = [question for question in questions if isinstance(question, Choose) and question.chat]
     if not asked:
@@ -141,16 +140,16 @@ class Sequences:
     replies: Replies
     _compared: dict[Hashable, Asking] = field(default_factory=dict)
 
-    def asking(self, question: Question) -> Asking:
+    def asking(self, question: BuiltIn) -> Asking:
         if not isinstance(question, Fill):
             return self._asking(question)
-        together = frame(question)
+        together = tokens.frame(question)
         if together not in self._compared:  # the same for all candidates of a blank
             self._compared[together] = self._asking(question)
         mine = question.among.index(question.answer)
         return replace(self._compared[together], finish=lambda values: (normalised(values)[mine],))
 
-    def _asking(self, question: Question) -> Asking:
+    def _asking(self, question: BuiltIn) -> Asking:
         try:
             if isinstance(question, Likelihood):
                 return self._likelihood(question)

@@ -1,12 +1,13 @@
 """Texts as a tokenizer sees them, and which tokens a span covers."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Any, Self
 
-from evenhand.core.questions import Choose, Entail, Fill, Follows, Likelihood, Question, Span
+from evenhand.core.questions import BuiltIn, Choose, Fill, Likelihood, Question, Span
+from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning.plan import Ids
 
 Pair = tuple[str, str]
@@ -90,15 +91,35 @@ class TokenizedText:
         return own
 
 
+def built_in(question: Question, model: str) -> BuiltIn:
+    """The question, if it is one of evenhand's own; no network of ours can answer others."""
+    if isinstance(question, BuiltIn):
+        return question
+    if not hasattr(question, "fault"):
+        raise BadInput(f"A question is a Fill, a Likelihood, an Entail, a Follows or a Choose. Got {question!r}.")
+    raise UnfitModel(
+        f"{model} cannot answer {type(question).__name__} questions, which are not evenhand's own. They are for a "
+        "model of your own: an object with a `name`, a `fingerprint` and a method `answer`."
+    )
+
+
+def frame(question: BuiltIn) -> Hashable:
+    """What the questions about the candidates of one blank have in common; any other question itself."""
+    if not isinstance(question, Fill) or not question.among:
+        return question
+    before, after = question.text[: question.blank.start], question.text[question.blank.stop :]
+    stop = question.blank.stop
+    hidden = tuple((span.start >= stop, span.shift(-stop) if span.start >= stop else span) for span in question.hidden)
+    return before, after, hidden, question.masks, question.among
+
+
 def texts(question: Question) -> list[str]:
     """The texts a tokenizer must see before the question can be read, other than in pairs."""
-    if isinstance(question, Entail | Follows):
-        return []
     if isinstance(question, Fill):
         return [question.filled(candidate)[0] for candidate in question.among or (question.answer,)]
     if isinstance(question, Choose):
         return [question.text + option for option in question.continuations]
-    return [question.text, *question.versus]
+    return [question.text, *question.versus] if isinstance(question, Likelihood) else []
 
 
 def asked(question: Likelihood, tokenized: Mapping[str, TokenizedText]) -> list[int]:
