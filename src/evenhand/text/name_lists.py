@@ -13,9 +13,11 @@ from evenhand.errors import BadInput
 
 @cache
 def contexts() -> dict[str, frozenset[str]]:
-    """The words of each list, by its name."""
+    """The words of each list, by its name; `ordinary` ones in capitals, too, and all that may stand `before` a name."""
     lists = read_toml("name-contexts-en.toml", "evenhand.text")
-    return {name: frozenset(words.split()) for name, words in lists.items()}
+    found = {name: frozenset(words.split()) for name, words in lists.items()}
+    found["ordinary"] |= {word.upper() for word in found["ordinary"]}
+    return found | {"before": found["roles"] | found["surname_titles"] | found["first_titles"]}
 
 
 def any_of(*names: str) -> str:

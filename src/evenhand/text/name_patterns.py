@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from functools import cache
 from itertools import dropwhile
 
 from evenhand.datasets.gendered import gender
@@ -96,21 +95,16 @@ def is_unlisted(text: str, word: str, start: int, stop: int) -> bool:
     return not (TITLED.search(before) or THING.search(before))
 
 
-@cache
-def _before_names() -> frozenset[str]:
-    context = contexts()
-    return context["roles"] | context["surname_titles"] | context["first_titles"]
-
-
 def full_name(match: re.Match[str]) -> list[tuple[str, int]]:
     """The first name of a full name that no list has, or that women and men bear: Mayor *Xyz* Nair, *Yuki* Sato."""
-    start, before, both = match[0].split(" ", 1)[0].rstrip("."), _before_names(), contexts()["both"]
+    context, start = contexts(), match[0].split(" ", 1)[0].rstrip(".")
+    before, both = context["before"], context["both"]
     if start not in before and start not in both and not gender(start):
         return []  # most, and quickly
     words = [(m[0], match.start() + m.start()) for m in TOKEN.finditer(match[0])]
     first, *others = list(dropwhile(lambda word: word[0] in before or gender(word[0]), words)) or [("", 0)]
     known = first[0] in both or (first != words[0] and len(first[0]) > 2)
-    return [first] if known and others and contexts()["after"].isdisjoint(word for word, _ in words) else []
+    return [first] if known and others and context["after"].isdisjoint(word for word, _ in words) else []
 
 
 def does_its_word(text: str, name: str, start: int) -> bool:

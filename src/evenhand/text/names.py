@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 
 from evenhand.datasets.gendered import Gender
@@ -42,7 +42,7 @@ class Naming:
             words = [(m[0], m.start()) for m in patterns.LETTERS.finditer(text) if not m[0].islower()]
             return Draft(self, text, [[word] for word in words if word[0].lower() in self.table], set(), set(), [], [])
         runs, unlisted = list[Run](), list[tuple[str, int]]()
-        table, ordinary = self.table, _ordinary()
+        table, ordinary = self.table, contexts()["ordinary"]
         for match in patterns.RUN.finditer(text):  # most are one word, which is not in the list: these must be quick
             word = match[0]
             if " " in word:
@@ -65,7 +65,7 @@ class Naming:
             return []
         context = contexts()
         words = [(m[0], match.start() + m.start()) for m in patterns.TOKEN.finditer(match[0])]
-        begin, ordinary = 0, _ordinary()
+        begin, ordinary = 0, context["ordinary"]
         while begin < len(words) and words[begin][0] in ordinary:
             begin += 1
         words = words[begin:]
@@ -238,12 +238,6 @@ class Draft:
         ):
             return False
         return not patterns.PLACE_WORDS.search(before)
-
-
-@cache
-def _ordinary() -> frozenset[str]:
-    words = contexts()["ordinary"]
-    return words | {word.upper() for word in words}
 
 
 def _end(run: Run) -> int:
