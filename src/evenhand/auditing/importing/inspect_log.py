@@ -17,15 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.auditing.importing.row_scores import (
-    Foreign,
-    Scored,
-    ScoredRow,
-    asking_the_same,
-    match,
-    numbers,
-    scores_of,
-)
+from evenhand.auditing.importing.row_scores import Foreign, Scored, ScoredRow, match, numbers, same_questions, scores_of
 from evenhand.auditing.spec import PlannedTask, caveats
 from evenhand.checks.fit import flawed
 from evenhand.core.dataset import Dataset
@@ -240,7 +232,7 @@ def _tasks(log: Log, name: str, foreign: Foreign, kind: str) -> list[PlannedTask
             f"{log.path.name} has version {about['version']} of dataset '{name}', this evenhand has version "
             f"{dataset.version}. Run inspect again, or use the evenhand that it was run with."
         )
-    kept = [one for one in asking_the_same(tasks) if log.probable or not _of_probabilities(one)]
+    kept = [one for one in same_questions(tasks) if log.probable or not _of_probabilities(one)]
     if spec.measures and (lost := [one.task.measure.name for one in tasks if one not in kept]):
         raise BadInput(
             f"{', '.join(lost)} cannot be had from {log.path.name}: its answers are what replies say. Measures of "

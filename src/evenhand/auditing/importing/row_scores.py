@@ -157,7 +157,7 @@ def match(rows: Sequence[ScoredRow], dataset: Dataset, file: str) -> Matched:
     return Matched([found.get(item.id) for item in dataset.items], left_out)
 
 
-def asking_the_same(tasks: Sequence[PlannedTask]) -> list[PlannedTask]:
+def same_questions(tasks: Sequence[PlannedTask]) -> list[PlannedTask]:
     """The tasks whose measures ask what the first one does."""
     item = tasks[0].task.dataset.items[0]
     questions = questions_of(item, tasks[0].task.measure)

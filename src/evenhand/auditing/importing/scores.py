@@ -14,7 +14,7 @@ from evenhand._version import __version__
 from evenhand.auditing.audit import run_folder
 from evenhand.auditing.importing import inspect_log
 from evenhand.auditing.importing.reading import read, told
-from evenhand.auditing.importing.row_scores import SCORE, Foreign, Scored, asking_the_same, match, scores_of
+from evenhand.auditing.importing.row_scores import SCORE, Foreign, Scored, match, same_questions, scores_of
 from evenhand.auditing.merging import audits_to_keep, check_overwrite, existing_record, finish, output_folder, scored
 from evenhand.auditing.spec import PlannedTask, Reader, caveats
 from evenhand.checks.fit import flawed
@@ -111,7 +111,7 @@ def _of_numbers(names: tuple[str, ...], asked: Sequence[PlannedTask], named: Seq
             several = ", ".join(one.task.measure.name for one in asked)
             raise BadInput(f"A score is of one measure. Say which: `measure`, one of {several}.")
         return list(asked)
-    same = [one for one in asking_the_same(asked) if Traits.of(one.task.measure).answers == names]
+    same = [one for one in same_questions(asked) if Traits.of(one.task.measure).answers == names]
     if named and (others := [one.task.measure.name for one in asked if one not in same]):
         first = asked[0].task.measure.name
         raise BadInput(f"{', '.join(others)} asks something else than {first}. Import them one by one.")
