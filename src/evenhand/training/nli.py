@@ -26,19 +26,8 @@ from evenhand.models.loading.labels import LABELS
 from evenhand.models.loading.names import find
 from evenhand.models.networks.nli import NliModel, token_types
 from evenhand.stats.intervals import proportion_interval
-from evenhand.training.loop import (
-    CARD,
-    CHECKPOINT,
-    EVERY,
-    Recipe,
-    Tensors,
-    card,
-    is_finished,
-    learn,
-    padded,
-    together,
-    write_model,
-)
+from evenhand.training import loop
+from evenhand.training.loop import CARD, Recipe, Tensors, card, learn, padded, together, write_model
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +78,7 @@ def finetune_nli(
     *,
     dev: Sequence[Example] = (),
     labels: str | Sequence[str] = (),
-    every: float = EVERY,
+    every: float = loop.EVERY,
 ) -> Trained:
     """Train `base` on these examples and save weights, tokenizer and card in `out`.
 
@@ -121,9 +110,8 @@ def finetune_nli(
         )
         record = {"made_of": made_of, "accuracy": asdict(accuracy) if dev else None}
         write_whole(out / RECORD, lambda file: file.write(json.dumps(record).encode()))
-        write_model(
-            out, start.network, start.tokenizer, card(base, what, recipe, losses)
-        )  # last, since it marks the training as finished
+        # Last, since it marks the training as finished.
+        write_model(out, start.network, start.tokenizer, card(base, what, recipe, losses))
     accelerator.wait_for_everyone()
     return Trained(out, accuracy)
 
@@ -208,12 +196,12 @@ def _accuracy(network: Any, examples: _Encoded, accelerator: Accelerator) -> Acc
 
 def _trained_before(out: Path, made_of: str) -> Trained | None:
     """What the same training left here before; the model of another one is never overwritten."""
-    if is_finished(out):
+    if loop.is_finished(out):
         with suppress(OSError, ValueError, KeyError, TypeError):
             record = read_parsed(out / RECORD, json.loads)
             if record["made_of"] == made_of:
                 log.info(f"Trained before, from the same model, examples and recipe: {out}")
                 return Trained(out, Accuracy(**record["accuracy"] or {}))
-    if not (out / CHECKPOINT).exists() and any((out / name).exists() for name in ("config.json", CARD)):
+    if not (out / loop.CHECKPOINT).exists() and any((out / name).exists() for name in ("config.json", CARD)):
         raise BadInput(f"'{out}' holds the model of another training, or another {CARD}. Choose another `out`.")
     return None
