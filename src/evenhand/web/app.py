@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.resources import files
@@ -48,17 +47,11 @@ SWAPPED = "His wife, Mary Smith, told him that her brother had become a policema
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """A text in unchanged parts, each with the edit that follows it; the swapped text; the number of edits by rule."""
+def marked(text: str, *, names: bool) -> dict[str, Any]:
+    """The text with every gendered word swapped, first names too with `names`.
 
-    parts: Sequence[tuple[str, Edit | None]]
-    swapped: str
-    rules: dict[str, int]
-
-
-def marked(text: str, *, names: bool) -> Marked:
-    """The text with every gendered word swapped, first names too with `names`."""
+    `parts` are unchanged, each with the edit that follows it; `rules` has the number of edits by each.
+    """
     if not text.strip():
         raise BadInput("There is no text. Paste some, then swap it.")
     if len(text) > LONGEST:
@@ -71,7 +64,8 @@ def marked(text: str, *, names: bool) -> Marked:
         parts.append((text[at : edit.start], edit))
         at = edit.start + len(edit.old)
     rules = Counter(edit.rule for edit in edits)
-    return Marked([*parts, (text[at:], None)], applied(text, edits), dict(sorted(rules.items())))
+    parts.append((text[at:], None))
+    return {"parts": parts, "swapped": applied(text, edits), "rules": dict(sorted(rules.items()))}
 
 
 def application(
