@@ -13,12 +13,11 @@ from evenhand.cli import datasets, terminal
 from evenhand.cli.audit import audit, track
 from evenhand.cli.change import debias, nli, swap
 from evenhand.cli.common import opt
-from evenhand.cli.compare import compare, table
 from evenhand.cli.datasets import measures
 from evenhand.cli.gate import gate
 from evenhand.cli.measure import doctor, import_scores
 from evenhand.cli.runs import runs, serve
-from evenhand.cli.show import export, figures, report, rescore, show
+from evenhand.cli.show import compare, export, figures, report, rescore, show, table
 from evenhand.cli.study import corpus, metaeval, reproduce
 from evenhand.cli.terminal import as_flags
 from evenhand.errors import BadInput

@@ -10,7 +10,7 @@ import typer
 from evenhand.cli import terminal
 from evenhand.cli.common import Force, Json, Options, Plugins, arg, opt, parsed, print_json
 from evenhand.core.files import check_new, write_whole
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 
 BREAKS = r"[\t\r\n]"
 Name = Annotated[str, arg("A dataset. `evenhand datasets list` has the names.")]
@@ -76,8 +76,7 @@ def datasets_export(
         task = tasks.write(datasets.load(name, **parsed(option)), out, force=force)
         terminal.show(f"Task {task} in {out}. Run it: lm_eval --include_path {out} --tasks {task} --log_samples ...")
         return
-    if form != "tsv":
-        raise UnknownName("format", form, ("tsv", "lm-eval"))
+    check_known("format", [form], ("tsv", "lm-eval"))
     if out.suffix != ".tsv":
         raise BadInput(f"Datasets are exported as .tsv. Got '{out}'.")
     check_new(out, force)

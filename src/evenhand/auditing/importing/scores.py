@@ -21,7 +21,7 @@ from evenhand.checks.fit import flawed
 from evenhand.core.loop import result
 from evenhand.core.measure import Traits
 from evenhand.core.model import KINDS, Work
-from evenhand.errors import BadInput, UnknownName
+from evenhand.errors import BadInput, check_known
 from evenhand.models.table import Table
 from evenhand.runs import folder
 from evenhand.runs.folder import StoredRun
@@ -37,8 +37,7 @@ def import_scores(
     started, clock = datetime.now(UTC), time.monotonic()
     if name is None and isinstance(source, pd.DataFrame):
         raise BadInput("Scores of a data frame need the name of their model: give `name`.")
-    if foreign.kind is not None and foreign.kind not in KINDS:
-        raise UnknownName("kind of model", foreign.kind, KINDS)
+    check_known("kind of model", [foreign.kind] if foreign.kind is not None else [], KINDS)
     if isinstance(source, Path) and not source.is_file():
         raise BadInput(f"There is no file '{source}'. Give a file with a score for each item.")
     logged = None if isinstance(source, pd.DataFrame) else inspect_log.read(source)
