@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from evenhand.datasets.files.rows import Pairs
 from evenhand.datasets.gendered import Gender, gender, lexicon
@@ -158,7 +158,7 @@ class Swapper:
         addresses = [m.span() for m in words if any(mark in m[0] for mark in MARKS)]
         addresses.reverse()  # the next one is last
         surnames = set[str]()
-        forms: titles.Forms | None = None
+        forms: tuple[Mapping[str, str], bool] | None = None
         for match in WORD.finditer(text):
             old = match[0]
             found = table[old]
@@ -179,11 +179,11 @@ class Swapper:
             if KEEP_BEFORE.match(text, stop):
                 continue
             if rule == "title" and old.lower() in titles.TITLES:
-                forms = forms or titles.forms(text)
-                title = titles.partner(text, start, stop, forms.partners)
+                partners, dotted = forms = forms or titles.forms(text)
+                title = titles.partner(text, start, stop, partners)
                 partner = title if self.to == "other" else title and partner
                 if title and self.to == "other":
-                    old, partner = titles.with_dots(text, old, stop, title, forms.dotted)
+                    old, partner = titles.with_dots(text, old, stop, title, dotted)
             elif rule == "role" and old[0].isupper():
                 if SURNAME.search(text[max(0, start - 20) : start]):
                     surnames.add(old)
@@ -283,17 +283,6 @@ def _both_ways(pairs: Mapping[str, str] | Pairs, only: Gender | None) -> Spelt:
         if only != "male":
             table.setdefault(female.lower(), (male.lower(), OWN))
     return Spelt(table)
-
-
-class How(NamedTuple):
-    """The settings of a swap: what `swapper` is called with."""
-
-    names: bool = True
-    own: Names | None = None
-    grammar: Grammar = "auto"
-    only: Gender | None = None
-    to: To = "other"
-    pairs: Pairs | None = None
 
 
 @cache

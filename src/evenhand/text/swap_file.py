@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, get_args
 
 from evenhand.core.files import check_new, prepare
 from evenhand.datasets.files.language import check_language, not_english_files
@@ -18,7 +18,7 @@ from evenhand.errors import BadInput
 from evenhand.text.asking import Grammar
 from evenhand.text.name_lists import own as own_list
 from evenhand.text.substitute import check_share
-from evenhand.text.swap import How, To, swapper
+from evenhand.text.swap import To, swapper
 from evenhand.text.swap_one import Output, Swapped, Work, alone, finished, joined_texts, part_of, swap_one
 from evenhand.text.swap_workers import Job, here, on_cluster
 
@@ -112,12 +112,12 @@ def swap_text(
     """
     how = settings(names, word_pairs, grammar, only, to, lang)
     check_language([text], "en" if word_pairs else lang)
-    return swapper(*how)(text)
+    return swapper(**how)(text)
 
 
 def settings(
     names: bool | str | Path, word_pairs: str | Path | None, grammar: str, only: str | None, to: str, lang: str | None
-) -> How:
+) -> dict[str, Any]:
     """What `text.swap.swapper` takes, from the parameters of `swap`; an error if they contradict one another."""
     if only not in ONLY:
         raise BadInput(f"`only` must be he-to-she or she-to-he. Got '{only}'.")
@@ -135,7 +135,7 @@ def settings(
     pairs = read_word_pairs(word_pairs) if word_pairs else None
     if grammar not in get_args(Grammar):
         raise BadInput(f"`grammar` must be one of {', '.join(get_args(Grammar))}. Got '{grammar}'.")
-    return How(bool(names), own, cast("Grammar", grammar), ONLY[only], cast("To", to), pairs)
+    return {"names": bool(names), "own": own, "grammar": grammar, "only": ONLY[only], "to": to, "pairs": pairs}
 
 
 def _check(source: Path, target: Path, job: Job) -> None:

@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from evenhand.distributed.cluster import connected
 from evenhand.errors import RunError
 from evenhand.text.edits import Edit
 from evenhand.text.substitute import chosen
-from evenhand.text.swap import How, Swapper, swapper
+from evenhand.text.swap import Swapper, swapper
 from evenhand.text.text_files import Texts, is_paragraphs, read_texts
 
 Edits = list[list[list[list[Any]]]]
@@ -41,7 +41,8 @@ class Job:
     columns: tuple[str, ...]
     lines: bool
     """Whether each line of a text file is a document; otherwise its paragraphs are."""
-    how: How
+    how: Mapping[str, Any]
+    """What `swapper` is called with."""
     share: float
     seed: int
     first: int = 0
@@ -116,7 +117,7 @@ def _begin() -> None:
 
 def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> Edits:
     """The edits of each document after those that are `done`, none for those that are not chosen. Runs in a worker."""
-    swap = swapper(*job.how)
+    swap = swapper(**job.how)
     number = chunk[0][0]
     if whole:
         found = _in_paragraphs(swap, [text for _, (text,) in chunk])

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from evenhand.datasets.gendered import Gender
 from evenhand.text.name_lists import any_of
@@ -35,16 +34,10 @@ MODERN = {"mr": "ms", "ms": "mr", "mrs": "mr", "miss": "mr"}
 MARRIED = {"mr": "mrs", "mrs": "mr", "miss": "master", "master": "miss"}
 
 
-class Forms(NamedTuple):
-    """The partners of Mr, Mrs, Miss, Ms and Master in a document, and whether it writes "Mr." with a dot."""
+def forms(text: str) -> tuple[Mapping[str, str], bool]:
+    """The partners of Mr, Mrs, Miss, Ms and Master in a document, and whether it writes "Mr." with a dot.
 
-    partners: Mapping[str, str]
-    dotted: bool
-
-
-def forms(text: str) -> Forms:
-    """The forms of a document, by those it has, so that swapping twice is no change.
-
+    They depend on those that it has, so that swapping twice is no change.
     Where it has Mr and Mrs, but no Ms, these are each other's, and Miss is Master; where it has Mr and Miss alone,
     those are. Otherwise Mr is Ms, and each of the others Mr.
     """
@@ -52,8 +45,8 @@ def forms(text: str) -> Forms:
     found, dots = {title for title, _ in titles}, [dot for title, dot in titles if title in SHORT]
     dotted = 2 * dots.count(".") > len(dots)
     if "ms" in found or len(found) < 2:
-        return Forms(MODERN, dotted)
-    return Forms({**MODERN, "mr": "miss", "miss": "mr"} if found == {"mr", "miss"} else MARRIED, dotted)
+        return MODERN, dotted
+    return {**MODERN, "mr": "miss", "miss": "mr"} if found == {"mr", "miss"} else MARRIED, dotted
 
 
 def with_dots(text: str, old: str, stop: int, new: str, dotted: bool) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from evenhand.core.questions import Fill, Span
 from evenhand.errors import BadInput, check_known
 from evenhand.models import load_masked
 from evenhand.models.loading.names import find, kind, named
-from evenhand.text.edits import applied
 from evenhand.text.swap import swapper
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class Probe:
 def both_genders(text: str) -> list[str]:
     """The sentence and the same one with the other gender; the sentence alone if none of its words has a gender."""
     _blank(text)
-    swapped = applied(text, swapper().edits(text))
+    swapped = swapper()(text)
     return [text, swapped] if swapped != text and len(BLANK.findall(swapped)) == 1 else [text]
 
 
