@@ -15,6 +15,16 @@ from evenhand.cli.show import print_answer
 from evenhand.core.files import read_given
 from evenhand.errors import BadInput, check_known
 
+SUITES = (
+    "becpro, choices, emotions, gbef, kinds, known, nli. Default: becpro, emotions and gbef, or nli for an NLI "
+    "classifier. Repeatable."
+)
+CHECKPOINTS = (
+    "A training's output folder with its checkpoint-*; or model folders, run folders, Hub ids (ID@REVISION), in the "
+    "order of the training."
+)
+CONFIG = "Read options from a TOML file, by their names. The command line overrides them."
+
 
 def from_config(context: typer.Context, path: Path | None) -> Path | None:
     """Make what the file says the default of the command's options, by their names: `batch-size = 8`.
@@ -52,14 +62,7 @@ def audit(
     models: Annotated[
         Names, arg("Bundled names, folders, .gguf files, Hub ids, openai:NAME. Default: mini-en.", "MODEL")
     ] = None,
-    suite: Annotated[
-        Names,
-        opt(
-            "becpro, choices, emotions, gbef, kinds, known, nli. Default: becpro, emotions and gbef, or nli for "
-            "an NLI classifier. Repeatable.",
-            "NAME",
-        ),
-    ] = None,
+    suite: Annotated[Names, opt(SUITES, "NAME")] = None,
     lang: Annotated[
         Names,
         opt("Language of suites: en (default); becpro: also de; known: fr, nl; nli: ja, zh. Of --pairs: any.", "LANG"),
@@ -102,15 +105,7 @@ def audit(
     quiet: Annotated[bool, opt("Print only results and errors.", "--quiet")] = False,
     verbose: Annotated[bool, opt("Print more log messages.", "--verbose")] = False,
     log_file: Annotated[Path | None, opt("Append all log messages to this file, with the time.")] = None,
-    config: Annotated[
-        Path | None,
-        opt(
-            "Read options from a TOML file, by their names. The command line overrides them.",
-            "FILE",
-            callback=from_config,
-            is_eager=True,
-        ),
-    ] = None,
+    config: Annotated[Path | None, opt(CONFIG, "FILE", callback=from_config, is_eager=True)] = None,
 ) -> None:
     """Measure models and print what the numbers show.
 
@@ -222,14 +217,7 @@ def _print_side_by_side(runs: Sequence[Any], out: Path) -> None:
 
 
 def track(
-    models: Annotated[
-        list[str],
-        arg(
-            "A training's output folder with its checkpoint-*; or model folders, run folders, Hub ids "
-            "(ID@REVISION), in the order of the training.",
-            "MODEL",
-        ),
-    ],
+    models: Annotated[list[str], arg(CHECKPOINTS, "MODEL")],
     suite: Annotated[Names, opt("As for audit: becpro, gbef, nli, ... Repeatable.", "NAME")] = None,
     lang: Annotated[Names, opt("Language of the suite. Repeatable.", "LANG")] = None,
     templates: Annotated[Paths, opt("Your own sentences: a template file. Repeatable.", "FILE")] = None,

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from evenhand.cli import common, terminal
-from evenhand.cli.common import LABELS, Address, Engine, Force, Lang, Limit, Names, Seed, Workers, arg, opt
+from evenhand.cli.common import LABELS, WORD_PAIRS, Address, Engine, Force, Lang, Limit, Names, Seed, Workers, arg, opt
 from evenhand.cli.terminal import as_options
 from evenhand.errors import BadInput
 
@@ -41,9 +41,7 @@ def swap(
         str | None, opt("Your own first names, a pair per line: male, tab, female.", "--names", "--name-list")
     ] = None,
     no_names: Annotated[bool, opt("Leave first names as they are.", "--no-names")] = False,
-    word_pairs: Annotated[
-        str | None, opt("Your own gendered words, of any language, a pair per line: male, tab, female.")
-    ] = None,
+    word_pairs: Annotated[str | None, opt(WORD_PAIRS)] = None,
     trail: Annotated[bool, opt("Write a log of all edits to OUT.trail.jsonl.")] = False,
     input_format: Annotated[
         str, opt("If FILE is -: the format of the input: txt, csv, tsv or jsonl.", "--format")

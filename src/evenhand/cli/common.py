@@ -39,6 +39,7 @@ Revision = Annotated[str | None, opt("Branch, tag or commit on the Hub.")]
 Dtype = Annotated[str, opt("float32, bfloat16, float16, or auto (bfloat16 if it is native).")]
 Device = Annotated[str | None, opt("cpu, cuda, cuda:1, mps. Default: cuda if available.")]
 RemoteCode = Annotated[bool, opt("Allow a Hub model to run its own code.")]
+WORD_PAIRS = "Your own gendered words, of any language, a pair per line: male, tab, female."
 LABELS = "The labels of a classifier's outputs, in order, if its configuration does not name them."
 Labels = Annotated[str, opt(f"{LABELS} Causal models, suite nli: words for the labels.", "A,B,C")]
 BaseUrl = Annotated[

@@ -12,6 +12,10 @@ from evenhand.cli.show import print_answer
 from evenhand.cli.terminal import as_options
 
 NARROW, WIDE = 60, 120
+SCORES = (
+    "csv, tsv, jsonl, parquet, txt (one number per line), files of lm-evaluation-harness or StereoSet, logs of our "
+    "tasks in inspect (.eval, .json)."
+)
 
 
 def doctor(
@@ -55,13 +59,7 @@ def doctor(
 
 
 def import_scores(
-    file: Annotated[
-        list[Path],
-        arg(
-            "csv, tsv, jsonl, parquet, txt (one number per line), files of lm-evaluation-harness or StereoSet, "
-            "logs of our tasks in inspect (.eval, .json)."
-        ),
-    ],
+    file: Annotated[list[Path], arg(SCORES)],
     dataset: Annotated[str | None, opt("The dataset that was scored. Logs of our own tasks name it.", "NAME")] = None,
     measure: Annotated[Names, opt("The measure of the scores. Default: what suits. Repeatable.", "NAME")] = None,
     name: Annotated[str | None, opt("The model's name. Default: the log's, or the file's.", "MODEL")] = None,

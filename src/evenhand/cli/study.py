@@ -6,32 +6,25 @@ from typing import Annotated, Any
 
 import typer
 
-from evenhand.cli import terminal
-from evenhand.cli.common import Address, Engine, Force, Json, Lang, Limit, Names, Seed, Workers, arg, opt, print_json
+from evenhand.cli import common, terminal
+from evenhand.cli.common import Json, Limit, Names, Seed, arg, opt, print_json
 from evenhand.cli.terminal import as_options
 from evenhand.core.files import write_whole
 from evenhand.errors import BadInput
 
 log = logging.getLogger(__name__)
+LINES = "Each line of a text file is a document. Default: each file of a folder, or each paragraph of one file."
 
 
 def corpus(
     files: Annotated[list[str], arg("Files (txt, csv, tsv, jsonl, parquet), folders, or balanced, gap, mt-gender.")],
     column: Annotated[Names, opt("A column with texts, if a file is a table. Repeatable. Default: text.")] = None,
-    lines: Annotated[
-        bool,
-        opt(
-            "Each line of a text file is a document. Default: each file of a folder, or each paragraph of one file.",
-            "--lines",
-        ),
-    ] = False,
+    lines: Annotated[bool, opt(LINES, "--lines")] = False,
     words: Annotated[Path | None, opt("Words to count instead of professions, one per line.")] = None,
-    word_pairs: Annotated[
-        Path | None, opt("Your own gendered words, of any language, a pair per line: male, tab, female.")
-    ] = None,
+    word_pairs: Annotated[Path | None, opt(common.WORD_PAIRS)] = None,
     names: Annotated[Path | None, opt("Your own first names, a pair per line: male, tab, female.")] = None,
     out: Annotated[Path | None, opt("A folder for the page and all numbers. With --train: runs/corpus.")] = None,
-    force: Force = False,
+    force: common.Force = False,
     train: Annotated[bool, opt("Also measure what a debiased model learns from each corpus.")] = False,
     model: Annotated[str, opt("With --train: the model to debias and train.")] = "mini-en",
     debias_on: Annotated[str, opt("With --train: the corpus to debias it on.")] = "balanced",
@@ -40,11 +33,11 @@ def corpus(
     draws: Annotated[int, opt("With --train: how many times to sample and train.")] = 1,
     recipe: Annotated[str, opt("With --train: default, bartl-paper or bartl-released.")] = "default",
     limit: Annotated[int | None, opt("With --train: measure a sample of N pairs.", "N")] = None,
-    lang: Lang = None,
+    lang: common.Lang = None,
     seed: Seed = 0,
-    engine: Engine = "local",
-    address: Address = None,
-    workers: Workers = None,
+    engine: common.Engine = "local",
+    address: common.Address = None,
+    workers: common.Workers = None,
     as_json: Json = False,
 ) -> None:
     """Count women and men in texts, and the words near them.
