@@ -87,7 +87,7 @@ def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS, start
             contexts[side].update({t for t in tokens if len(t) > 1 and not gender(t)} - not_listed - called)
             for word in vocabulary.words_beside(sentence):
                 counts.found.setdefault(word, []).append((start + number, side == "female", side == "male"))
-        counts.add_contexts(contexts)
+        counts.add_contexts(contexts["female"], contexts["male"])
         counts.names.update(f"{who} {name}" for name, who in named)
         sides = Counter(who for _, who in named)
         counts.totals.append((total["female"], total["male"], sides["female"], sides["male"]))
@@ -152,7 +152,7 @@ def _count(
         for some in _read_kept(kept, about):
             counts.add(some)
         prepare(kept.parent)
-        before = f"{about}\n{counts.as_json()}\n".encode()
+        before = f"{about}\n{json.dumps(vars(counts))}\n".encode()
         write_whole(kept, lambda file: file.write(before))  # a second stop must lose nothing
     start = len(counts.totals)
     work, sections = partial(tally, vocabulary=vocabulary, start=start), _sections(corpus, start)
@@ -166,7 +166,7 @@ def _count(
         shown.update(start)
         for chunk in chunks:
             if kept:
-                _keep(kept, chunk.as_json())
+                _keep(kept, json.dumps(vars(chunk)))
             counts.add(chunk)
             shown.update(len(chunk.totals))
     if kept:

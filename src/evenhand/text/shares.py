@@ -4,7 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,8 @@ DRAWS = 2_000
 VERY_MANY = 20_000
 """Documents beyond which no bootstrap is drawn."""
 SIDES = ("female", "male")
-PAIRS = ("ff", "fm", "mm")
+PAIRS = ("ff", "mm", "fm")
+COUNTS = ("sentences", "words", "names")
 LISTED = 15
 """Words of each side that are listed."""
 
@@ -44,38 +45,30 @@ class Tally:
     """How often each first name occurs, as "female mary"."""
     found: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
     """For each profession, its gendered sentences: number of the document, female, male."""
-    contexts: dict[str, Counter[str]] = field(default_factory=lambda: {side: Counter() for side in SIDES})
-    """In how many female and male sentences each word occurs."""
-    squares: dict[str, Counter[str]] = field(default_factory=lambda: {pair: Counter() for pair in PAIRS})
-    """The same of each document, multiplied: female by female, female by male, male by male."""
+    contexts: dict[str, Counter[str]] = field(default_factory=lambda: {of: Counter() for of in (*SIDES, *PAIRS)})
+    """In how many female and male sentences each word occurs; and these numbers of each document, multiplied."""
 
-    def add_contexts(self, document: Mapping[str, Counter[str]]) -> None:
-        female, male = (document[side] for side in SIDES)
-        for side in SIDES:
-            self.contexts[side].update(document[side])
-        self.squares["ff"].update({word: n * n for word, n in female.items()})
-        self.squares["mm"].update({word: n * n for word, n in male.items()})
-        self.squares["fm"].update({word: female[word] * male[word] for word in female.keys() & male.keys()})
+    def add_contexts(self, female: Counter[str], male: Counter[str]) -> None:
+        both = {word: n * male[word] for word, n in female.items() if word in male}
+        squares = ({word: n * n for word, n in of.items()} for of in (female, male))
+        for counts, more in zip(self.contexts.values(), (female, male, *squares, both), strict=True):
+            counts.update(more)
 
     def add(self, other: "Tally") -> None:
         self.totals += other.totals
-        for name in ("sentences", "words", "names"):
-            getattr(self, name).update(getattr(other, name))
         for word, places in other.found.items():
             self.found.setdefault(word, []).extend(places)
-        for name in ("contexts", "squares"):
-            for key, words in getattr(other, name).items():
-                getattr(self, name)[key].update(words)
-
-    def as_json(self) -> str:
-        return json.dumps({f.name: getattr(self, f.name) for f in fields(self)})
+        for name in COUNTS:
+            getattr(self, name).update(getattr(other, name))
+        for of, words in other.contexts.items():
+            self.contexts[of].update(words)
 
     @classmethod
     def from_json(cls, line: str) -> "Tally":
+        """The counts that `json.dumps(vars(...))` wrote."""
         kept = json.loads(line)
-        counters = {name: Counter(kept[name]) for name in ("sentences", "words", "names")}
-        contexts, squares = ({key: Counter(kept[n][key]) for key in kept[n]} for n in ("contexts", "squares"))
-        return cls(totals=kept["totals"], found=kept["found"], contexts=contexts, squares=squares, **counters)
+        kept |= {name: Counter(kept[name]) for name in COUNTS}
+        return cls(**kept | {"contexts": {of: Counter(words) for of, words in kept["contexts"].items()}})
 
 
 @dataclass(frozen=True)
@@ -176,19 +169,13 @@ def counted(counts: Tally, genders: Mapping[str, str], *, seed: int = 0) -> Coun
     table = np.array(counts.totals, dtype=np.float64)  # (documents, 4)
     rng = np.random.default_rng(seed)
     words = _ratio(table[:, :2], rng, "gendered words")
-    beside, (contexts, tested) = _by_profession(counts.found, words, rng), _contexts(counts)
+    (beside, rare), (contexts, tested) = _by_profession(counts.found, words, rng), _contexts(counts)
     names = _ratio(table[:, 2:], rng, "first names")
     common = {
         "words": _common((word, genders[word], n) for word, n in counts.words.items()),
         "names": _common((name, who, n) for key, n in counts.names.items() for who, name in [key.split(" ", 1)]),
     }
     sides = {side: counts.sentences[side] for side in (*SIDES, "both", "neither")}
-    few = [
-        {"profession": word, "female": sum(f for _, f, _ in places), "male": sum(m for *_, m in places)}
-        for word, places in sorted(counts.found.items())
-        if len(places) < FEWEST
-    ]
-    rare = pd.DataFrame(few, columns=["profession", "female", "male"])
     total = counts.sentences.total()
     return Counted(len(table), total, sides, words, names, beside, contexts, common, rare, tested)
 
@@ -245,18 +232,20 @@ def _log_ratio(counts: Floats) -> Floats:
 
 def _by_profession(
     found: Mapping[str, list[tuple[int, int, int]]], words: Ratio, rng: np.random.Generator
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The professions that are in enough sentences, and those that are not."""
     columns = ["profession", "female", "male", "ratio", "low", "high", "p_holm", "lean"]
-    rows, logs = [], []
+    rows, few, logs = list[dict[str, Any]](), list[dict[str, Any]](), []
     for word, places in sorted(found.items()):
-        if len(places) >= FEWEST:
+        enough = len(places) >= FEWEST
+        sums = {"female": sum(f for _, f, _ in places), "male": sum(m for *_, m in places)}
+        (rows if enough else few).append({"profession": word, **sums})
+        if enough:
             table = pd.DataFrame(places).groupby(0, sort=False).sum().to_numpy(dtype=np.float64)
-            total = table.sum(axis=0)
-            rows.append({"profession": word, "female": int(total[0]), "male": int(total[1])})
             logs.append(_log(table, words.log.value, rng, "sentences"))
     for row, log in zip(rows, adjust(logs), strict=True):
         row |= {"ratio": log.value, "low": log.low, "high": log.high, "p_holm": log.p_holm, "lean": _side(log)}
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns), pd.DataFrame(few, columns=columns[:3])
 
 
 def _contexts(counts: Tally) -> tuple[pd.DataFrame, int]:
@@ -275,7 +264,7 @@ def _contexts(counts: Tally) -> tuple[pd.DataFrame, int]:
         f, m = female[word], male[word]
         if f + m < FEWEST or p in (0.0, 1.0):
             continue
-        ff, fm, mm = (counts.squares[pair][word] for pair in PAIRS)
+        ff, mm, fm = (counts.contexts[pair][word] for pair in PAIRS)
         over_documents = (1 - p) ** 2 * ff - 2 * p * (1 - p) * fm + p**2 * mm
         z = (p * m - (1 - p) * f) / math.sqrt(max(over_documents, (f + m) * p * (1 - p)))
         rows.append({"word": word, "female": f, "male": m, "expected_female": p * (f + m), "z": z})
