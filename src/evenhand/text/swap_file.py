@@ -20,7 +20,7 @@ from evenhand.text.name_lists import own as own_list
 from evenhand.text.substitute import check_share
 from evenhand.text.swap import To, swapper
 from evenhand.text.swap_one import Output, Swapped, Work, alone, finished, joined_texts, part_of, swap_one
-from evenhand.text.swap_workers import Job, here, on_cluster
+from evenhand.text.swap_workers import Job, find_edits
 
 ONLY: dict[str | None, Gender | None] = {None: None, "he-to-she": "male", "she-to-he": "female"}
 
@@ -85,8 +85,7 @@ def swap(
     if name_list and not names:
         raise BadInput("`name_list` lists names to swap, but names are not swapped. Give `names`, or no `name_list`.")
     job = Job(columns, lines, how, share, seed)
-    local, ray = partial(here, jobs=jobs), partial(on_cluster, address=address, workers=workers)
-    work: Work = ray if engine == "ray" else local
+    work: Work = partial(find_edits, jobs=jobs, engine=engine, address=address, workers=workers)
     output, lang = Output(augment, trail, force), "en" if word_pairs else lang  # nothing is known of other languages
     if source.is_dir():
         return _swap_folder(source, target, job, work, output, lang)

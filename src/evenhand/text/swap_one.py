@@ -77,7 +77,7 @@ def swap_one(source: Path, target: Path, job: Job, work: Work, output: Output, l
     check_language(joined_texts(source, job), lang, str(source))
     with alone(part):
         try:
-            _find_edits(part, lambda done: work(source, job, done))
+            _keep_edits(part, source, job, work)
             if not finished(part) and not output.unchanged:
                 raise BadInput(f"'{source}' has no texts.")
             if job.share == 1 and not output.unchanged and not any(map(_are_changed, _read_edits(part))):
@@ -151,11 +151,11 @@ def alone(part: Path) -> Iterator[None]:
         lock.release()
 
 
-def _find_edits(part: Path, rewritten: Callable[[int], Generator[Edits]]) -> None:
+def _keep_edits(part: Path, source: Path, job: Job, work: Work) -> None:
     """Append the edits of all documents that `part` does not have yet."""
     done = finished(part)
     shown = bar("Swapping", "documents", initial=done)
-    with shown, part.open("a", encoding="utf-8") as file, closing(rewritten(done)) as chunks:
+    with shown, part.open("a", encoding="utf-8") as file, closing(work(source, job, done)) as chunks:
         for edits in chunks:
             file.write("".join(json.dumps(one) + "\n" for one in edits))
             file.flush()

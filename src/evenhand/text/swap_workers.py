@@ -66,10 +66,18 @@ def chunks(source: Path, job: Job, done: int) -> Iterator[Chunk]:
         yield chunk
 
 
-def here(source: Path, job: Job, done: int, *, jobs: int | None) -> Generator[Edits]:
-    """The edits of all documents but the first `done`, chunk by chunk, by processes of this machine."""
+def find_edits(
+    source: Path, job: Job, done: int, *, jobs: int | None, engine: str, address: str | None, workers: int | None
+) -> Generator[Edits]:
+    """The edits of all documents but the first `done`, chunk by chunk, by processes here or the workers of Ray."""
     todo = chunks(source, job, done)
     work = partial(_rewritten, job=job, done=done, whole=is_paragraphs(source, job.lines))
+    if engine == "ray":
+        with connected(address, workers):
+            from evenhand.distributed.streaming import streamed
+
+            yield from streamed(todo, work, workers)
+        return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     processes = jobs or cores or 1
     ahead = list(islice(todo, 2))
@@ -92,15 +100,6 @@ def here(source: Path, job: Job, done: int, *, jobs: int | None) -> Generator[Ed
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def on_cluster(source: Path, job: Job, done: int, *, address: str | None, workers: int | None) -> Generator[Edits]:
-    """The same, by the workers of a Ray cluster."""
-    with connected(address, workers):
-        from evenhand.distributed.streaming import streamed
-
-        work = partial(_rewritten, job=job, done=done, whole=is_paragraphs(source, job.lines))
-        yield from streamed(chunks(source, job, done), work, workers)
 
 
 def _begin() -> None:
