@@ -1,7 +1,7 @@
 """Edits of a text, which say what was changed, where and by which rule."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evenhand.core.words import capitalised
 from evenhand.errors import BadInput
@@ -10,14 +10,17 @@ STAYS = "name: stays"
 """The rule of a name that is left as it is: its edit changes nothing, and is there to be listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """A replacement of characters `start` to `start + len(old)` of the original, and the rule behind it."""
 
     start: int
     old: str
     new: str
     rule: str
+
+
+Edits = list[list[Edit]]
+"""The edits of a document: a list for each of its texts."""
 
 
 def applied(text: str, edits: Sequence[Edit]) -> str:

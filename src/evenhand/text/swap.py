@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -147,7 +146,7 @@ class Swapper:
         for edit in draft:
             usual, others = self.several.get(edit.old.lower(), ("", ()))
             if usual == edit.new.lower() and usual not in seen and (its := next((o for o in others if o in seen), "")):
-                edit = replace(edit, new=cased(seen[its], edit.old))
+                edit = edit._replace(new=cased(seen[its], edit.old))
             found.append(edit)
         return found
 
@@ -238,10 +237,10 @@ def _with_apostrophe(text: str, edit: Edit) -> Edit:
     mark, plural = found[0], edit.new.lower().endswith("s")
     if (s := text[stop + 1 : stop + 2]) in ("s", "S"):
         many = plural and edit.rule != "name" and edit.old.lower().endswith("men")
-        return replace(edit, old=f"{edit.old}{mark}{s}", new=edit.new + mark) if many else edit
+        return edit._replace(old=f"{edit.old}{mark}{s}", new=edit.new + mark) if many else edit
     if plural or not edit.old.lower().endswith("s") or QUOTE.search(text[max(0, edit.start - 200) : edit.start]):
         return edit
-    return replace(edit, old=edit.old + mark, new=f"{edit.new}{mark}{'S' if edit.new.isupper() else 's'}")
+    return edit._replace(old=edit.old + mark, new=f"{edit.new}{mark}{'S' if edit.new.isupper() else 's'}")
 
 
 @cache

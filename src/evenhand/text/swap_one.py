@@ -6,7 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from glob import escape
 from itertools import islice
 from pathlib import Path
@@ -20,12 +20,12 @@ from evenhand.core.progress import bar
 from evenhand.datasets.files.language import check_language
 from evenhand.datasets.files.plain_text import LOG, TEXT
 from evenhand.errors import BadInput, RunError
-from evenhand.text.edits import STAYS, Edit, applied
-from evenhand.text.swap_workers import Edits, Job
+from evenhand.text.edits import STAYS, Edit, Edits, applied
+from evenhand.text.swap_workers import Job
 from evenhand.text.text_files import Texts, is_paragraphs, read_texts, write_texts
 
 log = logging.getLogger(__name__)
-Work = Callable[[Path, Job, int], Generator[Edits]]
+Work = Callable[[Path, Job, int], Generator[list[Edits]]]
 """Finds the edits of a file, for the documents after those that are done."""
 
 
@@ -175,7 +175,7 @@ def finished(part: Path) -> int:
     return lines
 
 
-def _read_edits(part: Path) -> Iterator[list[list[Edit]]]:
+def _read_edits(part: Path) -> Iterator[Edits]:
     with part.open(encoding="utf-8") as file:
         for line in file:
             yield [[Edit(*edit) for edit in edits] for edits in json.loads(line)]
@@ -188,7 +188,7 @@ def _write(source: Path, target: Path, job: Job, part: Path, output: Output, edi
     """
     rules, totals, names = Counter[str](), Counter[str](), Counter[str]()
 
-    def documents() -> Iterator[list[list[Edit]]]:
+    def documents() -> Iterator[Edits]:
         for edits in _read_edits(part):
             totals["documents"] += 1
             totals["rewritten"] += _are_changed(edits)
@@ -196,7 +196,7 @@ def _write(source: Path, target: Path, job: Job, part: Path, output: Output, edi
             names.update(edit.old for each in edits for edit in each if edit.rule == STAYS)
             yield edits
 
-    def both(texts: Texts, edits: list[list[Edit]]) -> list[Texts]:
+    def both(texts: Texts, edits: Edits) -> list[Texts]:
         new = tuple(map(applied, texts, edits))
         if not (output.augment and _are_changed(edits)):
             return [new]
@@ -214,7 +214,7 @@ def _write(source: Path, target: Path, job: Job, part: Path, output: Output, edi
     return Swapped(totals["documents"], totals["rewritten"], dict(sorted(rules.items())), target, edit_log, kept)
 
 
-def _are_changed(edits: Sequence[Sequence[Edit]]) -> bool:
+def _are_changed(edits: Edits) -> bool:
     return any(edit.rule != STAYS for each in edits for edit in each)
 
 
@@ -240,5 +240,5 @@ def _write_edit_log(file: IO[bytes], part: Path, columns: Sequence[str]) -> None
     for number, edits in enumerate(_read_edits(part)):
         found: list[dict[str, Any]] = []
         for column, each in zip(columns, edits, strict=True):
-            found += [({"column": column} if len(columns) > 1 else {}) | asdict(edit) for edit in each]
+            found += [({"column": column} if len(columns) > 1 else {}) | edit._asdict() for edit in each]
         file.write((json.dumps({"document": number, "edits": found}, ensure_ascii=False) + "\n").encode())

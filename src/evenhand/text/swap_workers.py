@@ -19,13 +19,11 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from evenhand.datasets.files.plain_text import unwrapped
 from evenhand.distributed.cluster import connected
 from evenhand.errors import RunError
-from evenhand.text.edits import Edit
+from evenhand.text.edits import Edit, Edits
 from evenhand.text.substitute import chosen
 from evenhand.text.swap import Swapper, swapper
 from evenhand.text.text_files import Texts, is_paragraphs, read_texts
 
-Edits = list[list[list[list[Any]]]]
-"""The edits of each document and each of its columns, as they are stored."""
 DOCUMENTS, CHARACTERS = 5_000, 1_000_000
 """The most of a task of a worker: rows, or a section of a text file, whose paragraphs are one document."""
 LONGEST = 2_000_000
@@ -68,7 +66,7 @@ def chunks(source: Path, job: Job, done: int) -> Iterator[Chunk]:
 
 def find_edits(
     source: Path, job: Job, done: int, *, jobs: int | None, engine: str, address: str | None, workers: int | None
-) -> Generator[Edits]:
+) -> Generator[list[Edits]]:
     """The edits of all documents but the first `done`, chunk by chunk, by processes here or the workers of Ray."""
     todo = chunks(source, job, done)
     work = partial(_rewritten, job=job, done=done, whole=is_paragraphs(source, job.lines))
@@ -114,10 +112,9 @@ def _begin() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> Edits:
+def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> list[Edits]:
     """The edits of each document after those that are `done`, none for those that are not chosen. Runs in a worker."""
     swap = swapper(**job.how)
-    number = chunk[0][0]
     if whole:
         found = _in_paragraphs(swap, [text for _, (text,) in chunk])
     else:
@@ -125,24 +122,22 @@ def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> Edits:
         edits = iter(swap.found(parts))
         found = [[_joined(text, edits) for text in texts] for _, texts in chunk]
     return [
-        [[[e.start, e.old, e.new, e.rule] for e in each] for each in edits]
-        if chosen(number + index + job.first, job.share, job.seed)
-        else [[] for _ in edits]
-        for index, edits in enumerate(found)
-        if number + index >= done
+        edits if chosen(number + job.first, job.share, job.seed) else [[] for _ in edits]
+        for number, edits in enumerate(found, start=chunk[0][0])
+        if number >= done
     ]
 
 
-def _in_paragraphs(swap: Swapper, texts: Sequence[str]) -> list[list[list[Edit]]]:
+def _in_paragraphs(swap: Swapper, texts: Sequence[str]) -> list[Edits]:
     """The edits of each paragraph of a section, which is one document."""
-    found: list[list[list[Edit]]] = [[[]] for _ in texts]
+    found: list[Edits] = [[[]] for _ in texts]
     ends = list(accumulate(map(len, texts)))
     index = 0
     for edit in swap.found(["".join(map(unwrapped, texts))])[0]:
         while edit.start >= ends[index]:
             index += 1
         begin = ends[index] - len(texts[index])
-        found[index][0].append(Edit(edit.start - begin, edit.old, edit.new, edit.rule))
+        found[index][0].append(edit._replace(start=edit.start - begin))
     return found
 
 
@@ -161,6 +156,6 @@ def _parts(text: str) -> Iterator[str]:
 def _joined(text: str, edits: Iterator[list[Edit]]) -> list[Edit]:
     found, start = list[Edit](), 0
     for part in _parts(text):
-        found += [Edit(e.start + start, e.old, e.new, e.rule) for e in next(edits)]
+        found += [edit._replace(start=edit.start + start) for edit in next(edits)]
         start += len(part)
     return found

@@ -12,7 +12,7 @@ from evenhand.core.files import json_lines
 from evenhand.datasets.files.plain_text import TEXT, read_plain
 from evenhand.datasets.files.rows import parquet_batches, rows, unquoted
 from evenhand.errors import BadInput
-from evenhand.text.edits import Edit
+from evenhand.text.edits import Edit, Edits
 
 ROW_GROUP = 65_536
 """Rows that are written to a parquet file together."""
@@ -50,8 +50,6 @@ def _text(value: object, place: str) -> str:
     return value
 
 
-Edits = list[list[Edit]]
-"""The edits of a document: a list for each of its texts."""
 Both = Callable[[Texts, Edits], list[Texts]]
 """The texts of a document and their edits -> the texts of each document to write."""
 Record = tuple[str, dict[str, Any]]
