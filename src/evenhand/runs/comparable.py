@@ -17,7 +17,7 @@ def same_task(runs: Sequence[StoredRun], dataset: str, measure: str, *, shared: 
     """
     tasks = [run.task(dataset, measure) for run in runs]
     for run, task in zip(runs[1:], tasks[1:], strict=True):
-        differences = [*_differences(tasks[0].what, task.what), *_samples((runs[0], tasks[0]), (run, task), shared)]
+        differences = [*_differences(tasks[0].what, task.what), *_samples((runs[0], run), (tasks[0], task), shared)]
         if differences:
             two_kinds = of_two_kinds([runs[0], run])
             why = "One is a causal model, the other is not." if two_kinds else "Audit them with the same command."
@@ -86,17 +86,13 @@ def enough_shared(one: Collection[str], other: Collection[str]) -> bool:
     return 2 * len(set(one) & set(other)) >= min(len(one), len(other))
 
 
-def _samples(one: tuple[StoredRun, TaskRecord], other: tuple[StoredRun, TaskRecord], shared: bool) -> Iterator[str]:
-    both = shared_ids(one[0], other[0], *one[1].name)
-    if both is not None:
-        ids = [item_ids(run, *task.name) for run, task in (one, other)]
-        told = [f"{len(found):,} items{_sampled(task)}" for (_, task), found in zip((one, other), ids, strict=True)]
-        if not (shared and enough_shared(*ids)):
-            yield f"samples of {' and '.join(told)}, {len(both):,} in common"
-
-
-def _sampled(task: TaskRecord) -> str:
-    return "" if task.limit is None else f" (limit {task.limit}, seed {task.seed})"
+def _samples(runs: tuple[StoredRun, StoredRun], tasks: tuple[TaskRecord, TaskRecord], shared: bool) -> Iterator[str]:
+    both = shared_ids(*runs, *tasks[0].name)
+    ids = [item_ids(run, *tasks[0].name) for run in runs] if both is not None else []
+    if both is not None and not (shared and enough_shared(*ids)):
+        limits = ["" if task.limit is None else f" (limit {task.limit}, seed {task.seed})" for task in tasks]
+        told = [f"{len(found):,} items{limit}" for found, limit in zip(ids, limits, strict=True)]
+        yield f"samples of {' and '.join(told)}, {len(both):,} in common"
 
 
 def _shown(value: object) -> str:

@@ -277,7 +277,11 @@ def write(
         elif kept is not None:
             rows += [value for value in kept._values if (value.dataset, value.measure) == task.name]
     rows = with_families(rows, record.tasks)
-    frame = _frame(results)
+    frame = pd.DataFrame(
+        {"dataset": result.dataset, "measure": result.measure, "id": s.id, "score": s.value, **s.groups}
+        for result in results
+        for s in result.scores
+    )
     read = pd.DataFrame([(name, i.id, *texts(i)) for name, of in items.items() for i in of], columns=list(ITEMS))
     if kept is not None and stay:
         before = kept.scores
@@ -303,11 +307,3 @@ def _hashes(path: Path, names: Iterable[str]) -> dict[str, str]:
     except OSError as error:
         raise RunError(f"The files that '{path / 'run.json'}' vouches for cannot be read: {error}.") from error
     return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-
-
-def _frame(results: Sequence[Result]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {"dataset": result.dataset, "measure": result.measure, "id": s.id, "score": s.value, **s.groups}
-        for result in results
-        for s in result.scores
-    )

@@ -16,7 +16,7 @@ from evenhand.core.measure import LAST, Better, Favours
 from evenhand.core.model import Work
 from evenhand.errors import BadInput, NewerRun, RunError
 from evenhand.runs.json_files import RESTORE, checked, plain_json, read_json, told
-from evenhand.runs.migration import migrated
+from evenhand.runs.migration import SAMPLE, migrated
 from evenhand.runs.origin import Finite, Imported, Precision
 from evenhand.runs.staging import recover
 
@@ -29,8 +29,6 @@ DESCRIPTIVE = (
     *("better", "bounds", "rank", "favours", "family", "partners", "kinds"),
 )
 """Fields of a task that are for readers: runs that differ in them can still be compared."""
-SAMPLE = ("seed", "limit", "partial")
-"""Fields of a task that are about the sample of items that was measured."""
 
 
 def _finite(data: Kind) -> Kind:
@@ -179,7 +177,6 @@ class RunRecord:
 
     @property
     def loaded(self) -> Mapping[str, Any]:
-        """The model's description of itself in the latest audit."""
         return self.audits[-1].loaded
 
     @property
@@ -193,12 +190,10 @@ class RunRecord:
 
     @property
     def tokens(self) -> dict[str, Mapping[str, float]]:
-        """By dataset, the mean number of tokens of each attribute."""
         return {dataset: found for audit in self.audits for dataset, found in audit.tokens.items()}
 
     @property
     def unscored(self) -> dict[str, Mapping[str, int]]:
-        """By "dataset/measure", the number of items without a score, by reason."""
         return {task: found for audit in self.audits for task, found in audit.unscored.items()}
 
     @property
