@@ -168,11 +168,12 @@ class Site:
         return await self._shown(show, "probed", probed())
 
     async def swap(self, request: Request) -> Response:
-        asked = await _form(request)
-        names = "names" in asked or request.method != "POST"
-        show = partial(rendered, "swap.html", text=asked.get("text", SWAPPED), names=names, rules=RULES)
+        show = partial(rendered, "swap.html", rules=RULES)
         if request.method != "POST":
-            return show(marked=None, error="")
+            return show(text=SWAPPED, names=True, marked=None, error="")
+        asked = await _form(request)
+        names = "names" in asked
+        show = partial(show, text=asked.get("text", SWAPPED), names=names)
         return await self._shown(show, "marked", run_in_threadpool(marked, asked.get("text", ""), names=names))
 
     async def _shown(self, show: Callable[..., Response], name: str, work: Awaitable[Any]) -> Response:
@@ -210,8 +211,6 @@ async def _in(pool: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
 
 async def _form(request: Request) -> dict[str, str]:
     """The fields of a form; the last one counts if several have the same name."""
-    if request.method != "POST":
-        return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         raise HTTPException(415, f"Only forms can be sent here: {FORM}.")
     try:
