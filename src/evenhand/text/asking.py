@@ -7,8 +7,7 @@ people's names and he and she with places and "it". It sees a few words on each 
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -32,8 +31,7 @@ AGREED, DENIED = 1.0, -0.5
 """From the first log-odds on a doubtful name is a person's; below the second it is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A word in its context: characters `start` to `stop` of `text`, and what kind of word it is."""
 
     kind: str

@@ -279,7 +279,6 @@ def _contexts(counts: Tally) -> tuple[pd.DataFrame, int]:
 
 
 def _common(found: Iterable[tuple[str, str, int]]) -> pd.DataFrame:
-    """The most frequent words of each side."""
     frame = pd.DataFrame(found, columns=["word", "gender", "count"])
     frame = frame.sort_values(["count", "word"], ascending=[False, True], ignore_index=True)
     return frame.groupby("gender", sort=True).head(LISTED).sort_values("gender", kind="stable", ignore_index=True)
