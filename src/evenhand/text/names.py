@@ -190,24 +190,19 @@ class Draft:
         context, text, table = contexts(), self.text, self.naming.table
         word, start = run[index]
         stop = start + len(word)
-        if patterns.HYPHEN.match(text, stop) or patterns.HYPHENED.search(text, max(0, start - 3), start):
-            return False
-        if word in context["never"] or (word.isupper() and len(word) < 4) or patterns.FIRM.match(text, _end(run)):
-            return False
-        if run[-1][0] in context["brands"] and patterns.BRAND.match(text, _end(run)):
-            return False
-        if patterns.DATED.match(text, stop) or (word in context["words"] and patterns.ASKS.match(text, stop)):
-            return False
-        if word.isupper() and (
-            word.capitalize() in context["words"] | context["elsewhere"] or patterns.BRACKETED.match(text, start - 1)
+        upper, before = word.isupper(), text[max(0, start - 20) : start]
+        if (
+            (word in context["never"] or (upper and len(word) < 4))
+            or (upper and word.capitalize() in context["words"] | context["elsewhere"])
+            or (patterns.HYPHEN.match(text, stop) or patterns.HYPHENED.search(text, max(0, start - 3), start))
+            or (patterns.FIRM.match(text, _end(run)) or patterns.DATED.match(text, stop))
+            or (run[-1][0] in context["brands"] and patterns.BRAND.match(text, _end(run)))
+            or (word in context["words"] and patterns.ASKS.match(text, stop))
+            or (upper and patterns.BRACKETED.match(text, start - 1))
+            or (len(run) == 1 and (patterns.OWNED.match(text, stop) or patterns.STATE.match(text, stop)))
+            or (len(run) > 1 and found.surname and patterns.PLACE_WORDS.search(before))
+            or (word in context["offices"] and (patterns.OF.match(text, stop) or patterns.ORDINAL.search(before)))
         ):
-            return False
-        if len(run) == 1 and (patterns.OWNED.match(text, stop) or patterns.STATE.match(text, stop)):
-            return False
-        before = text[max(0, start - 20) : start]
-        if found.surname and len(run) > 1 and patterns.PLACE_WORDS.search(before):
-            return False
-        if word in context["offices"] and (patterns.OF.match(text, stop) or patterns.ORDINAL.search(before)):
             return False
         if word in context["elsewhere"] and (patterns.PLACED if len(run) == 1 else patterns.INSIDE).search(before):
             placed = patterns.WITHIN.search(before) or patterns.RULED.search(before)
