@@ -10,6 +10,7 @@ from functools import partial
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlencode
 
@@ -47,7 +48,7 @@ SWAPPED = "His wife, Mary Smith, told him that her brother had become a policema
 Result = TypeVar("Result")
 
 
-def marked(text: str, *, names: bool) -> dict[str, Any]:
+def marked(text: str, *, names: bool) -> SimpleNamespace:
     """The text with every gendered word swapped, first names too with `names`.
 
     `parts` are unchanged, each with the edit that follows it; `rules` has the number of edits by each.
@@ -65,7 +66,7 @@ def marked(text: str, *, names: bool) -> dict[str, Any]:
         at = edit.start + len(edit.old)
     rules = Counter(edit.rule for edit in edits)
     parts.append((text[at:], None))
-    return {"parts": parts, "swapped": applied(text, edits), "rules": dict(sorted(rules.items()))}
+    return SimpleNamespace(parts=parts, swapped=applied(text, edits), rules=dict(sorted(rules.items())))
 
 
 def application(
