@@ -102,10 +102,8 @@ def piped(file: Path, out: Path | None, suffix: str, *, trail: bool) -> Iterator
     if writes and (trail or file.is_dir() or file.suffix == ".parquet"):
         raise BadInput("Standard output takes one text or table, and no edit log. Give `out`, a file or folder.")
     with TemporaryDirectory() as folder:
-        source, target = (
-            Path(folder, f"input.{suffix}"),
-            Path(folder, f"output{f'.{suffix}' if reads else file.suffix}"),
-        )
+        source = Path(folder, f"input.{suffix}")
+        target = Path(folder, f"output{source.suffix if reads else file.suffix}")
         if reads:
             with source.open("wb") as kept:
                 shutil.copyfileobj(sys.stdin.buffer, kept)

@@ -109,7 +109,7 @@ def count(
     texts = list(texts)
     check_language(texts, lang)
     vocabulary = OURS if words is None else Vocabulary(tuple(words))
-    return _counted(tally(enumerate(filter(str.strip, texts)), vocabulary), vocabulary, seed)
+    return counted(tally(enumerate(filter(str.strip, texts)), vocabulary), vocabulary.gender, seed=seed)
 
 
 def count_all(
@@ -135,7 +135,8 @@ def count_all(
         for name, corpus in corpora.items():
             kept = replace(corpus, without=tuple(skipped[name]))
             counts = _count(name, kept, vocabulary, out, engine, workers)
-            found[name] = replace(_counted(counts, vocabulary, seed), unit=corpus.unit, skipped=skipped[name])
+            one = counted(counts, vocabulary.gender, seed=seed)
+            found[name] = replace(one, unit=corpus.unit, skipped=skipped[name])
     if not any(r.female + r.male for one in found.values() for r in (one.words, one.names)):
         texts = ", ".join(f"'{name}'" for name in found)
         raise BadInput(f"There is nothing to count: no gendered words and no first names are in {texts}.")
@@ -201,10 +202,6 @@ def _sections(corpus: Corpus, start: int) -> Iterator[list[tuple[int, str]]]:
             section, size = [], 0
     if section:
         yield section
-
-
-def _counted(counts: Tally, vocabulary: Vocabulary, seed: int) -> Counted:
-    return counted(counts, {word: vocabulary.gender(word) or "" for word in counts.words}, seed=seed)
 
 
 def examples(corpus: Iterable[str], words: Mapping[str, str], vocabulary: Vocabulary = OURS) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -162,8 +162,8 @@ class Counted:
         return Estimate(float(self.beside["ratio"].abs().mean()), n=len(self.beside))
 
 
-def counted(counts: Tally, genders: Mapping[str, str], *, seed: int = 0) -> Counted:
-    """The ratios, intervals and tables of these counts; `genders` are those of the gendered words."""
+def counted(counts: Tally, gender: Callable[[str], str | None], *, seed: int = 0) -> Counted:
+    """The ratios, intervals and tables of these counts; `gender` gives that of a gendered word."""
     if not counts.totals:
         raise BadInput("The corpus has no texts.")
     table = np.array(counts.totals, dtype=np.float64)  # (documents, 4)
@@ -172,7 +172,7 @@ def counted(counts: Tally, genders: Mapping[str, str], *, seed: int = 0) -> Coun
     (beside, rare), (contexts, tested) = _by_profession(counts.found, words, rng), _contexts(counts)
     names = _ratio(table[:, 2:], rng, "first names")
     common = {
-        "words": _common((word, genders[word], n) for word, n in counts.words.items()),
+        "words": _common((word, gender(word) or "", n) for word, n in counts.words.items()),
         "names": _common((name, who, n) for key, n in counts.names.items() for who, name in [key.split(" ", 1)]),
     }
     sides = {side: counts.sentences[side] for side in (*SIDES, "both", "neither")}
