@@ -14,6 +14,7 @@ from evenhand.core.questions import Question
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.network import LanguageModel, on_device, padded
 from evenhand.models.planning import sequences
+from evenhand.models.planning.codes import split
 from evenhand.models.planning.plan import Ids, Plan, Reading
 from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.sequences import Asking, Words
@@ -68,7 +69,7 @@ class CausalLM(LanguageModel):
     @torch.inference_mode()
     def _logits(self, joined: NDArray[np.int64], attention: NDArray[np.int64], places: NDArray[np.int64]) -> Tensor:
         device = self.network.device
-        parents, ids = np.divmod(joined, self._size)
+        ids, parents = split(joined, self._size)
         inputs: dict[str, Any] = {"input_ids": on_device(ids, device), "use_cache": False}
         if self._nodes:
             sees = on_device(seen(parents), device)  # (rows, nodes, nodes)

@@ -13,8 +13,9 @@ from torch import Tensor
 
 from evenhand.core.questions import Follows, Question, Span
 from evenhand.errors import UnfitModel
-from evenhand.models.networks.network import LanguageModel, label_cells, log_probabilities, on_device, padded
+from evenhand.models.networks.network import LanguageModel, log_probabilities, on_device, padded
 from evenhand.models.planning import masking
+from evenhand.models.planning.codes import FOLLOWS, PLAIN, WEIGHED, split
 from evenhand.models.planning.plan import Batch, Plan
 from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.tokens import encode, encode_pairs, frame, texts
@@ -74,9 +75,9 @@ class MaskedLM(LanguageModel):
         return self.logits(rows, positions, **inputs).float()
 
     def _cells(self, batch: Batch) -> Tensor:
-        """Inputs of the three kinds that `masking.Masked` reads go through the network by themselves."""
-        run = (super()._cells, self._weighed, self._following)
-        kinds = np.array([max(token for _, token in cells) // self._size for cells in batch.cells])
+        """Inputs with cells of the three kinds that `codes` lists go through the network by themselves."""
+        run = {PLAIN: super()._cells, WEIGHED: self._weighed, FOLLOWS: self._following}
+        _, kinds = split(np.array([max(token for _, token in cells) for cells in batch.cells]), self._size)
         if len(there := np.unique(kinds)) == 1:
             return run[there[0]](batch)
         each = np.repeat(kinds, [len(cells) for cells in batch.cells])
@@ -90,7 +91,8 @@ class MaskedLM(LanguageModel):
     def _weighed(self, batch: Batch) -> Tensor:
         """Log-probabilities, times the attention to their tokens where it is asked for."""
         ids, attention = padded(batch.inputs, self.pad)
-        places, which, tokens = batch.places()
+        places, which, asked = batch.places()
+        tokens, kinds = split(asked, self._size)
         device = self.network.device
         real = on_device(attention, device)  # (rows, length)
         rows, positions = on_device(places, device).unbind(dim=1)
@@ -106,9 +108,9 @@ class MaskedLM(LanguageModel):
             )
         each = torch.stack([layer.float().mean(dim=1) for layer in layers]).mean(dim=0)  # (rows, from, to)
         weights = (each * real.unsqueeze(2)).sum(dim=1) / real.sum(dim=1, keepdim=True)  # (rows, to)
-        logps = log_probabilities(output.logits[rows, positions].float(), which, tokens % self._size)
-        where, asked = on_device(np.stack([which, tokens >= self._size]), device)
-        return torch.where(asked.bool(), logps * weights[rows, positions][where], logps)
+        logps = log_probabilities(output.logits[rows, positions].float(), which, tokens)
+        where, weighed = on_device(np.stack([which, kinds == WEIGHED]), device)
+        return torch.where(weighed.bool(), logps * weights[rows, positions][where], logps)
 
     @torch.inference_mode()
     def _following(self, batch: Batch) -> Tensor:
@@ -120,7 +122,7 @@ class MaskedLM(LanguageModel):
             return SimpleNamespace(logits=self.next_sentence(hidden))
 
         logits = self.logits(rows, torch.zeros_like(rows), network, **self._pair_inputs(batch.inputs))
-        return label_cells(batch, logits.log_softmax(dim=-1), first=2 * self._size)  # (inputs, 2)
+        return self._labels(batch, logits.log_softmax(dim=-1))  # (inputs, 2)
 
     def _try_out(self) -> None:
         mask = self.tokenizer.mask_token_id

@@ -19,6 +19,7 @@ from evenhand.core.questions import Answer, Question, Span
 from evenhand.errors import ModelError
 from evenhand.models.networks.casting import cast
 from evenhand.models.networks.hooks import Picking
+from evenhand.models.planning.codes import split
 from evenhand.models.planning.plan import Batch, Ids, Limit, Plan, Values
 from evenhand.models.planning.running import work_through
 from evenhand.models.planning.tokens import count, encode
@@ -91,11 +92,17 @@ class NetworkModel(ABC):
         return [count(found[text], span) for text, span in places]
 
     def _pair_inputs(self, inputs: Sequence[Ids], *, typed: bool = True) -> dict[str, Tensor]:
-        """What the network takes for pairs of texts, whose tokens are `token + type * size`."""
+        """What the network takes for pairs of texts."""
         joined, attention = padded(inputs, self.pad)
-        types, ids = np.divmod(joined, self._size)
+        ids, types = split(joined, self._size)
         arrays = {"input_ids": ids, "attention_mask": attention} | ({"token_type_ids": types} if typed else {})
         return {name: on_device(array, self.network.device) for name, array in arrays.items()}
+
+    def _labels(self, batch: Batch, logps: Tensor) -> Tensor:
+        """The log-probabilities of the labels that a batch asks for, of (inputs, labels)."""
+        _, rows, labels = batch.places()  # one place for each input: labels are those of the whole
+        where, label = on_device(np.stack([rows, split(labels, self._size)[0]]), logps.device)
+        return logps[where, label]
 
     def stream(self, batches: Iterable[tuple[int, Batch]]) -> Iterator[tuple[int, Values]]:
         """The values of each batch, in order; a GPU works on the next batch while the values of the last are read."""
@@ -248,13 +255,6 @@ class LanguageModel(NetworkModel):
         ids, attention = padded(batch.inputs, self.pad)
         places, which, tokens = batch.places()
         return log_probabilities(self._logits(ids, attention, places), which, tokens)
-
-
-def label_cells(batch: Batch, logps: Tensor, first: int = 0) -> Tensor:
-    """The log-probabilities of the labels that a batch asks for, of (inputs, labels); label 0 is the token `first`."""
-    wanted = [(row, label - first) for row, cells in enumerate(batch.cells) for _, label in cells]
-    rows, labels = on_device(np.array(wanted), logps.device).unbind(dim=1)
-    return logps[rows, labels]
 
 
 def log_probabilities(logits: Tensor, which: NDArray[np.int64], tokens: NDArray[np.int64]) -> Tensor:

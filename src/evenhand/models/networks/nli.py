@@ -10,7 +10,7 @@ from torch import Tensor
 from evenhand.core.questions import Entail, Question, Span
 from evenhand.errors import UnfitModel
 from evenhand.models.networks.japanese import JapaneseTokenizer
-from evenhand.models.networks.network import NetworkModel, label_cells
+from evenhand.models.networks.network import NetworkModel
 from evenhand.models.planning.plan import Batch, Ids, Plan, Read, Reading
 from evenhand.models.planning.running import uncollected
 from evenhand.models.planning.tokens import TokenizedPair, built_in, encode_pairs
@@ -19,9 +19,7 @@ from evenhand.models.planning.tokens import TokenizedPair, built_in, encode_pair
 class NliModel(NetworkModel):
     """A classifier of premise and hypothesis that answers in nats: entailment, neutral, contradiction.
 
-    The tokenizer joins the two in its own way. Where the network tells them apart by token types, a token of an input
-    is stored as `token + type * size`, where `size` is the number of the network's embeddings, so that a batch's key
-    covers both. `order` has the network's outputs for the three labels.
+    The tokenizer joins the two in its own way. `order` has the network's outputs for the three labels.
     """
 
     kind: ClassVar[str] = "nli"
@@ -51,7 +49,7 @@ class NliModel(NetworkModel):
         return Reading((Read(ids, tuple((0, label) for label in self.order)),))
 
     def _cells(self, batch: Batch) -> Tensor:
-        return label_cells(batch, self._logps(batch.inputs))
+        return self._labels(batch, self._logps(batch.inputs))
 
     @torch.inference_mode()
     def _logps(self, inputs: Sequence[Ids]) -> Tensor:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from evenhand.core.questions import Entail, Fill, Follows, Likelihood, Question, Span
 from evenhand.errors import UnfitModel
 from evenhand.models.planning import tokens
+from evenhand.models.planning.codes import FOLLOWS, WEIGHED, join
 from evenhand.models.planning.plan import Ids, Read, Reading, normalised
 from evenhand.models.planning.tokens import NO_OTHER, Pair, TokenizedPair, TokenizedText, Unanswerable, asked
 
@@ -30,12 +31,7 @@ def answerable(question: Question, *, next_sentence: bool = False) -> Fill | Lik
 
 @dataclass
 class Masked:
-    """Turns questions into reads of masked inputs; `mask` is the id of the mask token.
-
-    In a pair of sentences a token is `token + type * size`, where `size` is the number of the network's embeddings. A
-    token to be weighed by attention is read as `token + size`; what the next-sentence head says, as two tokens from
-    `2 * size` on: it follows, it does not.
-    """
+    """Turns questions into reads of masked inputs; `mask` is the id of the mask token, `size` that of `codes`."""
 
     tokenized: Mapping[str, TokenizedText]
     pairs: Mapping[Pair, TokenizedPair]
@@ -46,7 +42,7 @@ class Masked:
     def reading(self, question: Fill | Likelihood | Follows) -> Reading:
         if isinstance(question, Follows):
             pair = self.pairs[question.first, question.second]
-            cells = (0, 2 * self.size), (0, 2 * self.size + 1)
+            cells = tuple((0, label) for label in join((0, 1), (FOLLOWS, FOLLOWS), self.size))
             return Reading(note=pair.note) if pair.note else Reading((Read(pair.typed(self.size, 2), cells),))
         if isinstance(question, Likelihood):
             return _noted(self._likelihood(question))
@@ -91,7 +87,10 @@ class Masked:
         found = self.tokenized[question.text]
         ids = found.ids
         if question.masked == "none":
-            yield Read(ids, tuple((p, ids[p] + self.size * question.attention) for p in counted))
+            tokens: Sequence[int] = [ids[p] for p in counted]
+            if question.attention:
+                tokens = join(tokens, [WEIGHED] * len(tokens), self.size)
+            yield Read(ids, tuple(zip(counted, tokens, strict=True)))
             return
         if question.masked == "changed":
             masked = tuple(self.mask if p in counted else token for p, token in enumerate(ids))

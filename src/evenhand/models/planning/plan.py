@@ -22,8 +22,9 @@ from evenhand.stats.estimate import NOT_FINITE
 
 Numbers = NDArray[np.int64]
 Ids = tuple[int, ...]
+"""The tokens of an input, each with its type or parent, if it has one: see `codes`."""
 Cell = tuple[int, int]
-"""A position in an input, and the token (or label) whose log-probability is read there."""
+"""A position in an input, and the token (or label) whose log-probability is read there, as `codes` has them."""
 Values = Sequence[Sequence[float]]
 """For each input of a batch, the log-probabilities of its cells."""
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from evenhand.core.questions import BuiltIn, Choose, Fill, Likelihood, Question, Span
 from evenhand.errors import BadInput, UnfitModel
+from evenhand.models.planning.codes import join
 from evenhand.models.planning.plan import Ids
 
 Pair = tuple[str, str]
@@ -174,10 +175,8 @@ class TokenizedPair:
     note: str = ""
 
     def typed(self, size: int, known: int) -> Ids:
-        """Each token as `token + type * size`, if the network has `known` types and these are among them."""
-        if not self.types or max(self.types) >= known:
-            return self.ids
-        return tuple(token + kind * size for token, kind in zip(self.ids, self.types, strict=True))
+        """Each token with its type, if the network has `known` types and these are among them."""
+        return join(self.ids, self.types, size) if self.types and max(self.types) < known else self.ids
 
 
 def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], longest: int) -> dict[Pair, TokenizedPair]:

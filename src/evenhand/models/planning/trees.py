@@ -1,8 +1,6 @@
 """Sequences that begin in the same way share their beginning: inputs are trees, with each token in its context once.
 
-A tree is one row of numbers, each node behind its parent: a node is `token + parent * size`, where `parent` is its
-parent's place in the row, and `size` the number of the network's embeddings. The root, mostly the start token, is its
-own parent. So the numbers say everything about an input, and plans need not know about trees.
+A tree is one row of tokens with their parents (see `codes`), each node behind its parent.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.models.planning.codes import join
 from evenhand.models.planning.plan import Cell, Ids, Read
 
 Place = tuple[int, int]
@@ -26,8 +25,8 @@ class Forest:
     """
 
     def __init__(self, sequences: Iterable[Ids], size: int, most: int) -> None:
-        self.size = size
         rows: list[list[int]] = [[]]
+        parents: list[list[int]] = [[]]
         path: list[int] = []  # the last sequence's nodes in the last row
         homes: list[Place] = []  # where each of them is read
         last: Ids = ()
@@ -38,15 +37,17 @@ class Forest:
             room = max(most, 2 * len(ids)) if most else 0
             if rows[-1] and (not same or (len(rows[-1]) + len(ids) - same > room and same < len(rows[-1]))):
                 rows.append([])
+                parents.append([])
                 path = []
             for depth in range(len(path), len(ids)):
-                rows[-1].append(ids[depth] + (path[-1] if path else 0) * size)
+                rows[-1].append(ids[depth])
+                parents[-1].append(path[-1] if path else 0)
                 path.append(len(rows[-1]) - 1)
                 if depth == len(homes):
                     homes.append((len(rows) - 1, path[-1]))
             self._homes[ids] = tuple(homes)
             last = ids
-        self.rows: list[Ids] = [tuple(row) for row in rows]
+        self.rows: list[Ids] = [join(row, above, size) for row, above in zip(rows, parents, strict=True)]
 
     def path(self, ids: Ids) -> list[tuple[Ids, int]]:
         """The row and node of each token of a sequence."""
