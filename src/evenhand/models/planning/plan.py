@@ -52,6 +52,12 @@ def normalised(values: list[tuple[float, ...]]) -> tuple[float, ...]:
     return tuple(float(total - whole) for total in totals)
 
 
+def common_beginning(sequences: Sequence[Ids]) -> int:
+    """The number of tokens with which all of the sequences begin."""
+    different = (n for n, column in enumerate(zip(*sequences, strict=False)) if len(set(column)) > 1)
+    return next(different, min(map(len, sequences)))
+
+
 @dataclass(frozen=True)
 class Batch:
     """Inputs of similar length that go through the model together, and the cells to read from each."""
@@ -113,10 +119,7 @@ class Plan:
             Batch(tuple(map(inputs.__getitem__, numbers)), tuple(map(self._cells.__getitem__, numbers)))
             for numbers in self._numbers
         ]
-        home = [0] * self.inputs
-        for batch, numbers in enumerate(self._numbers):
-            for number in numbers:
-                home[number] = batch
+        home = {number: batch for batch, numbers in enumerate(self._numbers) for number in numbers}
         needs = [sorted({home[number] for number in numbers}) for numbers in self._reads]
         group = {reads: number for number, reads in enumerate(groups)}
         self._group = [group[id(reading.reads)] for reading in readings]

@@ -9,7 +9,7 @@ from typing import Any
 from evenhand.core.questions import BuiltIn, By, Choose, Entail, Fill, Follows, Likelihood, Question, Span
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.models.planning import tokens
-from evenhand.models.planning.plan import Ids, normalised
+from evenhand.models.planning.plan import Ids, common_beginning, normalised
 from evenhand.models.planning.tokens import NO_OTHER, TOO_LONG, TokenizedText, Unanswerable, encode
 
 READING = 1  # raised whenever the same question becomes other sequences: cached answers are then asked for again
@@ -49,8 +49,7 @@ def label_words(labels: str | Sequence[str]) -> Words | None:
             "`labels` of a causal model are three different words for entailment, neutral and contradiction, in this "
             f"order, as in True,Neither,False. Got '{','.join(words)}'."
         )
-    entailment, neutral, contradiction = words
-    return entailment, neutral, contradiction
+    return words[0], words[1], words[2]
 
 
 def as_choice(question: Entail, words: Words, by: By) -> Choose:
@@ -159,7 +158,11 @@ class Sequences:
                 sequences = [self._filled(question, candidate) for candidate in question.among]
             else:
                 sequences = [self._whole(text) for text in texts(question, self.words)]
-            return Asking(self._differing(sequences), finish=normalised)
+            same = common_beginning(sequences)  # which is equally likely in all
+            if all(len(ids) == same for ids in sequences):
+                raise Unanswerable(NO_OTHER)
+            parts = tuple(Part(ids, tuple(range(same, len(ids)))) for ids in sequences)
+            return Asking(parts, finish=normalised)
         except Unanswerable as reason:
             return Asking(note=str(reason))
 
@@ -207,15 +210,6 @@ class Sequences:
         if len(ids) > self.longest:
             raise Unanswerable(TOO_LONG)
         return ids
-
-    def _differing(self, sequences: Sequence[Ids]) -> tuple[Part, ...]:
-        """The sequences without their common beginning, which is equally likely in all."""
-        same = 0
-        while all(len(ids) > same for ids in sequences) and len({ids[same] for ids in sequences}) == 1:
-            same += 1
-        if all(len(ids) == same for ids in sequences):
-            raise Unanswerable(NO_OTHER)
-        return tuple(Part(ids, tuple(range(same, len(ids)))) for ids in sequences)
 
 
 def fingerprint(network: str, words: Words | None, template: str | None) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.models.planning.codes import join
-from evenhand.models.planning.plan import Cell, Ids, Read
+from evenhand.models.planning.plan import Cell, Ids, Read, common_beginning
 
 Place = tuple[int, int]
 """A row, and a node in it."""
@@ -32,7 +32,7 @@ class Forest:
         last: Ids = ()
         self._homes: dict[Ids, tuple[Place, ...]] = {}
         for ids in sorted(set(sequences)):
-            same = _shared(last, ids)
+            same = common_beginning([last, ids])
             path, homes = path[:same], homes[:same]
             room = max(most, 2 * len(ids)) if most else 0
             if rows[-1] and (not same or (len(rows[-1]) + len(ids) - same > room and same < len(rows[-1]))):
@@ -75,8 +75,3 @@ def seen(parents: NDArray[np.int64]) -> NDArray[np.bool_]:
             found[:, node] = found[every, parents[:, node]]
         found[:, node, node] = True
     return found
-
-
-def _shared(one: Ids, other: Ids) -> int:
-    different = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(different, min(len(one), len(other)))

@@ -114,9 +114,7 @@ def requests(question: Question, ability: Ability, model: str) -> list[Request]:
 
 def whole(text: str, ability: Ability, model: str) -> Request:
     """Asks for the log-probability of each token of a text."""
-    how: dict[str, Any] = (
-        {"prompt_logprobs": 0} if ability.whole == "prompt_logprobs" else {"echo": True, "logprobs": 1}
-    )
+    how = {"prompt_logprobs": 0} if ability.whole == "prompt_logprobs" else {"echo": True, "logprobs": 1}
     return Request.of("completions", model=model, prompt=ability.start + text, max_tokens=1, temperature=1, **how)
 
 
@@ -144,8 +142,7 @@ def answer(question: Question, ability: Ability, found: Sequence[Reply]) -> Answ
             return _of_texts(question, ability, found)
         assert isinstance(question, Choose)
         for reply in found:
-            expected = ability.density * len(question.text)
-            if ability.density and 0 < replies.prompt_tokens(reply) < expected / 2:
+            if 0 < replies.prompt_tokens(reply) < ability.density * len(question.text) / 2:
                 raise Unanswerable(CUT)
         if ability.next if plain else ability.chat_next:
             return Answer(tuple(_letters(question, replies.generated(found[0]))))
@@ -206,10 +203,10 @@ def aligned(tokens: Sequence[str], text: str) -> tuple[int, int]:
 
 
 def _numbers(logps: Sequence[float | None], places: Sequence[int] | range) -> list[float]:
-    found = [logps[place] for place in places]
-    if None in found:
+    found = [logp for place in places if (logp := logps[place]) is not None]
+    if len(found) < len(places):
         raise Unanswerable(NO_FIRST)
-    return [number for number in found if number is not None]
+    return found
 
 
 def letter(token: str) -> str:

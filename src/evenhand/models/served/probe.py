@@ -75,6 +75,9 @@ class Probe:
         self.model = model
         return reply
 
+    def _complete(self, prompt: str, **body: object) -> Reply:
+        return self._send("completions", **{"prompt": prompt, "max_tokens": 1, "temperature": 1, **body})
+
     def _check_listed(self) -> None:
         """The models that the server lists, if it does; the one asked for must be among them."""
         reply = self.client.one(Request("models"))
@@ -90,7 +93,7 @@ class Probe:
     def _next(self, ability: Ability) -> Ability:
         """Whether completions are answered, and with how many of the likeliest tokens."""
         for top in TOPS:
-            reply = self._send("completions", prompt=TEXT, max_tokens=1, temperature=1, logprobs=top)
+            reply = self._complete(TEXT, logprobs=top)
             if isinstance(reply, Refused):
                 continue
             density = replies.prompt_tokens(reply) / len(TEXT)
@@ -98,8 +101,7 @@ class Probe:
             self._check_logps(replies.generated(reply))
             break
         else:
-            reply = self._send("completions", prompt=TEXT, max_tokens=1, temperature=1)
-            ability = replace(ability, text=not isinstance(reply, Refused))
+            ability = replace(ability, text=not isinstance(self._complete(TEXT), Refused))
         if ability.next:
             self._check_sampling(ability)
         if ability.density:
@@ -123,9 +125,9 @@ class Probe:
 
     def _check_sampling(self, ability: Ability) -> None:
         """Whether settings of sampling touch the log-probabilities, which are asked for without any."""
-        body = {"prompt": TEXT, "max_tokens": 1, "logprobs": ability.next}
-        plain = self._send("completions", temperature=1, **body)
-        moved = self._send("completions", temperature=0.3, presence_penalty=1.5, frequency_penalty=1.5, **body)
+        plain = self._complete(TEXT, logprobs=ability.next)
+        settings = {"temperature": 0.3, "presence_penalty": 1.5, "frequency_penalty": 1.5}
+        moved = self._complete(TEXT, logprobs=ability.next, **settings)
         if isinstance(plain, Refused) or isinstance(moved, Refused):
             return
         one, other = (dict(replies.likeliest(reply)) for reply in (plain, moved))
@@ -136,7 +138,7 @@ class Probe:
             )  # fmt: skip
 
     def _check_cuts(self, ability: Ability) -> None:
-        reply = self._send("completions", prompt=LONG, max_tokens=1, temperature=1)
+        reply = self._complete(LONG)
         if isinstance(reply, Refused):
             self._remark("length", "careful", f"A prompt of {len(LONG)} characters is refused: '{reply.says}'.")
         elif 0 < replies.prompt_tokens(reply) < ability.density * len(LONG) / 3:
@@ -150,7 +152,7 @@ class Probe:
         """Whether the server puts a start token before a prompt: a letter is one token by itself."""
 
         def count(text: str) -> int:
-            return replies.prompt_tokens(self._send("completions", prompt=text, max_tokens=1, temperature=1))
+            return replies.prompt_tokens(self._complete(text))
 
         alone = count("a") if ability.density else 0
         if alone > 2:
@@ -173,8 +175,7 @@ class Probe:
         """Whether the log-probabilities of a prompt are given, and are those of the next token after its beginning."""
         for how in ("echo", "prompt_logprobs"):
             tried = replace(ability, whole=how)
-            request = asking.whole(TEXT, tried, self.name)
-            reply = self.client.one(request)
+            reply = self.client.one(asking.whole(TEXT, tried, self.name))
             if isinstance(reply, Refused):
                 continue
             found = replies.of_prompt(reply) if how == "prompt_logprobs" else replies.generated(reply)
@@ -199,8 +200,7 @@ class Probe:
                 f"The server puts {skip} tokens before a prompt: {told}. One will do.", check="start token"
             )
         self._check_logps(found)
-        given = replies.offsets(reply)
-        lengths = [stop - start for start, stop in pairwise(given)]
+        lengths = [stop - start for start, stop in pairwise(replies.offsets(reply))]
         if any(length != len(token.text) for length, token in zip(lengths, found, strict=False)):
             raise UnfitModel("The server's text_offset is not where its tokens are.", check="echo")
         if ability.next:
@@ -210,10 +210,7 @@ class Probe:
     def _check_shift(self, ability: Ability) -> None:
         """The log-probability of a token must be the one that the server lists for it after what comes before."""
         before = TEXT[: TEXT.rindex(" ")]
-        top = self._send(
-            "completions", prompt=ability.start + before, max_tokens=1, temperature=1, logprobs=ability.next
-        )
-        listed = replies.likeliest(top)
+        listed = replies.likeliest(self._complete(ability.start + before, logprobs=ability.next))
         if not listed:
             return
         token, logp = max(listed, key=lambda found: found[1])

@@ -24,8 +24,7 @@ class Token:
 
 def generated(reply: Reply) -> list[Token]:
     """The tokens that a reply reports with log-probabilities; none where it has no log-probabilities."""
-    choice = _choice(reply)
-    found = choice.get("logprobs")
+    found = _choice(reply).get("logprobs")
     if not isinstance(found, dict):
         return []
     try:
@@ -66,16 +65,14 @@ def offsets(reply: Reply) -> list[int]:
 
 def of_prompt(reply: Reply) -> list[Token]:
     """The prompt's tokens by vLLM's `prompt_logprobs`; none where there are none."""
-    choice = _choice(reply)
-    found = choice.get("prompt_logprobs") or (reply.get("prompt_logprobs") if isinstance(reply, Mapping) else None)
+    found = _choice(reply).get("prompt_logprobs") or (
+        reply.get("prompt_logprobs") if isinstance(reply, Mapping) else None
+    )
     if not isinstance(found, list):
         return []
     try:
         tokens = [next(iter(place.values())) if place else None for place in found]
-        return [
-            Token(str(token["decoded_token"]), float(token["logprob"])) if token else Token("", None)
-            for token in tokens
-        ]
+        return [Token(str(t["decoded_token"]), float(t["logprob"])) if t else Token("", None) for t in tokens]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _strange(found, error) from error
 
