@@ -127,14 +127,12 @@ def questions_of(item: Item, how: Measure[Any]) -> tuple[Question, ...]:
                 got = f"Item '{item.id}' is of type {type(item).__name__}"
                 raise BadInput(f"The measure '{how.name}' is for items of type {wanted.__name__}. {got}.") from error
             raise
-        if wrong := [one for one in asked if not _is_question(one)]:
+        if wrong := [one for one in asked if not (isinstance(one, BuiltIn) or _is_question(one))]:
             raise TypeError(f"`ask` must give questions. Got {wrong[0]!r}")
         return asked
 
 
 def _is_question(thing: object) -> bool:
-    if isinstance(thing, BuiltIn):
-        return True
     asks = is_dataclass(thing) and not isinstance(thing, type) and hasattr(thing, "fault")
     return asks and hash(thing) is not None  # an error where a field is a list: equal questions are asked once
 

@@ -8,9 +8,9 @@ NOT_FINITE, TOO_FAR = "not a finite number", "a number beyond 1e60"
 
 def uncountable(*numbers: float) -> str:
     """Why the numbers cannot be added up, nor can their squares; empty where they can."""
-    if not all(map(math.isfinite, numbers)):
-        return NOT_FINITE
-    return TOO_FAR if float(max(map(abs, numbers), default=0.0)) > 1e60 else ""  # which is infinite as a float32
+    if float(sum(map(abs, numbers))) <= 1e60:  # a float, as 1e60 is infinite among numpy's float32
+        return ""
+    return TOO_FAR if all(map(math.isfinite, numbers)) else NOT_FINITE
 
 
 def side(low: float, high: float, neutral: float = 0.0) -> int:
