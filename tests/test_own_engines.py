@@ -15,8 +15,7 @@ from evenhand.models.engines import ENGINES
 PLUGIN = '''
 """An engine as a package for models behind a queue would bring it."""
 
-from evenhand import Answer
-from evenhand.core.findings import Finding
+from evenhand import Answer, Finding
 
 ASKED, LOADED = [], []
 

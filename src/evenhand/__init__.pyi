@@ -13,6 +13,7 @@ from evenhand.checks.lint import lint as lint
 from evenhand.core.contrasts import Partners as Partners
 from evenhand.core.dataset import Dataset as Dataset
 from evenhand.core.design import Kinds as Kinds
+from evenhand.core.findings import Finding as Finding
 from evenhand.core.items import Blank as Blank
 from evenhand.core.items import Choice as Choice
 from evenhand.core.items import NliPair as NliPair

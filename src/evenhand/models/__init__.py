@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from evenhand.core.model import Model, kind_of
 from evenhand.errors import BadInput, UnfitModel, check_known
 from evenhand.models.engines import ENGINES, OURS
+from evenhand.models.engines import add as add
 from evenhand.models.loading.names import DEFAULT, Found
 from evenhand.models.loading.names import find as find
 
