@@ -44,11 +44,11 @@ def test_examples_run_offline(example: Path, tmp_path: Path) -> None:
     assert done.stdout
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(5))
 def test_the_code_of_extending_runs_and_prints_what_it_says(number: int, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
     blocks = list(EXTEND.finditer(page))
-    assert len(blocks) == 3
+    assert len(blocks) == 5
     if number == 1:
         assert blocks[1]["code"] == (ROOT / "examples" / "02_own_measure.py").read_text(encoding="utf-8")
     words = [sys.executable, "-c", blocks[number]["code"]]
@@ -57,6 +57,19 @@ def test_the_code_of_extending_runs_and_prints_what_it_says(number: int, tmp_pat
     assert len(shown) == len(now)
     for word, other in zip(shown, now, strict=True):
         assert word == other or float(word) == pytest.approx(float(other), abs=0.011)
+
+
+def test_the_code_of_contributing_is_short_and_runs_and_prints_what_it_says(tmp_path: Path) -> None:
+    blocks = list(EXTEND.finditer((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+    assert len(blocks) == 5
+    for block in blocks:
+        lines = [line for line in block["code"].splitlines() if line and not line.startswith(("import ", "from "))]
+        assert len(lines) <= 11
+    whole = "print()\n".join(block["code"] for block in blocks)
+    words = [sys.executable, "-c", whole]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    shown = [block["printed"].split() for block in blocks]
+    assert [part.split() for part in done.stdout.split("\n\n")] == shown
 
 
 def test_the_page_of_comparisons_explains_every_column() -> None:

@@ -31,7 +31,7 @@ ROUNDING = 1e-4
 """How far above 0 rounding takes a log-probability: it is a difference of float32 numbers, of up to a thousand."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Answer:
     """The numbers that a question asks for, in the order it defines; NaN, with a note on why, where there are none.
 
@@ -39,7 +39,13 @@ class Answer:
     """
 
     numbers: tuple[float, ...]
-    note: str = ""
+    note: str
+
+    def __init__(
+        self, numbers: tuple[float, ...] = (), note: str = "", *, logps: tuple[float, ...] | None = None
+    ) -> None:
+        object.__setattr__(self, "numbers", numbers if logps is None else logps)
+        object.__setattr__(self, "note", note)
 
     @classmethod
     def none(cls, note: str) -> "Answer":
