@@ -8,7 +8,7 @@ import pytest
 from evenhand import Answer, BadInput, Choose, Entail, Fill, Follows, Likelihood, Span
 from evenhand.core.model import checked
 from evenhand.core.questions import WRONG_COUNT
-from evenhand.models.cache import key
+from evenhand.models.keys import key
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t"])

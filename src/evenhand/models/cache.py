@@ -1,25 +1,23 @@
 """A model that stores its answers: nothing is computed twice, and an interrupted run is resumed."""
 
-import json
 import logging
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from itertools import chain
-from numbers import Integral
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from evenhand.core.foreign import foreign, is_ours
+from evenhand.core.foreign import foreign
 from evenhand.core.model import Model, Work, ask, check_model, checked
 from evenhand.core.questions import Answer, Question
-from evenhand.errors import BadInput, ModelError, RunError
+from evenhand.errors import ModelError, RunError
 from evenhand.models.base import Planned, Recognisable, Selective, ServerChanged, Streams, apart, refusal
+from evenhand.models.keys import key
 from evenhand.models.planning.plan import Batch, Values
 from evenhand.models.planning.running import paced, set_aside
 
@@ -229,32 +227,6 @@ def recall(store: Store, fingerprint: str, questions: Sequence[Question]) -> tup
         else:
             damaged += 1
     return answers, damaged
-
-
-def key(question: Question) -> str:
-    """The question as canonical JSON, the same in every process and release; of a class of a user's, its full name."""
-    if not is_ours(question):
-        return _json(question, _described)
-    usual = {field.name: field.default for field in fields(question) if field.name != "masks"}  # which old keys have
-    told = {name: value for name, value in asdict(question).items() if name not in usual or value != usual[name]}
-    return _json({"ask": type(question).__name__.lower(), **told}, int)
-
-
-def _json(thing: object, default: Callable[[Any], Any]) -> str:
-    return json.dumps(thing, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=default)
-
-
-def _described(thing: Any) -> Any:
-    """A part of a user's question as JSON: a dataclass with its full name, since another may have the same fields."""
-    if is_dataclass(thing):
-        kind = f"{type(thing).__module__}.{type(thing).__qualname__}"
-        return {"ask": kind, "fields": {field.name: getattr(thing, field.name) for field in fields(thing)}}
-    if isinstance(thing, Integral):  # numpy's
-        return int(thing)
-    raise BadInput(
-        "A question is kept by its fields, which must be texts, Python's numbers, None, or tuples or dataclasses of "
-        f"these. Got {thing!r}."
-    )
 
 
 def forget_batches(path: Path) -> None:
