@@ -16,7 +16,10 @@ from evenhand.core.shown import Shown
 _HOME = homes(__name__)
 __all__ = sorted(_HOME)
 
-_WITHIN = ("datasets", "errors", "integrations", "measures", "models", "papers", "stats", "testing", "text", "training")
+_WITHIN = (
+    *("datasets", "errors", "integrations", "measures", "mitigation", "models", "papers", "stats", "testing", "text"),
+    "training",
+)
 """Submodules that can be used after `import evenhand` alone: `evenhand.datasets.load("tgb")`."""
 
 _DEPRECATED = {"macro_mean": "evenhand.core.scores"}

@@ -115,6 +115,7 @@ def debias(
     limit: int | None = None,
     seed: int = 0,
     progress: bool | None = None,
+    model_options: Mapping[str, Any] | None = None,
     **loading: Any,
 ) -> Debiased:
     """Debias a model by a method, and compare before and after.
@@ -126,7 +127,7 @@ def debias(
     pronoun (pregnant, breastfeed, or a file), each `repeat` times (Barza 2023, section 6.3). The model goes to
     OUT/model, unless the method only wraps it, the runs to OUT/before and OUT/after; the same call resumes what was
     stopped. Under a launcher (torchrun) the first process does all this; the others train with it and end there.
-    `progress` is as for `audit`.
+    `progress`, `model_options` and `loading` are as for `audit`.
     """
     check(limit=limit)
     how = _method(method, seed, share=share, remind=tuple(remind), repeat=repeat, recipe=recipe)
@@ -134,7 +135,7 @@ def debias(
         raise BadInput(f"seed must not be negative. Got {seed}.")
     if corpus != CORPUS and not how.needs_texts:
         raise BadInput(f"The method '{how.name}' learns from no texts. Got the corpus '{corpus}': leave out `corpus`.")
-    source = ModelSource.of(model, loading)
+    source = ModelSource.of(model, {**loading, **(model_options or {})})
     if how.trains and source.given is not None:
         raise BadInput(f"The method '{how.name}' trains a checkpoint. Got the object '{source.name}': give a folder.")
     out = Path(out).expanduser()
@@ -156,7 +157,8 @@ def debias(
             made_of = repr((base.fingerprint, *how.made_of(texts), suite, limit, seed))
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
         asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed}
-        before = audit(model if source.given is None else source.given, out=out / "before", **asked, **loading)
+        given_model = model if source.given is None else source.given
+        before = audit(given_model, out=out / "before", model_options=model_options, **asked, **loading)
         with guarded():
             made = _checked(how.apply(str(model) if how.trains else base, texts, folder), base)
         settings = loading if isinstance(made, str) else {}

@@ -1,11 +1,10 @@
 """`evenhand swap`, `debias` and `nli`: swap the gender of texts, debias a model with them, train NLI classifiers."""
 
-import json
 import random
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -138,15 +137,13 @@ def debias(
     from evenhand.calls.debias import debias as debias_model
     from evenhand.show.tables import debiased
 
-    options: dict[str, Any] = dict(common.parsed(method_option, "method option", "factor=0.5"))
-    for name, value in options.items():
-        with suppress(ValueError):
-            options[name] = json.loads(value)  # a number, true or false; else it stays a text
+    options = common.values(method_option, "method option", "factor=0.5")
     by = mitigation.load(method, **options) if options else method
     how: dict[str, Any] = {"share": share, "remind": remind or (), "repeat": repeat, "recipe": recipe}
     done = debias_model(model, method=by, out=out, corpus=corpus, suite=suite, limit=limit, seed=seed, **how)
+    alarms, trained = as_options(done.alarms, context), done.wrapped is None
     terminal.show(
-        debiased(done.balance, done.changes, done.language, as_options(done.alarms, context)),
+        debiased(done.balance, done.changes, done.language, alarms, trained=trained),
         f"Model: {done.model}" if done.wrapped is None else f"Model: as before, with its answers changed by {method}",
         f"Runs: {done.before.path}, {done.after.path}",
         f"Page: {out / 'report.html'}",

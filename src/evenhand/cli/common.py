@@ -1,6 +1,7 @@
 """Options and printing that several commands share."""
 
 import json
+from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -87,9 +88,18 @@ def print_or_write(text: str, out: Path | None) -> None:
         write_whole(out, lambda file: file.write(f"{text}\n".encode()))
 
 
-def model_options(given: Names) -> dict[str, str]:
+def model_options(given: Names) -> dict[str, Any]:
     """The options of the plugin that loads the model, by name."""
-    return parsed(given, "model option", "temperature=0.5")
+    return values(given, "model option", "temperature=0.5")
+
+
+def values(given: Names, what: str, example: str) -> dict[str, Any]:
+    """The values of options of somebody else's code, by name: numbers, true and false as JSON, the others as texts."""
+    found: dict[str, Any] = dict(parsed(given, what, example))
+    for name, value in found.items():
+        with suppress(ValueError):
+            found[name] = json.loads(value)
+    return found
 
 
 def parsed(options: Names, what: str = "option", example: str = "masks=words") -> dict[str, str]:

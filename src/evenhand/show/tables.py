@@ -100,7 +100,12 @@ def _by_model(part: pd.DataFrame, names: Sequence[str]) -> list[str]:
 
 
 def debiased(
-    balance: pd.DataFrame, changes: pd.DataFrame, language: Mapping[str, float], alarms: Sequence[str]
+    balance: pd.DataFrame,
+    changes: pd.DataFrame,
+    language: Mapping[str, float],
+    alarms: Sequence[str],
+    *,
+    trained: bool = True,
 ) -> RenderableType:
     """The corpus, if its texts were changed, what changed in the model, and what was lost."""
     formats = {"dataset": "", "measure": "", "group": ""}
@@ -112,8 +117,8 @@ def debiased(
     parts += [
         line("The model before and after, item by item (95 % intervals; p adjusted by Holm)", "bold"),
         framed(changes[changes["needed"] > 0], formats),
-        line(ONE_TRAINING, "dim"),
     ]
+    parts += [line(ONE_TRAINING, "dim")] if trained else []
     if language:
         moved = f"{language['before']:.2f} before, {language['after']:.2f} after"
         text = f"Pseudo-perplexity on {language['sentences']:.0f} held-out sentences: {moved}"

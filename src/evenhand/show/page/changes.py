@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evenhand.analysis.change import ONE_TRAINING, Change, changes
+from evenhand.analysis.change import ONE_TRAINING, Change, changes, wrapped
 from evenhand.runs.folder import StoredRun
 from evenhand.show.page import readings
 from evenhand.stats.estimate import Estimate
@@ -119,6 +119,7 @@ class Changed:
 
     def __init__(self, runs: Sequence[StoredRun], names: Sequence[str], record: Mapping[str, Any] | None):
         self.names = names
+        self._training = "" if wrapped(runs) else f" {ONE_TRAINING}"
         self.moves = moves(changes(runs[0], runs[1]), runs[0], names if record is None else ())
         self.record = record
         self.gained, self.lost = self._main("gained"), self._main("lost")
@@ -137,11 +138,11 @@ class Changed:
             first, second = self.names
             return (
                 f"Main numbers: {gained} nearer to neutral in {second} than in {first}, {lost} farther from it, {same} "
-                f"not shown to be either. {ONE_TRAINING}"
+                f"not shown to be either.{self._training}"
             )
         return (
             f"{gained + lost + same} main numbers: {gained} came nearer to neutral, {lost} went farther away, "
-            f"and {same} are not shown to be nearer or farther. {ONE_TRAINING}"
+            f"and {same} are not shown to be nearer or farther.{self._training}"
         )
 
     @property
