@@ -43,8 +43,10 @@ def test_options_for_loading_reach_a_model_whose_name_is_also_a_plugins_prefix(m
     monkeypatch.setitem(ENGINES, "mini-en", Engine(lambda rest: Table({}, rest, "f" * 32)))
     (source,) = named_sources(["mini-en"], dtype="bfloat16").values()
     assert source.loading == {"dtype": "bfloat16"}
-    (source,) = named_sources(["mini-en:large"], dtype="bfloat16").values()
+    (source,) = named_sources(["mini-en:large"], dtype="float32").values()  # the default, which it need not know
     assert (source.name, source.loading) == ("large", {})
+    with pytest.raises(BadInput, match="Unknown option of 'mini-en:' 'dtype'"):
+        named_sources(["mini-en:large"], dtype="bfloat16")
 
 
 def test_a_damaged_run_is_judged_when_all_is_measured_not_before(tmp_path: Path) -> None:

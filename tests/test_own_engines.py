@@ -10,7 +10,7 @@ import evenhand
 from evenhand import Answer, BadInput, Dataset, LikelihoodDifference, ModelError, Pair, Table, plugins
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.models.engines import ENGINES
+from evenhand.models.engines import ENGINES, Engine
 
 PLUGIN = '''
 """An engine as a package for models behind a queue would bring it."""
@@ -198,7 +198,7 @@ def test_an_installed_package_brings_an_engine(
     assert evenhand.audit("line:large", **how).record.model == "large"
 
 
-def test_on_the_command_line_its_options_are_texts(
+def test_its_options_may_be_given_on_the_command_line(
     plugin: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pairs = tmp_path / "pairs.csv"
@@ -211,3 +211,31 @@ def test_on_the_command_line_its_options_are_texts(
     line = ["doctor", "queue:frank", "--plugin", str(plugin), "--model-option", "temperature=2"]
     assert run_command(app, line) == 1  # it is noise
     assert "older than 1950" in " ".join(capsys.readouterr().out.split())
+
+
+def test_its_own_defaults_count(how: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+
+    def load(rest: str, samples: int = 5, device: str = "cuda:1") -> Table:
+        given.append((samples, device))
+        return Table(lambda question: Answer((-1.0,)), name="own")
+
+    monkeypatch.setitem(ENGINES, "own", Engine(load))
+    evenhand.load("own:a")
+    evenhand.load("own:a", samples=7)
+    assert given == [(5, "cuda:1"), (7, "cuda:1")]
+    with pytest.raises(BadInput, match="Unknown option of 'own:' 'dtype'"):
+        list(evenhand.sweep(["own:a"], dtype="float16", **how))
+
+
+def test_a_debiasing_takes_the_options_of_an_engine(queue: Any, tmp_path: Path) -> None:
+    class Same(evenhand.Mitigation):
+        name = "wrap"
+
+        def apply(self, model: Any, texts: Any, out: Path) -> Any:
+            return evenhand.Wrapper(model, self)
+
+    done = evenhand.debias(
+        "queue:large", method=Same(), model_options={"temperature": 4.0}, suite="gbef", limit=5, out=tmp_path / "out"
+    )
+    assert done.before.record.fingerprint == "queue large 4.0"

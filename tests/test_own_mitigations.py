@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -342,3 +343,79 @@ def test_a_wrapper_with_plans_of_its_own_is_asked_by_them(base: str, tmp_path: P
     kept = Remembering(planning, tmp_path / "answers.sqlite")
     assert kept.answer([evenhand.Likelihood("He ran.")]) == model.answer([evenhand.Likelihood("He ran. Really.")])
     assert kept.work.batches == 1
+
+
+class Reference(Table):
+    """A model with answers to know it by, that refuses and finds."""
+
+    reference: ClassVar[dict[Any, Answer]] = {}
+    tolerance, good = 0.1, 0
+
+    def cannot(self, question: Any) -> str:
+        return "not this" if "dragon" in question.text else ""
+
+    def findings(self, language: str) -> list[Any]:
+        return []
+
+
+def test_a_wrapped_model_keeps_its_abilities_but_not_what_it_is_known_by() -> None:
+    from evenhand import Likelihood
+    from evenhand.models.base import Recognisable, Selective, SelfChecked
+
+    model = Halved(Reference({}, name="known"), Halve())
+    assert not isinstance(model, Recognisable)  # its reference answers are not those of the wrapper
+    assert isinstance(model, Selective)
+    assert isinstance(model, SelfChecked)
+    assert {"cannot", "findings"} <= set(vars(model))  # where isinstance looks from Python 3.12 on
+    assert model.cannot(Likelihood("a dragon")) == "not this"
+    own = type("Own", (Halved,), {"cannot": lambda self, question: "never"})
+    assert own(Reference({}, name="known"), Halve()).cannot(Likelihood("a cat")) == "never"
+
+
+def test_a_wrapper_needs_its_method_and_what_it_is_made_of() -> None:
+    import numpy as np
+
+    one, other = (Halved(Table({}, name="m"), Halve(), np.eye(2) * n).fingerprint for n in (1, 2))
+    assert one != other
+    with pytest.raises(BadInput, match="needs the method"):
+        Halved(Table({}, name="m"), "halve")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="`made_of` must be"):
+        Halved(Table({}, name="m"), Halve(), object())
+
+
+def test_a_model_that_is_changed_in_place_is_measured_before_it_is(tmp_path: Path) -> None:
+    class Sharpened(Table):
+        factor = 1.0
+
+        def answer(self, questions: Any) -> list[Answer]:
+            return [Answer(tuple(self.factor * n for n in one.numbers), one.note) for one in super().answer(questions)]
+
+    class Sharpen(Mitigation):
+        name = "sharpen"
+
+        def apply(self, model: Any, texts: Any, out: Path) -> Any:
+            model.factor = 2.0
+            return Wrapper(model, self)
+
+    model = Sharpened(lambda question: Answer((-1.0,) * len(question.text.split())), name="toy")
+    done = evenhand.debias(model, method=Sharpen(), **asked(tmp_path))
+    assert done.language["before"] == pytest.approx(math.e)
+    assert done.language["after"] == pytest.approx(math.e**2)
+
+
+def test_a_checkpoint_as_it_was_is_no_debiasing_and_stays_as_it_was(base: str, tmp_path: Path) -> None:
+    class Same(Mitigation):
+        name, trains = "same", True
+
+        def apply(self, model: Any, texts: Any, out: Path) -> Any:
+            return model
+
+    before = {path: path.read_bytes() for path in Path(base).iterdir()}
+    with pytest.raises(BadInput, match="gave the model as it was"):
+        evenhand.debias(base, method=Same(), **asked(tmp_path))
+    assert {path: path.read_bytes() for path in Path(base).iterdir()} == before
+
+
+def test_a_class_is_no_method(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="extends evenhand.Mitigation"):
+        evenhand.debias("mini-en", method=Halve, **asked(tmp_path))  # type: ignore[arg-type]

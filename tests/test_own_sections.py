@@ -88,3 +88,31 @@ def test_sections_that_fail_are_named(tmp_path: Path) -> None:
 def test_what_are_no_sections_is_refused() -> None:
     with pytest.raises(BadInput, match="sections"):
         hobbies(sections="a chart")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "command"),
+    [
+        ("page", [Drawing(None, "a caption")], "report"),  # type: ignore[arg-type]
+        ("page", ["<svg></svg>"], "report"),
+        ("terminal", [5], "show"),
+        ("figures", {"a": "not a chart"}, "figures"),
+    ],
+)
+def test_what_cannot_be_shown_is_a_sentence(
+    method: str, given: object, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sections = type("Wrong", (Sections,), {method: lambda *_, **__: given})()
+    data = Dataset(name="wrong", items=PAIRS, sections=sections)
+    run = evenhand.audit(MODEL, dataset=data, out=tmp_path / "runs")
+    more = {"report": ["--force"], "show": ["--full"], "figures": ["--out", str(tmp_path / "figures")]}[command]
+    assert run_command(app, [command, str(run.path), *more]) == 2
+    assert f"`{method}` gives" in capsys.readouterr().err
+
+
+def test_a_text_is_one_line_and_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sections = type("Plain", (Sections,), {"terminal": lambda *_, **__: "hello [/nope] world"})()
+    data = Dataset(name="plain", items=PAIRS, sections=sections)
+    run = evenhand.audit(MODEL, dataset=data, out=tmp_path / "runs")
+    assert run_command(app, ["show", str(run.path), "--full"]) == 0
+    assert "hello [/nope] world" in capsys.readouterr().out

@@ -53,7 +53,7 @@ def named_sources(
         raise BadInput(f"`name` names the run of one model. Got {len(models)} models: audit them one by one.")
     places = [find(str(model)) if isinstance(model, str | Path) else model for model in models]
     known = [options_of(place) if isinstance(place, Found) else list(LOADING) for place in places]
-    given, somebodys = {**loading, **(model_options or {})}, {*LOADING, *(option for own in known for option in own)}
+    given, somebodys = {**loading, **(model_options or {})}, {option for own in known for option in own}
     found = [
         ModelSource.of(place, {k: v for k, v in given.items() if k in own or k not in somebodys})
         for place, own in zip(places, known, strict=True)

@@ -23,7 +23,7 @@ from evenhand.core.foreign import foreign
 from evenhand.core.items import Pair
 from evenhand.core.model import Model, check_model
 from evenhand.core.progress import showing
-from evenhand.core.questions import Likelihood
+from evenhand.core.questions import Answer, Likelihood
 from evenhand.datasets.pairs import tgb
 from evenhand.errors import BadInput, UnfitModel
 from evenhand.mitigation import add, load, options_of
@@ -157,22 +157,27 @@ def debias(
             made_of = repr((base.fingerprint, *how.made_of(texts), suite, limit, seed))
         _claim(out, hashlib.sha256(made_of.encode()).hexdigest())
         asked: dict[str, Any] = {"suite": suite, "limit": limit, "seed": seed}
-        given_model = model if source.given is None else source.given
-        before = audit(given_model, out=out / "before", model_options=model_options, **asked, **loading)
+        named = {"model_options": model_options, **loading} if source.given is None else {}
+        before = audit(model if source.given is None else source.given, out=out / "before", **asked, **named)
+        known = _held_out(before, base, limit)  # a method may change the model in place
         with guarded():
             made = _checked(how.apply(str(model) if how.trains else base, texts, folder), base)
         settings = loading if isinstance(made, str) else {}
         after = audit(made, out=out / "after", **asked, **settings)
-        language = _language([(before, base), (after, ModelSource.of(made, settings).load())], seed, limit)
+        if after.record.fingerprint == before.record.fingerprint:
+            raise BadInput(f"The method '{how.name}' gave the model as it was, '{made}'. It must give another one.")
+        language = _language(known, _held_out(after, ModelSource.of(made, settings).load(), limit), seed)
         rows = tuple(changes(before, after))
         folder, wrapped = (Path(made), None) if isinstance(made, str) else (folder, made)
-        done = Debiased(folder, before, after, how.balance, rows, language, wrapped)
+        with guarded():
+            done = Debiased(folder, before, after, how.balance, rows, language, wrapped)
         plain = done.changes.to_json(orient="records", indent=1).encode()
         write_whole(out / CHANGES, lambda file: file.write(plain))
         with guarded():
             _record(out, done, ({"corpus": public_path(corpus)} if how.needs_texts else {}) | how.record)
-        if wrapped is None:
-            _complete_card(done, how.says(public_path(corpus)))
+        if wrapped is None and out.resolve() in folder.resolve().parents:
+            with guarded():
+                _complete_card(done, how.says(public_path(corpus)))
         page.write([before, after], out / page.FILE)
         return done
 
@@ -185,6 +190,8 @@ def _method(method: str | Mitigation, seed: int, **given: Any) -> Mitigation:
         if "seed" in options_of(method):
             options["seed"] = seed
         return load(method, **options)
+    if not isinstance(method, Mitigation):
+        raise BadInput(f"`method` is a name, or an object that extends evenhand.Mitigation. Got {method!r}.")
     add(type(method))
     if options:
         raise BadInput(f"`{min(options)}` is an option of a method that is named. Give it to the object, {method!r}.")
@@ -233,20 +240,24 @@ def _record(out: Path, done: Debiased, what: Mapping[str, Any]) -> None:
     write_whole(path, lambda file: file.write(json.dumps(record, indent=1).encode()))
 
 
-def _language(of: Sequence[tuple[Run, Model]], seed: int, limit: int | None) -> dict[str, float]:
-    """Pseudo-perplexity, exp of the mean negative log-likelihood of a token (Salazar et al. 2020).
+def _held_out(run: Run, model: Model, limit: int | None) -> list[Answer]:
+    """How likely each token of sentences is that no training has seen; none if the model cannot be asked that.
 
-    The sentences are those of a run of gbef, whose answers are kept; with `limit`, of at most that many pairs.
+    They are those of a run of gbef, whose answers are kept; with `limit`, of at most that many pairs.
     """
     pairs = tgb().items[:: len(tgb().items) // min(HELD_OUT, limit or HELD_OUT)]
     texts = [text for pair in pairs if isinstance(pair, Pair) for text in (pair.stereotype, pair.counterpart)]
     questions = [Likelihood(text) for text in texts]
     try:
-        answers = [Remembering(model, run.path / ANSWERS).answer(questions) for run, model in of]
+        return Remembering(model, run.path / ANSWERS).answer(questions)
     except (BadInput, UnfitModel) as error:  # a classifier, or an object that answers other questions
         log.warning(f"Pseudo-perplexity was not measured: {error}")
-        return {}
-    rows = [(a, b) for a, b in zip(*answers, strict=True) if not a.note and not b.note]
+        return []
+
+
+def _language(before: Sequence[Answer], after: Sequence[Answer], seed: int) -> dict[str, float]:
+    """Pseudo-perplexity, exp of the mean negative log-likelihood of a token (Salazar et al. 2020)."""
+    rows = [(a, b) for a, b in zip(before, after, strict=False) if not a.note and not b.note]
     if not rows:
         return {}
     tokens = np.array([len(a.logps) for a, _ in rows], dtype=float)

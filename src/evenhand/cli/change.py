@@ -138,6 +138,8 @@ def debias(
     from evenhand.show.tables import debiased
 
     options = common.values(method_option, "method option", "factor=0.5")
+    if options and "seed" in mitigation.options_of(method):
+        options.setdefault("seed", seed)
     by = mitigation.load(method, **options) if options else method
     how: dict[str, Any] = {"share": share, "remind": remind or (), "repeat": repeat, "recipe": recipe}
     done = debias_model(model, method=by, out=out, corpus=corpus, suite=suite, limit=limit, seed=seed, **how)

@@ -25,6 +25,7 @@ def show(
     frequency: Annotated[Path | None, opt("With --full: a .tsv file of attributes and corpus frequencies.")] = None,
     command: Annotated[bool, opt("Print the command that made the run.", "--command")] = False,
     as_json: Json = False,
+    plugin: Plugins = None,
 ) -> None:
     """Print the results of a run: the main ones, or every value."""
     from evenhand.runs.folder import StoredRun
@@ -103,6 +104,7 @@ def figures(
     suffix: Annotated[str, opt("svg, pdf, png or html.", "--format")] = "svg",
     corpus: Annotated[str | None, opt("Mark the professions in this corpus or file.", "--seen")] = None,
     force: Force = False,
+    plugin: Plugins = None,
 ) -> None:
     """Draw charts of runs.
 

@@ -62,6 +62,8 @@ def ask(model: Model, questions: Sequence[Question]) -> list[Answer]:
 
 def checked(question: Question, answer: Answer) -> Answer:
     """The answer if it can be one to the question; otherwise a missing one, with the reason."""
+    if not isinstance(answer.note, str):
+        raise BadInput(f"The note of an answer is a text that says why there is none. Got {answer.note!r}.")
     if answer.note:
         return answer
     try:
@@ -69,7 +71,7 @@ def checked(question: Question, answer: Answer) -> Answer:
     except BaseException:
         with foreign(f"{type(question).__name__} cannot check the answer {reprlib.repr(answer)}", question):
             raise
-    return Answer.none(wrong) if wrong else answer
+    return Answer.none(str(wrong)) if wrong else answer
 
 
 @runtime_checkable

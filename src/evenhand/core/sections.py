@@ -54,4 +54,5 @@ def add_sections(dataset: str, sections: Sections) -> None:
 
 def sections_of(datasets: Iterable[str]) -> list[Sections]:
     """The sections of these datasets: those of the papers look for themselves whether they apply."""
-    return [*Sections.ours(), *(_BY_DATASET[name] for name in dict.fromkeys(datasets) if name in _BY_DATASET)]
+    own = [_BY_DATASET.get(name) or _BY_DATASET.get(name.partition(" (")[0]) for name in dict.fromkeys(datasets)]
+    return [*Sections.ours(), *dict.fromkeys(filter(None, own))]

@@ -1,10 +1,6 @@
 """Measures by name."""
 
 import inspect
-import math
-import tomllib
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from evenhand.core.foreign import foreign
@@ -18,6 +14,7 @@ from evenhand.measures.likelihood import CrowsPairs, LikelihoodDifference, Likel
 from evenhand.measures.pronoun import GenderAgreement, LogProbabilityBias, Pronoun, PronounLean, SingularThey
 from evenhand.measures.stereoset import Icat, LanguageModelingScore, StereotypeScore
 from evenhand.measures.unmasked import AllUnmasked, AllUnmaskedByAttention, StereoSetScore
+from evenhand.measures.words import check_words, words_beside
 
 METHODS = ("ask", "score", "summarise")
 MEASURES: dict[str, type[Measure[Any]]] = {
@@ -42,6 +39,7 @@ def add(measure: type[Measure[Any]]) -> None:
     if missing := [name for name in ("name", "version", "neutral", "reading", *METHODS) if not hasattr(measure, name)]:
         raise BadInput(f"A measure needs {', '.join(missing)}. {measure.__name__} has none: see docs/extend.md.")
     Traits.of(measure)  # an error where they are of wrong types
+    check_words(f"The measure '{measure.name}'", getattr(measure, "words", {}))
     if measure.name in OURS and MEASURES[measure.name] is not measure:
         raise BadInput(f"'{measure.name}' is the name of a measure of evenhand's. Give yours another `name`.")
     MEASURES[measure.name] = measure
@@ -58,23 +56,9 @@ def load(name: str, **options: Any) -> Measure[Any]:
 def words_of(name: str) -> dict[str, Any]:
     """The words for a measure, from the .toml file beside its code; those of a user's own are its `words`.
 
-    Empty if the measure is not known. What each word is for: docs/extend.md.
+    Empty if the measure is not known.
     """
-    if name not in OURS:
-        return dict(getattr(MEASURES.get(name), "words", {}))
-    traits = Traits.of(MEASURES[name])
-    kind = {"higher": "quality", "none": "level"}.get(traits.better, "lean")
-    words: dict[str, Any] = {"kind": kind, "leans": ("", ""), "unit": traits.unit if traits.unit == "nats" else ""}
-    if all(map(math.isfinite, traits.bounds)):
-        words["scale"] = traits.bounds
-    words |= _beside(MEASURES[name].__module__)[name]
-    return words
-
-
-@cache
-def _beside(module: str) -> dict[str, Any]:
-    package, _, name = module.rpartition(".")
-    return tomllib.loads((files(package) / f"{name}.toml").read_text(encoding="utf-8"))
+    return words_beside(MEASURES[name]) if name in OURS else dict(getattr(MEASURES.get(name), "words", {}))
 
 
 def options_of(name: str) -> list[str]:

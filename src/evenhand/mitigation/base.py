@@ -12,10 +12,13 @@ import pandas as pd
 from evenhand.core.model import Model, TokenCounter, about, check_model, kind_of
 from evenhand.core.questions import Answer, Question
 from evenhand.datasets.corpora.texts import documents
-from evenhand.models.base import Selective
+from evenhand.errors import BadInput
+from evenhand.models.base import Selective, SelfChecked
 
-PAST_ANSWER = ("plan", "stream", "answers", "ask", "cast", "exact")
+PAST_ANSWER = ("plan", "stream", "answers", "ask", "cast", "exact", "reference", "tolerance", "good")
 """What leads to a model's numbers without calling its `answer`: see models/base."""
+KEPT = {"count_tokens": TokenCounter, "cannot": Selective, "findings": SelfChecked}
+"""Abilities that a wrapped model keeps. From Python 3.12 on isinstance does not ask __getattr__."""
 
 
 class Mitigation:
@@ -83,14 +86,15 @@ class Wrapper:
 
     def __init__(self, model: Model, method: Mitigation, made_of: object = None) -> None:
         check_model(model)
+        if not isinstance(method, Mitigation):
+            raise BadInput(f"A Wrapper needs the method that made it, an evenhand.Mitigation. Got {method!r}.")
         self.model, self.method = model, method
         self.name, self.kind = model.name, kind_of(model)
-        parts = json.dumps([model.fingerprint, method.name, method.options, made_of])
+        parts = json.dumps([model.fingerprint, method.name, method.options, made_of], default=_listed)
         self.fingerprint = hashlib.sha256(parts.encode()).hexdigest()[:32]
-        if isinstance(model, TokenCounter):  # from Python 3.12 on isinstance does not ask __getattr__
-            self.count_tokens = model.count_tokens
-        if isinstance(model, Selective):
-            self.cannot = model.cannot
+        for ability, protocol in KEPT.items():
+            if isinstance(model, protocol) and not hasattr(type(self), ability):
+                setattr(self, ability, getattr(model, ability))
 
     def answer(self, questions: Sequence[Question]) -> Sequence[Answer]:
         return self.model.answer(questions)
@@ -104,3 +108,10 @@ class Wrapper:
         if name in (*PAST_ANSWER, "model") or name.startswith("__"):
             raise AttributeError(f"A {type(self).__name__} has no '{name}'.")
         return getattr(self.model, name)
+
+
+def _listed(made_of: Any) -> Any:
+    """An array as lists, so that a fitted projection is part of a fingerprint."""
+    if hasattr(made_of, "tolist"):
+        return made_of.tolist()
+    raise BadInput(f"`made_of` must be numbers, texts, lists, dicts of these, or an array. Got {made_of!r}.")

@@ -101,8 +101,11 @@ def taken_options(found: Found, given: Mapping[str, Any]) -> dict[str, Any]:
     An error for another one that there is not for the model.
     """
     known = options_of(found)
-    left_out = {name for name, default in LOADING.items() if found.engine in OURS or given.get(name) == default}
-    taken = {name: value for name, value in given.items() if name in known or name not in left_out}
+    usual = {name for name, default in LOADING.items() if (given.get(name) or None) == (default or None)}
+    left_out = set(LOADING) if found.engine in OURS else usual
+    if not found.engine or found.engine in OURS:
+        left_out -= set(known)
+    taken = {name: value for name, value in given.items() if name not in left_out}  # its own defaults count
     check_known(f"option of '{found.engine}:'" if found.engine else f"option of '{found.name}'", taken, known)
     return taken
 

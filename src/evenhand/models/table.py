@@ -46,4 +46,10 @@ class Table:
         else:
             with foreign(f"The rule of the table '{self.name}' failed", self.rule):
                 found = self.rule(question)
-        return found if isinstance(found, Answer) else Answer(tuple(found))
+        if isinstance(found, Answer):
+            return found
+        try:
+            return Answer(tuple(found))
+        except TypeError as error:
+            wanted = "must give numbers or an Answer"
+            raise BadInput(f"The rule of the table '{self.name}' {wanted}. Got {found!r}.") from error

@@ -34,7 +34,10 @@ def charts(*runs: StoredRun, seen: set[str] | None = None) -> Charts:
     found: Charts = {}
     for sections in sections_of(task.dataset for task in runs[0].record.tasks):
         with foreign("The sections of a dataset failed to draw figures", sections):
-            found |= sections.figures(drawn, marked=seen)
+            for name, one in sections.figures(drawn, marked=seen).items():
+                if not isinstance(one, alt.TopLevelMixin):
+                    raise BadInput(f"`figures` gives charts of Altair's by name. Got {one!r} for {name!r}.")
+                found[slug(name)] = one
     if not found:
         raise BadInput(f"'{runs[0].path}' has nothing to draw. Audit with the suite becpro, gbef or nli.")
     return found

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
+from rich.protocol import is_renderable
 from rich.table import Table
 from rich.text import Text
 
@@ -10,6 +11,7 @@ from evenhand.analysis.reference import by_source, followed
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.foreign import foreign
 from evenhand.core.sections import sections_of
+from evenhand.errors import BadInput
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import AuditRecord, TaskRecord
 from evenhand.runs.rows import Row
@@ -63,8 +65,11 @@ def _sections(
     elsewhere: set[str] = set()
     for sections in sections_of([dataset]):
         with foreign(f"The sections of '{dataset}' failed", sections):
-            added = list(sections.terminal(run, dataset, frequency=frequency))
-        parts += added
+            added = sections.terminal(run, dataset, frequency=frequency)
+            added = [added] if isinstance(added, str) else list(added)
+            if wrong := [part for part in added if not is_renderable(part)]:
+                raise BadInput(f"`terminal` gives texts, or tables and lines of rich's. Got {wrong[0]!r}.")
+        parts += [line(part, "") if isinstance(part, str) else part for part in added]
         elsewhere |= set(sections.shown_here if added else ())
     return parts, elsewhere
 

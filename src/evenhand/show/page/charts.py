@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from evenhand.core.foreign import foreign
 from evenhand.core.sections import Drawing, sections_of
+from evenhand.errors import BadInput
 from evenhand.runs.rows import Number
 from evenhand.show.page import readings
 from evenhand.show.page.section import Measured
@@ -29,7 +30,10 @@ def pictures(measured: Measured) -> list[Drawing]:
     drawn = list(_groups(measured))
     for sections in sections_of([measured.dataset]):
         with foreign(f"The sections of '{measured.dataset}' failed to draw for the page", sections):
-            drawn += [Drawing(Markup(drawing.svg), drawing.caption) for drawing in sections.page(measured)]
+            for drawing in sections.page(measured):
+                if not isinstance(drawing, Drawing) or not isinstance(drawing.svg, str):
+                    raise BadInput(f"`page` gives evenhand.Drawing(svg, caption), two texts each. Got {drawing!r}.")
+                drawn.append(Drawing(Markup(drawing.svg), str(drawing.caption)))
     return drawn
 
 
