@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import evenhand
-from evenhand import Gate, Rule, Table
+from evenhand import BadInput, Gate, Rule, Table
 from evenhand.auditing.sweep import named_sources
 from evenhand.models.engines import ENGINES, Engine
 from evenhand.models.loading.names import find
