@@ -30,12 +30,12 @@ COLUMNS = (
     *("worse", "worse_low", "worse_high", "worse_p", "worse_p_holm", "moved"),
 )
 ONE_TRAINING = "One training of each was compared, not the recipe: another training by the same recipe may differ."
-"""Said of two runs unless `wrapped`."""
+"""Said of two runs unless `has_wrapper`."""
 SIDES = {"she": -1.0, "he": 1.0}
 """Where P(he) - P(she) should be for words that call for one gender."""
 
 
-def wrapped(runs: Sequence[StoredRun]) -> bool:
+def has_wrapper(runs: Sequence[StoredRun]) -> bool:
     """Whether a method that trains nothing changed the answers of one of the models."""
     return any("mitigation" in audit.loaded for run in runs for audit in run.record.audits)
 

@@ -90,7 +90,7 @@ class Wrapper:
             raise BadInput(f"A Wrapper needs the method that made it, an evenhand.Mitigation. Got {method!r}.")
         self.model, self.method = model, method
         self.name, self.kind = model.name, kind_of(model)
-        parts = json.dumps([model.fingerprint, method.name, method.options, made_of], default=_listed)
+        parts = json.dumps([model.fingerprint, method.name, method.options, made_of], default=_as_lists)
         self.fingerprint = hashlib.sha256(parts.encode()).hexdigest()[:32]
         for ability, protocol in KEPT.items():
             if isinstance(model, protocol) and not hasattr(type(self), ability):
@@ -110,7 +110,7 @@ class Wrapper:
         return getattr(self.model, name)
 
 
-def _listed(made_of: Any) -> Any:
+def _as_lists(made_of: Any) -> Any:
     """An array as lists, so that a fitted projection is part of a fingerprint."""
     if hasattr(made_of, "tolist"):
         return made_of.tolist()

@@ -162,7 +162,7 @@ class Remembering:
             if batch is not None:
                 row = self.fingerprint, batch.key, _pack(list(chain(*values)))
                 store.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?)", (*row, _checksum(*row)))
-        answers |= {i: _stored(numbers, note) for i, (*_, numbers, note) in zip(fresh, rows, strict=True)}
+        answers |= {i: _read_back(numbers, note) for i, (*_, numbers, note) in zip(fresh, rows, strict=True)}
 
 
 def recognise(path: Path, model: Recognisable) -> None:
@@ -223,7 +223,7 @@ def recall(store: Store, fingerprint: str, questions: Sequence[Question]) -> tup
         numbers, note, checksum = row
         whole = isinstance(numbers, bytes) and isinstance(note, str) and len(numbers) % 8 == 0
         if whole and (of_old or checksum == _checksum(*mine, numbers, note)):
-            answers[i] = _stored(numbers, note)
+            answers[i] = _read_back(numbers, note)
         else:
             damaged += 1
     return answers, damaged
@@ -292,7 +292,7 @@ def _checksum(*fields: object) -> int:
     return found
 
 
-def _stored(blob: bytes, note: str) -> Answer:
+def _read_back(blob: bytes, note: str) -> Answer:
     """The answer as it is read, also where it was just written: a score must not depend on float32 or float64."""
     return Answer(tuple(_unpack(blob)), note)
 

@@ -17,8 +17,8 @@ from evenhand.show.plots import (
     colour,
     numbers,
     rule_at,
-    titled,
     with_intervals,
+    with_title,
 )
 
 COLOURS = {"female": ORANGE, "male": BLUE}
@@ -45,9 +45,9 @@ def profession_bars(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin
     )
     drawn = with_intervals(bars, "association (nats)").properties(width=width, height=alt.Step(9))
     if len(runs) == 1:
-        return titled(drawn, title, [WHISKERS])
+        return with_title(drawn, title, [WHISKERS])
     panels = drawn.facet(column=alt.Column("run:N", sort=runs, title=None))
-    return titled(panels.resolve_scale(x="shared", y="shared"), title, [WHISKERS])
+    return with_title(panels.resolve_scale(x="shared", y="shared"), title, [WHISKERS])
 
 
 def workforce_scatter(means: pd.DataFrame, shares: dict[str, float], *, title: str = "") -> alt.TopLevelMixin:
@@ -62,7 +62,7 @@ def workforce_scatter(means: pd.DataFrame, shares: dict[str, float], *, title: s
         color=colour("held", GROUPS, "professions"), tooltip=["profession", "share", *numbers("difference")]
     )
     line = base.transform_regression("share", "difference").mark_line(color="black", strokeDash=[4, 3])
-    return titled((rule_at(0, "y", color=GREY) + points + line).properties(width=480, height=320), title)
+    return with_title((rule_at(0, "y", color=GREY) + points + line).properties(width=480, height=320), title)
 
 
 def pronoun_bars(
@@ -83,7 +83,7 @@ def pronoun_bars(
         color=colour("run", colours, "model") if len(colours) > 1 else alt.value(GREY),
         tooltip=["profession", "run", *numbers("appd", "low", "high")],
     )
-    return titled(with_intervals(bars, title_of_x).properties(width=420, height=alt.Step(11)), title, note)
+    return with_title(with_intervals(bars, title_of_x).properties(width=420, height=alt.Step(11)), title, note)
 
 
 def pronoun_scatter(
@@ -113,7 +113,7 @@ def pronoun_scatter(
     lines = alt.Chart(pd.DataFrame(rows)).mark_line(strokeDash=[4, 3]).encode(x="x:Q", y="y:Q", color=colours)
     same = alt.Chart(pd.DataFrame({"x": [-1, 1]})).mark_line(color=GREY).encode(x="x:Q", y="x:Q")
     layers = same + lines + points + named.encode(text="profession:N")
-    return titled(layers.properties(width=460, height=460), title, note)
+    return with_title(layers.properties(width=460, height=460), title, note)
 
 
 def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
@@ -126,7 +126,7 @@ def sample_sizes(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
         drawn.encode(y=alt.Y(f"{value}:Q", title="ASLD (nats)", scale=alt.Scale(zero=True)))
         for drawn, value in ((base.mark_circle(size=40, opacity=0.5), "value"), (base.mark_line(), "mean(value)"))
     )
-    return titled((points + lines).properties(width=440, height=300), title)
+    return with_title((points + lines).properties(width=440, height=300), title)
 
 
 def dose_response(points: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
@@ -140,7 +140,7 @@ def dose_response(points: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin
     line = base.mark_line(color=BLUE).encode(y="mean(value):Q")
     panels = (bars + line + dots).properties(width=200, height=150)
     facets = panels.facet(facet=alt.Facet("measure:N", sort=order, title=None), columns=3)
-    return titled(facets.resolve_scale(y="independent"), title)
+    return with_title(facets.resolve_scale(y="independent"), title)
 
 
 def label_bars(rows: pd.DataFrame, *, title: str = "", note: Sequence[str] = ()) -> alt.TopLevelMixin:
@@ -175,7 +175,7 @@ def label_bars(rows: pd.DataFrame, *, title: str = "", note: Sequence[str] = ())
     )
     row = alt.Row("model:N", sort=models, title=None, header=LEFT if len(models) > 1 else None)
     panels = (bars + texts).properties(width=460, height=alt.Step(34)).facet(row=row)
-    return titled(panels, title, [*note, "● labels that a stereotype would give"])
+    return with_title(panels, title, [*note, "● labels that a stereotype would give"])
 
 
 def _order(rows: pd.DataFrame) -> list[str]:

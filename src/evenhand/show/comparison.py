@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 
-from evenhand.analysis.change import ONE_TRAINING, Change, wrapped
+from evenhand.analysis.change import ONE_TRAINING, Change, has_wrapper
 from evenhand.analysis.comparison import Comparison
 from evenhand.formats.escaping import latex as escaped
 from evenhand.formats.escaping import markdown as escaped_markdown
@@ -143,7 +143,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     both = [row for row in comparison.rows if row.estimand]
     if both:
         yield "Stereotype: half of how far women minus men differs between the kinds; default: its mean over both."
-    if not wrapped(comparison.runs):
+    if not has_wrapper(comparison.runs):
         yield ONE_TRAINING
     if not all(row.task.by_gender for row in both):
         yield "Values that mix stereotype and default get no verdict, and are left to --as csv or json."

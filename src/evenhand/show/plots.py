@@ -32,7 +32,7 @@ def learning_curve(rows: pd.DataFrame, *, title: str = "") -> alt.TopLevelMixin:
         y=alt.Y("value:Q", title="ASLD (nats)"), tooltip=["group", "size", *numbers("value", "low", "high", form=".2f")]
     )
     panels = (bands + lines).properties(width=240, height=170)
-    return titled(panels.facet(facet=alt.Facet("group:N", sort=groups, title=None), columns=2), title)
+    return with_title(panels.facet(facet=alt.Facet("group:N", sort=groups, title=None), columns=2), title)
 
 
 def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopLevelMixin:
@@ -49,7 +49,7 @@ def model_dots(rows: pd.DataFrame, *, measure: str, title: str = "") -> alt.TopL
     marks = base.mark_text(dy=-10, fontSize=9).encode(x="value:Q", text="mark:N", color=alt.value("black"))
     layers = alt.layer(*intervals(base, "value", tooltip, size=70, title=measure), marks)
     row = alt.Row("group:N", sort=panels, title=None, header=LEFT)
-    return titled(layers.properties(width=420, height=alt.Step(26)).facet(row=row), title)
+    return with_title(layers.properties(width=420, height=alt.Step(26)).facet(row=row), title)
 
 
 def intervals(base: alt.Chart, value: str, tooltip: Sequence[Any], *, size: int, title: str) -> tuple[Any, Any]:
@@ -106,7 +106,7 @@ def colour(field: str, colours: Mapping[str, str], title: str, **more: Any) -> a
     return alt.Color(f"{field}:N", scale=scale, title=title, **more)
 
 
-def titled(chart: Any, title: str, note: Sequence[str] | None = None) -> alt.TopLevelMixin:
+def with_title(chart: Any, title: str, note: Sequence[str] | None = None) -> alt.TopLevelMixin:
     """The chart below its title, and a note."""
     shown = title if note is None else alt.TitleParams(title, subtitle=list(note))
     titled: alt.TopLevelMixin = chart.properties(title=shown)

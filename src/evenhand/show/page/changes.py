@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evenhand.analysis.change import ONE_TRAINING, Change, changes, wrapped
+from evenhand.analysis.change import ONE_TRAINING, Change, changes, has_wrapper
 from evenhand.runs.folder import StoredRun
 from evenhand.show.page import readings
 from evenhand.stats.estimate import Estimate
@@ -119,7 +119,7 @@ class Changed:
 
     def __init__(self, runs: Sequence[StoredRun], names: Sequence[str], record: Mapping[str, Any] | None):
         self.names = names
-        self._training = "" if wrapped(runs) else f" {ONE_TRAINING}"
+        self._training = "" if has_wrapper(runs) else f" {ONE_TRAINING}"
         self.moves = moves(changes(runs[0], runs[1]), runs[0], names if record is None else ())
         self.record = record
         self.gained, self.lost = self._main("gained"), self._main("lost")
