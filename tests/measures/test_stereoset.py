@@ -201,3 +201,8 @@ def test_the_published_scores_of_six_models_are_met(data: Path, part: str) -> No
             for bias, told in expected.items():
                 mine = [score for score in scores if bias in ("overall", score.groups["bias_type"])]
                 assert 100 * measure.summarise(mine) == pytest.approx(told[f"{name} Score"], abs=1e-9)
+
+
+def test_a_score_that_is_no_outcome_of_icat_is_refused() -> None:
+    with pytest.raises(BadInput, match="number of an outcome"):
+        Icat.summarise([Score("a", 0.3, {"target": "chess player"})])
