@@ -11,6 +11,7 @@ import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,8 @@ OPERATION = (
     *("cache", "cache_prompt", "batch", "extra_headers", "max_tool_output", "parallel_tool_calls", "internal_tools"),
 )
 """Settings of generation that change no answer."""
+Answers = list[tuple[str, Mapping[str, Any]]]
+"""Of the epochs of an item: where each is, and what it says."""
 REPLIES = (
     "Asked by inspect_ai: an answer is the option that a reply names, not the likeliest one. Values are not comparable "
     "with those of log-probabilities, or with an NLI classifier's."
@@ -74,10 +77,9 @@ def read(path: Path) -> Log | None:
     try:
         if path.suffix == ".eval":
             with zipfile.ZipFile(path) as archive:
-                head, found = _archive(path, archive)
-                return _log(path, head, found) if head else None
-        header, samples = _json(path)
-        return _log(path, header, samples) if header else None
+                return _log(path, *_archive(path, archive))
+        header = _json(path)
+        return _log(path, header, header.get("samples") or ()) if header else None
     except BadInput:
         raise
     except Exception as error:  # a damaged archive raises whatever its decompressor likes
@@ -96,7 +98,7 @@ def _log(path: Path, header: Mapping[str, Any], samples: Iterable[Mapping[str, A
         why = (header.get("error") or {}).get("message", "")
         raise _unfinished(path, f"{header['status']}{f', {shortened(why, 100)!r}' if why else ''}")
     datasets = {n: {"version": of["version"], "options": dict(of["options"])} for n, of in ours["datasets"].items()}
-    answers: dict[str, dict[str, list[tuple[str, Mapping[str, Any]]]]] = {name: {} for name in datasets}
+    answers: dict[str, dict[str, Answers]] = {name: {} for name in datasets}
     for sample in samples:
         where = f"{path}, sample {sample['id']} of epoch {sample['epoch']}"
         answers[sample["metadata"]["dataset"]].setdefault(str(sample["id"]), []).append((where, _answer(sample)))
@@ -124,18 +126,16 @@ def _answer(sample: Mapping[str, Any]) -> Mapping[str, Any]:
     return found or {"note": "the sample failed" if sample.get("error") else NOT_SCORED}
 
 
-def _probable(several: Iterable[tuple[str, Mapping[str, Any]]]) -> bool:
+def _probable(several: Answers) -> bool:
     given = [answer for _, answer in several if "logps" in answer]
     return bool(given) and all(answer.get("probabilities") for answer in given)
 
 
-def _row(id: str, several: list[tuple[str, Mapping[str, Any]]]) -> ScoredRow:
+def _row(id: str, several: Answers) -> ScoredRow:
     """The answers of all epochs as one: the mean of their probabilities, unless most of them are missing."""
     where = several[0][0]
-    given = []
-    for place, answer in several:
-        if logps := answer.get("logps"):
-            given.append(numbers(place, ["a log-probability"] * len(logps), logps))
+    logged = [(place, answer["logps"]) for place, answer in several if answer.get("logps")]
+    given = [numbers(place, ["a log-probability"] * len(logps), logps) for place, logps in logged]
     if len(given) * 2 < len(several) or not given:
         notes = Counter(str(answer["note"]) for _, answer in several if "logps" not in answer)
         return ScoredRow(where, (), id, note=notes.most_common(1)[0][0])
@@ -163,14 +163,13 @@ def _member(archive: zipfile.ZipFile, name: str) -> Any:
     return from_json(archive.read(name).decode())
 
 
-def _json(path: Path) -> tuple[dict[str, Any], Iterable[Mapping[str, Any]]]:
+def _json(path: Path) -> dict[str, Any]:
     """A log in JSON; empty where the file is another one, which its own reader may find damaged."""
-    try:
+    with suppress(OSError, ValueError):
         found = read_parsed(path, from_json)
-    except (OSError, ValueError):
-        return {}, ()
-    ours = isinstance(found, dict) and isinstance(found.get("eval"), dict) and "status" in found
-    return (found, found.get("samples") or ()) if ours else ({}, ())
+        if isinstance(found, dict) and isinstance(found.get("eval"), dict) and "status" in found:
+            return found
+    return {}
 
 
 def _unfinished(path: Path, why: str) -> BadInput:

@@ -1,6 +1,6 @@
 """Rows of numbers from elsewhere: which item each is of, and its score, as it is or made of answers by the measure."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from numbers import Real
@@ -182,19 +182,14 @@ def scores_of(
             found.append(Score(item.id, nan, item.groups, why))
         elif tuple(names) == SCORE:
             found.append(_score(task, item, row))
-        elif hasattr(task.measure, "of_numbers"):
-            found.append(_compared(task.measure.of_numbers, item, row))
+        elif hasattr(task.measure, "of_numbers"):  # which only compares them, so that they may be on any scale
+            try:
+                found.append(Score(item.id, task.measure.of_numbers(*row.numbers), item.groups))
+            except Unscored as reason:
+                found.append(Score(item.id, nan, item.groups, str(reason)))
         else:
             found.append(score(item, _answers(task, item, row, kind), task.measure))
     return found
-
-
-def _compared(of_numbers: Callable[..., float], item: Item, row: ScoredRow) -> Score:
-    """The score of numbers that are only compared, so that they may be on any scale."""
-    try:
-        return Score(item.id, of_numbers(*row.numbers), item.groups)
-    except Unscored as reason:
-        return Score(item.id, nan, item.groups, str(reason))
 
 
 def _score(task: Task, item: Item, row: ScoredRow) -> Score:
