@@ -7,25 +7,17 @@ from evenhand.errors import BadInput
 from evenhand.formats.escaping import markdown
 from evenhand.formats.facts import headlines, labels, short
 from evenhand.runs.folder import StoredRun
-from evenhand.runs.record import TaskRecord
 from evenhand.stats.verdict import RULE
 
 BEGIN, END = "<!-- evenhand: begin -->", "<!-- evenhand: end -->"
 TITLE = "Bias, Risks, and Limitations"
 HEADING = re.compile(rf"##?#?\s+{TITLE}\s*#*\s*", re.IGNORECASE)
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-LIMITS = (
-    "Values describe predictions on these test sentences. Whether people are harmed depends on what the model is used "
-    "for; a value near neutral clears it of one thing, measured in one way.",
-    f"A value leans (above or below neutral) where {RULE}. Where no lean is shown, the data do not decide.",
-    "The word lists know women and men. Nothing here says how the model treats people of other genders.",
-    "Test sentences state stereotypes so that a leaning towards them can be measured. They are not claims.",
-)
 
 
 def model_card(runs: Sequence[StoredRun]) -> str:
     """The section, between markers: every value with its interval, how to read it, and what it cannot show."""
-    return _between([f"## {TITLE}", "", *_body(runs)])
+    return _between(f"## {TITLE}\n\n{_body(runs)}")
 
 
 def inserted(card: str, runs: Sequence[StoredRun]) -> str:
@@ -44,7 +36,7 @@ def inserted(card: str, runs: Sequence[StoredRun]) -> str:
         )
     first, last = (begins[0], ends[0]) if begins else (len(lines), len(lines) - 1)
     heading = next((i for i, line in plain if HEADING.fullmatch(line) and not first < i < last), None)
-    section = model_card(runs) if heading is None else _between([*_body(runs)])
+    section = model_card(runs) if heading is None else _between(_body(runs))
     block = section.replace("\n", end)
     if begins:
         tail = "" if lines[last].endswith(("\n", "\r")) else end  # a card that ends with the marker, without a line end
@@ -57,8 +49,8 @@ def inserted(card: str, runs: Sequence[StoredRun]) -> str:
     return card + gap + block
 
 
-def _between(lines: Sequence[str]) -> str:
-    return "\n".join([BEGIN, "", *lines, "", END, ""])
+def _between(section: str) -> str:
+    return f"{BEGIN}\n\n{section}\n\n{END}\n"
 
 
 def _outside_code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -76,44 +68,16 @@ def _outside_code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         raise BadInput(f"The card's code block that begins in line {opened} is never closed. Close it.")
 
 
-def _body(runs: Sequence[StoredRun]) -> Iterator[str]:
+def _body(runs: Sequence[StoredRun]) -> str:
+    from jinja2 import (
+        Environment,
+        PackageLoader,
+        StrictUndefined,
+    )  # a tenth of a second, which other exports do not need
+
     (run,) = runs
-    tool = f"evenhand {run.record.evenhand}".rstrip()
-    yield f"Gender bias of {markdown(run.record.model)}, measured with {markdown(tool)}: values with 95 % intervals."
-    if warning := run.record.sample:
-        yield from ("", f"**{markdown(warning)}**")
-    careful = [f"Careful: {warning}" for warning in run.record.warnings]
-    careful += [f"{found.verdict.capitalize()}, {found.check}: {found.says}" for found in run.record.concerns]
-    for warning in (*careful, *run.record.caveats):
-        yield from ("", markdown(warning))
-    dataset = ""
-    for task in run.record.tasks:
-        if task.dataset != dataset:
-            dataset = task.dataset
-            texts = (markdown(task.about), task.flaws and f"Known flaws: {markdown(task.flaws)}")
-            name = f"**{markdown(dataset)}** (version {task.dataset_version})."
-            yield from ("", " ".join(filter(None, (name, *texts))))
-        yield from _values(run, task)
-    yield from ("", "What these numbers do not show:", "", *(f"- {line}" for line in LIMITS))
-    seeds = ", ".join(dict.fromkeys(str(task.seed) for task in run.record.tasks))
-    yield from ("", f"Model fingerprint: {markdown(run.record.fingerprint)}; seed {seeds}.")
-
-
-def _values(run: StoredRun, task: TaskRecord) -> Iterator[str]:
-    by, found = task.by or ["items"], headlines(run, task)
-    neutral = ", ".join(dict.fromkeys(short(fact.neutral) for fact in found)) or "none"
-    name = f"*{markdown(task.measure)}* (version {task.measure_version}; neutral value: {neutral})"
-    yield from ("", f"{name}: {markdown(task.reading)}.", "")
-    yield _row([*map(markdown, by), "value", "95 % interval", "lean", "n", "unscored"])
-    yield _row(["---"] * len(by) + ["---:", "---:", "---", "---:", "---:"])
-    for fact in found:
-        names = map(markdown, labels(fact))
-        interval = markdown(fact.interval(".3f"))
-        yield _row([*names, fact.number(".3f"), interval, fact.verdict.word, str(fact.n), str(fact.unscored)])
-    for fact in found:
-        if not fact.known:
-            yield from ("", f"No value of {markdown(fact.of)}: {markdown(fact.note)}.")
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    files = PackageLoader("evenhand.formats", "data")
+    templates = Environment(loader=files, undefined=StrictUndefined, trim_blocks=True, autoescape=False)
+    templates.filters |= {"md": markdown, "short": short, "labels": labels}
+    card = templates.get_template("model-card.md.j2")
+    return card.render(run=run, record=run.record, headlines=headlines, rule=RULE)
