@@ -112,37 +112,14 @@ def _better(metric: str) -> str:
 
 
 def _yaml(dataset: Dataset, name: str, kind: _Kind) -> str:
+    from jinja2 import Template
+
     about = {
         "Dataset": f"{dataset.name}, version {dataset.version}. {dataset.about}",
         "Source": dataset.source,
         "Licence": dataset.licence or "not stated; ask before you pass the documents on",
         "Flaws": dataset.flaws,
     }
-    head = [f"# {label}: {' '.join(text.split())}" for label, text in about.items() if text]
-    metrics = [
-        f"  - metric: {metric}\n    aggregation: {how if how == MEAN else f'!function {FUNCTIONS}.{how}'}\n"
-        f"    higher_is_better: {_better(metric)}"
-        for metric, how in kind.aggregations.items()
-    ]
-    right = "right" if kind.items is Choice else "0"
-    return "\n".join(
-        [
-            "# Written by evenhand. Results: lm_eval --log_samples, then evenhand import.",
-            *head,
-            f"task: {name}",
-            f"custom_dataset: !function {FUNCTIONS}.documents",
-            f"dataset_kwargs: {{jsonl: {name}.jsonl}}",
-            "test_split: test",
-            "output_type: multiple_choice",
-            "doc_to_text: context",
-            "doc_to_choice: choices",
-            f"doc_to_target: {right}",
-            'target_delimiter: ""',
-            "num_fewshot: 0",
-            f"process_results: !function {FUNCTIONS}.{kind.function}",
-            "metric_list:",
-            *metrics,
-            f"metadata: {{version: {dataset.version}}}",
-            "",
-        ]
-    )
+    text = Path(__file__).with_name("task.yaml.j2").read_text(encoding="utf-8")
+    task = Template(text, trim_blocks=True, keep_trailing_newline=True)
+    return task.render(dataset=dataset, name=name, kind=kind, about=about, functions=FUNCTIONS, better=_better)
