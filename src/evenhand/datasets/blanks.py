@@ -16,7 +16,7 @@ from evenhand.core.design import Kinds
 from evenhand.core.items import Blank
 from evenhand.core.questions import Span
 from evenhand.core.words import capitalised
-from evenhand.datasets.checking import check_choice, check_keys, check_required
+from evenhand.datasets.checking import TEXTS, check_choice, check_keys, check_required, texts_of
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.kinds import own_kinds, professions
 from evenhand.datasets.templates import SLOT, agreeing, render
@@ -29,7 +29,6 @@ BLANK = "___"
 CALLS_FOR = {"": "neither", "female": "she", "male": "he"}
 BETTER = {"": "closer to 0", "female": "below 0", "male": "above 0"}
 """Which values are better, by the gender that a word calls for, if any."""
-KEYS = ("name", "language", "about", "source", "licence", "category", "kinds")
 CATEGORY_KEYS = ("name", "gender", "note", "professions", "templates")
 FARMING = "farming and fishing"
 PAPER = "Barza 2023, Towards a Robust Gender Bias Evaluation in NLP (AUB), appendices I and II"
@@ -88,7 +87,7 @@ def tbd_becpro() -> Dataset:
 
 def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Dataset:
     """The dataset of a user's file, as parsed; every error names file and place."""
-    check_keys(file, data, KEYS)
+    check_keys(file, data, (*TEXTS, "category", "kinds"))
     check_required(file, data, ("name", "language", "category"))
     if data["language"] != "en":
         raise BadInput(f"{file}: pronoun templates are in English ('en') alone. Got {data['language']!r}.")
@@ -100,15 +99,9 @@ def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Datas
     gendered = any(_is_gendered(category) for category in categories)
     words = [p["text"] for c in categories for p in c["professions"] or [{"text": c["name"]}]]
     kinds = own_kinds(file, "profession", data.get("kinds", {}), words, headline="default")
+    texts = texts_of(data, f"Sentences with a blank for a pronoun, from {Path(file).name}.")
     return _dataset(
-        data["name"],
-        categories,
-        kinds=None if gendered else kinds,
-        about=data.get("about", f"Sentences with a blank for a pronoun, from {Path(file).name}."),
-        source=data.get("source", ""),
-        licence=data.get("licence", ""),
-        options=options,
-        builder="templates",
+        categories=categories, kinds=None if gendered else kinds, **texts, options=options, builder="templates"
     )
 
 

@@ -9,6 +9,14 @@ from typing import Any
 from evenhand.core.files import public_path
 from evenhand.errors import BadInput, UnknownName
 
+TEXTS = ("name", "language", "about", "source", "licence")
+"""What every template file may say of itself."""
+
+
+def texts_of(data: Mapping[str, Any], about: str = "") -> dict[str, str]:
+    """What a template file says of itself, as parameters of a Dataset."""
+    return {key: data.get(key, about if key == "about" else "") for key in TEXTS}
+
 
 def check_choice(option: str, value: str, *allowed: str) -> None:
     """Raise an error unless `value` is one of those allowed."""

@@ -18,7 +18,7 @@ from evenhand.core.contrasts import Partners
 from evenhand.core.dataset import Dataset
 from evenhand.core.extras import need
 from evenhand.core.items import NliPair
-from evenhand.datasets.checking import check_choice, check_keys, check_required
+from evenhand.datasets.checking import TEXTS, check_choice, check_keys, check_required, texts_of
 from evenhand.datasets.faults import clean
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.files.releases import RELEASES, released
@@ -39,7 +39,6 @@ PARTNERS = Partners("gender", "female", "male", ("set",))
 DESIGN: dict[str, Any] = {"by": ("set",), "cluster": "word", "crossed": "template"}
 DESIGN |= {"partners": PARTNERS, "kinds": INFERENCE}
 REQUIRED = ("name", "language", "genders", "words", "captions")
-KEYS = ("name", "language", "about", "source", "licence", "genders", "words", "captions")
 FILES = {"all": "/4-all_v", "down-sampled": "/4-all-downsamp_v", "dev": "/dev_r-10.", "test": "/test_bias."}
 CONTROLLED = ("dev", "test")
 """The pairs of the bias-controlled sets: 30 occupations in 50 captions each; their labels are for training."""
@@ -88,14 +87,14 @@ def _tagger() -> Any:
 
 def own(file: str, data: dict[str, Any], options: Mapping[str, Any]) -> Dataset:
     """The dataset of a user's file, as parsed; every error names the file."""
-    return _dataset(_valid_spec(file, data), options=options, builder="templates")
+    _check_file(file, data)
+    return _dataset(data, options=options, builder="templates")
 
 
 def words_and_captions(language: str) -> dict[str, Any]:
     """The words and captions of the bundled set of a language."""
     check_known("language", [language], LANGUAGES)
-    file = f"nli-{language}.toml"
-    return _valid_spec(file, read_toml(file))
+    return read_toml(f"nli-{language}.toml")
 
 
 def set_of(type: str, gender: str) -> str:
@@ -120,17 +119,7 @@ def _bundled(language: str) -> Dataset:
 
 def _dataset(spec: Mapping[str, Any], **how: Any) -> Dataset:
     items = sorted(_pairs(spec), key=lambda item: SETS.index(item.groups["set"]))
-    return Dataset(
-        name=spec["name"],
-        language=spec["language"],
-        about=spec.get("about", ""),
-        source=spec.get("source", ""),
-        licence=spec.get("licence", ""),
-        items=items,
-        table=partial(_table, items),
-        **DESIGN,
-        **how,
-    )
+    return Dataset(**texts_of(spec), items=items, table=partial(_table, items), **DESIGN, **how)
 
 
 def _pairs(spec: Mapping[str, Any]) -> Iterator[NliPair]:
@@ -155,8 +144,8 @@ def _table(items: list[NliPair]) -> pd.DataFrame:
     return pd.DataFrame(rows, index=pd.Index([i.id for i in items], name="id"))
 
 
-def _valid_spec(file: str, data: dict[str, Any]) -> dict[str, Any]:
-    check_keys(file, data, KEYS)
+def _check_file(file: str, data: dict[str, Any]) -> None:
+    check_keys(file, data, (*TEXTS, "genders", "words", "captions"))
     check_required(file, data, REQUIRED)
     for key in ("genders", "words", "captions"):
         if not isinstance(data[key], dict):
@@ -178,7 +167,6 @@ def _valid_spec(file: str, data: dict[str, Any]) -> dict[str, Any]:
     for name, text in data["captions"].items():
         if not isinstance(text, str) or SLOT.findall(text) != ["who"]:
             raise BadInput(f"{file}: the caption '{name}' must be a text with one slot, {{who}}. Got {text!r}.")
-    return data
 
 
 def coal_english(words: Words = "all", rows: Rows = "all") -> Dataset:

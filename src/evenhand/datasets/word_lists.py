@@ -17,13 +17,13 @@ from evenhand.core.design import SAMPLES
 from evenhand.core.files import parsed, read_given
 from evenhand.core.items import Sentence
 from evenhand.datasets import blanks, nli
-from evenhand.datasets.checking import check_required, recorded_file
+from evenhand.datasets.checking import TEXTS, check_required, recorded_file, texts_of
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.kinds import own_kinds
 from evenhand.datasets.templates import SLOT, sentence
 from evenhand.errors import BadInput, UnknownName
 
-KEYS = ("name", "language", "about", "source", "licence", "templates", "targets", "attributes", "kinds")
+KEYS = (*TEXTS, "templates", "targets", "attributes", "kinds")
 REQUIRED = ("name", "language", "templates", "targets", "attributes")
 GENDERS = ("female", "male", "neutral")
 SLOTS = ("target", "attribute")
@@ -44,7 +44,7 @@ def own(file: str, sha256: str = "") -> Dataset:
         data = parsed(text, tomllib.loads)
     except ValueError as error:
         raise BadInput(f"{file}: not valid TOML: {error}.") from error
-    for key in ("name", "language", "about", "source", "licence"):
+    for key in TEXTS:
         if not isinstance(data.get(key, ""), str):
             raise BadInput(f"{file}: {key} must be a text, in quotes. Got {data[key]!r}.")
     options = recorded_file(file, sha256, text)
@@ -91,11 +91,7 @@ def _faults(file: str, data: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _dataset(file: str, data: dict[str, Any], **how: Any) -> Dataset:
     items = list(_sentences(data))
     return Dataset(
-        name=data["name"],
-        language=data["language"],
-        about=data.get("about", f"Sentences from the templates of {Path(file).name}."),
-        source=data.get("source", ""),
-        licence=data.get("licence", ""),
+        **texts_of(data, f"Sentences from the templates of {Path(file).name}."),
         items=items,
         by=("kind", "gender"),
         cluster="attribute",

@@ -6,10 +6,10 @@ names none is no answer: the sample is unscored, not wrong. docs/integrations/in
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import wraps
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from rich.markup import escape
@@ -193,11 +193,11 @@ def _task(
     Samples stand in the order in which `evenhand audit --limit` draws items, so that inspect's own limit takes the
     same ones: partners together, every group in proportion.
     """
-    each = [[_sample(one, place, asked) for unit in units(one, 0) for place in unit] for one in found]
-    samples: Iterable[Sample | None] = chain.from_iterable(zip_longest(*each))
+    each = [[_sample(one, one.items[place], asked) for unit in units(one, 0) for place in unit] for one in found]
+    samples = [sample for several in zip_longest(*each) for sample in several if sample is not None]
     about = {one.name: {"version": one.version, "options": dict(one.options)} for one in found}
     return Task(
-        dataset=MemoryDataset([sample for sample in samples if sample is not None], name=name),
+        dataset=MemoryDataset(samples, name=name),
         solver=generate(),
         scorer=scorer,
         epochs=Epochs(1, "mode"),
@@ -206,10 +206,8 @@ def _task(
     )
 
 
-def _sample(dataset: Dataset, place: int, asked: Callable[[Any], tuple[Choose, int]]) -> Sample:
-    item: Any = dataset.items[place]
+def _sample(dataset: Dataset, item: Any, asked: Callable[[Any], tuple[Choose, int]]) -> Sample:
     question, right = asked(item)
     known = {"dataset": dataset.name, "version": dataset.version, "options": list(question.options)}
-    return Sample(
-        question.text, id=item.id, target=LETTERS[right], metadata={**item.groups, **known, "item": asdict(item)}
-    )
+    metadata = {**item.groups, **known, "item": asdict(item)}
+    return Sample(question.text, id=item.id, target=LETTERS[right], metadata=metadata)

@@ -4,8 +4,8 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,6 @@ from evenhand.runs import folder
 from evenhand.runs.record import RunRecord, TaskRecord, read_record
 
 log = logging.getLogger(__name__)
-
-STEP = re.compile(r"step-\d{6,}")
-"""The name of the run of a step."""
 
 
 class BiasCallback(TrainerCallback):  # type: ignore[misc]
@@ -172,7 +169,11 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
         else:
             prepare(path)
             devices = [network.device] if network.device.type == "cuda" else []
-            with torch.random.fork_rng(devices), folder.locked(path), showing(False), _quiet(bool(self.measured)):
+            said = logging.getLogger("evenhand.auditing")
+            with torch.random.fork_rng(devices), folder.locked(path), showing(False), ExitStack() as after:
+                after.callback(said.setLevel, said.level)
+                if self.measured:  # the audit of every step would say it again
+                    said.setLevel(logging.ERROR)
                 folder.clear(path)
                 done = run_tasks(model, self._asked, path, path.name)
                 audits = tuple(replace(audited, suite=self._spec.suite) for audited, _ in done)
@@ -210,9 +211,8 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
     def _check_out(self, step: int, fingerprint: str) -> None:
         """Raise an error if `out` has runs of something else than the steps of this training so far."""
         runs = self._runs()
-        strange = next((path for path, _ in runs if not STEP.fullmatch(path.name)), None)
-        if strange:
-            raise RunError(f"'{self.out}' has a run that is not of a step, '{strange.name}'. Choose another `out`.")
+        if strange := [path.name for path, _ in runs if not re.fullmatch(r"step-\d{6,}", path.name)]:
+            raise RunError(f"'{self.out}' has a run that is not of a step, '{strange[0]}'. Choose another `out`.")
         if runs and not step and (last := runs[-1][0].name) != _name(0):
             raise RunError(
                 f"'{self.out}' has the runs of another training, up to {last}. Resume that one "
@@ -236,9 +236,8 @@ def _name(step: int) -> str:
     return f"step-{step:06d}"
 
 
-def _sample(tasks: Sequence[TaskRecord]) -> list[tuple[Any, ...]]:
-    found = [(task.name, task.what, task.limit, task.seed) for task in tasks]  # a run has them by language
-    return sorted(found, key=lambda one: one[0])
+def _sample(tasks: Sequence[TaskRecord]) -> dict[tuple[str, str], tuple[Any, ...]]:
+    return {task.name: (task.what, task.limit, task.seed) for task in tasks}
 
 
 def _logged(run: Run) -> dict[str, float]:
@@ -264,15 +263,3 @@ def _calling_trainer() -> Any:
         if isinstance(found := frame.f_locals.get("self"), Trainer):
             return found
     raise BadInput("BiasCallback is for the Trainer of transformers: `Trainer(..., callbacks=[BiasCallback(...)])`.")
-
-
-@contextmanager
-def _quiet(again: bool) -> Iterator[None]:
-    """Hide what the audit of every step would say `again`."""
-    told = logging.getLogger("evenhand.auditing")
-    level = told.level
-    told.setLevel(logging.ERROR if again else level)
-    try:
-        yield
-    finally:
-        told.setLevel(level)
