@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand import datasets, measures
+from evenhand import measures
 from evenhand.core.dataset import base_name
 from evenhand.runs.record import TaskRecord
 
@@ -19,9 +19,15 @@ def measure_words(task: TaskRecord) -> Mapping[str, Any]:
 
 def dataset_words(name: str) -> Mapping[str, Any]:
     """The words for a dataset, whatever its options; empty for a user's own."""
-    return datasets.words().get(base_name(name), {})
+    return _words().get(base_name(name), {})
 
 
 def cited_with_datasets() -> dict[str, tuple[str, ...]]:
     """The works to cite, by dataset."""
-    return {name: tuple(words["cites"]) for name, words in datasets.words().items() if "cites" in words}
+    return {name: tuple(words["cites"]) for name, words in _words().items() if "cites" in words}
+
+
+def _words() -> dict[str, dict[str, Any]]:
+    from evenhand import datasets  # every builder: what shows no dataset's words need not wait for them
+
+    return datasets.words()

@@ -6,18 +6,18 @@ of time for requests it does not have.
 """
 
 import errno
+import math
 import os
 import re
 import secrets
 import socket
 import webbrowser
-from asyncio import TimerHandle, Transport
+from asyncio import Transport
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import h11
 import uvicorn
@@ -85,7 +85,7 @@ def listen(folder: Path, *, host: str, port: int, token: str | None = None, mode
     )
     named = socket.gethostname() if host in ("", "0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     query = f"?token={token}" if token else ""
-    return Listening(f"http://{named}:{taken.getsockname()[1]}/{query}", taken, uvicorn.Server(config))
+    return Listening(f"http://{named}:{taken.getsockname()[1]}/{query}", taken, Server(config))
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -100,65 +100,48 @@ def _bound(host: str, port: int) -> socket.socket:
         raise BadInput(f"`host` must be a name or address of this machine. '{host}': {why}.") from error
 
 
+class Server(uvicorn.Server):
+    """A server that looks at its connections ten times a second, and closes those that take too long."""
+
+    async def on_tick(self, counter: int) -> bool:
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, Connection):
+                connection.close_if_late()
+        return await super().on_tick(counter)
+
+
 class Connection(H11Protocol):
     """A connection that is closed when a request takes too long to arrive, or its answer to be read."""
 
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        self.timers: dict[str, TimerHandle] = {}
+    unread_since = math.inf
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Wait for a request. If there are too many connections, one that waits is closed: this one, if all others are
         being answered."""
         super().connection_made(transport)
-        self._wait()
+        self.waiting_since = self.loop.time()
         if len(self.connections) > MOST:
             min((c for c in self.connections if isinstance(c, Connection)), key=Connection._importance)._end(*FULL)
 
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._wait()
-
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._wait()
+        self.waiting_since = self.loop.time()
 
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._wait_for_reader()
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        self._stop("reading")
-
-    def timeout_keep_alive_handler(self) -> None:
-        """Close a connection that asks for nothing more, at last even one that does not read what was sent."""
-        super().timeout_keep_alive_handler()
-        self._wait_for_reader()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop("arriving", "reading")
-        super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        if self.conn.their_state in ARRIVED or self.transport.is_closing():
-            self._stop("arriving")
-        elif "arriving" not in self.timers:
-            self.timers["arriving"] = self.loop.call_later(ARRIVING, self._end, *LATE)
-
-    def _wait_for_reader(self) -> None:
-        if "reading" not in self.timers:
-            self.timers["reading"] = self.loop.call_later(READING, self.transport.abort)
+    def close_if_late(self) -> None:
+        now, closing = self.loop.time(), self.transport.is_closing()
+        self.unread_since = min(self.unread_since, now) if self.flow.write_paused or closing else math.inf
+        if now - self.unread_since > READING:
+            self.transport.abort()
+        elif self.conn.their_state not in ARRIVED and not closing and now - self.waiting_since > ARRIVING:
+            self._end(*LATE)
 
     def _importance(self) -> tuple[bool, float]:
         """First those that wait for a request, the longest wait first; then those that are answered or still read."""
-        waits = self.cycle is None or self.cycle.response_complete
-        since = self.timers["arriving"].when() if "arriving" in self.timers else 0.0
-        return not waits or self.transport.get_write_buffer_size() > 0, since
+        answered = self.cycle is not None and not self.cycle.response_complete
+        return answered or self.transport.get_write_buffer_size() > 0, self.waiting_since
 
     def _end(self, status: str, why: str) -> None:
         """Close the connection, with a sentence if it has had no answer."""
-        self._stop("arriving")
         self.connections.discard(self)
         if self.cycle is None or not self.cycle.response_started:
             head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
@@ -166,8 +149,3 @@ class Connection(H11Protocol):
         if self.transport.get_write_buffer_size():  # it does not read; closing would wait for it
             self.transport.abort()
         self.transport.close()
-
-    def _stop(self, *names: str) -> None:
-        for name in names:
-            if timer := self.timers.pop(name, None):
-                timer.cancel()
