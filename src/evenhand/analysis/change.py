@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from evenhand.measures import MEASURES, load
 from evenhand.runs.comparable import in_common, of_two_kinds, same_task, shared_ids
 from evenhand.runs.folder import StoredRun
 from evenhand.runs.record import TaskRecord
-from evenhand.runs.rows import OfTask, row_label
+from evenhand.runs.rows import OfTask, number_form, row_label
 from evenhand.stats.estimate import Estimate
 from evenhand.stats.significance import detectable, holm
 from evenhand.stats.verdict import FEWEST_CROSSED, enough, moved
@@ -41,15 +41,29 @@ def has_wrapper(runs: Sequence[StoredRun]) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change(OfTask, Difference):
-    """A row of two runs, with what follows from its family."""
+class Named:
+    """What a row of two runs is of."""
 
-    task: TaskRecord = field(repr=False)
     groups: Mapping[str, str]
     estimand: str = ""
     contrast: str = ""
     family: str = ""
     """What p is adjusted over; empty where there is no verdict: a value that stereotype and default are part of."""
+
+    @property
+    def group(self) -> str:
+        """What the row is called; of the measure's own values, an empty label is one, too."""
+        if self.estimand or self.contrast:
+            return row_label(self.groups, self.estimand)
+        return ", ".join(self.groups.values()) if self.groups else "all"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change(OfTask, Named, Difference):
+    """A row of two runs, with what follows from its family."""
+
+    task: TaskRecord = field(repr=False)
+    contrast: str = ""
     crossed: bool = False
     """Whether p is that of a t test."""
     unfit: bool = False
@@ -63,13 +77,9 @@ class Change(OfTask, Difference):
     """What the two runs are called, where there are several to compare."""
 
     @property
-    def group(self) -> str:
-        return _label(self.groups, self.estimand, self.contrast)
-
-    @property
     def form(self) -> str:
-        """How its values are printed: signed where they can be of either sign."""
-        return "+.3f" if self.neutral == 0 and (self.task.signed or self.contrast or self.estimand) else ".3f"
+        """How its values are printed."""
+        return number_form(self.task, self.neutral, self.contrast or self.estimand)
 
     @property
     def difference(self) -> Estimate:
@@ -168,45 +178,21 @@ def differences(
     unfit = of_two_kinds([before, after]) or any(run.record.unfit(task) for run in (before, after))
     for found in two_values(one, other, task, judged=judged):
         difference = found.values.difference(found.rng, same, judged=judged)
-        numbers = vars(difference) | ({} if found.family else {"p": math.nan})
-        yield Change(
-            **numbers,
-            task=task,
-            groups=found.groups,
-            estimand=found.estimand,
-            contrast=found.contrast,
-            family=found.family,
-            crossed=found.crossed,
-            unfit=unfit,
-        )
+        known = vars(difference) | {part.name: getattr(found, part.name) for part in fields(Named)}
+        p = difference.p if found.family else math.nan
+        yield Change(**known | {"p": p}, task=task, crossed=found.crossed, unfit=unfit)
 
 
-@dataclass(frozen=True)
-class TwoValues:
-    """A row of two runs: what it is of, its scores in both, and the family that p is adjusted over."""
+@dataclass(frozen=True, kw_only=True)
+class TwoValues(Named):
+    """A row of two runs: what it is of, and its scores in both."""
 
-    groups: Mapping[str, str]
     values: Values
     rng: np.random.Generator
-    family: str
-    """Empty where there is no verdict: a value that stereotype and default are part of."""
-    estimand: str = ""
-    contrast: str = ""
-
-    @property
-    def label(self) -> str:
-        return _label(self.groups, self.estimand, self.contrast)
 
     @property
     def crossed(self) -> bool:
         return isinstance(self.values, Means) and bool(self.values.crossed or self.estimand or self.contrast)
-
-
-def _label(groups: Mapping[str, str], estimand: str = "", contrast: str = "") -> str:
-    """What a row of two runs is called; of the measure's own values, an empty label is one, too."""
-    if estimand or contrast:
-        return row_label(groups, estimand)
-    return ", ".join(groups.values()) if groups else "all"
 
 
 def two_values(
@@ -224,11 +210,17 @@ def two_values(
     for row in found:
         seeded = generator(task.seed, {**row.groups, "estimand": row.estimand, "gender": row.contrast})
         family = "" if agreeing else f"{name}, {'all items' if row.main else 'rows'}"
-        yield TwoValues(row.groups, _of_row(row), seeded, family, row.estimand, row.contrast)
+        named: dict[str, Any] = {"groups": row.groups, "estimand": row.estimand, "contrast": row.contrast}
+        yield TwoValues(**named, values=_of_row(row), rng=seeded, family=family)
     mixes = any(row.main for row in found)
-    if not task.by_gender and not (mixes and judged):
-        for groups, values, rng in _items(one, other, task):
-            yield TwoValues(groups, values, rng, "" if mixes else name)
+    if task.by_gender or (mixes and judged):
+        return
+    joined = one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
+    by = list(task.by)
+    for labels, part in [((), joined), *(joined.groupby(by) if by else ())]:
+        groups = dict(zip(by, map(str, labels), strict=False))
+        rng = generator(task.seed, {"change": ", ".join(groups.values()) if groups else "all"})
+        yield TwoValues(groups=groups, values=_item_scores(part, task, groups), rng=rng, family="" if mixes else name)
 
 
 def _of_row(row: ItemRow) -> Means:
@@ -240,18 +232,7 @@ def _of_row(row: ItemRow) -> Means:
     return Means(before, after, clusters, *towards, crossed=crossed, sets=row.sets, unit=row.scale.unit)
 
 
-def _items(
-    one: pd.DataFrame, other: pd.DataFrame, task: TaskRecord
-) -> Iterator[tuple[dict[str, str], Values, np.random.Generator]]:
-    joined = one.merge(other[["id", "score"]], on="id", suffixes=("", "_after"), validate="one_to_one")
-    by = list(task.by)
-    yield {}, _item_scores(joined, task), generator(task.seed, {"change": "all"})
-    for labels, part in joined.groupby(by) if by else ():
-        groups = dict(zip(by, map(str, labels), strict=True))
-        yield groups, _item_scores(part, task, by), generator(task.seed, {"change": _label(groups)})
-
-
-def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str] = ()) -> Values:
+def _item_scores(joined: pd.DataFrame, task: TaskRecord, groups: Collection[str]) -> Values:
     """The values of these items in two runs; the items share the labels of `groups`."""
     how = load(task.measure, **task.measure_options)
     before, after = (joined[name].to_numpy(dtype=float) for name in ("score", "score_after"))

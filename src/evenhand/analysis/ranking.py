@@ -65,7 +65,7 @@ def _marks(frames: list[pd.DataFrame], task: TaskRecord, rows: int) -> dict[str,
 
     @cache
     def both(one: int, other: int) -> dict[str, TwoValues]:
-        return {found.label: found for found in two_values(frames[one], frames[other], task) if found.family}
+        return {found.group: found for found in two_values(frames[one], frames[other], task) if found.family}
 
     comparisons = rows * (len(frames) - 1)
 

@@ -3,7 +3,8 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any, Self
 
 import numpy as np
@@ -50,6 +51,9 @@ class Values(ABC):
     neutral: float
     better: float
     """1 where higher is better, -1 where lower is, 0 where nearer to neutral is, NaN where one cannot say."""
+    crossed: Sequence[Sequence[str]] = field(default=(), kw_only=True)
+    sets: Sequence[str] | None = field(default=None, kw_only=True)
+    """The sets that count equally, however large; without them, each item counts equally."""
 
     @abstractmethod
     def ends(self) -> tuple[float, float]:
@@ -63,13 +67,12 @@ class Values(ABC):
     def middle(self, rng: np.random.Generator) -> IntervalAndTest:
         """The interval of (before + after) / 2, and the p of its test against neutral."""
 
-    @abstractmethod
     def part(self, which: Any) -> Self:
         """The items of this mask."""
-
-    @property
-    def fewest(self) -> int:
-        return fewest(self.clusters)
+        sets = None if self.sets is None else list(compress(self.sets, which))
+        clusters, *crossed = (list(compress(way, which)) for way in (self.clusters, *self.crossed))
+        ends = {"before": self.before[which], "after": self.after[which]}
+        return replace(self, **ends, clusters=clusters, crossed=crossed, sets=sets)
 
     @property
     def distance(self) -> float:
@@ -86,7 +89,8 @@ class Values(ABC):
         both = self if scored.all() else self.part(scored)
         goal = "what is right" if self.better else "neutral"
         n, left_out = int(scored.sum()), int((~scored).sum())
-        none = Difference(n=n, left_out=left_out, clusters=both.fewest, neutral=self.neutral, goal=goal)
+        clusters = fewest(both.clusters, both.crossed, both.sets)
+        none = Difference(n=n, left_out=left_out, clusters=clusters, neutral=self.neutral, goal=goal)
         before, after = both.ends() if n else (math.nan, math.nan)
         if math.isnan(after - before):
             return none
@@ -120,13 +124,10 @@ class Values(ABC):
         return whole, float(np.min(corners)), float(np.max(corners)), float(np.maximum(p, p_middle))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Means(Values):
     """Values that are means of the numbers `before` and `after`."""
 
-    crossed: Sequence[Sequence[str]] = ()
-    sets: Sequence[str] | None = None
-    """The sets that count equally, however large; without them, each item counts equally."""
     every: Sequence[str] = ()
     """The sets that must all be there for a value."""
     shares: bool = False
@@ -147,20 +148,6 @@ class Means(Values):
     def middle(self, rng: np.random.Generator) -> IntervalAndTest:
         return self._interval_and_test((self.before + self.after) / 2, rng, self.neutral, signed=False)
 
-    def part(self, which: Any) -> Self:
-
-        def chosen(labels: Sequence[str]) -> list[str]:
-            return [str(label) for label in np.asarray(labels, dtype=str)[which]]
-
-        sets, crossed = None if self.sets is None else chosen(self.sets), [chosen(way) for way in self.crossed]
-        ends = replace(self, before=self.before[which], after=self.after[which])
-        return replace(ends, clusters=chosen(self.clusters), crossed=crossed, sets=sets)
-
-    @property
-    def fewest(self) -> int:
-        """How many clusters there are: in the smallest set, and of the way that has fewest."""
-        return fewest(self.clusters, self.crossed, self.sets)
-
     def _weights(self) -> Floats:
         """The weight of each item, with mean 1, so that each set counts equally."""
         if self.sets is None:
@@ -180,7 +167,7 @@ class Means(Values):
         return mean_test(values, self.clusters, rng, crossed=self.crossed, sets=self.sets, unit=unit, neutral=neutral)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summaries(Values):
     """Values by any summary: both runs are resampled together, and whole clusters swapped between them."""
 
@@ -205,9 +192,7 @@ class Summaries(Values):
         return IntervalAndTest(low + self.neutral, high + self.neutral, p)
 
     def part(self, which: Any) -> Self:
-        clusters = [cluster for cluster, kept in zip(self.clusters, which, strict=True) if kept]
-        groups = [labels for labels, kept in zip(self.groups, which, strict=True) if kept]
-        return replace(self, before=self.before[which], after=self.after[which], clusters=clusters, groups=groups)
+        return replace(super().part(which), groups=list(compress(self.groups, which)))
 
     def _scores(self) -> list[list[Score]]:
         return [

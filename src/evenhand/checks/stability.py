@@ -9,7 +9,7 @@ from evenhand.core.findings import CAREFUL, FINE, UNFIT, Finding, Verdict
 from evenhand.core.model import ask
 from evenhand.core.questions import Answer, Question
 from evenhand.errors import ModelError
-from evenhand.models.base import Examined, overflowed
+from evenhand.models.base import Examined, apart, overflowed
 from evenhand.stats.estimate import NOT_FINITE
 
 ROUNDING = {"float32": 1e-4, "bfloat16": 0.2, "float16": 0.02}
@@ -44,13 +44,12 @@ def batching(case: Case) -> Iterator[Finding]:
     questions, together = case.ordinary
     alone = [ask(case.model, [question])[0] for question in questions]
     backwards = ask(case.model, questions[::-1])[::-1]
-    apart = max(_apart(together, alone), _apart(together, backwards))
-    verdict: Verdict = FINE if apart < ROUNDING[case.dtype] else CAREFUL if apart < LEAKING[case.dtype] else UNFIT
+    far = max(_farthest(together, alone), _farthest(together, backwards))
+    verdict: Verdict = FINE if far < ROUNDING[case.dtype] else CAREFUL if far < LEAKING[case.dtype] else UNFIT
     asked = f"{len(questions)} questions of unequal length, alone, together and in reverse"
     do = "Measure with `batch_size=1`, and compare only with such runs. The model may attend to padding."
-    yield Finding(
-        "batching", verdict, f"{asked}: answers differ by {_nats(apart)} at most.", "" if verdict == FINE else do
-    )
+    says = f"{asked}: answers differ by {_nats(far)} at most."
+    yield Finding("batching", verdict, says, "" if verdict == FINE else do)
 
 
 def half_precision(case: Case) -> Iterator[Finding]:
@@ -68,15 +67,15 @@ def half_precision(case: Case) -> Iterator[Finding]:
         half = dtype if case.dtype == "float32" else case.dtype
         try:
             answers, redone = _cast_answers(model, dtype, questions)
-            apart = _apart(here, answers)
+            far = _farthest(here, answers)
         except (ModelError, RuntimeError) as error:  # whatever the device cannot do
             said.append(str(error).strip().splitlines()[0].rstrip("."))
             continue
-        far = "gives answers that are not numbers" if math.isinf(apart) else f"is {_nats(apart)} from float32 at most"
-        said.append(f"{half} {far}")
+        no_numbers = "gives answers that are not numbers"
+        said.append(f"{half} {no_numbers if math.isinf(far) else f'is {_nats(far)} from float32 at most'}")
         if redone := max(redone, overflowed(model)):
             said.append(f"{half} overflowed on {redone} inputs, which were computed again in float32")
-        if apart > APART or redone:
+        if far > APART or redone:
             worst = CAREFUL
     do = "" if worst == FINE else "Measure in float32, the default."
     yield Finding("half precision", worst, f"{'; '.join(said)}.", do)
@@ -90,16 +89,11 @@ def _cast_answers(model: Examined, dtype: str, questions: Sequence[Question]) ->
         return cast.answer(questions), overflowed(cast)
 
 
-def _apart(one: Sequence[Answer], other: Sequence[Answer]) -> float:
+def _farthest(one: Sequence[Answer], other: Sequence[Answer]) -> float:
     """The largest difference between log-probabilities; infinite if only one of two is a number."""
-    gaps = [0.0]
-    for x, y in zip(one, other, strict=True):
-        if is_number(x) and is_number(y) and len(x.logps) == len(y.logps):
-            gaps += [abs(a - b) for a, b in zip(x.logps, y.logps, strict=True)]
-        elif is_number(x) or is_number(y):
-            gaps.append(math.inf)
-    return max(gaps)
+    answered = ((x, y) for x, y in zip(one, other, strict=True) if is_number(x) or is_number(y))
+    return max((apart(x, y) if is_number(x) and is_number(y) else math.inf for x, y in answered), default=0.0)
 
 
-def _nats(apart: float) -> str:
-    return "more than any number" if math.isinf(apart) else f"{apart:.1g} nats"
+def _nats(far: float) -> str:
+    return "more than any number" if math.isinf(far) else f"{far:.1g} nats"

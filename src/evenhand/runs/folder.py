@@ -26,14 +26,16 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from evenhand.core.dataset import base_name
+from evenhand.core.design import without_direction
 from evenhand.core.files import write_whole
 from evenhand.core.items import Item, texts
+from evenhand.core.measure import LAST
 from evenhand.core.scores import Result
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, RunError
 from evenhand.runs.json_files import RESTORE, plain_json, rescore
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
-from evenhand.runs.rows import Row, headline_task, make_rows
+from evenhand.runs.rows import Row, make_rows
 from evenhand.runs.staging import GATE, NEXT, PAGE, VOUCHED, replaced
 from evenhand.runs.values import ValueRecord, complete_values, read_values, records_of, with_families
 
@@ -127,8 +129,12 @@ class StoredRun(Shown):
         return [row for row in self.rows if row.main and row.task.name == (dataset, measure)]
 
     def headline_task(self, dataset: str) -> TaskRecord:
-        """The task that a dataset is judged by."""
-        return headline_task(self.record, dataset, self.scores_of)
+        """The task that a dataset is judged by: the measure of the lowest rank that has a direction."""
+
+        def rank(task: TaskRecord) -> int:
+            return LAST if without_direction(self.scores_of(*task.name), task.better) else task.rank
+
+        return min(self.tasks_on(dataset), key=rank)
 
     @cached_property
     def results(self) -> list[dict[str, Any]]:
@@ -175,19 +181,21 @@ class StoredRun(Shown):
     def _values(self) -> list[ValueRecord]:
         self._check("results.json")
         found = read_values(self.path)
-        tasks = {task.name: (number, task) for number, task in enumerate(self.record.tasks)}
+        by_task: dict[tuple[str, str], list[ValueRecord]] = {task.name: [] for task in self.record.tasks}
         for value in found:
-            if (value.dataset, value.measure) not in tasks:
+            if value.task not in by_task:
                 raise RunError(
                     f"'{self.path / 'results.json'}' has a value of {value.measure} on {value.dataset}, which is not a "
                     f"task of this run. {rescore(self.path)}"
                 )
-            number, task = tasks[value.dataset, value.measure]
+            by_task[value.task].append(value)
+        whole: list[ValueRecord] = []
+        for number, task in enumerate(self.record.tasks):
             of_kinds = (task.kinds.group, *(task.kinds.only or ())) if task.kinds else ()
-            if other := [group for group in value.groups if group not in (*task.by, task.within, *of_kinds)]:
+            groups = dict.fromkeys(group for value in by_task[task.name] for group in value.groups)
+            if other := [group for group in groups if group not in (*task.by, task.within, *of_kinds)]:
                 self._fail(f"tasks[{number}].by lacks the group '{other[0]}' of its values")
-        by_task = {task.name: [v for v in found if (v.dataset, v.measure) == task.name] for task in self.record.tasks}
-        whole = [value for task in self.record.tasks for value in self._complete(by_task[task.name], task)]
+            whole += self._complete(by_task[task.name], task)
         return whole if self.record.schema == SCHEMA else with_families(whole, self.record.tasks)
 
     def _complete(self, values: list[ValueRecord], task: TaskRecord) -> list[ValueRecord]:
@@ -275,7 +283,7 @@ def write(
         if task.name in fresh:
             rows += records_of(fresh[task.name], task)
         elif kept is not None:
-            rows += [value for value in kept._values if (value.dataset, value.measure) == task.name]
+            rows += [value for value in kept._values if value.task == task.name]
     rows = with_families(rows, record.tasks)
     frame = pd.DataFrame(
         {"dataset": result.dataset, "measure": result.measure, "id": s.id, "score": s.value, **s.groups}

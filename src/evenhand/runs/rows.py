@@ -5,10 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import pandas as pd
-
-from evenhand.core.design import without_direction
-from evenhand.core.measure import LAST
 from evenhand.runs.record import AuditRecord, RunRecord, TaskRecord
 from evenhand.runs.values import ValueRecord
 from evenhand.stats.estimate import Estimate
@@ -140,6 +136,11 @@ def missing_row(record: RunRecord, task: TaskRecord, like: Row | None = None) ->
     return replace(found, verdict=decide(found))
 
 
+def number_form(task: TaskRecord, neutral: float, compared: str) -> str:
+    """How a value is printed: with its sign where it can be of either, as what is `compared` always can."""
+    return "+.3f" if neutral == 0 and (task.signed or compared) else ".3f"
+
+
 def row_label(groups: Mapping[str, str], estimand: str = "") -> str:
     """What a row is called: its labels and what is estimated; "all" for a value of all items."""
     return ", ".join(filter(None, (*groups.values(), estimand))) or "all"
@@ -147,10 +148,10 @@ def row_label(groups: Mapping[str, str], estimand: str = "") -> str:
 
 def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callable[[str], TaskRecord]) -> Iterator[Row]:
     """The rows of a run from its results.json and its record."""
-    by_task = {task.name: [v for v in values if (v.dataset, v.measure) == task.name] for task in record.tasks}
     for task in record.tasks:
-        audit, main = record.audit_of(task), _main(by_task[task.name], task)
-        for value in by_task[task.name]:
+        of_task = [value for value in values if value.task == task.name]
+        audit, main = record.audit_of(task), _main(of_task, task)
+        for value in of_task:
             found, neutral = value.estimate, math.nan if value.neutral is None else value.neutral
             low, high = (math.nan if end is None else end for end in (value.narrow_low, value.narrow_high))
             yield Row(
@@ -159,19 +160,13 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
                 task=task,
                 audit=audit,
                 neutral=neutral,
-                form="+.3f" if neutral == 0 and (task.signed or value.contrast or value.estimand) else ".3f",
+                form=number_form(task, neutral, value.contrast or value.estimand),
                 narrow=replace(found, low=low, high=high),
                 prior=math.nan if value.prior is None else value.prior,
                 verdict=decide(found, neutral, unfit=audit.unfit_for(task)),
                 main=value in main,
                 judging=judging,
             )
-
-
-def headline_task(record: RunRecord, dataset: str, scores_of: Callable[[str, str], pd.DataFrame]) -> TaskRecord:
-    """The task that a dataset is judged by: the measure of the lowest rank that has a direction."""
-    tasks = [task for task in record.tasks if task.dataset == dataset]
-    return min(tasks, key=lambda task: LAST if without_direction(scores_of(*task.name), task.better) else task.rank)
 
 
 def judged_group(task: TaskRecord) -> dict[str, str]:

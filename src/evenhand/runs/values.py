@@ -61,6 +61,10 @@ class ValueRecord:
     """Whether it is of a sample of the items."""
 
     @property
+    def task(self) -> tuple[str, str]:
+        return self.dataset, self.measure
+
+    @property
     def estimate(self) -> Estimate:
         known: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(Estimate)}
         return Estimate(**known | {name: math.nan for name, number in known.items() if number is None})
@@ -142,7 +146,7 @@ def with_families(rows: Sequence[ValueRecord], tasks: Sequence[TaskRecord]) -> l
     shared = {task.name: (task.dataset, task.family) for task in tasks if task.family}
     families: dict[object, list[int]] = {}
     for place, row in enumerate(rows):
-        if (row.contrast or row.estimand) and (key := shared.get((row.dataset, row.measure))):
+        if (row.contrast or row.estimand) and (key := shared.get(row.task)):
             families.setdefault((key, bool(row.estimand and not row.groups)), []).append(place)
     found = list(rows)
     for places in families.values():

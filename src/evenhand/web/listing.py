@@ -241,42 +241,34 @@ def read(folder: Path) -> Headlines:
     return Headlines(lead(found), tuple(lines.values()), gate)
 
 
-@dataclass(frozen=True, slots=True)
-class ListedCorpora:
-    """A folder of counted corpora as the list shows it; `why` is the reason if it cannot be opened."""
+def list_corpora(runs: Runs) -> list[dict[str, Any]]:
+    """Every folder of corpora under the folder of the runs as the list shows it, the latest first.
 
-    id: str
-    folder: str
-    counted: str = ""
-    lines: Sequence[dict[str, Any]] = ()
-    """Each corpus: its name, how large it is, and the share of women among its gendered words."""
-    why: str = ""
+    Each has the `lines` of its corpora, or `why` it cannot be opened.
+    """
+    found = ({"counted": "", "why": ""} | _listed_corpora(folder, runs) for folder in runs.folders({CORPUS}))
+    return sorted(found, key=lambda corpora: corpora["counted"], reverse=True)
 
 
-def list_corpora(runs: Runs) -> list[ListedCorpora]:
-    """Every folder of corpora under the folder of the runs, the latest first."""
-    found = (_listed_corpora(folder, runs) for folder in runs.folders({CORPUS}))
-    return sorted(found, key=lambda one: one.counted, reverse=True)
-
-
-def _listed_corpora(folder: Path, runs: Runs) -> ListedCorpora:
-    known = runs.id(folder), runs.name(folder)
+def _listed_corpora(folder: Path, runs: Runs) -> dict[str, Any]:
+    known = {"id": runs.id(folder), "folder": runs.name(folder)}
     try:
         runs.check(folder)
-        told = read_parsed(folder / CORPUS, json.loads)
-        lines = [_line(name, one) for name, one in told["corpora"].items()]
-        return ListedCorpora(*known, str(told["counted"])[:10], lines)
+        data = read_parsed(folder / CORPUS, json.loads)
+        lines = [_line(name, corpus) for name, corpus in data["corpora"].items()]
+        return known | {"counted": str(data["counted"])[:10], "lines": lines}
     except RunError as error:
-        return ListedCorpora(*known, why=runs.worded(error))
+        return known | {"why": runs.worded(error)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return ListedCorpora(*known, why=f"{CORPUS} cannot be read. Count the corpus again.")
+        return known | {"why": f"{CORPUS} cannot be read. Count the corpus again."}
 
 
-def _line(name: str, told: dict[str, Any]) -> dict[str, Any]:
+def _line(name: str, corpus: dict[str, Any]) -> dict[str, Any]:
+    """A corpus: its name, how large it is, and the share of women among its gendered words."""
     from evenhand.show.corpus import lean, percent  # what makes pages takes a while to import
 
-    share, low, high = (math.nan if told[key] is None else told[key] for key in ("share", "share_low", "share_high"))
-    if not isinstance(told["documents"], int):
-        raise TypeError(told["documents"])
-    known = {"name": str(name), "documents": told["documents"]}
-    return known | {"share": percent(Estimate(share, low, high)), "verdict": lean(str(told["verdict"]))}
+    share, low, high = (
+        math.nan if corpus[key] is None else corpus[key] for key in ("share", "share_low", "share_high")
+    )
+    known = {"name": str(name), "documents": int(corpus["documents"])}
+    return known | {"share": percent(Estimate(share, low, high)), "verdict": lean(str(corpus["verdict"]))}
