@@ -343,6 +343,18 @@ def test_a_verdict_of_0_1_0_is_read_and_has_no_numbers(tmp_path: Path) -> None:
     assert Verdict.load(tmp_path) == found
 
 
+@pytest.mark.parametrize(
+    ("damage", "says"), [({"verdict": "great"}, r"rules\[0\].verdict"), ({"value": "x"}, r"rules\[0\].value")]
+)
+def test_a_damaged_verdict_is_an_error_that_names_the_field(tmp_path: Path, damage: dict[str, str], says: str) -> None:
+    Verdict("m", "p", (Judged("r", "pass", "fine"),)).save(tmp_path)
+    data = json.loads((tmp_path / "gate.json").read_text())
+    data["rules"][0] |= damage
+    (tmp_path / "gate.json").write_text(json.dumps(data))
+    with pytest.raises(evenhand.RunError, match=f"{says} should .* Judge the run again: evenhand gate"):
+        Verdict.load(tmp_path)
+
+
 def test_annotations_are_lines_of_their_own_whatever_the_names() -> None:
     rule = Judged("a\nb%:,", "undecided", "::error::x\r")
     assert annotations([Verdict("m", "p", (rule, Judged("r", "pass", "fine")))]) == [

@@ -128,8 +128,10 @@ class Track(Shown):
             | {key: getattr(run.record, key) for key in ("model", "fingerprint", "partial")}
             for label, run in zip(self.labels, self.runs, strict=True)
         ]
-        tables = {name: _plain(getattr(self, name)) for name in ("values", "changes")}
-        return {"checkpoints": runs, "same_weights": self.same_weights, "left_out": list(self.left_out), **tables}
+        known = {"checkpoints": runs, "same_weights": self.same_weights, "left_out": list(self.left_out)}
+        for name in ("values", "changes"):
+            known[name] = json.loads(getattr(self, name).to_json(orient="records", double_precision=15))
+        return known
 
 
 def way_of(row: Change) -> str:
@@ -185,7 +187,3 @@ def _changes(track: Track, task: TaskRecord) -> Iterator[Change]:
                 left.remove(key)
             if not left:
                 break
-
-
-def _plain(frame: pd.DataFrame) -> object:
-    return json.loads(frame.to_json(orient="records", double_precision=15))

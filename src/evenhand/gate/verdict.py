@@ -1,16 +1,16 @@
 """The verdict on a run: pass, fail or undecided, rule by rule."""
 
-import json
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from evenhand.core.files import read_parsed, write_whole
+from pydantic import Field, TypeAdapter
+
+from evenhand.core.files import write_whole
 from evenhand.core.shown import Shown
-from evenhand.errors import RunError
-from evenhand.runs.json_files import plain_json
+from evenhand.runs.json_files import checked, plain_json, read_json
 from evenhand.runs.staging import GATE
 
 CODES = {"fail": 1, "undecided": 3, "pass": 0}
@@ -25,7 +25,7 @@ class Judged:
     """
 
     rule: str
-    verdict: str
+    verdict: Annotated[str, Field(pattern=f"^({'|'.join(CODES)})$")]
     says: str
     dataset: str = ""
     measure: str = ""
@@ -69,29 +69,24 @@ class Verdict(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """The contents of gate.json."""
-        rules = [asdict(judged) for judged in self.rules]
-        notes = list(self.notes)
-        return {"policy": self.policy, "verdict": self.verdict, "model": self.model, "notes": notes, "rules": rules}
+        first = {"policy": self.policy, "verdict": self.verdict, "model": self.model, "notes": list(self.notes)}
+        return {**first, "rules": [asdict(judged) for judged in self.rules]}
 
     def save(self, run: Path) -> None:
         write_whole(run / GATE, lambda file: file.write(plain_json(self.to_dict())))
 
     @classmethod
     def load(cls, run: str | Path) -> "Verdict":
-        path = Path(run) / GATE
-        try:
-            data = read_parsed(path, json.loads)
-            names = [field.name for field in fields(Judged)]
-            rules = tuple(Judged(**{name: row[name] for name in names if name in row}) for row in data["rules"])
-            return cls(data["model"], data["policy"], rules, tuple(data["notes"]))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise RunError(f"'{path}' cannot be read: {error!r}. Judge the run again: evenhand gate {run}") from error
+        path, advice = Path(run) / GATE, f"Judge the run again: evenhand gate {run}"
+        return checked(VERDICT, read_json(path, advice), path, advice)
+
+
+VERDICT = TypeAdapter(Verdict)
 
 
 def worst(verdicts: Iterable[str]) -> str:
     """Fail if one is, else undecided if one is, else pass."""
-    found = set(verdicts)
-    return next(verdict for verdict in CODES if verdict in found)
+    return min(verdicts, key=list(CODES).index)
 
 
 def decided(low: float, high: float, least: float, most: float) -> str:

@@ -13,6 +13,7 @@ Kind = TypeVar("Kind")
 
 WORDS = {
     "Input should be": "should be",
+    "String should": "should",
     "Field required": "is missing",
     "Value error, ": "",
     "Invalid JSON:": "cannot be read:",

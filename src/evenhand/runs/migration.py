@@ -12,6 +12,7 @@ from evenhand.core.measure import Traits
 from evenhand.measures import MEASURES
 
 SAMPLE = ("seed", "limit", "partial")
+"""Fields of a task that are about the sample of items that was measured."""
 
 
 def migrated(run: Mapping[str, Any], schema: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from evenhand.core.measure import LAST, Better, Favours
 from evenhand.core.model import Work
 from evenhand.errors import BadInput, NewerRun, RunError
 from evenhand.runs.json_files import RESTORE, checked, plain_json, read_json, told
+from evenhand.runs.migration import SAMPLE as SAMPLE
 from evenhand.runs.migration import migrated
 from evenhand.runs.origin import Finite, Imported, Precision
 from evenhand.runs.staging import recover
@@ -29,8 +30,6 @@ DESCRIPTIVE = (
     *("better", "bounds", "rank", "favours", "family", "partners", "kinds"),
 )
 """Fields of a task that are for readers: runs that differ in them can still be compared."""
-SAMPLE = ("seed", "limit", "partial")
-"""Fields of a task that are about the sample of items that was measured."""
 
 
 def _finite(data: Kind) -> Kind:

@@ -2,10 +2,10 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.core.questions import Fill, Span
 from evenhand.errors import BadInput, check_known
@@ -40,15 +40,6 @@ class Bar:
         return self.note or ("under 0.001 %" if share < 0.001 else f"{share:.3g} %")
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """A sentence, the words that were asked for, and the likeliest of all."""
-
-    text: str
-    asked: tuple[Bar, ...]
-    likeliest: tuple[Bar, ...]
-
-
 class Probe:
     """Models by name, loaded when they are first asked. Not thread-safe: a model answers one request at a time."""
 
@@ -64,11 +55,14 @@ class Probe:
         check_known("model", [name], self.names)
         return self._loaded(name)
 
-    def ask(self, models: Sequence[str], text: str, words: Sequence[str]) -> Mapping[str, list[Side]]:
-        """For each model the sentence and, if it has gendered words, its counterpart; bars of all have one scale."""
+    def ask(self, models: Sequence[str], text: str, words: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        """For each model the sentence and, if it has gendered words, its counterpart; bars of all have one scale.
+
+        Each has its `text`, bars of the words that were `asked` for, and of the `likeliest` of all.
+        """
         texts = both_genders(text)
         found = {name: [_side(self.load(name), text, words) for text in texts] for name in models}
-        bars = [bar for sides in found.values() for side in sides for bar in (*side.asked, *side.likeliest)]
+        bars = [bar for sides in found.values() for side in sides for bar in (*side["asked"], *side["likeliest"])]
         likeliest = max((bar.logp for bar in bars if not bar.note), default=0.0)
         for bar in bars:
             bar.length = 0.0 if bar.note else 100 * math.exp(bar.logp - likeliest)
@@ -103,11 +97,12 @@ def _blank(text: str) -> Span:
     return blanks[0]
 
 
-def _side(model: "MaskedLM", text: str, words: Sequence[str]) -> Side:
+def _side(model: "MaskedLM", text: str, words: Sequence[str]) -> dict[str, Any]:
     blank = _blank(text)
     answers = model.answer([Fill(text, blank, word) for word in words])
-    asked = tuple(
-        Bar(word, math.nan, note=answer.note or "no answer") if math.isnan(answer.logp) else Bar(word, answer.logp)
+    asked = [
+        Bar(word, answer.logp, note=(answer.note or "no answer") if math.isnan(answer.logp) else "")
         for word, answer in zip(words, answers, strict=True)
-    )
-    return Side(text, asked, tuple(Bar(word, logp) for word, logp in model.likeliest(text, blank, LIKELIEST)))
+    ]
+    likeliest = [Bar(word, logp) for word, logp in model.likeliest(text, blank, LIKELIEST)]
+    return {"text": text, "asked": asked, "likeliest": likeliest}
