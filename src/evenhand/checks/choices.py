@@ -33,11 +33,8 @@ def can_do_the_task(tasks: Sequence[Task], results: Sequence[Result]) -> Iterato
             says = says if found.known else "No question whose context says the answer could be scored"
             says += f", and guessing gives {chance:.0%}: the model is not shown to do the task"
             ways = ["" if task.measure.chat else "`chat`", "" if task.measure.by == "total" else "the option by=total"]
-            do = (
-                f"Ask it in another way: {', or '.join(filter(None, ways))}."
-                if any(ways)
-                else "Choose a model that can."
-            )
+            other = ", or ".join(filter(None, ways))
+            do = f"Ask it in another way: {other}." if other else "Choose a model that can."
             yield Finding(TASK, UNFIT, f"{says}, so that its bias score is no sign of bias.", do, datasets=biased)
         return
     says = "It was not measured whether the model can do the task"

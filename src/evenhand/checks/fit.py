@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import dropwhile
 from statistics import fmean
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from evenhand.core.dataset import Dataset, base_name
 from evenhand.core.items import Blank, Item, NliPair, Pair, Place, Sentence, texts, words_asked
@@ -80,8 +80,7 @@ def fit(model: TokenCounter, dataset: Dataset) -> Fit:
     return Fit(dataset.name, dataset.language, _counted(model, targets), tokens, _counted(model, whole))
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """A word to be measured: target or attribute, its gender, and its number of tokens; 0 means unknown."""
 
     role: str

@@ -86,19 +86,16 @@ class Gate:
         """
         known = evidence.known_of_run(StoredRun(path, earlier)) if earlier else {}
         known |= evidence.known_of_tasks(tasks)
-        datasets = self._check(known, path, self.baseline, baseline_later=baseline_later)
-        for number, name in self._compared(datasets).items():
-            mine = [task.dataset for task in samples if (task.dataset.name, task.measure.name) == name]
-            ids = {str(item.id) for dataset in mine for item in dataset.items}
+        for number, (rule, dataset) in enumerate(self._check(known, path, self.baseline, (), later=baseline_later)):
+            if rule.on != "worse":
+                continue
+            name = dataset, rule.base
+            sampled = [task.dataset for task in samples if (task.dataset.name, task.measure.name) == name]
+            ids = {str(item.id) for data in sampled for item in data.items}
             there = item_ids(self.baseline, *name) if self.baseline else ids
             if not enough_shared(ids, there):
                 shared = f"it has {len(there & ids):,} of the {len(ids):,} items of {name[0]} to be measured"
                 self._fail(number, f"the baseline is of another sample: {shared}. Choose its `limit` and `seed`.")
-
-    def _compared(self, datasets: Sequence[str]) -> dict[int, tuple[str, str]]:
-        """The dataset and measure of each rule that compares with a baseline, by its number."""
-        about = enumerate(zip(datasets, self.rules, strict=True))
-        return {number: (dataset, rule.base) for number, (dataset, rule) in about if rule.on == "worse"}
 
     def judge(self, run: StoredRun | str | Path, baseline: StoredRun | str | Path | None = None) -> Verdict:
         """Pass, fail or undecided for each rule; `baseline` replaces the policy's own.
@@ -109,17 +106,17 @@ class Gate:
         run = StoredRun.load(run)
         baseline = self.baseline if baseline is None else StoredRun.load(baseline)
         known = evidence.known_of_run(run)
-        datasets = self._check(known, run.path, baseline, {task.dataset for task in run.record.tasks if task.partial})
-        about = zip(self.rules, datasets, strict=True)
+        about = self._check(known, run.path, baseline, {task.dataset for task in run.record.tasks if task.partial})
         rules = [judged for rule, dataset in about for judged in self._judged(rule, dataset, known, run, baseline)]
-        audits = [audit for audit in run.record.audits if any(task.dataset in datasets for task in audit.tasks)]
         notes = [run.record.sample] if run.record.partial else []
-        compared = self._compared(datasets)
+        compared = dict.fromkeys((dataset, rule.base) for rule, dataset in about if rule.on == "worse")
         if baseline and not compared:
             notes.append("Nothing is compared with the baseline: no rule has worse_by_at_most.")
-        for name in dict.fromkeys(compared.values()):
+        for name in compared:
             if (both := shared_ids(run, baseline or run, *name)) is not None:
                 notes.append(f"{name[0]}: compared with the baseline by the {len(both):,} items that both have.")
+        datasets = {dataset for _, dataset in about}
+        audits = [audit for audit in run.record.audits if any(task.dataset in datasets for task in audit.tasks)]
         notes += [
             f"Careful: the doctor calls the model unfit. {found.check.capitalize()}: {found.says}"
             for found in dict.fromkeys(found for audit in audits for found in audit.doctor)
@@ -134,21 +131,21 @@ class Gate:
         baseline: StoredRun | None,
         samples: Collection[str] = (),
         *,
-        baseline_later: bool = False,
-    ) -> list[str]:
-        """The dataset of each rule; an error if a rule names something that a run does not have.
+        later: bool = False,
+    ) -> list[tuple[Rule, str]]:
+        """The rules, each with its dataset; an error if one names something that a run does not have.
 
-        Datasets in `samples` may lack groups.
+        Datasets in `samples` may lack groups. A baseline may come `later`.
         """
-        datasets = []
+        about = []
         for number, rule in enumerate(self.rules):
             against = baseline if rule.on == "worse" else None
-            if rule.on == "worse" and not against and not baseline_later:
+            if rule.on == "worse" and not against and not later:
                 self._fail(number, "worse_by_at_most needs a baseline run. Give `baseline`, or name it in the policy.")
             if against and against.path.resolve() == path.resolve():
                 self._fail(number, f"the baseline is the run itself, '{path}'. Give each its own folder.")
             dataset = self._dataset(number, known)
-            datasets.append(dataset)
+            about.append((rule, dataset))
             if against and (dataset, rule.base) not in measured(against):
                 without = f"the baseline '{against.path}' has no {rule.base} on {dataset}"
                 self._fail(number, f"{without}. Audit it in the same way.")
@@ -159,7 +156,7 @@ class Gate:
                 continue
             near = get_close_matches(rule.group, groups, n=SHOWN, cutoff=0) if len(groups) > SHOWN else groups
             self._fail(number, str(UnknownName(f"group of {dataset}", rule.group, near)))
-        return datasets
+        return about
 
     def _dataset(self, number: int, known: Known) -> str:
         rule = self.rules[number]

@@ -87,7 +87,7 @@ def application(
         routes.append(Route(path, static[name], methods=["GET"]))
     handlers: dict[Any, Any] = {HTTPException: _refused, EvenhandError: site.unusable, Exception: _failed}
     made = Starlette(routes=routes, exception_handlers=handlers, lifespan=site.lifespan, max_body_size=LARGEST_BODY)
-    return Guarded(made, hosts=hosts or Hosts(), token=token)
+    return Guarded(made, hosts or Hosts(), token)
 
 
 class Site:

@@ -48,13 +48,13 @@ class Hosts:
         return name in self.names or (self.addresses and ip_address(name) is not None)
 
 
+@dataclass(frozen=True, slots=True)
 class Guarded:
     """An application that is reached only from its own pages, and only with the token if there is one."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Hosts, token: str | None) -> None:
-        self.app = app
-        self.hosts = hosts
-        self.token = token
+    app: ASGIApp
+    hosts: Hosts
+    token: str | None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -8,9 +8,10 @@ import math
 import os
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -183,62 +184,47 @@ def _read_record(folder: Path) -> RunRecord:
     return record
 
 
-@dataclass(frozen=True, slots=True)
-class Headlines:
-    """What a run comes to: a sentence, the number that each dataset is judged by, and the gate's verdict, if any."""
-
-    lead: str
-    lines: Sequence[tuple[str, ...]] = ()
-    """Of each: mark, dataset in words, value, interval, verdict. A page's own lines would hold the whole run."""
-    gate: str = ""
-
-
 class HeadlinesOf:
     """The headlines of the runs of a list, kept until a run changes."""
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
-        self._pool = pool
-        self._found: dict[tuple[Path, int], Future[Headlines]] = {}
+        self._reading = lru_cache(maxsize=10 * SHOWN)(lambda folder, stamp: pool.submit(read, folder))
 
-    async def ready(self, runs: Sequence[Listed]) -> dict[str, Headlines | None]:
+    async def ready(self, runs: Sequence[Listed]) -> dict[str, dict[str, Any] | None]:
         """The headlines of finished runs by id, None while they are being read."""
-        wanted = {run.id: (run.path, run.stamp) for run in [run for run in runs if run.state == "finished"][:SHOWN]}
-        for key in wanted.values():
-            if key not in self._found:
-                self._found[key] = self._pool.submit(read, key[0])
-        for key in [key for key in self._found if len(self._found) > 10 * SHOWN and key not in wanted.values()]:
-            self._found.pop(key).cancel()
-        if waiting := [asyncio.wrap_future(self._found[key]) for key in wanted.values()]:
-            await asyncio.wait(waiting, timeout=PATIENCE)
-        return {
-            id: self._found[key].result() if key in self._found and self._found[key].done() else None
-            for id, key in wanted.items()
-        }
+        finished = [run for run in runs if run.state == "finished"][:SHOWN]
+        reading = {run.id: self._reading(run.path, run.stamp) for run in finished}
+        if reading:
+            await asyncio.wait(map(asyncio.wrap_future, reading.values()), timeout=PATIENCE)
+        return {id: headlines.result() if headlines.done() else None for id, headlines in reading.items()}
 
 
-def read(folder: Path) -> Headlines:
-    """The headlines of the run in a folder, or why there are none."""
+def read(folder: Path) -> dict[str, Any]:
+    """What the run in a folder comes to: a sentence, the number that each dataset is judged by, the gate's verdict.
+
+    Of each number: mark, dataset in words, value, interval, verdict. A page's own lines would hold the whole run.
+    """
     from evenhand.show.page.readings import dataset  # drawing takes seconds to import
     from evenhand.show.page.section import Measured
     from evenhand.show.page.short import lead, summary
 
     try:
         if sum((folder / name).stat().st_size for name in VOUCHED if (folder / name).exists()) > READ:
-            return Headlines("Too large to be read for the list: see its page.")
+            return {"lead": "Too large to be read for the list: see its page."}
         run = StoredRun.load(folder)
         found = summary([Measured([run], [run.record.model], task, {}) for task in run.record.tasks])
         gate = Verdict.load(folder).verdict if (folder / GATE).exists() else ""
     except EvenhandError:
-        return Headlines("Its results cannot be read: open it for the reason.")
+        return {"lead": "Its results cannot be read: open it for the reason."}
     except Exception:
         log.exception(f"The results in '{folder}' could not be read for the list.")
-        return Headlines("Its results cannot be read.")
+        return {"lead": "Its results cannot be read."}
     lines: dict[str, tuple[str, ...]] = {}
     for section, line in sorted(found, key=lambda one: (not one[1].main, one[1].verdicts[0].tone != "leans")):
         name, number, verdict = dataset(section.dataset), line.numbers[0], line.verdicts[0]
-        told = (f"{name}, {line.label}" if line.label else name, number.text, number.brackets, verdict.short)
-        lines.setdefault(section.dataset, (verdict.mark, *told))
-    return Headlines(lead(found), tuple(lines.values()), gate)
+        name = f"{name}, {line.label}" if line.label else name
+        lines.setdefault(section.dataset, (verdict.mark, name, number.text, number.brackets, verdict.short))
+    return {"lead": lead(found), "lines": list(lines.values()), "gate": gate}
 
 
 def list_corpora(runs: Runs) -> list[dict[str, Any]]:

@@ -47,7 +47,11 @@ class Page:
 
 def page(runs: Sequence[StoredRun]) -> Page:
     """The page of one or more runs: the one that an audit left, if it may be shown, since a new one takes seconds."""
-    stored = stored_page(runs[0]) if len(runs) == 1 else None
+    stored = None
+    if len(runs) == 1 and all(audit.evenhand == __version__ for audit in runs[0].record.audits):
+        path = runs[0].path / PAGE
+        fresh = path.is_file() and path.stat().st_mtime_ns >= stamp(runs[0].path)  # of these results
+        stored = safe_page(path) if fresh else None
     return stored or _page(tuple(run.path for run in runs), tuple(stamp(run.path) for run in runs))
 
 
@@ -71,14 +75,6 @@ def sandboxed(page: Page) -> Response:
     policy = f"{page.policy}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
     linked = BODY.sub(lambda body: body[0] + BACK, page.html, count=1)
     return html(linked, headers={"Content-Security-Policy": policy})
-
-
-def stored_page(run: StoredRun) -> Page | None:
-    """The page in the run's folder, if it is of these results and this version, and `safe_page` takes it."""
-    path = run.path / PAGE
-    if not path.is_file() or path.stat().st_mtime_ns < stamp(run.path):
-        return None
-    return safe_page(path) if all(audit.evenhand == __version__ for audit in run.record.audits) else None
 
 
 def safe_page(path: Path) -> Page | None:
