@@ -3,14 +3,14 @@
 import csv
 import io
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from evenhand.core.files import json_lines
 from evenhand.datasets.files.plain_text import TEXT, read_plain
-from evenhand.datasets.files.rows import parquet_batches, rows, unquoted
+from evenhand.datasets.files.rows import parquet_batches, rows
 from evenhand.errors import BadInput
 from evenhand.text.edits import Edit, Edits
 
@@ -30,16 +30,13 @@ def read_texts(source: Path, columns: Sequence[str], *, lines: bool = False) -> 
     if source.suffix == TEXT:
         yield from ((text,) for text in read_plain(source, lines=lines))
         return
-    checked = rows(source, columns, hint="Name it with `column`.", surrogates=True)
-    if source.suffix == ".jsonl":  # parsed again: `rows` checks each line, but turns numbers into texts
-        for (line, _), (_, row) in zip(checked, json_lines(source), strict=True):
-            yield tuple(_text(row.get(column), f"{source}, line {line}") for column in columns)
-    elif source.suffix == ".parquet":
-        next(checked, None)  # raises an error if the file cannot be used
-        for number, row in enumerate(chain.from_iterable(parquet_batches(source, columns, only=True)), start=1):
-            yield tuple(_text(row[column], f"{source}, row {number}") for column in columns)
-    else:
-        yield from (tuple(row[column] for column in columns) for _, row in checked)
+    unit = "row" if source.suffix == ".parquet" else "line"
+    for number, row in _numbered(source, columns):
+        yield tuple(_text(row[column], f"{source}, {unit} {number}") for column in columns)
+
+
+def _numbered(source: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    return rows(source, columns, hint="Name it with `column`.", as_is=True)
 
 
 def _text(value: object, place: str) -> str:
@@ -52,8 +49,6 @@ def _text(value: object, place: str) -> str:
 
 Both = Callable[[Texts, Edits], list[Texts]]
 """The texts of a document and their edits -> the texts of each document to write."""
-Record = tuple[str, dict[str, Any]]
-"""A row as it is in the file, and its values; headers, comments and empty lines have none."""
 
 
 def write_texts(
@@ -74,49 +69,34 @@ def write_texts(
 
 
 def _write_records(file: IO[bytes], source: Path, columns: Sequence[str], edits: Iterator[Edits], both: Both) -> None:
-    ended = True
-    records, written = _FORMATS[source.suffix]
-    for raw, row in records(source):
-        lines, end = [raw], raw[len(raw.rstrip("\r\n")) :]
-        if row:
-            rows = _rows(row, columns, next(edits), both)
-            lines = [raw if new is row else written(raw, row, new) + end for new in rows]
-        for line in lines:
-            file.write((line if ended else f"\n{line}").encode())
-            ended = line.endswith(("\n", "\r"))
+    """A row is the lines from its number on to that of the next; what is before the first, and empty lines, stay."""
+    rewrite, ended = _REWRITES[source.suffix], True
+    with source.open(encoding="utf-8", newline="\n" if source.suffix == ".tsv" else "") as original:
+        for (number, row), (after, _) in pairwise(chain([(1, {})], _numbered(source, columns), [(sys.maxsize, {})])):
+            lines = list(islice(original, after - number))
+            if row:
+                stop = max((i for i, line in enumerate(lines, start=1) if line.strip()), default=1)
+                raw = "".join(lines[:stop])
+                body = raw.rstrip("\r\n")
+                new = _changes(row, columns, next(edits), both)
+                lines[:stop] = [rewrite(body, row, each) + raw[len(body) :] if each else raw for each in new]
+            for line in lines:
+                file.write((line if ended else f"\n{line}").encode())
+                ended = line.endswith(("\n", "\r"))
 
 
-def _rows(row: dict[str, Any], columns: Sequence[str], edits: Edits, both: Both) -> Iterator[dict[str, Any]]:
+def _changes(row: Mapping[str, Any], columns: Sequence[str], edits: Edits, both: Both) -> Iterator[dict[str, Any]]:
+    """What changes in a row, for each row to write in its place."""
     old = tuple(row[column] or "" for column in columns)
     marked = next((column for column in columns if row[column] and _is_annotated(row, column)), "")
     for new in both(old, edits):
         changed = {column: new[i] for i, column in enumerate(columns) if new[i] != old[i]}
-        annotations = _annotations(row, changed[marked], edits[columns.index(marked)]) if marked in changed else {}
-        yield {**row, **annotations, **changed} if changed else row
+        yield changed | (_annotations(row, changed[marked], edits[columns.index(marked)]) if marked in changed else {})
 
 
-def _csv_records(source: Path) -> Iterator[Record]:
-    taken: list[str] = []
-
-    def noted(lines: Iterator[str]) -> Iterator[str]:
-        for line in lines:
-            taken.append(line)
-            yield line
-
-    with source.open(encoding="utf-8", newline="") as file:
-        before, lines = _head(file)
-        reader = csv.reader(noted(lines))
-        head = next(reader)
-        for fields in chain([[]], reader):
-            raw = before + "".join(taken)
-            before = ""
-            taken.clear()
-            yield raw, dict(zip(head, fields, strict=bool(fields)))
-
-
-def _csv_row(raw: str, old: dict[str, str], row: dict[str, str]) -> str:
-    quoted = _csv_line(old.values(), csv.QUOTE_ALL) == raw.rstrip("\r\n")
-    return _csv_line(row.values(), csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL)
+def _csv_row(body: str, row: dict[str, str], changed: dict[str, str]) -> str:
+    quoted = _csv_line(row.values(), csv.QUOTE_ALL) == body
+    return _csv_line((row | changed).values(), csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL)
 
 
 def _csv_line(fields: Iterable[str], quoting: Literal[0, 1]) -> str:
@@ -125,52 +105,32 @@ def _csv_line(fields: Iterable[str], quoting: Literal[0, 1]) -> str:
     return line.getvalue().removesuffix("\r\n")
 
 
-def _tsv_records(source: Path) -> Iterator[Record]:
-    with source.open(encoding="utf-8", newline="\n") as file:
-        before, lines = _head(file)
-        first = next(lines)
-        head = first.rstrip("\r\n").split("\t")
-        yield before + first, {}
-        for raw in lines:
-            fields = raw.rstrip("\r\n").split("\t") if raw.strip() else []
-            yield raw, {name: unquoted(field) for name, field in zip(head, fields, strict=bool(fields))}
+def _tsv_row(body: str, row: dict[str, str], changed: dict[str, str]) -> str:
+    fields = dict(zip(row, body.split("\t"), strict=True))
+    for name, text in changed.items():
+        fields[name] = text if fields[name] == row[name] else '"' + text.replace('"', '""') + '"'
+    return "\t".join(fields.values())
 
 
-def _tsv_row(raw: str, old: dict[str, str], row: dict[str, str]) -> str:
-    fields = []
-    for field, name in zip(raw.rstrip("\r\n").split("\t"), row, strict=True):
-        quoted = '"' + row[name].replace('"', '""') + '"'
-        fields.append(field if old[name] == row[name] else row[name] if field == old[name] else quoted)
-    return "\t".join(fields)
-
-
-def _jsonl_records(source: Path) -> Iterator[Record]:
-    with source.open(encoding="utf-8", newline="") as file:
-        for raw in file:
-            yield raw, json.loads(raw) if raw.strip() else {}
-
-
-def _jsonl_row(raw: str, old: dict[str, Any], row: dict[str, Any]) -> str:
-    body = raw.strip()
-    spaced = json.dumps(old, ensure_ascii=body.isascii(), separators=(",", ":")) != body
+def _jsonl_row(body: str, row: dict[str, Any], changed: dict[str, Any]) -> str:
+    old = json.loads(body)  # again, since `row` has no numbers of more digits than a float can hold
+    ascii_only = body.isascii()
+    spaced = json.dumps(old, ensure_ascii=ascii_only, separators=(",", ":")) != body.strip()
     separators = (", ", ": ") if spaced else (",", ":")
-    made = json.dumps(row, ensure_ascii=body.isascii(), separators=separators)
+    made = json.dumps(old | changed, ensure_ascii=ascii_only, separators=separators)
     try:
         made.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which must be escaped
-        return json.dumps(row, separators=separators)
+        return json.dumps(old | changed, separators=separators)
     return made
 
 
-def _head(file: IO[str]) -> tuple[str, Iterator[str]]:
-    """The byte order mark and the comments before a table, and its lines from the header on."""
-    kept = ""
-    for line in file:
-        plain = line.removeprefix("﻿")
-        if not plain.startswith("#"):
-            return kept + line[: len(line) - len(plain)], chain([plain], file)
-        kept += line
-    return kept, iter(())
+_REWRITES: dict[str, Callable[[str, dict[str, Any], dict[str, Any]], str]] = {
+    ".csv": _csv_row,
+    ".tsv": _tsv_row,
+    ".jsonl": _jsonl_row,
+}
+"""What writes other values in the style of a row, without the line end."""
 
 
 def _write_parquet(
@@ -184,18 +144,10 @@ def _write_parquet(
     try:
         with ParquetWriter(file, schema) as writer:
             for batch in parquet_batches(source, columns, size=ROW_GROUP):
-                kept = [new for row in batch for new in _rows(row, columns, next(documents), both)]
+                kept = [row | new for row in batch for new in _changes(row, columns, next(documents), both)]
                 writer.write_table(pa.Table.from_pylist(kept, schema=schema))
     except pa.ArrowException as error:
         raise BadInput(f"'{source}' has a column that cannot be written again: {error}. Leave it out.") from error
-
-
-_FORMATS: dict[str, tuple[Callable[[Path], Iterator[Record]], Callable[[str, dict[str, Any], dict[str, Any]], str]]] = {
-    ".csv": (_csv_records, _csv_row),
-    ".tsv": (_tsv_records, _tsv_row),
-    ".jsonl": (_jsonl_records, _jsonl_row),
-}
-"""What reads the records of a file, and what writes other values in the style of one, without the line end."""
 
 
 MARKED = ("Pronoun", "A", "B")

@@ -29,15 +29,16 @@ def rows(
     *,
     hint: str = "",
     suffix: str = "",
-    surrogates: bool = False,
+    as_is: bool = False,
     encoding: str = "utf-8-sig",
-) -> Iterator[tuple[int, dict[str, str]]]:
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each row with its line (or row) number; every row has `columns`, and any others of the file.
 
     Lines that start with # at the top of a csv or tsv file are skipped. In a tsv, quotation marks are part of the text,
     unless they enclose a whole field. `hint` ends the error about a missing column; `suffix` is the format of a file
-    whose name has another one. Halves of surrogate pairs, which JSON can have, are no text: an error, unless
-    `surrogates` are wanted. `encoding` is that of a csv; other files are UTF-8.
+    whose name has another one. Values are texts, and halves of surrogate pairs, which JSON can have, an error; `as_is`
+    leaves both as they are, and takes these `columns` alone of a parquet file. `encoding` is that of a csv; other files
+    are UTF-8.
     """
     if not path.is_file():
         raise BadInput(f"There is no file '{path}'.")
@@ -45,12 +46,19 @@ def rows(
     if suffix not in SUFFIXES:
         raise BadInput(f"'{path}' must be one of {', '.join(SUFFIXES)}. Save it as one of these.")
     try:
-        others = {".tsv": _tsv, ".jsonl": _jsonl, ".parquet": _parquet}
-        found = others[suffix](path, columns) if suffix in others else _csv(path, columns, encoding)
+        if suffix == ".parquet":
+            found = enumerate(chain.from_iterable(parquet_batches(path, columns, only=as_is)), start=1)
+        else:
+            others = {".tsv": _tsv, ".jsonl": _jsonl}
+            found = others[suffix](path, columns) if suffix in others else _csv(path, columns, encoding)
         for line, row in found:
-            if suffix == ".jsonl" and not surrogates and (half := SURROGATE.search("".join((*row, *row.values())))):
+            if as_is or suffix in (".csv", ".tsv"):
+                yield line, row
+                continue
+            texts = {name: "" if value is None else str(value) for name, value in row.items()}
+            if suffix == ".jsonl" and (half := SURROGATE.search("".join((*texts, *texts.values())))):
                 raise BadInput(f"{path}, line {line}: {half[0]!r} is half of a surrogate pair, not a character.")
-            yield line, row
+            yield line, texts
     except _NoColumn as error:
         raise BadInput(f"{error} {hint}".strip()) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -88,16 +96,12 @@ def _named(path: Path, line: int, head: Sequence[str], fields: Sequence[str]) ->
     return dict(zip(head, fields, strict=True))
 
 
-def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     for line, row in json_lines(path):
         if not isinstance(row, dict):
             raise BadInput(f"{path}, line {line}: a JSON object is needed. Got {str(row)[:40]!r}.")
         _check(f"{path}, line {line}", list(row), columns)
-        yield line, _as_texts(row)
-
-
-def _parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    return enumerate(map(_as_texts, chain.from_iterable(parquet_batches(path, columns))), start=1)
+        yield line, row
 
 
 def parquet_batches(
@@ -115,10 +119,6 @@ def parquet_batches(
         raise
     except Exception as error:  # a damaged file can raise anything
         raise BadInput(f"'{path}' cannot be read: {error}. Is it a whole parquet file?") from error
-
-
-def _as_texts(row: dict[str, Any]) -> dict[str, str]:
-    return {name: "" if value is None else str(value) for name, value in row.items()}
 
 
 def check_text(path: Path) -> None:
