@@ -46,6 +46,7 @@ def rows(
     if suffix not in SUFFIXES:
         raise BadInput(f"'{path}' must be one of {', '.join(SUFFIXES)}. Save it as one of these.")
     try:
+        found: Iterator[tuple[int, dict[str, Any]]]
         if suffix == ".parquet":
             found = enumerate(chain.from_iterable(parquet_batches(path, columns, only=as_is)), start=1)
         else:
