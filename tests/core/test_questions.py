@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from evenhand import Answer, BadInput, Choose, Entail, Fill, Follows, Likelihood, Span
+from evenhand.core.answers import WRONG_COUNT
 from evenhand.core.model import checked
-from evenhand.core.questions import WRONG_COUNT
 from evenhand.models.keys import key
 
 

@@ -7,9 +7,10 @@ from functools import cached_property
 
 from evenhand.checks import plain_texts
 from evenhand.checks.fit import Fit
+from evenhand.core.answers import FAULTS
 from evenhand.core.dataset import Dataset
 from evenhand.core.model import Model, about, ask, kind_of
-from evenhand.core.questions import FAULTS, Answer, Entail, Fill, Likelihood, Question
+from evenhand.core.questions import Answer, Entail, Fill, Likelihood, Question
 from evenhand.core.words import words
 
 ENOUGH = 12_000

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any, TypeVar
 
 from evenhand.errors import BadInput, RunError
@@ -67,20 +68,19 @@ def from_json(text: str) -> Any:
 def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     """The value of each line in JSON, with its number; empty lines are left out."""
     with path.open(encoding="utf-8") as file:
-        for line, text in ((line, text) for line, text in enumerate(file, start=1) if text.strip()):
+        for line, text in enumerate(file, start=1):
             try:
-                value = from_json(text)
+                if text.strip():
+                    yield line, from_json(text)
             except ValueError as error:
                 raise BadInput(f"{path}, line {line}: not JSON: {error}.") from error
-            yield line, value
 
 
 def prepare(path: Path) -> None:
     """Make the output folder and check that it can be written."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
-            pass
+        tempfile.TemporaryFile(dir=path).close()
     except (FileExistsError, NotADirectoryError) as error:
         file = next((p for p in (path, *path.parents) if p.is_file()), path)
         raise RunError(f"The output must be a folder. '{file}' is a file: choose another.") from error
@@ -126,7 +126,6 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
             fill(file)
             file.flush()
             os.fsync(file.fileno())
-            name.chmod(0o666 & ~_umask())
             if fcntl is None:
                 file.close()
             name.replace(path)  # while it is locked, or it could be taken for a leftover
@@ -143,13 +142,13 @@ def write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
 def _unfinished(path: Path) -> tuple[IO[bytes], Path]:
     """A new file in the folder of `path`, which is locked until it is closed, and its path."""
     while True:
-        number, name = tempfile.mkstemp(UNFINISHED, f".{path.name}.", path.parent)
-        file = os.fdopen(number, "w+b")
+        name = path.with_name(f".{path.name}.{token_hex(4)}{UNFINISHED}")
+        file = name.open("x+b")
         if fcntl is not None:
             with suppress(OSError):  # a file system without locks, where nothing is removed either
                 fcntl.flock(file, fcntl.LOCK_EX)
-        if Path(name).exists():  # another process may have taken it for a leftover before it was locked
-            return file, Path(name)
+        if name.exists():  # another process may have taken it for a leftover before it was locked
+            return file, name
         file.close()
 
 
@@ -163,9 +162,3 @@ def _remove_leftovers(folder: Path) -> None:
                 with path.open("rb") as file:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     path.unlink()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -142,16 +142,11 @@ class Triple:
 
     @typed
     def __post_init__(self) -> None:
-        for name in ("stereotype", "anti_stereotype", "unrelated", "context"):
-            if not getattr(self, name).strip():
-                raise BadInput(f"Triple '{self.id}' needs a text as {name}. Got {getattr(self, name)!r}.")
-        if self.fillers and (
-            BLANK not in self.context or len(self.fillers) != 3 or not all(map(str.strip, self.fillers))
-        ):
-            raise BadInput(
-                f"Triple '{self.id}' needs three words for the {BLANK} of its context. Got {self.fillers} for "
-                f"{self.context!r}."
-            )
+        _check_given(self, "stereotype", "anti_stereotype", "unrelated", "context")
+        fits = BLANK in self.context and len(self.fillers) == 3 and all(map(str.strip, self.fillers))
+        if self.fillers and not fits:
+            wanted = f"three words for the {BLANK} of its context"
+            raise BadInput(f"Triple '{self.id}' needs {wanted}. Got {self.fillers} for {self.context!r}.")
 
     @property
     def sentences(self) -> tuple[str, str, str]:
@@ -195,9 +190,7 @@ class Choice:
 
     @typed
     def __post_init__(self) -> None:
-        for name in ("context", "question"):
-            if not getattr(self, name).strip():
-                raise BadInput(f"Choice '{self.id}' needs a text as {name}. Got {getattr(self, name)!r}.")
+        _check_given(self, "context", "question")
         if len({option.strip() for option in self.options} - {""}) < max(2, len(self.options)):
             raise BadInput(f"Choice '{self.id}' needs two or more different options. Got {self.options}.")
         for name in ("right", "stereotype", "unknown"):
@@ -207,6 +200,12 @@ class Choice:
 
     def texts(self) -> tuple[str, str]:
         return f"{self.context} {self.question}", " / ".join(self.options)
+
+
+def _check_given(item: Triple | Choice, *names: str) -> None:
+    for name in names:
+        if not getattr(item, name).strip():
+            raise BadInput(f"{type(item).__name__} '{item.id}' needs a text as {name}. Got {getattr(item, name)!r}.")
 
 
 def check_texts(*given: str) -> None:

@@ -54,8 +54,11 @@ def measure(
     stereotype gives to each item, stereotype and default.
     """
     items = list(items)
+    (most, times), *_ = Counter(item.id for item in items).most_common(1) or [("", 0)]
+    if times > 1:
+        raise BadInput(f"Each item needs a unique id. '{most}' is the id of {times} items.")
     (scores,) = _scored(model, [(items, how)])
-    return _result(model, how, scores, Design(by, within, cluster, crossed, partners, kinds), seed=seed)
+    return _result(model, how, scores, Design(by, within, cluster, crossed, partners, kinds), seed)
 
 
 def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[Result]:
@@ -66,18 +69,11 @@ def measure_all(model: Model, tasks: Sequence[Task], *, seed: int = 0) -> list[R
 
 def result(model: Model, task: Task, scores: Sequence[Score], *, seed: int = 0) -> Result:
     """The result of a task whose items have these scores, in the same order."""
-    data = task.dataset
-    return _result(model, task.measure, tuple(scores), Design.of(data), data.name, seed=seed)
+    return _result(model, task.measure, tuple(scores), Design.of(task.dataset), seed, task.dataset.name)
 
 
 def _result(
-    model: Model,
-    how: Measure[Any],
-    scores: tuple[Score, ...],
-    design: Design,
-    dataset: str = "",
-    *,
-    seed: int,
+    model: Model, how: Measure[Any], scores: tuple[Score, ...], design: Design, seed: int, dataset: str = ""
 ) -> Result:
     traits = Traits.of(how)
     priors = {s.id: s.prior for s in scores if not math.isnan(s.prior)}
@@ -97,8 +93,6 @@ def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) ->
     list, so all questions about an item, which share their inputs, go together. Chunks depend only on the items, so a
     resumed run makes the same ones.
     """
-    for items in {id(items): items for items, _ in work}.values():
-        _check_ids(items)
     scores: list[list[Score]] = [[] for _ in work]
     for start in range(0, max((len(items) for items, _ in work), default=0), CHUNK):
         asked = [[(item, questions_of(item, how)) for item in items[start : start + CHUNK]] for items, how in work]
@@ -107,12 +101,6 @@ def _scored(model: Model, work: Sequence[tuple[Sequence[Any], Measure[Any]]]) ->
         for mine, rows, (_, how) in zip(scores, asked, work, strict=True):
             mine += (score(item, [answers[q] for q in questions], how) for item, questions in rows)
     return [tuple(mine) for mine in scores]
-
-
-def _check_ids(items: Sequence[Item]) -> None:
-    (most, times), *_ = Counter(item.id for item in items).most_common(1) or [("", 0)]
-    if times > 1:
-        raise BadInput(f"Each item needs a unique id. '{most}' is the id of {times} items.")
 
 
 def questions_of(item: Item, how: Measure[Any]) -> tuple[Question, ...]:

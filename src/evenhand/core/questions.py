@@ -1,14 +1,16 @@
-"""Questions that a measure can ask a model, and answers."""
+"""Questions that a measure can ask a model. What they have in common: core.answers."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import Field, dataclass
-from itertools import pairwise
-from typing import Any, ClassVar, Literal, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-from evenhand.core.typed import check_fields, typed
+from evenhand.core.answers import Answer as Answer
+from evenhand.core.answers import OfLogps, check_spans, check_texts
+from evenhand.core.answers import Question as Question
+from evenhand.core.answers import Span as Span
+from evenhand.core.typed import typed
 from evenhand.errors import BadInput
-from evenhand.stats.estimate import NOT_FINITE, TOO_FAR, uncountable
 
 Masks = Literal["pieces", "words", "span"]  # "pieces" are tokens: the old word is in the keys of cached answers
 MASKS: tuple[Masks, ...] = ("pieces", "words")
@@ -23,76 +25,10 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Masked = Literal["each", "changed", "none"]
 MASKED: tuple[Masked, ...] = ("each", "changed", "none")
 """Which tokens of a `Likelihood` are masked: each in turn, those that another sentence lacks together, or none."""
-ABOVE_CERTAINTY = "a log-probability above 0"
-WRONG_COUNT = "not as many log-probabilities as were asked for"
-FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT
-"""Why the numbers of an answer cannot be used, as opposed to a model's own reasons for having none."""
-ROUNDING = 1e-4
-"""How far above 0 rounding takes a log-probability: it is a difference of float32 numbers, of up to a thousand."""
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class Answer:
-    """The numbers that a question asks for, in the order it defines; NaN, with a note on why, where there are none.
-
-    For evenhand's own questions they are natural-log probabilities, and `logps` is another name of them.
-    """
-
-    numbers: tuple[float, ...]
-    note: str
-
-    def __init__(
-        self, numbers: tuple[float, ...] = (), note: str = "", *, logps: tuple[float, ...] | None = None
-    ) -> None:
-        object.__setattr__(self, "numbers", numbers if logps is None else logps)
-        object.__setattr__(self, "note", note)
-
-    @classmethod
-    def none(cls, note: str) -> "Answer":
-        """A missing answer, with the reason."""
-        return cls((math.nan,), note)
-
-    @property
-    def logps(self) -> tuple[float, ...]:
-        return self.numbers
-
-    @property
-    def logp(self) -> float:
-        """The sum, the log-probability of the whole; NaN for an empty sum, since 0 would mean certainty."""
-        return math.fsum(self.numbers) if self.numbers else math.nan
-
-
-class Question(Protocol):
-    """A frozen dataclass, with everything that its answer depends on: so it is asked once, and kept answers are right.
-
-    A class of your own that extends this one asks for a vector of finite numbers, unless it has a `fault` of its own.
-    """
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-    def fault(self, answer: Answer) -> str:
-        """Why this cannot be the answer, which has no note; empty where it can."""
-        return uncountable(*answer.numbers) if len(answer.numbers) else "no numbers"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
-    """Characters `start` to `stop` of a text."""
-
-    start: int
-    stop: int
-
-    def of(self, text: str) -> str:
-        """The characters of the span."""
-        return text[self.start : self.stop]
-
-    def shift(self, by: int) -> "Span":
-        """The span moved right by `by` characters."""
-        return Span(self.start + by, self.stop + by)
 
 
 @dataclass(frozen=True, slots=True)
-class Fill:
+class Fill(OfLogps):
     """Asks for the probability of `answer` at `blank` when `hidden` is masked as well.
 
     The answer has one log-probability for each token of `answer`. The blank gets as many masks as `answer` has tokens;
@@ -118,14 +54,14 @@ class Fill:
 
     @typed
     def __post_init__(self) -> None:
-        _check_texts(self, (self.hidden, self.among), self.text)
-        _check_spans(self, self.text, (self.blank, *self.hidden))
+        check_texts(self, (self.hidden, self.among), self.text)
+        check_spans(self, self.text, (self.blank, *self.hidden))
         if not self.answer.strip():
             raise BadInput(f"Fill needs an answer to put into the blank. Got {self.answer!r} for {self.text!r}.")
         if self.masks not in (*MASKS, "span"):
             raise BadInput(f"masks must be 'pieces' or 'words', or 'span' for a single mask. Got {self.masks!r}.")
         if self.read_at is not None:
-            _check_spans(self, self.text, (self.blank, Span(self.read_at, self.read_at + 1)))
+            check_spans(self, self.text, (self.blank, Span(self.read_at, self.read_at + 1)))
             if self.among:
                 raise BadInput("A Fill with `read_at` is read from the vocabulary: it cannot have `among`.")
         if not all(candidate.strip() for candidate in self.among):
@@ -142,8 +78,9 @@ class Fill:
         hidden = tuple(s.shift(longer) if s.start >= self.blank.stop else s for s in self.hidden)
         return text, Span(self.blank.start, self.blank.stop + longer), hidden
 
-    def fault(self, answer: Answer) -> str:
-        return _logps_fault(answer, 1 if self.among or self.read_at is not None else 0)
+    @property
+    def count(self) -> int:
+        return 1 if self.among or self.read_at is not None else 0
 
     @property
     def read_after_filling(self) -> int | None:
@@ -153,7 +90,7 @@ class Fill:
 
 
 @dataclass(frozen=True, slots=True)
-class Likelihood:
+class Likelihood(OfLogps):
     """Asks for the probability of each token of `text`, given all the others.
 
     The answer has one log-probability for each token outside `skip`, each masked in turn (Salazar et al. 2020). With
@@ -180,8 +117,8 @@ class Likelihood:
 
     @typed
     def __post_init__(self) -> None:
-        _check_texts(self, (self.skip, self.versus), self.text)
-        _check_spans(self, self.text, self.skip)
+        check_texts(self, (self.skip, self.versus), self.text)
+        check_spans(self, self.text, self.skip)
         if self.masked not in MASKED:
             raise BadInput(f"masked must be one of {', '.join(map(repr, MASKED))}. Got {self.masked!r}.")
         if self.within_word and self.masked != "each":
@@ -193,47 +130,40 @@ class Likelihood:
         if self.masked == "changed" and not self.versus:
             raise BadInput(f"masked='changed' needs versus, the two sentences to compare. Got none for {self.text!r}.")
 
-    def fault(self, answer: Answer) -> str:
-        return _logps_fault(answer)
-
 
 @dataclass(frozen=True, slots=True)
-class Entail:
+class Entail(OfLogps):
     """Asks whether `premise` entails, leaves open or contradicts `hypothesis`.
 
     The answer has three log-probabilities: entailment, neutral, contradiction.
     """
 
+    count: ClassVar[int] = 3
     premise: str
     hypothesis: str
 
     def __post_init__(self) -> None:
-        _check_texts(self, (), self.premise, self.hypothesis)
-
-    def fault(self, answer: Answer) -> str:
-        return _logps_fault(answer, 3)
+        check_texts(self, (), self.premise, self.hypothesis)
 
 
 @dataclass(frozen=True, slots=True)
-class Follows:
+class Follows(OfLogps):
     """Asks whether `second` is the sentence after `first` in a text.
 
     The answer has two log-probabilities: that it is, and that it is not. Only a model with a head for this can answer,
     as BERT has from its training.
     """
 
+    count: ClassVar[int] = 2
     first: str
     second: str
 
     def __post_init__(self) -> None:
-        _check_texts(self, (), self.first, self.second)
-
-    def fault(self, answer: Answer) -> str:
-        return _logps_fault(answer, 2)
+        check_texts(self, (), self.first, self.second)
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(OfLogps):
     """Asks which of `options` answers `prompt`.
 
     The answer has one log-probability for each option, in their order. With `by="letters"` the options are listed below
@@ -253,7 +183,7 @@ class Choose:
 
     @typed
     def __post_init__(self) -> None:
-        _check_texts(self, (self.options,), self.prompt)
+        check_texts(self, (self.options,), self.prompt)
         if self.by not in BY:
             raise BadInput(f"by must be one of {', '.join(map(repr, BY))}. Got {self.by!r}.")
         if len({option.strip() for option in self.options} - {""}) < max(2, len(self.options)):
@@ -264,8 +194,9 @@ class Choose:
         if self.system and not self.chat:
             raise BadInput("A system prompt needs a chat template: give `chat`, or leave `system` out.")
 
-    def fault(self, answer: Answer) -> str:
-        return _logps_fault(answer, len(self.options))
+    @property
+    def count(self) -> int:
+        return len(self.options)
 
     @property
     def text(self) -> str:
@@ -292,35 +223,3 @@ class Choose:
 
 BuiltIn = Fill | Likelihood | Entail | Follows | Choose
 """The questions that evenhand's own models know."""
-
-
-def _logps_fault(answer: Answer, count: int = 0) -> str:
-    """Why an answer is not that many log-probabilities, or with 0 at least one: only a tokenizer knows how many."""
-    found = len(answer.numbers)
-    return WRONG_COUNT if not found or (count and found != count) else fault(answer.numbers)
-
-
-def fault(logps: Sequence[float]) -> str:
-    """Why these cannot be log-probabilities: they must be finite, within 1e60 and at most 0; empty where they can."""
-    return uncountable(*logps) or (ABOVE_CERTAINTY if max(logps, default=0.0) > ROUNDING else "")
-
-
-def _check_texts(question: object, tuples: tuple[object, ...], *texts: Any) -> None:
-    if not all(isinstance(given, tuple) for given in tuples) or not all(isinstance(text, str) for text in texts):
-        check_fields(question)  # a list has no hash, and the parts of a text are letters
-    for text in texts:
-        if not text.strip():
-            raise BadInput(f"{type(question).__name__} needs a text. Got {text!r}: leave empty rows out.")
-
-
-def _check_spans(question: object, text: str, spans: Iterable[Span]) -> None:
-    ordered = sorted(spans)
-    for span in ordered:
-        if not 0 <= span.start < span.stop <= len(text) or not span.of(text).strip():
-            raise BadInput(
-                f"{type(question).__name__}: a span must lie within its text of {len(text)} characters and not be "
-                f"empty. Got {span.start} to {span.stop} in {text!r}."
-            )
-    for one, other in pairwise(ordered):
-        if one.stop > other.start:
-            raise BadInput(f"{type(question).__name__}: spans overlap in {text!r}: {one} and {other}.")

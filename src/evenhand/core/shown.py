@@ -1,34 +1,24 @@
 """Objects that show themselves, in a notebook and by `print`."""
 
 import re
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar
 
 UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters, which could change what a terminal shows, other than line ends and tabs."""
-
-
-class Renderer(Protocol):
-    """What draws objects."""
-
-    def text(self, what: object) -> str:
-        """What `print` shows."""
-
-    def html(self, what: object) -> str:
-        """What a notebook shows."""
 
 
 class Shown:
     """An object that a notebook shows as HTML, and `print` as text."""
 
     __slots__ = ()
-    renderer: ClassVar[Renderer]
-    """Set by the package itself, since what draws ranks above what is drawn."""
+    renderer: ClassVar[Any]
+    """Has methods `text` and `html`; set by the package itself, since what draws ranks above what is drawn."""
 
     def __str__(self) -> str:
-        return self.renderer.text(self)
+        return str(self.renderer.text(self))
 
     def _repr_html_(self) -> str:
-        return self.renderer.html(self)
+        return str(self.renderer.html(self))
 
 
 def harmless(text: str) -> str:

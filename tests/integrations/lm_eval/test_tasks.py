@@ -11,7 +11,7 @@ import pytest
 from evenhand import datasets
 from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
-from evenhand.core import questions
+from evenhand.core import answers
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Choice, texts
 from evenhand.core.measure import Unscored
@@ -105,8 +105,8 @@ def test_no_metric_is_made_of_what_can_be_no_likelihood(bad: float, place: int) 
 
 
 def test_rounding_is_ours() -> None:
-    assert exported.ROUNDING == questions.ROUNDING
-    assert exported.pairs({}, [(questions.ROUNDING / 2, False), (-1.0, False)])["stereotype-share"] == 1.0
+    assert exported.ROUNDING == answers.ROUNDING
+    assert exported.pairs({}, [(answers.ROUNDING / 2, False), (-1.0, False)])["stereotype-share"] == 1.0
 
 
 CHOICE = Choice("a", "They met.", "Who?", ("Ann", "Bob", "Unknown"), 2, 0, 2, {"condition": "disambiguated"})

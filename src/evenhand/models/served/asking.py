@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.core.questions import LETTERS, Answer, Choose, Fill, Likelihood, Question, Span, fault
+from evenhand.core.answers import fault
+from evenhand.core.questions import LETTERS, Answer, Choose, Fill, Likelihood, Question, Span
 from evenhand.errors import ModelError
 from evenhand.models.planning.plan import normalised
 from evenhand.models.planning.sequences import BEFORE_BLANK, messages

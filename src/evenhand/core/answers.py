@@ -1,0 +1,121 @@
+"""What every question has: what its answer may be, and what can be checked of its texts and spans."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import Field, dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, Protocol
+
+from evenhand.core.typed import check_fields
+from evenhand.errors import BadInput
+from evenhand.stats.estimate import NOT_FINITE, TOO_FAR, uncountable
+
+ABOVE_CERTAINTY = "a log-probability above 0"
+WRONG_COUNT = "not as many log-probabilities as were asked for"
+FAULTS = NOT_FINITE, TOO_FAR, ABOVE_CERTAINTY, WRONG_COUNT
+"""Why the numbers of an answer cannot be used, as opposed to a model's own reasons for having none."""
+ROUNDING = 1e-4
+"""How far above 0 rounding takes a log-probability: it is a difference of float32 numbers, of up to a thousand."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Answer:
+    """The numbers that a question asks for, in the order it defines; NaN, with a note on why, where there are none.
+
+    For evenhand's own questions they are natural-log probabilities, and `logps` is another name of them.
+    """
+
+    numbers: tuple[float, ...]
+    note: str
+
+    def __init__(
+        self, numbers: tuple[float, ...] = (), note: str = "", *, logps: tuple[float, ...] | None = None
+    ) -> None:
+        object.__setattr__(self, "numbers", numbers if logps is None else logps)
+        object.__setattr__(self, "note", note)
+
+    @classmethod
+    def none(cls, note: str) -> "Answer":
+        """A missing answer, with the reason."""
+        return cls((math.nan,), note)
+
+    @property
+    def logps(self) -> tuple[float, ...]:
+        return self.numbers
+
+    @property
+    def logp(self) -> float:
+        """The sum, the log-probability of the whole; NaN for an empty sum, since 0 would mean certainty."""
+        return math.fsum(self.numbers) if self.numbers else math.nan
+
+
+class Question(Protocol):
+    """A frozen dataclass, with everything that its answer depends on: so it is asked once, and kept answers are right.
+
+    A class of your own that extends this one asks for a vector of finite numbers, unless it has a `fault` of its own.
+    """
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def fault(self, answer: Answer) -> str:
+        """Why this cannot be the answer, which has no note; empty where it can."""
+        return uncountable(*answer.numbers) if len(answer.numbers) else "no numbers"
+
+
+class OfLogps(Question):
+    """A question whose answer are log-probabilities, `count` of them; 0 where only a tokenizer knows how many."""
+
+    __slots__ = ()
+
+    @property
+    def count(self) -> int:
+        return 0
+
+    def fault(self, answer: Answer) -> str:
+        found = len(answer.numbers)
+        return WRONG_COUNT if not found or found != (self.count or found) else fault(answer.numbers)
+
+
+def fault(logps: Sequence[float]) -> str:
+    """Why these cannot be log-probabilities: they must be finite, within 1e60 and at most 0; empty where they can."""
+    return uncountable(*logps) or (ABOVE_CERTAINTY if max(logps, default=0.0) > ROUNDING else "")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Characters `start` to `stop` of a text."""
+
+    start: int
+    stop: int
+
+    def of(self, text: str) -> str:
+        """The characters of the span."""
+        return text[self.start : self.stop]
+
+    def shift(self, by: int) -> "Span":
+        """The span moved right by `by` characters."""
+        return Span(self.start + by, self.stop + by)
+
+
+def check_texts(question: object, tuples: tuple[object, ...], *texts: Any) -> None:
+    """Raise if a text is empty, or if one is no text, or something else no tuple."""
+    if not all(isinstance(given, tuple) for given in tuples) or not all(isinstance(text, str) for text in texts):
+        check_fields(question)  # a list has no hash, and the parts of a text are letters
+    for text in texts:
+        if not text.strip():
+            raise BadInput(f"{type(question).__name__} needs a text. Got {text!r}: leave empty rows out.")
+
+
+def check_spans(question: object, text: str, spans: Iterable[Span]) -> None:
+    """Raise if a span is empty, beyond its text, or overlaps another."""
+    ordered = sorted(spans)
+    for span in ordered:
+        if not 0 <= span.start < span.stop <= len(text) or not span.of(text).strip():
+            raise BadInput(
+                f"{type(question).__name__}: a span must lie within its text of {len(text)} characters and not be "
+                f"empty. Got {span.start} to {span.stop} in {text!r}."
+            )
+    for one, other in pairwise(ordered):
+        if one.stop > other.start:
+            raise BadInput(f"{type(question).__name__}: spans overlap in {text!r}: {one} and {other}.")
