@@ -22,7 +22,7 @@ from evenhand.cli.app import app
 from evenhand.cli.terminal import run as run_command
 from evenhand.distributed import remote_model as remote
 from evenhand.distributed.remote_model import RemoteModel, WorkerPool
-from evenhand.distributed.streaming import streamed
+from evenhand.distributed.worker import streamed
 from evenhand.errors import ClusterError
 from evenhand.models.cache import Remembering
 from evenhand.models.planning.plan import Batch, Values

@@ -28,9 +28,19 @@ from evenhand.distributed import worker
 from evenhand.errors import ClusterError, EvenhandError
 from evenhand.models.base import Planned
 from evenhand.models.loading.names import BUNDLED, Found
-from evenhand.models.loading.names import kind as kind_of
 from evenhand.models.planning.plan import Batch, Plan, Values
 from evenhand.models.planning.running import work_through
+
+log = logging.getLogger(__name__)
+
+AHEAD = 2  # batches that a worker has at a time: one to work on, and the next
+TRIES = 3  # workers that may be lost with one batch, and for each place before one has begun
+PATIENCE = 120.0  # seconds that a model may be without any worker on any machine
+TICK = 0.5  # seconds between looks at whether another model has stopped the command
+SAME = ("device", "dtype", "attention", "threads", "torch", "transformers", "fingerprint", "limit")
+"""What may change the last bit of an answer, and so must be the same on every worker."""
+Job = tuple[int, tuple[Any, ...]]
+"""A number, and a function with its arguments, without the model, which is the first."""
 
 
 class Stopped(EvenhandError):
@@ -65,19 +75,7 @@ class WorkerPool:
             raise Stopped("Stopped. Answers so far are kept.")
 
 
-log = logging.getLogger(__name__)
-
-AHEAD = 2  # batches that a worker has at a time: one to work on, and the next
-TRIES = 3  # workers that may be lost with one batch, and for each place before one has begun
-PATIENCE = 120.0  # seconds that a model may be without any worker on any machine
-TICK = 0.5  # seconds between looks at whether another model has stopped the command
-SAME = ("device", "dtype", "attention", "threads", "torch", "transformers", "fingerprint", "limit")
-"""What may change the last bit of an answer, and so must be the same on every worker."""
-
-Job = tuple[int, tuple[Any, ...]]
-"""A number, and a function with its arguments, the model first."""
-
-
+@dataclass(eq=False)
 class RemoteModel:
     """A model on the workers of a pool, with the interface of a local one; a `with` block stops them at its end.
 
@@ -85,35 +83,31 @@ class RemoteModel:
     worker replaces it. A batch with which several workers were lost is an error.
     """
 
-    def __init__(
-        self,
-        load: Callable[[], Planned],
-        pool: WorkerPool,
-        *,
-        name: str,
-        kind: str = "",
-        exact: Callable[[], Model] | None = None,
-    ) -> None:
-        self.name = name
-        self.exact = exact
-        self.overflowed = 0
-        self._load = load
-        self._pool = pool
-        self._kind = kind
-        self._workers: dict[Any, str] = {}
-        """By worker, the address of its machine; empty until it has started."""
-        self._greetings: dict[Any, Any] = {}
-        """By what a worker is to say once it has started: the worker."""
-        self._said: dict[str, Any] = {}
+    load: Callable[[], Planned]
+    pool: WorkerPool
+    name: str
+    exact: Callable[[], Model] | None = None
+    overflowed: int = 0
+    _workers: dict[Any, str] = field(default_factory=dict)
+    """By worker, the address of its machine; empty until it has started."""
+    _greetings: dict[Any, Any] = field(default_factory=dict)
+    """By what a worker is to say once it has started: the worker."""
+    _said: dict[str, Any] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        while self._workers:
-            ray.kill(self._workers.popitem()[0])
-        self._greetings.clear()
-        self._pool.finish()
+        for each in self._workers:
+            ray.kill(each)
+        self._workers, self._greetings = {}, {}
+        self.pool.finish()
+
+    @property
+    def _known(self) -> dict[str, Any]:
+        if not self._said:
+            self.ask(bool)  # starts a worker, which describes its model
+        return self._said
 
     @property
     def fingerprint(self) -> str:
@@ -121,12 +115,11 @@ class RemoteModel:
 
     @property
     def kind(self) -> str:
-        """The kind of model; a worker is asked only where the checkpoint's configuration does not tell."""
-        return self._kind or str(self._known["kind"])
+        return str(self._known["kind"])
 
     @property
     def about(self) -> Mapping[str, object]:
-        return {**self._known["about"], "workers": self._pool.size}
+        return {**self._known["about"], "workers": self.pool.size}
 
     def plan(self, questions: Sequence[Question]) -> Plan:
         return cast("Plan", self.ask(methodcaller("plan", tuple(questions))))
@@ -147,12 +140,6 @@ class RemoteModel:
         ((_, result),) = self._work([(0, (function, *arguments))])
         return result
 
-    @property
-    def _known(self) -> dict[str, Any]:
-        if not self._said:
-            self.ask(bool)  # starts a worker, which describes its model
-        return self._said
-
     def _work(self, jobs: Iterable[Job]) -> Iterator[tuple[int, Any]]:
         """The result of each job, as they finish; jobs of lost workers are done again by others."""
         waiting = deque(jobs)
@@ -160,42 +147,43 @@ class RemoteModel:
         lost: Counter[int | None] = Counter()
         alone_since = time.monotonic()
         while waiting or under_way:
-            self._pool.check()
+            self.pool.check()
             self._start(len(waiting) + len(under_way))
             self._hand_out(waiting, under_way)
             if any(self._workers.values()):
                 alone_since = time.monotonic()
             elif time.monotonic() - alone_since > PATIENCE:
-                raise self._no_room()
+                resources = {name: n for name, n in ray.cluster_resources().items() if name in ("CPU", "GPU")}
+                raise ClusterError(
+                    f"No machine of the cluster has had resources for a worker in {PATIENCE:.0f} s. A worker needs "
+                    f"{self.pool.needs}; all machines together have {resources}. Wait until they are free, or set "
+                    "OMP_NUM_THREADS, the number of CPUs of a worker."
+                )
             for ref in ray.wait([*under_way, *self._greetings], timeout=TICK)[0]:
                 by, job = under_way.pop(ref) if ref in under_way else (self._greetings.pop(ref), None)
                 try:
-                    result = ray.get(ref)
+                    said, result = ray.get(ref)
                 except worker.LOST as error:
-                    number = job[0] if job else None
-                    lost[number] += 1
-                    self._lose(by)
-                    if lost[number] == (TRIES if job else TRIES * self._pool.size):
-                        raise ClusterError(
-                            f"{lost[number]} workers were lost {'with the same batch' if job else 'before any work'} "
-                            f"of '{self.name}', one by one; the usual reason is memory. Try a smaller batch size, "
-                            f"or larger machines. Answers so far are kept. The last error: {worker.first_line(error)}"
-                        ) from None
+                    self._lose(by, job, lost, error)
                     waiting.extendleft([job] if job else [])
                 except RayError as error:
                     raise worker.as_evenhand_error(error) from None
                 else:
                     if job is None:
-                        self._workers[by] = self._check_version(result)
-                        continue
-                    lost[None] = 0
-                    said, found = result
-                    self._check_same(said, self._workers.get(by, "a lost machine"))
-                    yield job[0], found
+                        self._workers[by] = result
+                        if said != (here := f"evenhand {version('evenhand')}"):
+                            raise ClusterError(
+                                f"The worker on {result} has {said}, this machine {here}. Install the same on every "
+                                "machine."
+                            )
+                    else:
+                        lost[None] = 0
+                        self._check_same(said, self._workers.get(by, "a lost machine"))
+                        yield job[0], result
 
     def _start(self, jobs: int) -> None:
-        while len(self._workers) < min(jobs, self._pool.share):
-            started = worker.worker_class().options(scheduling_strategy="SPREAD", **self._pool.needs).remote()
+        while len(self._workers) < min(jobs, self.pool.share):
+            started = worker.worker_class().options(scheduling_strategy="SPREAD", **self.pool.needs).remote()
             self._workers[started] = ""
             self._greetings[started.hello.remote()] = started
 
@@ -205,15 +193,23 @@ class RemoteModel:
         ready = [by for by, where in self._workers.items() if where]
         while waiting and ready and busy[least := min(ready, key=lambda by: busy[by])] < AHEAD:
             number, job = waiting.popleft()
-            under_way[least.call.remote(self._load, worker.with_description, *job)] = least, (number, job)
+            under_way[least.call.remote(self.load, worker.with_description, *job)] = least, (number, job)
             busy[least] += 1
 
-    def _check_version(self, said: Mapping[str, Any]) -> str:
-        """The address of a worker that has started; an error if it has another version."""
-        if said["evenhand"] != (here := f"evenhand {version('evenhand')}"):
-            has = f"The worker on {said['where']} has {said['evenhand']}"
-            raise ClusterError(f"{has}, this machine {here}. Install the same on every machine.")
-        return str(said["where"])
+    def _lose(self, by: Any, job: Job | None, lost: Counter[int | None], error: Exception) -> None:
+        """Let a worker go; an error if too many were lost in the same way."""
+        if by in self._workers:  # it may have had several batches
+            where = self._workers.pop(by)
+            ray.kill(by)
+            log.warning(f"A worker of '{self.name}' was lost{where and f' on {where}'}; others do its work.")
+        number = job[0] if job else None
+        lost[number] += 1
+        if lost[number] == (TRIES if job else TRIES * self.pool.size):
+            raise ClusterError(
+                f"{lost[number]} workers were lost {'with the same batch' if job else 'before any work'} of "
+                f"'{self.name}', one by one; the usual reason is memory. Try a smaller batch size, or larger machines. "
+                f"Answers so far are kept. The last error: {worker.first_line(error)}"
+            ) from None
 
     def _check_same(self, said: Mapping[str, Any], where: str) -> None:
         """Raise if workers differ: numbers would depend on which worker had which batch."""
@@ -228,20 +224,6 @@ class RemoteModel:
                 f"{self._said['where']} and {where}, {'; '.join(differ)}. Use only machines that are the same."
             )
 
-    def _no_room(self) -> ClusterError:
-        there = {name: n for name, n in ray.cluster_resources().items() if name in ("CPU", "GPU")}
-        return ClusterError(
-            f"No machine of the cluster has had resources for a worker in {PATIENCE:.0f} s. A worker needs "
-            f"{self._pool.needs}; all machines together have {there}. Wait until they are free, or set "
-            "OMP_NUM_THREADS, the number of CPUs of a worker."
-        )
-
-    def _lose(self, by: Any) -> None:
-        if by in self._workers:  # it may have had several batches
-            where = self._workers.pop(by)
-            ray.kill(by)
-            log.warning(f"A worker of '{self.name}' was lost{where and f' on {where}'}; others do its work.")
-
 
 def remote_model(found: Found, pool: WorkerPool, **loading: Any) -> RemoteModel:
     """The model on the pool's workers; `loading` as for `evenhand.load`.
@@ -254,7 +236,7 @@ def remote_model(found: Found, pool: WorkerPool, **loading: Any) -> RemoteModel:
     device = loading.get("device") or ("cuda" if "num_gpus" in pool.needs else "cpu")
     load = partial(worker.load_model, source, worker.threads(), {**loading, "device": device})
     exact = partial(models.load, source, **{**loading, "dtype": "float32"})
-    return RemoteModel(load, pool, name=found.name, kind=kind_of(found), exact=exact)
+    return RemoteModel(load, pool, name=found.name, exact=exact)
 
 
 def worker_pool(workers: int | None, device: str | None, n: int = 1) -> WorkerPool:

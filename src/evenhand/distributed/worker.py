@@ -1,8 +1,9 @@
-"""The Ray actor that holds a model, what runs there, and what its errors are here."""
+"""What the workers of a Ray cluster do: hold a model, or process chunks of a corpus; and what their errors are here."""
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import ray
 from ray import exceptions
@@ -17,6 +18,8 @@ LOST = (
     *(exceptions.RayActorError, exceptions.WorkerCrashedError, exceptions.NodeDiedError),
     *(exceptions.OutOfMemoryError, exceptions.ObjectLostError),
 )
+T = TypeVar("T")
+Chunk = TypeVar("Chunk")
 
 
 @cache
@@ -24,14 +27,14 @@ def worker_class() -> Any:
     """The class of workers. Made here, it is sent by value, so it runs where evenhand is another version or missing."""
 
     class Worker:
-        def hello(self) -> Any:
+        def hello(self) -> tuple[str, str]:
             from importlib import metadata
 
             try:
                 version = f"evenhand {metadata.version('evenhand')}"
             except metadata.PackageNotFoundError:
                 version = "no evenhand"
-            return {"where": ray.util.get_node_ip_address(), "evenhand": version}
+            return version, ray.util.get_node_ip_address()
 
         def call(self, load: Any, function: Any, *arguments: Any) -> Any:
             if not hasattr(self, "model"):
@@ -43,9 +46,8 @@ def worker_class() -> Any:
 
 def with_description(model: Planned, function: Callable[..., Any], *arguments: Any) -> tuple[dict[str, Any], Any]:
     """What must be the same on every worker, and what the run records; then the function's result."""
-    limit = model.limit if hasattr(model, "limit") else None
-    says = {"fingerprint": model.fingerprint, "kind": kind_of(model), "limit": limit, "about": about(model)}
-    return says, function(model, *arguments)
+    known = {"fingerprint": model.fingerprint, "kind": kind_of(model), "limit": getattr(model, "limit", None)}
+    return {**known, "about": about(model)}, function(model, *arguments)
 
 
 def run_batch(model: Planned, batch: Batch) -> tuple[Values, int]:
@@ -53,6 +55,44 @@ def run_batch(model: Planned, batch: Batch) -> tuple[Values, int]:
     before = overflowed(model)
     ((_, values),) = model.stream([(0, batch)])
     return values, overflowed(model) - before
+
+
+def threads() -> int:
+    """The number of threads of a model in this process."""
+    import torch
+
+    return torch.get_num_threads()
+
+
+def load_model(source: str, n_threads: int, loading: Mapping[str, Any]) -> Planned:
+    """Load the model, with the client's number of threads."""
+    import torch
+
+    torch.set_num_threads(n_threads)
+    return cast("Planned", models.load(source, **loading))
+
+
+def streamed(chunks: Iterable[Chunk], work: Callable[[Chunk], T], workers: int | None = None) -> Iterator[T]:
+    """The result of `work` on each chunk, in order. Needs a connection to a cluster.
+
+    Chunks are read only a few ahead of the results, so memory stays flat; Ray does those of a lost worker again.
+    """
+    cpus = int(ray.cluster_resources().get("CPU", 1))
+    most = workers if workers and workers < cpus else 2 * cpus  # under way at a time
+    call, shared = ray.remote(num_cpus=1)(lambda work, chunk: work(chunk)), ray.put(work)
+    under_way = deque[Any]()
+    for chunk in chunks:
+        under_way.append(call.remote(shared, chunk))
+        if len(under_way) == most:
+            yield _result(under_way.popleft())
+    yield from map(_result, under_way)
+
+
+def _result(ref: Any) -> Any:
+    try:
+        return ray.get(ref)
+    except exceptions.RayError as error:
+        raise as_evenhand_error(error) from None
 
 
 def as_evenhand_error(error: Exception) -> Exception:
@@ -71,18 +111,3 @@ def as_evenhand_error(error: Exception) -> Exception:
 def first_line(error: BaseException) -> str:
     """The first line of an error's message, without its full stop."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-
-
-def threads() -> int:
-    """The number of threads of a model in this process."""
-    import torch
-
-    return torch.get_num_threads()
-
-
-def load_model(source: str, n_threads: int, loading: Mapping[str, Any]) -> Planned:
-    """Load the model, with the client's number of threads."""
-    import torch
-
-    torch.set_num_threads(n_threads)
-    return cast("Planned", models.load(source, **loading))

@@ -160,7 +160,7 @@ def _count(
     if engine == "local":
         chunks: Iterator[Tally] = map(work, sections)
     else:
-        from evenhand.distributed.streaming import streamed
+        from evenhand.distributed.worker import streamed
 
         chunks = streamed(sections, work, workers)
     with bar(f"Counting {name}", "documents") as shown:

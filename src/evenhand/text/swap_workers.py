@@ -72,7 +72,7 @@ def find_edits(
     work = partial(_rewritten, job=job, done=done, whole=is_paragraphs(source, job.lines))
     if engine == "ray":
         with connected(address, workers):
-            from evenhand.distributed.streaming import streamed
+            from evenhand.distributed.worker import streamed
 
             yield from streamed(todo, work, workers)
         return
