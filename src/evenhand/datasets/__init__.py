@@ -4,11 +4,12 @@ import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
 from evenhand.datasets import becpro, blanks, eec, nli, pairs, word_lists
+from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.files.releases import is_available as is_available
 from evenhand.datasets.files.rows import rows as rows
@@ -69,6 +70,10 @@ def load(name: str, **options: Any) -> Dataset:
     for option in needed_by(name):
         if option not in options:
             raise BadInput(f"Dataset '{name}' is made from your own file: give the option {option}=...")
+    hints = get_type_hints(BUILDERS[name]) if name in OURS else {}
+    for option, value in options.items():
+        if get_origin(hints.get(option)) is Literal:
+            check_choice(option, value, *get_args(hints[option]))
     with foreign(f"The dataset '{name}' failed", BUILDERS[name]):
         found = BUILDERS[name](**options)
         if not isinstance(found, Dataset):

@@ -16,7 +16,6 @@ from evenhand.core.contrasts import FEMALE_MALE, Partners
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Sentence
 from evenhand.core.questions import Span
-from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.bundled import read_toml, read_tsv
 from evenhand.datasets.kinds import kinds_of
 from evenhand.datasets.templates import agreeing, sentence
@@ -44,7 +43,6 @@ def english(articles: Literal["release", "agree"] = "release") -> Dataset:
 
     The release never adjusts a to an (378 sentences read "a electrician"); `articles="agree"` does.
     """
-    check_choice("articles", articles, "release", "agree")
 
     def wording(job: Profession, template: str, form: str) -> tuple[str, str]:
         return job.name, agreeing(template, "profession", job.name) if articles == "agree" else template
@@ -68,8 +66,6 @@ def german(
     (evenhand.papers.findings); `"neutral"` uses one form for everybody (Pflegekraft), added by us.
     `spelling="corrected"` repairs the errors that becpro-de.toml lists.
     """
-    check_choice("spelling", spelling, "release", "corrected")
-    check_choice("forms", forms, "agree", "crossed", "neutral")
     words = read_toml("becpro-de.toml")
     corrected = words["corrected"] if spelling == "corrected" else {}
 

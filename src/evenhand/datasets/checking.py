@@ -13,7 +13,7 @@ TEXTS = ("name", "language", "about", "source", "licence")
 """What every template file may say of itself."""
 
 
-def texts_of(data: Mapping[str, Any], about: str = "") -> dict[str, str]:
+def texts_of(data: Mapping[str, Any], about: str = "") -> dict[str, Any]:
     """What a template file says of itself, as parameters of a Dataset."""
     return {key: data.get(key, about if key == "about" else "") for key in TEXTS}
 

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.items import Choice
-from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.kinds import kinds_of
 from evenhand.errors import BadInput
@@ -34,7 +33,6 @@ def disambiguated(order: Order = "balanced") -> Dataset:
 
 
 def _dataset(name: str, condition: str, order: Order) -> Dataset:
-    check_choice("order", order, "balanced", "released")
     says = "leaves the answer open" if condition == "ambig" else "says the answer"
     return Dataset(
         name=name,

@@ -44,7 +44,6 @@ def causal(version: Version = "1.1", template: Template = "all") -> Dataset:
 
 
 def _dataset(name: str, templates: Templates, version: str, template: str) -> Dataset:
-    check_choice("version", version, *FILES)
     check_choice("template", template, "all", *templates)
     chosen = {number: templates[number] for number in templates if template in ("all", number)}
     items = list(_blanks(version, chosen))

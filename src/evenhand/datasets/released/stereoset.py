@@ -4,19 +4,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.files import read_parsed
 from evenhand.core.items import BLANK, Triple
-from evenhand.datasets.checking import check_choice
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.gendered import gender
 from evenhand.datasets.kinds import kinds_of
 from evenhand.datasets.pairs import indexed
 from evenhand.errors import BadInput
 
-BIASES = ("gender", "profession", "race", "religion")
+Bias = Literal["all", "gender", "profession", "race", "religion"]
 TASKS = ("intersentence", "intrasentence")
 """In the order of the release."""
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
@@ -28,23 +27,22 @@ ABOUT = {
 BLANKS = "In three contexts the blank is joined to another word, in two it is there twice."
 
 
-def intrasentence(bias: str = "all") -> Dataset:
+def intrasentence(bias: Bias = "all") -> Dataset:
     """The 2,106 items whose context has a blank for one of three words; `bias` is one of the four types, or all."""
     return _dataset("stereoset-intrasentence", ("intrasentence",), bias)
 
 
-def intersentence(bias: str = "all") -> Dataset:
+def intersentence(bias: Bias = "all") -> Dataset:
     """The 2,123 items whose context is followed by one of three sentences; `bias` is one of the four types, or all."""
     return _dataset("stereoset-intersentence", ("intersentence",), bias)
 
 
-def both(bias: str = "all") -> Dataset:
+def both(bias: Bias = "all") -> Dataset:
     """All 4,229 items, for the values that the authors call overall: a term has the items of both tasks."""
     return _dataset("stereoset", TASKS, bias)
 
 
 def _dataset(name: str, tasks: Sequence[str], bias: str) -> Dataset:
-    check_choice("bias", bias, "all", *BIASES)
     path = released("stereoset", "dev.json")
     rows = [row for task in tasks for row in _rows(path, task) if bias in ("all", row["bias_type"])]
     if not rows:

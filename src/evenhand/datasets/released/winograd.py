@@ -15,7 +15,6 @@ from evenhand.core.items import Blank
 from evenhand.core.questions import Span
 from evenhand.core.words import Change, changes
 from evenhand.datasets.blanks import PLACE, PRONOUNS, blanked, table
-from evenhand.datasets.checking import check_choice
 from evenhand.datasets.faults import faults
 from evenhand.datasets.files.releases import RELEASES, released
 from evenhand.datasets.files.rows import rows
@@ -40,7 +39,6 @@ def winobias(split: Split = "all") -> Dataset:
     gender of the pronoun in the pro-stereotyped version, the other one is in the anti-stereotyped version. Left out are
     sentences whose versions differ in more than one pronoun, or have another word of one gender.
     """
-    check_choice("split", split, "all", "dev", "test")
     chosen = [(kind, part) for kind in ("1", "2") for part in ("dev", "test") if split in ("all", part)]
     found = [item for kind, part in chosen for item in _of_two_occupations(kind, part)]
     items = [item for item in found if item]

@@ -122,4 +122,5 @@ def _yaml(dataset: Dataset, name: str, kind: _Kind) -> str:
     }
     text = Path(__file__).with_name("task.yaml.j2").read_text(encoding="utf-8")
     task = Template(text, trim_blocks=True, keep_trailing_newline=True)
-    return task.render(dataset=dataset, name=name, kind=kind, about=about, functions=FUNCTIONS, better=_better)
+    known = {"functions": FUNCTIONS, "better": _better}
+    return str(task.render(dataset=dataset, name=name, kind=kind, about=about, **known))
