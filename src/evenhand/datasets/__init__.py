@@ -3,8 +3,8 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from functools import cache, partial
+from typing import Any, Literal, get_args, get_origin
 
 from evenhand.core.dataset import Dataset
 from evenhand.core.foreign import foreign
@@ -17,37 +17,48 @@ from evenhand.datasets.released import bbq, crows, gest, stereoset, winograd
 from evenhand.errors import BadInput, check_known
 
 BUILDERS: dict[str, Callable[..., Dataset]] = {
-    "bbq-ambiguous": bbq.ambiguous,
-    "bbq-disambiguated": bbq.disambiguated,
+    "bbq-ambiguous": partial(bbq.load, "bbq-ambiguous"),
+    "bbq-disambiguated": partial(bbq.load, "bbq-disambiguated"),
     "becpro-de": becpro.german,
     "becpro-en": becpro.english,
-    "crows-pairs": crows.english,
-    "crows-pairs-fr": crows.french,
-    "crows-pairs-nl": crows.dutch,
+    "crows-pairs": partial(crows.load, "crows-pairs"),
+    "crows-pairs-fr": partial(crows.load, "crows-pairs-fr"),
+    "crows-pairs-nl": partial(crows.load, "crows-pairs-nl"),
     "eec": eec.load,
     "emotions-en": word_lists.emotions,
-    "gest": gest.masked,
-    "gest-causal": gest.causal,
-    "nli-coal-en": nli.coal_english,
+    "gest": partial(gest.load, "gest"),
+    "gest-causal": partial(gest.load, "gest-causal"),
+    "nli-coal-en": partial(nli.coal, "en"),
     "nli-coal-ja": nli.coal_japanese,
-    "nli-coal-zh": nli.coal_chinese,
-    "nli-en": nli.english,
+    "nli-coal-zh": partial(nli.coal, "zh"),
+    "nli-en": partial(nli.bundled, "en"),
     "nli-ja": nli.japanese,
-    "nli-zh": nli.chinese,
+    "nli-zh": partial(nli.bundled, "zh"),
     "pairs": pairs.own,
-    "stereoset": stereoset.both,
-    "stereoset-intersentence": stereoset.intersentence,
-    "stereoset-intrasentence": stereoset.intrasentence,
+    "stereoset": partial(stereoset.load, "stereoset"),
+    "stereoset-intersentence": partial(stereoset.load, "stereoset-intersentence"),
+    "stereoset-intrasentence": partial(stereoset.load, "stereoset-intrasentence"),
     "tbd": blanks.tbd,
-    "tbd-becpro": blanks.tbd_becpro,
+    "tbd-becpro": partial(blanks.other_templates, "tbd-becpro"),
     "tbd-gendered": blanks.tbd_gendered,
-    "tbd-simple": blanks.tbd_simple,
+    "tbd-simple": partial(blanks.other_templates, "tbd-simple"),
     "templates": word_lists.own,
     "tgb": pairs.tgb,
     "winobias": winograd.winobias,
     "winogender": winograd.winogender,
 }
 OURS = tuple(BUILDERS)
+
+
+@cache
+def words() -> dict[str, dict[str, Any]]:
+    """The words for our datasets, by name; data/words.toml says what each is."""
+    return read_toml("words.toml")
+
+
+for _name, _builder in BUILDERS.items():
+    if isinstance(_builder, partial):  # the function is of several datasets
+        _builder.__doc__, _builder.__module__ = words()[_name]["says"], _builder.func.__module__
 
 
 def add(name: str, builder: Callable[..., Dataset]) -> None:
@@ -70,21 +81,15 @@ def load(name: str, **options: Any) -> Dataset:
     for option in needed_by(name):
         if option not in options:
             raise BadInput(f"Dataset '{name}' is made from your own file: give the option {option}=...")
-    hints = get_type_hints(BUILDERS[name]) if name in OURS else {}
-    for option, value in options.items():
-        if get_origin(hints.get(option)) is Literal:
-            check_choice(option, value, *get_args(hints[option]))
+    parameters = inspect.signature(BUILDERS[name]).parameters
+    for option, value in options.items() if name in OURS else ():
+        if get_origin(parameters[option].annotation) is Literal:
+            check_choice(option, value, *get_args(parameters[option].annotation))
     with foreign(f"The dataset '{name}' failed", BUILDERS[name]):
         found = BUILDERS[name](**options)
         if not isinstance(found, Dataset):
             raise BadInput(f"The function behind it must return an evenhand.Dataset. Got {found!r}.")
     return found if name in OURS else replace(found, options={**options, **found.options})  # so that it can be rebuilt
-
-
-@cache
-def words() -> dict[str, dict[str, Any]]:
-    """The words for our datasets, by name; data/words.toml says what each is."""
-    return read_toml("words.toml")
 
 
 def options_of(name: str) -> list[str]:

@@ -32,6 +32,11 @@ BETTER = {"": "closer to 0", "female": "below 0", "male": "above 0"}
 CATEGORY_KEYS = ("name", "gender", "note", "professions", "templates")
 FARMING = "farming and fishing"
 PAPER = "Barza 2023, Towards a Robust Gender Bias Evaluation in NLP (AUB), appendices I and II"
+OTHERS: dict[str, tuple[list[str], str, str]] = {
+    "tbd-simple": (["{he} is a {profession}."], "one simple template", "Template: Kurita et al. 2019"),
+    "tbd-becpro": ([], "the five templates of BEC-Pro", "Templates: Bartl, Nissim and Gatt 2020"),
+}
+"""Templates, or none for those of BEC-Pro; what they are, and whose."""
 
 Reading = Literal["clean", "verbatim"]
 
@@ -72,17 +77,14 @@ def tbd_gendered(reading: Reading = "clean") -> Dataset:
     )
 
 
-def tbd_simple() -> Dataset:
-    """The professions of tbd in Kurita et al.'s (2019) one template."""
-    source = "Template: Kurita et al. 2019; professions: Barza 2023"
-    return _other_templates("tbd-simple", ["{he} is a {profession}."], "one simple template", source)
-
-
-def tbd_becpro() -> Dataset:
-    """The professions of tbd in the five templates of BEC-Pro."""
-    source = "Templates: Bartl, Nissim and Gatt 2020; professions: Barza 2023"
-    templates = [template.replace("{person}", "{he}") for template in read_toml("becpro-en.toml")["templates"]]
-    return _other_templates("tbd-becpro", templates, "the five templates of BEC-Pro", source)
+def other_templates(name: str) -> Dataset:
+    """The professions of tbd in templates of somebody else's."""
+    templates, which, of = OTHERS[name]
+    if not templates:
+        templates = [template.replace("{person}", "{he}") for template in read_toml("becpro-en.toml")["templates"]]
+    occupations = [{**c, "templates": templates} for c in _thesis("clean") if not _is_gendered(c)]
+    about = f"The professions of tbd in {which}, with a blank for the pronoun."
+    return _dataset(name, occupations, kinds=professions(), about=about, source=f"{of}; professions: Barza 2023")
 
 
 def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Dataset:
@@ -107,12 +109,6 @@ def own(file: str, data: Mapping[str, Any], options: Mapping[str, Any]) -> Datas
 
 def _thesis(reading: str) -> list[dict[str, Any]]:
     return [_read_category(category, reading, "tbd-en.toml") for category in read_toml("tbd-en.toml")["category"]]
-
-
-def _other_templates(name: str, templates: list[str], which: str, source: str) -> Dataset:
-    occupations = [{**c, "templates": templates} for c in _thesis("clean") if not _is_gendered(c)]
-    about = f"The professions of tbd in {which}, with a blank for the pronoun."
-    return _dataset(name, occupations, kinds=professions(), about=about, source=source)
 
 
 def _is_gendered(category: Mapping[str, Any]) -> bool:

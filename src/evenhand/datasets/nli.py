@@ -44,19 +44,14 @@ CONTROLLED = ("dev", "test")
 """The pairs of the bias-controlled sets: 30 occupations in 50 captions each; their labels are for training."""
 
 
-def english() -> Dataset:
-    """Our English set: 30 occupations in 24 captions, each with a woman and with a man."""
-    return _bundled("en")
+def bundled(language: str) -> Dataset:
+    """Our set of a language: 30 occupations in 24 captions, each with a woman and with a man."""
+    return _dataset(words_and_captions(language), flaws="Not validated by annotators. Two genders only.")
 
 
 def japanese(segmented: Segmented = "no") -> Dataset:
     """Our Japanese set: the same occupations and scenes; `segmented="yes"` puts spaces between words."""
-    return cut(_bundled("ja"), segmented)
-
-
-def chinese() -> Dataset:
-    """Our Chinese set: the same occupations and scenes."""
-    return _bundled("zh")
+    return cut(bundled("ja"), segmented)
 
 
 def cut(dataset: Dataset, segmented: Segmented) -> Dataset:
@@ -112,10 +107,6 @@ def caption(template: str, who: str, language: str) -> str:
     return render(template, who=who)[0]
 
 
-def _bundled(language: str) -> Dataset:
-    return _dataset(words_and_captions(language), flaws="Not validated by annotators. Two genders only.")
-
-
 def _dataset(spec: Mapping[str, Any], **how: Any) -> Dataset:
     items = sorted(_pairs(spec), key=lambda item: SETS.index(item.groups["set"]))
     return Dataset(**texts_of(spec), items=items, table=partial(_table, items), **DESIGN, **how)
@@ -168,29 +159,16 @@ def _check_file(file: str, data: dict[str, Any]) -> None:
             raise BadInput(f"{file}: the caption '{name}' must be a text with one slot, {{who}}. Got {text!r}.")
 
 
-def coal_english(words: Words = "all", rows: Rows = "all") -> Dataset:
-    """The released English set: 271 occupations, all rows or those without a leak.
-
-    `words="down-sampled"` has 30 of them, 600 pairs: the paper's for models of known bias. `words="dev"` and `"test"`
-    are the 3,000 pairs of the bias-controlled dev and test sets.
-    """
-    return _coal("en", words, rows)
-
-
 def coal_japanese(words: Words = "all", rows: Rows = "all", segmented: Segmented = "no") -> Dataset:
     """The released Japanese set: 271 occupations (`words` as in English), all rows or those without a leak.
 
     `segmented="yes"` puts spaces between words, with fugashi; the release's own segmented copy is by Juman++.
     """
-    return cut(_coal("ja", words, rows), segmented)
+    return cut(coal("ja", words, rows), segmented)
 
 
-def coal_chinese(words: Words = "all", rows: Rows = "all") -> Dataset:
-    """The released Chinese set: 266 occupations (`words` as in English), all rows or those without a leak."""
-    return _coal("zh", words, rows)
-
-
-def _coal(language: str, words: str, rows: str) -> Dataset:
+def coal(language: str, words: Words = "all", rows: Rows = "all") -> Dataset:
+    """The released set of a language, all rows or those without a leak."""
     name = f"nli-coal-{language}"
     found = controlled_rows(language, FILES[words]) if words in CONTROLLED else _read(released(name, FILES[words]))
     items = list(_coal_pairs(found, words_and_captions(language)["genders"]))

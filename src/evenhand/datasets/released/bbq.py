@@ -22,18 +22,11 @@ ORDERS = [list(permutations(range(3)))[(number + number // 6) % 6] for number in
 """Of stereotype, other person and unknown, in turn: in six questions each, and after them from the next one on."""
 
 
-def ambiguous(order: Order = "balanced") -> Dataset:
-    """The 2,828 questions whose context leaves the answer open: "unknown" is right."""
-    return _dataset("bbq-ambiguous", "ambig", order)
-
-
-def disambiguated(order: Order = "balanced") -> Dataset:
-    """The 2,828 questions whose context says who it was."""
-    return _dataset("bbq-disambiguated", "disambig", order)
-
-
-def _dataset(name: str, condition: str, order: Order) -> Dataset:
-    says = "leaves the answer open" if condition == "ambig" else "says the answer"
+def load(name: str, order: Order = "balanced") -> Dataset:
+    """The questions of the release, gender identity, in ambiguous or disambiguated contexts, as the name says."""
+    condition, says = (
+        ("ambig", "leaves the answer open") if name == "bbq-ambiguous" else ("disambig", "says the answer")
+    )
     return Dataset(
         name=name,
         about=f"Questions about two people; a stereotype points to one of them. The context {says}.",

@@ -16,29 +16,18 @@ from evenhand.errors import UnknownName
 
 COLUMNS = ("sent_more", "sent_less", "stereo_antistereo", "bias_type")
 ALL = "all"
-NOISY = "Its authors advise against its use: many pairs are noisy (Blodgett et al. 2021)."
+TRANSLATED = "Translated from CrowS-Pairs, flaws included; not linted."
+LANGUAGES = {
+    "crows-pairs": ("en", "", "Its authors advise against its use: many pairs are noisy (Blodgett et al. 2021)."),
+    "crows-pairs-fr": ("fr", "id", TRANSLATED),
+    "crows-pairs-nl": ("nl", "id", TRANSLATED),
+}
+"""Language, column of ids and flaws of each release."""
 
 
-def english(bias: str = "gender") -> Dataset:
-    """CrowS-Pairs (Nangia et al. 2020), one type of bias, or all.
-
-    The group `pairs` shows whether our linter finds a pair clean, numbers of tokens aside. The release's sent_more is
-    the stereotype, in both directions, as in its own score.
-    """
-    return _crows("crows-pairs", "en", "", bias, NOISY)
-
-
-def french(bias: str = "gender") -> Dataset:
-    """French CrowS-Pairs (Névéol et al. 2022), the 1,463 pairs that were translated, as Strazda & Spanakis use them."""
-    return _crows("crows-pairs-fr", "fr", "id", bias, "Translated from CrowS-Pairs, flaws included; not linted.")
-
-
-def dutch(bias: str = "gender") -> Dataset:
-    """Dutch CrowS-Pairs (Strazda & Spanakis 2025), 1,463 pairs."""
-    return _crows("crows-pairs-nl", "nl", "id", bias, "Translated from CrowS-Pairs, flaws included; not linted.")
-
-
-def _crows(name: str, language: str, id: str, bias: str, flaws: str) -> Dataset:
+def load(name: str, bias: str = "gender") -> Dataset:
+    """The pairs of a release of one type of bias, or all; those of its language."""
+    language, id, flaws = LANGUAGES[name]
     path = released(name, ".csv")
     encoding = "mac_roman" if language == "nl" else "utf-8-sig"
     everything = [_repaired(row) for _, row in rows(path, (id, *COLUMNS), encoding=encoding)]

@@ -30,20 +30,9 @@ CAUSAL = {"3": ('"{}", ___', ("he", "she")), "4": ('"{}", the ___', ("man", "wom
 Templates = Mapping[str, tuple[str, tuple[str, str]]]
 
 
-def masked(version: Version = "1.1", template: Template = "all") -> Dataset:
-    """The 3,565 quotations in four templates, or in one of them.
-
-    Version 1.1 corrects 244 of the quotations; the paper's figures are of 1.0.
-    """
-    return _dataset("gest", MASKED, version, template)
-
-
-def causal(version: Version = "1.1", template: Template = "all") -> Dataset:
-    """Templates 3 and 4 up to the gendered word, for causal models."""
-    return _dataset("gest-causal", CAUSAL, version, template)
-
-
-def _dataset(name: str, templates: Templates, version: str, template: str) -> Dataset:
+def load(name: str, version: Version = "1.1", template: Template = "all") -> Dataset:
+    """The quotations in templates for masked or for causal models, as the name says."""
+    templates = CAUSAL if name == "gest-causal" else MASKED
     check_choice("template", template, "all", *templates)
     chosen = {number: templates[number] for number in templates if template in ("all", number)}
     items = list(_blanks(version, chosen))

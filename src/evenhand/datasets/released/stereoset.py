@@ -1,7 +1,7 @@
 """StereoSet (Nadeem et al. 2021): a stereotype, an anti-stereotype and an unrelated sentence for each context."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -27,22 +27,9 @@ ABOUT = {
 BLANKS = "In three contexts the blank is joined to another word, in two it is there twice."
 
 
-def intrasentence(bias: Bias = "all") -> Dataset:
-    """The 2,106 items whose context has a blank for one of three words; `bias` is one of the four types, or all."""
-    return _dataset("stereoset-intrasentence", ("intrasentence",), bias)
-
-
-def intersentence(bias: Bias = "all") -> Dataset:
-    """The 2,123 items whose context is followed by one of three sentences; `bias` is one of the four types, or all."""
-    return _dataset("stereoset-intersentence", ("intersentence",), bias)
-
-
-def both(bias: Bias = "all") -> Dataset:
-    """All 4,229 items, for the values that the authors call overall: a term has the items of both tasks."""
-    return _dataset("stereoset", TASKS, bias)
-
-
-def _dataset(name: str, tasks: Sequence[str], bias: str) -> Dataset:
+def load(name: str, bias: Bias = "all") -> Dataset:
+    """The items of one task, or of both, as the name says; of one type of bias, or all."""
+    tasks = [task for task in TASKS if name in ("stereoset", f"stereoset-{task}")]
     path = released("stereoset", "dev.json")
     rows = [row for task in tasks for row in _rows(path, task) if bias in ("all", row["bias_type"])]
     if not rows:
