@@ -126,11 +126,11 @@ def test_a_users_own_words_and_captions(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("{who}", "person", "'tea' must be a text with one slot, {who}"),
-        ('"judge"', '"umpire"', "'umpire' occurs twice"),
+        ('"judge"', '"umpire"', "'male' has 'umpire' twice"),
         ("male = [", "man = [", "Unknown key 'man'"),
         ('male = "gentleman"', "", "There is no male"),
         ('["umpire", "judge"]', '"umpire"', "must be a list of words"),
-        ('"judge"', "7", "a word must be a text"),
+        ('"judge"', "7", "'male' must be a list of words, none of them empty"),
         ('name = "mine"', "", "'name' is missing"),
         ("[words]", "[word]", "Did you mean 'words'"),
     ],

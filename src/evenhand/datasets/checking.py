@@ -1,6 +1,7 @@
 """Checks that several datasets share: options, keys of a user's file, and that the file is unchanged."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -36,6 +37,14 @@ def check_required(file: str, data: Mapping[str, Any], required: Sequence[str]) 
     for key in required:
         if not data.get(key):
             raise BadInput(f"{file}: the key '{key}' is missing or empty. Such a file needs {', '.join(required)}.")
+
+
+def check_words(place: str, key: str, words: object) -> None:
+    """Raise an error unless the words of a key are a list of texts, none of them empty or there twice."""
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) and word.strip() for word in words):
+        raise BadInput(f"{place}: '{key}' must be a list of words, none of them empty. Got {words!r}.")
+    if len(set(words)) < len(words):
+        raise BadInput(f"{place}: '{key}' has {Counter(words).most_common(1)[0][0]!r} twice.")
 
 
 def recorded_file(file: str, recorded: str, text: str | None = None) -> dict[str, str]:

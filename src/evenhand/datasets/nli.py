@@ -18,7 +18,7 @@ from evenhand.core.contrasts import Partners
 from evenhand.core.dataset import Dataset
 from evenhand.core.extras import need
 from evenhand.core.items import NliPair
-from evenhand.datasets.checking import TEXTS, check_keys, check_required, texts_of
+from evenhand.datasets.checking import TEXTS, check_keys, check_required, check_words, texts_of
 from evenhand.datasets.faults import clean
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.files.releases import RELEASES, released
@@ -146,14 +146,8 @@ def _check_file(file: str, data: dict[str, Any]) -> None:
         if gender not in data["genders"]:
             raise BadInput(f'{file}: [genders] must name both, as in female = "woman". There is no {gender}.')
     for type, words in data["words"].items():
-        if not isinstance(words, list) or not words:
-            raise BadInput(f"{file}: [words]: {type} must be a list of words. Got {words!r}.")
-    everyone = [*data["genders"].values(), *(word for words in data["words"].values() for word in words)]
-    for word in everyone:
-        if not isinstance(word, str) or not word.strip():
-            raise BadInput(f"{file}: a word must be a text. Got {word!r}.")
-        if everyone.count(word) > 1:
-            raise BadInput(f"{file}: the word {word!r} occurs twice. List each word once.")
+        check_words(f"{file}: [words]", type, words)
+    check_words(f"{file}: [genders] and [words]", "words", [*data["genders"].values(), *chain(*data["words"].values())])
     for name, text in data["captions"].items():
         if not isinstance(text, str) or SLOT.findall(text) != ["who"]:
             raise BadInput(f"{file}: the caption '{name}' must be a text with one slot, {{who}}. Got {text!r}.")

@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
@@ -17,7 +16,7 @@ from evenhand.core.design import SAMPLES
 from evenhand.core.files import parsed, read_given
 from evenhand.core.items import Sentence
 from evenhand.datasets import blanks, nli
-from evenhand.datasets.checking import TEXTS, check_required, recorded_file, texts_of
+from evenhand.datasets.checking import TEXTS, check_keys, check_required, check_words, recorded_file, texts_of
 from evenhand.datasets.files.bundled import read_toml
 from evenhand.datasets.kinds import own_kinds
 from evenhand.datasets.templates import SLOT, sentence
@@ -52,40 +51,42 @@ def own(file: str, sha256: str = "") -> Dataset:
         return blanks.own(file, data, options)
     if "captions" in data:
         return nli.own(file, data, options)
-    for key, wrong in _faults(file, data):
-        name = re.escape(key)
-        found = re.search(rf"^[ \t]*\[*\"?{name}\"?\s*[=\]]", text, re.M) or re.search(name, text)
-        line = text.count("\n", 0, found.start()) + 1 if found else 1
-        raise BadInput(f"{file}, line {line}: {wrong}")
+    _check_file(file, data, text)
     return _dataset(file, data, options=options, builder="templates")
 
 
-def _faults(file: str, data: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is wrong with the file, and the key or text that shows where; only the first can be relied on."""
-    yield from ((key, str(UnknownName("key", key, KEYS))) for key in data if key not in KEYS)
+def _check_file(file: str, data: dict[str, Any], text: str) -> None:
+    def place(key: str) -> str:
+        name = re.escape(key)
+        found = re.search(rf"^[ \t]*\[*\"?{name}\"?\s*[=\]]", text, re.M) or re.search(name, text)
+        return f"{file}, line {text.count(chr(10), 0, found.start()) + 1 if found else 1}"
+
+    for key in data:
+        check_keys(place(key), [key], KEYS)
     check_required(file, data, REQUIRED)
-    for table in ("templates", "targets", "attributes"):
-        lists = {table: data[table]} if table == "templates" else data[table]
-        if not isinstance(lists, dict):
-            yield table, f"[{table}] must be a table of groups, each a list of words."
-        for key, words in lists.items():
-            if not isinstance(words, list) or not words or not all(isinstance(w, str) and w.strip() for w in words):
-                yield key, f"'{key}' must be a list of words, none of them empty. Got {words!r}."
-            if twice := [word for word, n in Counter(words).items() if n > 1]:
-                yield key, f"'{key}' has {twice[0]!r} twice."
+    check_words(place("templates"), "templates", data["templates"])
+    for table in ("targets", "attributes"):
+        if not isinstance(data[table], dict):
+            raise BadInput(f"{place(table)}: [{table}] must be a table of groups, each a list of words.")
+        for key, words in data[table].items():
+            check_words(place(key), key, words)
     targets = data["targets"]
-    yield from ((g, str(UnknownName("group of targets", g, GENDERS))) for g in targets if g not in GENDERS)
+    for group in targets:
+        if group not in GENDERS:
+            raise BadInput(f"{place(group)}: {UnknownName('group of targets', group, GENDERS)}")
     shortest = min(targets, key=lambda group: len(targets[group]))
     if any(len(words) > len(targets[shortest]) for words in targets.values()):
         counts = ", ".join(f"{group} {len(words)}" for group, words in targets.items())
-        yield shortest, f"targets are partners by position, so groups must be of equal size. Got {counts}."
+        wanted = "targets are partners by position, so groups must be of equal size"
+        raise BadInput(f"{place(shortest)}: {wanted}. Got {counts}.")
     for template in data["templates"]:
         slots = SLOT.findall(template)
-        for slot in SLOTS:
-            if slots.count(slot) != 1:
-                yield template, f"a template must have the slot {{{slot}}} exactly once. Got {template!r}."
+        if missing := [slot for slot in SLOTS if slots.count(slot) != 1]:
+            wanted = f"a template must have the slot {{{missing[0]}}} exactly once"
+            raise BadInput(f"{place(template)}: {wanted}. Got {template!r}.")
         if other := set(slots) - set(SLOTS):
-            yield template, f"unknown slot {{{min(other)}}} in {template!r}. Allowed: {{target}}, {{attribute}}."
+            wanted = "Allowed: {target}, {attribute}."
+            raise BadInput(f"{place(template)}: unknown slot {{{min(other)}}} in {template!r}. {wanted}")
 
 
 def _dataset(file: str, data: dict[str, Any], **how: Any) -> Dataset:

@@ -1,0 +1,1 @@
+from evenhand.integrations.trainer import BiasCallback as BiasCallback
