@@ -117,15 +117,11 @@ class BiasCallback(TrainerCallback):  # type: ignore[misc]
     def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
         """Measure after every `every` steps, and after the last one."""
         due = state.global_step >= self.first and state.global_step % self.every == 0
-        if due or control.should_training_stop:
+        if (due or control.should_training_stop) and state.global_step not in self.measured:
             self._measure(state, control, given["model"])
         return control
 
-    def on_epoch_end(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
-        """Measure where another callback, such as EarlyStoppingCallback, ends the training after the step."""
-        if control.should_training_stop and state.global_step not in self.measured:
-            self._measure(state, control, given["model"])
-        return control
+    on_epoch_end = on_step_end  # another callback, such as EarlyStoppingCallback, may end the training after the step
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Say how much of the time went into measuring; measure if an evaluation ended the training after its step."""

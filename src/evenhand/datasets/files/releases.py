@@ -61,12 +61,9 @@ def is_available(name: str) -> bool:
 
 def locate(folder: str, path: str) -> Path | None:
     """The path of the file under EVENHAND_DATA or in the cache, None if it is in neither."""
-    if given := os.environ.get("EVENHAND_DATA"):
-        found = Path(given) / folder / path
-        if found.is_file():
-            return found
-    kept = cache() / folder / path
-    return kept if kept.is_file() else None
+    given = os.environ.get("EVENHAND_DATA")
+    places = [home / folder / path for home in ([Path(given)] if given else []) + [cache()]]
+    return next((place for place in places if place.is_file()), None)
 
 
 def released(name: str, part: str) -> Path:
