@@ -28,11 +28,6 @@ class Format:
     file: str
     several: bool = False
 
-    @property
-    def options(self) -> list[str]:
-        """The names of its parameters, apart from the runs."""
-        return list(inspect.signature(self.write).parameters)[1:]
-
 
 FORMATS = {
     "bibtex": Format(bibtex, "evenhand.bib", several=True),
@@ -64,7 +59,7 @@ def export(
     """
     check_known("format", [to], FORMATS)
     how = FORMATS[to]
-    check_known(f"option of format '{to}'", options, how.options)
+    check_known(f"option of format '{to}'", options, list(inspect.signature(how.write).parameters)[1:])
     given = [runs] if isinstance(runs, StoredRun | str | Path) else runs
     loaded = [StoredRun.load(run) for run in given]
     if not loaded:
