@@ -153,9 +153,7 @@ def test_a_model_that_cannot_do_the_task_is_not_called_biased(tmp_path: Path) ->
     assert found.verdict == "unfit"
     assert "guessing gives 33%" in found.says
     assert all(run.record.unfit(task) for task in run.record.tasks)
-    from evenhand.analysis.summary import headlines
-
-    assert {row.verdict.word for row in headlines(run)} <= {"unfit", "untested"}
+    assert {row.verdict.word for row in run.headlines()} <= {"unfit", "untested"}
     again = evenhand.rescore(run.path)
     assert again.record.doctor == run.record.doctor
     both = evenhand.audit(

@@ -24,7 +24,6 @@ from evenhand.web import listing, probing, showing
 from evenhand.web.app import application
 from evenhand.web.guarding import COOKIE, LARGEST_BODY, Hosts
 from evenhand.web.listing import Runs
-from evenhand.web.showing import Page
 from helpers import served
 from helpers.audited_runs import audited
 from helpers.document import Element, parsed
@@ -211,7 +210,7 @@ def test_a_run_opens_with_the_page_that_it_has(root: Path, monkeypatch: pytest.M
     run, app = root / "before" / "plain", application(root)
     address = f"/runs/{ids(root)['before/plain']}"
     page = Run.load(run).report().read_text()
-    monkeypatch.setattr(showing, "_page", lambda paths, stamps: Page("<body>made again", "p"))
+    monkeypatch.setattr(showing, "_page", lambda paths, stamps: "<body>made again")
     assert send(app, address).text == page.replace('<body class="one">', f'<body class="one">{showing.BACK}')
 
     def told(text: str) -> str:

@@ -38,14 +38,13 @@ def runs(
 
 def _described(folder: Path, listed: Any) -> tuple[dict[str, Any], list[Any]]:
     """A run as plain data, and its headline numbers if it can be read."""
-    from evenhand.analysis.summary import headlines
     from evenhand.runs.folder import StoredRun
 
     whole = listed.folder == folder.resolve().name and (folder / "run.json").exists()
     path = folder if whole else folder / listed.folder
     about = {"run": str(path), "state": listed.state, "started": listed.started, "model": listed.model}
     try:
-        rows = headlines(StoredRun.load(path)) if listed.state == "finished" else []
+        rows = StoredRun.load(path).headlines() if listed.state == "finished" else []
     except RunError as error:
         return about | {"state": "damaged", "why": str(error)}, []
     return about | {"why": listed.why}, rows

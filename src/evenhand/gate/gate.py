@@ -125,13 +125,7 @@ class Gate:
         return Verdict(run.record.model, self.name, tuple(rules), tuple(notes))
 
     def _check(
-        self,
-        known: Known,
-        path: Path,
-        baseline: StoredRun | None,
-        samples: Collection[str] = (),
-        *,
-        later: bool = False,
+        self, known: Known, path: Path, baseline: StoredRun | None, samples: Collection[str], *, later: bool = False
     ) -> list[tuple[Rule, str]]:
         """The rules, each with its dataset; an error if one names something that a run does not have.
 

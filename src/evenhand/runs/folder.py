@@ -33,11 +33,11 @@ from evenhand.core.measure import LAST
 from evenhand.core.scores import Result
 from evenhand.core.shown import Shown
 from evenhand.errors import BadInput, RunError
-from evenhand.runs.json_files import RESTORE, plain_json, rescore
+from evenhand.runs.json_files import RESTORE, checked, plain_json, read_json, rescore
 from evenhand.runs.record import SCHEMA, RunRecord, TaskRecord, as_plain, read_record
-from evenhand.runs.rows import Row, make_rows
+from evenhand.runs.rows import Row, headline, make_rows
 from evenhand.runs.staging import GATE, NEXT, PAGE, VOUCHED, replaced
-from evenhand.runs.values import ValueRecord, complete_values, read_values, records_of, with_families
+from evenhand.runs.values import VALUES, ValueRecord, complete_values, recorded, with_families
 
 ANSWERS = "answers.sqlite"
 ITEMS = ("dataset", "id", "text", "other")
@@ -136,6 +136,17 @@ class StoredRun(Shown):
 
         return min(self.tasks_on(dataset), key=rank)
 
+    def headlines(self) -> list[Row]:
+        """One number for each dataset, in order: see runs.rows.headline."""
+        found = []
+        for dataset in self.datasets:
+            rows = [row for row in self.rows if row.headline and row.dataset == dataset]
+            if not rows:
+                measure = self.headline_task(dataset).measure
+                raise RunError(f"'{self.path}' has no value of {measure} on {dataset}. {rescore(self.path)}")
+            found.append(headline(rows))
+        return found
+
     @cached_property
     def results(self) -> list[dict[str, Any]]:
         """The values as in results.json, and `lean`: on which side of neutral, by the rule of stats.verdict."""
@@ -180,14 +191,13 @@ class StoredRun(Shown):
     @cached_property
     def _values(self) -> list[ValueRecord]:
         self._check("results.json")
-        found = read_values(self.path)
+        file, advice = self.path / "results.json", rescore(self.path)
+        found = checked(VALUES, read_json(file, advice), file, advice)
         by_task: dict[tuple[str, str], list[ValueRecord]] = {task.name: [] for task in self.record.tasks}
         for value in found:
             if value.task not in by_task:
-                raise RunError(
-                    f"'{self.path / 'results.json'}' has a value of {value.measure} on {value.dataset}, which is not a "
-                    f"task of this run. {rescore(self.path)}"
-                )
+                other = f"a value of {value.measure} on {value.dataset}, which is not a task of this run"
+                raise RunError(f"'{file}' has {other}. {advice}")
             by_task[value.task].append(value)
         whole: list[ValueRecord] = []
         for number, task in enumerate(self.record.tasks):
@@ -280,8 +290,9 @@ def write(
     stay = {task.name for task in record.tasks if task.name not in fresh}
     rows: list[ValueRecord] = []
     for task in record.tasks:
-        if task.name in fresh:
-            rows += records_of(fresh[task.name], task)
+        if result := fresh.get(task.name):
+            whose = (result.model, result.fingerprint, result.neutral)
+            rows += [recorded(value, *whose, task) for value in (*result.estimates, *result.rows)]
         elif kept is not None:
             rows += [value for value in kept._values if value.task == task.name]
     rows = with_families(rows, record.tasks)

@@ -169,6 +169,18 @@ def make_rows(values: Sequence[ValueRecord], record: RunRecord, judging: Callabl
             )
 
 
+def headline(rows: Sequence[Row]) -> Row:
+    """The one number among a dataset's headline rows: the first.
+
+    Where they are differences between women and men by group, that which leans farthest, or else is farthest from 0.
+    """
+
+    def far(row: Row) -> tuple[bool, float]:
+        return row.leans, abs(row.value - (0.0 if math.isnan(row.neutral) else row.neutral)) if row.known else -1.0
+
+    return max(rows, key=far) if rows[0].contrast else rows[0]
+
+
 def judged_group(task: TaskRecord) -> dict[str, str]:
     """The group that a task is judged by: of a dataset about several kinds of bias, the part about gender."""
     return {"bias_type": "gender"} if task.by == ("bias_type",) else {}

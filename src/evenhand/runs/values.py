@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
@@ -12,10 +11,9 @@ from pydantic import TypeAdapter
 from evenhand.core.design import Design, without_direction
 from evenhand.core.estimands import estimates, judged_values
 from evenhand.core.measure import Traits, summary_of
-from evenhand.core.scores import Result, Score, Value
+from evenhand.core.scores import Score, Value
 from evenhand.core.summary import Judged, group_values
 from evenhand.measures import MEASURES, load
-from evenhand.runs.json_files import checked, read_json, rescore
 from evenhand.runs.origin import Finite
 from evenhand.runs.record import TaskRecord
 from evenhand.stats.estimate import Estimate
@@ -77,25 +75,13 @@ class ValueRecord:
 VALUES = TypeAdapter(list[ValueRecord])
 
 
-def read_values(path: Path) -> list[ValueRecord]:
-    """The values in this folder's results.json."""
-    file, advice = path / "results.json", rescore(path)
-    return checked(VALUES, read_json(file, advice), file, advice)
-
-
-def records_of(result: Result, task: TaskRecord) -> list[ValueRecord]:
-    """The values of a result as results.json has them: of all items, by group, then stereotype, default, contrasts."""
-    values = (*result.estimates, *result.rows)
-    return [recorded(value, result.model, result.fingerprint, result.neutral, task) for value in values]
-
-
 def recorded(value: Value, model: str, fingerprint: str, neutral: float, task: TaskRecord) -> ValueRecord:
     """A value as results.json has it; `neutral` is that of the measure, that of a difference between partners is 0."""
-    told: dict[str, Any] = {f.name: _number(getattr(value, f.name)) for f in fields(Value)}
-    told["groups"] = {name: str(label) for name, label in value.groups.items()}
-    told |= {"dataset_version": task.dataset_version, "partial": task.partial}
-    told["neutral"] = 0.0 if value.contrast or (value.estimand and task.genders) else _number(neutral)
-    return ValueRecord(model, fingerprint, *task.name, task.measure_version, **told)
+    known: dict[str, Any] = {f.name: _number(getattr(value, f.name)) for f in fields(Value)}
+    known["groups"] = {name: str(label) for name, label in value.groups.items()}
+    known |= {"dataset_version": task.dataset_version, "partial": task.partial}
+    known["neutral"] = 0.0 if value.contrast or (value.estimand and task.genders) else _number(neutral)
+    return ValueRecord(model, fingerprint, *task.name, task.measure_version, **known)
 
 
 def values_from(scores: pd.DataFrame, task: TaskRecord, judged: Judged | None = None) -> list[Value]:

@@ -1,10 +1,7 @@
 """The page of a run and the comparison of two, as the server shows them."""
 
-import base64
-import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from html import unescape
 from importlib.resources import files
@@ -37,15 +34,7 @@ WITHIN = re.compile(r'<a(?: class="[\w -]*")? href="#[\w-]*">')
 LOOK = files("evenhand") / "show" / "page" / "look"
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A page and its content security policy."""
-
-    html: str
-    policy: str
-
-
-def page(runs: Sequence[StoredRun]) -> Page:
+def page(runs: Sequence[StoredRun]) -> str:
     """The page of one or more runs: the one that an audit left, if it may be shown, since a new one takes seconds."""
     stored = None
     if len(runs) == 1 and all(audit.evenhand == __version__ for audit in runs[0].record.audits):
@@ -55,7 +44,7 @@ def page(runs: Sequence[StoredRun]) -> Page:
     return stored or _page(tuple(run.path for run in runs), tuple(stamp(run.path) for run in runs))
 
 
-def corpora_page(id: str, runs: Runs) -> Page | None:
+def corpora_page(id: str, runs: Runs) -> str | None:
     """The page of the folder of corpora of this id; None if there is none, an error if it may not be shown."""
     if (folder := runs.find(id, {CORPUS})) is None:
         return None
@@ -66,31 +55,30 @@ def corpora_page(id: str, runs: Runs) -> Page | None:
     return page
 
 
-def sandboxed(page: Page) -> Response:
+def sandboxed(page: str) -> Response:
     """A page with a link back to the list.
 
     The page can reach nothing, not even this server. It is sandboxed in an origin of its own, since its text comes from
     runs that others may have made.
     """
-    policy = f"{page.policy}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
-    linked = BODY.sub(lambda body: body[0] + BACK, page.html, count=1)
+    policy = f"{_policy()}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
+    linked = BODY.sub(lambda body: body[0] + BACK, page, count=1)
     return html(linked, headers={"Content-Security-Policy": policy})
 
 
-def safe_page(path: Path) -> Page | None:
+def safe_page(path: Path) -> str | None:
     """The page in a file, if it can neither do nor load anything.
 
-    Whoever made the run may have written it. So its policy must allow our own style and scripts and nothing else; what
-    a policy does not cover are settings, which must be those of our pages, and links, which must stay within the page.
+    Whoever made the run may have written it. So its policy must be that of our pages, which allows their own style and
+    script and nothing else; what a policy does not cover are settings, which must be those of our pages, too, and
+    links, which must stay within the page.
     """
     if not path.is_file() or path.stat().st_size > LARGEST:
         return None
     text = path.read_text(encoding="utf-8", errors="replace")
-    policies = POLICY.findall(text)
-    if len(policies) != 1 or META.findall(POLICY.sub("", text)) != _settings():
-        return None
-    policy = unescape(policies[0])
-    return Page(text, policy) if _strict(policy) and all(map(WITHIN.fullmatch, LINK.findall(text))) else None
+    policies, settings = map(unescape, POLICY.findall(text)), META.findall(POLICY.sub("", text))
+    ours = list(policies) == [_policy()] and settings == _settings()
+    return text if ours and all(map(WITHIN.fullmatch, LINK.findall(text))) else None
 
 
 @cache
@@ -98,19 +86,10 @@ def _settings() -> list[str]:
     return META.findall(POLICY.sub("", (LOOK / "page.html.j2").read_text(encoding="utf-8")))
 
 
-def _strict(policy: str) -> bool:
-    """Whether a policy allows nothing but pictures within the page, and the files that our pages are made of."""
-    allowed = {"img-src": {"data:"}, "style-src": _hashes(".css"), "script-src": _hashes(".js")}
-    rules = {name: set(sources) for name, *sources in map(str.split, policy.split(";"))}
-    strict = all(sources <= allowed.get(name, set()) | {"'none'"} for name, sources in rules.items())
-    return strict and {"default-src", "base-uri", "form-action"} <= set(rules)
+def _policy() -> str:
+    from evenhand.show.page.runs import policy  # drawing takes seconds to import
 
-
-@cache
-def _hashes(suffix: str) -> set[str]:
-    texts = (file.read_text(encoding="utf-8") for file in LOOK.iterdir() if file.name.endswith(suffix))
-    digests = (hashlib.sha256(text.encode()).digest() for text in texts)
-    return {f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests}
+    return policy()
 
 
 def compared(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[Any]]:
@@ -129,10 +108,10 @@ def compared(before: StoredRun, after: StoredRun) -> dict[tuple[str, str], list[
 
 
 @lru_cache(maxsize=KEPT)
-def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> Page:
-    from evenhand.show.page.runs import page, policy  # drawing takes seconds to import
+def _page(paths: tuple[Path, ...], stamps: tuple[int, ...]) -> str:
+    from evenhand.show.page.runs import page  # drawing takes seconds to import
 
-    return Page(page([StoredRun.load(path) for path in paths]), policy())
+    return page([StoredRun.load(path) for path in paths])
 
 
 @lru_cache(maxsize=KEPT)
