@@ -35,14 +35,12 @@ class Comparison(Shown):
     @property
     def left_out(self) -> list[dict[str, Any]]:
         """Dataset and measure of what some runs do not have, and `only_in`: the names of those that do."""
-        found: dict[tuple[str, str], list[str]] = {}
-        for name, run in zip(self.names, self.runs, strict=True):
-            for task in measured(run):
-                found.setdefault(task, []).append(name)
+        having = {name: measured(run) for name, run in zip(self.names, self.runs, strict=True)}
+        tasks = dict.fromkeys(task for tasks in having.values() for task in tasks)
         return [
-            {"dataset": dataset, "measure": measure, "only_in": names}
-            for (dataset, measure), names in found.items()
-            if len(names) < len(self.runs)
+            {"dataset": task[0], "measure": task[1], "only_in": [name for name in having if task in having[name]]}
+            for task in tasks
+            if not all(task in tasks for tasks in having.values())
         ]
 
     @property

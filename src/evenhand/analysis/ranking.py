@@ -34,7 +34,9 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
     quantity for them.
     """
     task = same_task(runs, dataset, measure)
-    frames = _common([run.scores_of(dataset, measure) for run in runs])
+    frames = [run.scores_of(dataset, measure) for run in runs]
+    ids = set.intersection(*(set(frame.dropna(subset="score")["id"]) for frame in frames))
+    frames = [frame[frame["id"].isin(ids)] for frame in frames]
     values = [rows_from(frame, task) or values_from(frame, task) for frame in frames]
     both = any(value.estimand for value in values[0])
     unfit = ["unfit" if run.record.unfit(run.task(dataset, measure)) else "" for run in runs]
@@ -51,11 +53,6 @@ def side_by_side(runs: Sequence[StoredRun], dataset: str, measure: str) -> pd.Da
             total = not value.groups and not value.contrast
             rows.append({**(shown or {"items": "all"}), "model": name, **numbers, "mark": mark, "total": total})
     return pd.DataFrame(rows)
-
-
-def _common(frames: list[pd.DataFrame]) -> list[pd.DataFrame]:
-    ids = set.intersection(*(set(frame.dropna(subset="score")["id"]) for frame in frames))
-    return [frame[frame["id"].isin(ids)] for frame in frames]
 
 
 def _marks(frames: list[pd.DataFrame], task: TaskRecord, rows: int) -> dict[str, list[str]]:

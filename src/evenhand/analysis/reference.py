@@ -9,6 +9,8 @@ from evenhand.core.dataset import base_name
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.runs.record import RunRecord, TaskRecord
 
+_rows = cache(read_tsv)
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -32,7 +34,7 @@ def references(record: RunRecord, task: TaskRecord) -> list[Reference]:
     kind = record.audit_of(task).kind
     return [
         Reference(row["model"], row["group"], float(row["value"]), row["source"], tuple(_differs(row, task)))
-        for row in _table()
+        for row in _rows("reference.tsv", "evenhand.analysis")
         if (row["measure"], row["dataset"], row["kind"]) == (task.measure, base_name(task.dataset), kind)
     ]
 
@@ -75,11 +77,6 @@ def _differs(row: dict[str, str], task: TaskRecord) -> Iterator[str]:
         yield f"there version {row['version']} of the dataset"
     if task.partial:
         yield "there all items"
-
-
-@cache
-def _table() -> list[dict[str, str]]:
-    return read_tsv("reference.tsv", "evenhand.analysis")
 
 
 ORDERS, PARTLY = 0.9, 0.5

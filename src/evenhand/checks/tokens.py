@@ -72,10 +72,14 @@ def casing(case: Case) -> Iterator[Finding]:
     """Whether the tokenizer sees capitals, and whether it splits words because of them."""
     if not isinstance(case.model, Examined) or case.language not in CAPITALS:
         return
-    seen = _sees_capitals(case.model, case.kind, plain_texts.sentences(case.language))
-    if seen is None:
+    for text in plain_texts.sentences(case.language):
+        asked: list[Question] = [Entail(t, t) if case.kind == "nli" else Likelihood(t) for t in (text, text.lower())]
+        as_is, small = (_read(case.model, question).reads for question in asked)
+        if as_is:
+            break
+    else:
         raise LeftOut("casing", f"it cannot read plain sentences of '{case.language}'")
-    if not seen:
+    if as_is == small:
         says, german = f"Capitals are not seen: {CAPITALS[case.language]}", case.language == "de"
         do = "Prefer a model that sees capitals: German words differ by them." if german else ""
         yield Finding("casing", CAREFUL if german else FINE, says, do)
@@ -183,16 +187,6 @@ def _tokens(model: Planned, word: str, at: int) -> tuple[int, ...]:
 
 def _count(model: Examined, word: str) -> int:
     return model.count_tokens([(f"{word} {word}", Span(len(word) + 1, 2 * len(word) + 1))])[0]
-
-
-def _sees_capitals(model: Planned, kind: str, plain: Sequence[str]) -> bool | None:
-    """Whether small letters change a text's tokens; None if the model can read none of the texts."""
-    for text in plain:
-        asked: list[Question] = [Entail(t, t) if kind == "nli" else Likelihood(t) for t in (text, text.lower())]
-        as_is, small = (_read(model, question).reads for question in asked)
-        if as_is:
-            return as_is != small
-    return None
 
 
 def _read(model: Planned, question: Question) -> Reading:

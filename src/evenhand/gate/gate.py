@@ -55,9 +55,9 @@ class Gate:
     def load(cls, path: str | Path, baseline: StoredRun | str | Path | None = None) -> "Gate":
         """The gate of a policy file, with this baseline run, or else with the one that the file names."""
         policy = read(path)
-        baseline = policy.baseline if baseline is None else baseline
+        baseline = policy["baseline"] if baseline is None else baseline
         against = None if baseline is None else StoredRun.load(baseline)
-        return cls(policy.rules, against, policy.max_unscored, public_path(path), policy.allow_unfit)
+        return cls(**policy | {"baseline": against, "name": public_path(path)})
 
     @classmethod
     def of(cls, given: "Gate | str | Path | None", baseline: StoredRun | str | Path | None = None) -> "Gate | None":

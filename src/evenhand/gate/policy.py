@@ -2,10 +2,8 @@
 
 import math
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import read_given
@@ -114,18 +112,8 @@ class Rule:
         return " and ".join(f"{word} {end:g}" for word, end in ends if end is not None)
 
 
-@dataclass(frozen=True)
-class Policy:
-    """The rules of a file, and the settings for all of them."""
-
-    rules: tuple[Rule, ...]
-    baseline: Path | None = None
-    max_unscored: float = MAX_UNSCORED
-    allow_unfit: bool = False
-
-
-def read(path: str | Path) -> Policy:
-    """The policy in a TOML file; the baseline's path is relative to it."""
+def read(path: str | Path) -> dict[str, Any]:
+    """The policy in a TOML file, by the fields of a gate; the baseline is a path, which is relative to the file."""
     path = Path(path).expanduser()
     data = read_given(path, tomllib.loads, "The policy", "It must be a TOML file in UTF-8.")
     tables, baseline = data.get("rule", []), data.get("baseline")
@@ -143,19 +131,17 @@ def read(path: str | Path) -> Policy:
         raise BadInput(f"{path}: {error}") from error
     if not tables:
         raise BadInput(f"{path} has no rules: everything would pass. Add one: [[rule]], measure = ..., within = ...")
-    rules = tuple(_rule(path, number, table) for number, table in enumerate(tables, start=1))
-    return Policy(rules, path.parent / Path(baseline).expanduser() if baseline else None, most, unfit)
-
-
-def _rule(path: Path, number: int, table: Mapping[str, Any]) -> Rule:
-    names = [field.name for field in fields(Rule)]
-    try:
-        check_known("key", table, names)
-        if "measure" not in table:
-            raise BadInput(f"A rule names a measure. Got {', '.join(table) or 'nothing'}.")
-        return Rule(**table)
-    except BadInput as error:
-        raise BadInput(f"{path}, rule {number}: {error}") from error
+    rules = []
+    for number, table in enumerate(tables, start=1):
+        try:
+            check_known("key", table, [field.name for field in fields(Rule)])
+            if "measure" not in table:
+                raise BadInput(f"A rule names a measure. Got {', '.join(table) or 'nothing'}.")
+            rules.append(Rule(**table))
+        except BadInput as error:
+            raise BadInput(f"{path}, rule {number}: {error}") from error
+    baseline = path.parent / Path(baseline).expanduser() if baseline else None
+    return {"rules": rules, "baseline": baseline, "max_unscored": most, "allow_unfit": unfit}
 
 
 def _check_number(name: str, value: object) -> None:

@@ -99,9 +99,8 @@ def _rule(runs: Sequence[StoredRun], task: TaskRecord, row: Row) -> tuple[str, l
     which = f", {label}, the farthest of its groups" if row.contrast else ""
     named = [f"measure = {_quoted(named[0])}", f"dataset = {_quoted(task.dataset)}"]
     named += [f"estimand = {_quoted(row.estimand)}"] if row.estimand else ['group = "each"'] if row.contrast else []
-    told = (
-        f"{_told(found, neutral)}{which}; room {room:.3f}{'' if room else ', since with more every model would pass'}"
-    )
+    no_room = "" if room else ", since with more every model would pass"
+    told = f"{_told(found, neutral)}{which}; room {room:.3f}{no_room}"
     lines = ["[[rule]]", *named, f"{key} = {bound:g}  # {_comment(told)}", ""]
     if not detectable > 0:
         return "\n".join(lines), []
@@ -123,9 +122,8 @@ def above(number: float) -> float:
     """The next number above this one with two digits: 1.1 above 1.008, 0.36 above 0.353."""
     step = 10.0 ** (math.floor(math.log10(abs(number))) - 1) if number else 0.01
     first = math.floor(number / step) + 1
-    return next(
-        found for n in (first, first + 1) if (found := float(f"{n * step:.6g}")) > number
-    )  # 0.35 / 0.01 is < 35
+    rounded = (float(f"{n * step:.6g}") for n in (first, first + 1))  # 0.35 / 0.01 is < 35
+    return next(found for found in rounded if found > number)
 
 
 def _told(found: Estimate, neutral: float) -> str:

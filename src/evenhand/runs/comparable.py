@@ -59,14 +59,11 @@ def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[s
     for key in {**one, **other}:
         here, there = one.get(key), other.get(key)
         if isinstance(here, dict) and isinstance(there, dict):
-            yield from _differences(_known_by_content(here), _known_by_content(there))
+            # A file whose content is known may have moved.
+            both = ({k: v for k, v in of.items() if k != "file" or "sha256" not in of} for of in (here, there))
+            yield from _differences(*both)
         elif here != there:
             yield f"{NAMES.get(key, key)} {_shown(here)} and {_shown(there)}"
-
-
-def _known_by_content(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options without the path of a file whose content is known: it may have moved."""
-    return {k: v for k, v in options.items() if k != "file" or "sha256" not in options}
 
 
 def shared_ids(one: StoredRun, other: StoredRun, dataset: str, measure: str) -> set[str] | None:

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 
 from evenhand.errors import BadInput, EvenhandError
 from evenhand.runs.folder import StoredRun
-from evenhand.text.edits import Edit, applied
+from evenhand.text.edits import applied
 from evenhand.text.swap import swapper
 from evenhand.web import showing
 from evenhand.web.guarding import LARGEST_BODY, TOO_LARGE, Guarded, Hosts
@@ -58,14 +58,11 @@ def marked(text: str, *, names: bool) -> SimpleNamespace:
     if len(text) > LONGEST:
         more = "For files of any length: evenhand swap FILE."
         raise BadInput(f"At most {LONGEST:,} characters here. Got {len(text):,}. {more}")
-    edits = swapper(names).edits(text)
-    parts: list[tuple[str, Edit | None]] = []
-    at = 0
-    for edit in edits:
-        parts.append((text[at : edit.start], edit))
-        at = edit.start + len(edit.old)
+    edits = list(swapper(names).edits(text))
+    starts = [0, *(edit.start + len(edit.old) for edit in edits)]
+    stops = [*(edit.start for edit in edits), len(text)]
+    parts = [(text[start:stop], edit) for start, stop, edit in zip(starts, stops, [*edits, None], strict=True)]
     rules = Counter(edit.rule for edit in edits)
-    parts.append((text[at:], None))
     return SimpleNamespace(parts=parts, swapped=applied(text, edits), rules=dict(sorted(rules.items())))
 
 
