@@ -4,6 +4,7 @@ import math
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from evenhand.core.design import ESTIMANDS
 from evenhand.core.files import read_given
@@ -141,7 +142,7 @@ def read(path: str | Path) -> dict[str, Any]:
         except BadInput as error:
             raise BadInput(f"{path}, rule {number}: {error}") from error
     baseline = path.parent / Path(baseline).expanduser() if baseline else None
-    return {"rules": rules, "baseline": baseline, "max_unscored": most, "allow_unfit": unfit}
+    return {"rules": tuple(rules), "baseline": baseline, "max_unscored": most, "allow_unfit": unfit}
 
 
 def _check_number(name: str, value: object) -> None:
