@@ -37,7 +37,7 @@ def test_a_run_passes_what_it_suggests_and_so_does_its_copy_with_it_as_the_basel
     found = Gate.load(written(tmp_path, text)).judge(OLD / name)
     assert found.verdict == "pass", "\n".join(found.lines())
     opened = "\n".join(line.removeprefix("# ") if " = " in line or "[[" in line else line for line in text.splitlines())
-    rules = read(written(tmp_path, opened.replace("baseline = ", "# baseline = "))).rules
+    rules = read(written(tmp_path, opened.replace("baseline = ", "# baseline = ")))["rules"]
     assert [rule.measure for rule in rules if rule.worse_by_at_most is None] == [
         rule.measure for rule in rules if rule.worse_by_at_most
     ]

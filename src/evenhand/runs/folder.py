@@ -22,7 +22,6 @@ from typing import Any, NoReturn, Self
 from warnings import warn
 
 import pandas as pd
-import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from evenhand.core.dataset import base_name
@@ -219,11 +218,14 @@ class StoredRun(Shown):
         raise RunError(f"'{self.path / 'run.json'}' is damaged: {what}. {RESTORE}")
 
     def _read(self, name: str) -> pd.DataFrame:
+        from pyarrow.parquet import ParquetFile  # pandas.read_parquet would import pyarrow.dataset, which takes longer
+
         self._check(name)
         try:
-            frame = pd.read_parquet(self.path / name)
-            pa.Table.from_pandas(frame, preserve_index=False).validate(full=True)  # a text that is not UTF-8
-            return frame
+            with ParquetFile(self.path / name) as file:
+                table = file.read()
+            table.validate(full=True)  # a text that is not UTF-8
+            return table.to_pandas()
         except (OSError, ValueError) as error:
             raise RunError(f"'{self.path / name}' cannot be read: {error}. {rescore(self.path)}") from error
 
