@@ -14,7 +14,7 @@ A file is written whole or not at all, whenever the process is killed.
 import hashlib
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,6 @@ from typing import Any, NoReturn, Self
 from warnings import warn
 
 import pandas as pd
-from filelock import FileLock, Timeout
 
 from evenhand.core.dataset import base_name
 from evenhand.core.design import without_direction
@@ -202,8 +201,8 @@ class StoredRun(Shown):
         for number, task in enumerate(self.record.tasks):
             of_kinds = (task.kinds.group, *(task.kinds.only or ())) if task.kinds else ()
             groups = dict.fromkeys(group for value in by_task[task.name] for group in value.groups)
-            if other := [group for group in groups if group not in (*task.by, task.within, *of_kinds)]:
-                self._fail(f"tasks[{number}].by lacks the group '{other[0]}' of its values")
+            if lacking := [group for group in groups if group not in (*task.by, task.within, *of_kinds)]:
+                self._fail(f"tasks[{number}].by lacks the group '{lacking[0]}' of its values")
             whole += self._complete(by_task[task.name], task)
         return whole if self.record.schema == SCHEMA else with_families(whole, self.record.tasks)
 
@@ -246,16 +245,17 @@ class StoredRun(Shown):
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
     """What changes when another run.json takes the place of the one in this folder."""
-    try:
+    with suppress(OSError):
         found = (path / "run.json").stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+        return found.st_mtime_ns, found.st_size, found.st_ino
+    return None
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on the run folder: two audits at once would mix their results."""
+    from filelock import FileLock, Timeout  # what only reads runs need not wait for it
+
     lock = FileLock(path / ".lock")
     try:
         lock.acquire(timeout=0)

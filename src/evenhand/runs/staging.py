@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from evenhand.core.files import prepare
 
 NEXT = ".next"
@@ -40,6 +38,8 @@ def recover(path: Path) -> None:
     staged = path / NEXT
     if staged.is_symlink() or not (staged / "run.json").is_file():
         return
+    from filelock import FileLock, Timeout  # what only reads runs need not wait for it
+
     with suppress(OSError, Timeout, NotImplementedError), FileLock(path / ".lock", timeout=0):
         _move(path)
         shutil.rmtree(staged, ignore_errors=True)
