@@ -222,9 +222,9 @@ class StoredRun(Shown):
         self._check(name)
         try:
             with ParquetFile(self.path / name) as file:
-                table = file.read()
+                table: Any = file.read()
             table.validate(full=True)  # a text that is not UTF-8
-            return table.to_pandas()
+            return pd.DataFrame(table.to_pandas())
         except (OSError, ValueError) as error:
             raise RunError(f"'{self.path / name}' cannot be read: {error}. {rescore(self.path)}") from error
 

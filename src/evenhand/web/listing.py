@@ -135,10 +135,9 @@ class Runs:
             record = _read_record(folder)
             of_run = {"started": record.started[:25], "record": record, "stamp": stamp(folder)}
             return Listed(**known | of_run, state="finished", path=folder)
-        except NewerRun as error:
-            return Listed(**known, state="newer", why=self.worded(error))
         except (RunError, OSError, RecursionError) as error:
-            return Listed(**known, state="damaged", why=self.worded(error))
+            state: Any = "newer" if isinstance(error, NewerRun) else "damaged"
+            return Listed(**known, state=state, why=self.worded(error))
 
     def check(self, folder: Path) -> None:
         """Raise an error unless all files that a page may read are in the served folder: no links out, no pipes."""
