@@ -35,7 +35,7 @@ from evenhand.text.name_lists import bundled
 from evenhand.text.names import Naming
 from evenhand.text.pronouns import score
 from evenhand.text.swap import Swapper
-from evenhand.text.swap_workers import CHARACTERS
+from evenhand.text.text_files import CHARACTERS
 
 GRAMMARS: tuple[Grammar, ...] = ("rules", "auto")
 PARTS = ((True, "test", "test files"), (False, "dev", "dev and train, read for tuning"))

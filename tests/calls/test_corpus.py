@@ -9,8 +9,9 @@ import pytest
 
 from evenhand.cli.app import main
 from evenhand.text import counting
-from evenhand.text.counting import Corpus, count, count_all, examples
+from evenhand.text.counting import Corpus, count_all, examples
 from evenhand.text.vocabulary import Vocabulary, read_vocabulary
+from helpers.counts import count
 from helpers.document import parsed
 
 WRAPPED = """The nurse who had come in from the hospital in the
@@ -123,11 +124,11 @@ def test_a_stopped_count_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(counting, "CHUNK", 6)
     seen: list[int] = []
 
-    def counted(texts: list[tuple[int, str]], vocabulary: Vocabulary, start: int) -> object:
+    def counted(texts: list[tuple[int, str]], vocabulary: Vocabulary) -> object:
         if len(seen) == 2:
             raise KeyboardInterrupt
-        seen.append(start + texts[0][0])
-        return whole(texts, vocabulary, start)
+        seen.append(texts[0][0])
+        return whole(texts, vocabulary)
 
     monkeypatch.setattr(counting, "tally", counted)
     with pytest.raises(KeyboardInterrupt):

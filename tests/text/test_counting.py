@@ -12,9 +12,9 @@ from evenhand import BadInput
 from evenhand.cli.app import app, main
 from evenhand.cli.terminal import run as run_command
 from evenhand.text import shares as analysis
-from evenhand.text.counting import count
 from evenhand.text.names import Naming
 from evenhand.text.swap import Swapper
+from helpers.counts import count
 from helpers.typed import numbers
 
 TEXTS = (

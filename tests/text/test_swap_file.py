@@ -440,7 +440,7 @@ def test_the_same_swap_twice_at_once_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
     assert swap(write(tmp_path / "a.txt"), tmp_path / "new" / "b.txt", jobs=1).out.exists()
-    for options in ({"seed": -1}, {"jobs": 0}, {"share": 2.0}, {"names": False, "name_list": "x"}):
+    for options in ({"seed": -1}, {"jobs": 0}, {"share": 2.0}):
         with pytest.raises(BadInput):
             swap(tmp_path / "a.txt", **options)
 

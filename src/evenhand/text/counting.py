@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,11 +20,12 @@ from evenhand.datasets.gendered import Gender
 from evenhand.distributed.cluster import check_engine, connected
 from evenhand.errors import BadInput, RunError
 from evenhand.text.shares import Counted, Tally, counted
+from evenhand.text.text_files import sections
 from evenhand.text.vocabulary import Vocabulary
 
 WORD = re.compile(r"[^\W\d_]+")
-CHUNK, CHARACTERS = 500, 1_000_000
-"""The most documents, or characters, that are counted together."""
+CHUNK = 500
+"""The most documents that are counted together."""
 EXAMPLES, LONGEST_EXAMPLE = 3, 300
 """Sentences that are shown of a word, and the characters of one."""
 OURS = Vocabulary()
@@ -68,8 +69,14 @@ class Corpus:
         return not_english_files(folder, located(self.source), lambda path: read_file(path, *how))
 
 
-def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS, start: int = 0) -> Tally:
-    """Count documents that are numbered from `start` on."""
+def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS) -> Tally:
+    """Count numbered documents: gendered words, first names, and sentences with a gendered word and a profession.
+
+    A sentence counts as female if it has only female words, as male if it has only male ones; those with both are left
+    out. First names are those that a swap would swap: on the list of names, and a person's where they stand
+    (text.names.Naming), every time they occur. They decide nothing about a sentence. Words around people are listed
+    without function words and first names.
+    """
     counts, gender, not_listed = Tally(), vocabulary.gender, function_words()
     for number, text in texts:
         total: Counter[Gender] = Counter()
@@ -86,30 +93,12 @@ def tally(texts: Iterable[tuple[int, str]], vocabulary: Vocabulary = OURS, start
                 continue
             contexts[side].update({t for t in tokens if len(t) > 1 and not gender(t)} - not_listed - called)
             for word in vocabulary.words_beside(sentence):
-                counts.found.setdefault(word, []).append((start + number, side == "female", side == "male"))
+                counts.found.setdefault(word, []).append((number, side == "female", side == "male"))
         counts.add_contexts(contexts["female"], contexts["male"])
         counts.names.update(f"{who} {name}" for name, who in named)
         sides = Counter(who for _, who in named)
         counts.totals.append((total["female"], total["male"], sides["female"], sides["male"]))
     return counts
-
-
-def count(
-    texts: Iterable[str], *, words: Sequence[str] | None = None, lang: str | None = None, seed: int = 0
-) -> Counted:
-    """Count gendered words, first names, and sentences with a gendered word and a profession.
-
-    `words` replaces the professions of BEC-Pro and of the Gender Bias Evaluation Framework. A sentence counts as female
-    if it has only female words, as male if it has only male ones; those with both are left out. First names are those
-    that a swap would swap: on the list of names, and a person's where they stand (text.names.Naming), every time
-    they occur. They decide nothing about a sentence. Words around people are listed without function words and first
-    names. Intervals resample documents. Texts that seem not to be English are refused, unless `lang="en"` says that
-    they are.
-    """
-    texts = list(texts)
-    check_language(texts, lang)
-    vocabulary = OURS if words is None else Vocabulary(tuple(words))
-    return counted(tally(enumerate(filter(str.strip, texts)), vocabulary), vocabulary.gender, seed=seed)
 
 
 def count_all(
@@ -125,6 +114,7 @@ def count_all(
 ) -> dict[str, Counted]:
     """The counts of each corpus, by its name; `engine="ray"` counts on a cluster, with the same numbers.
 
+    Intervals resample documents. Texts that seem not to be English are refused, unless `lang="en"` says that they are.
     With a folder `out`, what is counted is kept there until all is, and the same call goes on after a stop. An error
     where no corpus has a gendered word or a first name.
     """
@@ -150,19 +140,21 @@ def _count(
     counts, kept = Tally(), out / f".counting-{slug(name)}.jsonl" if out else None
     if kept:
         about = json.dumps([__version__, repr((corpus, corpus.files, vocabulary))])
-        for some in _read_kept(kept, about):
-            counts.add(some)
+        first, *lines = kept.read_text(encoding="utf-8").split("\n") if kept.is_file() else [""]
+        for line in lines[:-1] if first == about else ():  # the last one was not finished
+            counts.add(Tally.from_json(line))
         prepare(kept.parent)
         before = f"{about}\n{json.dumps(vars(counts))}\n".encode()
         write_whole(kept, lambda file: file.write(before))  # a second stop must lose nothing
     start = len(counts.totals)
-    work, sections = partial(tally, vocabulary=vocabulary, start=start), _sections(corpus, start)
+    left = enumerate(islice(filter(str.strip, corpus), start, None), start)
+    todo, work = sections(left, lambda document: len(document[1]), CHUNK), partial(tally, vocabulary=vocabulary)
     if engine == "local":
-        chunks: Iterator[Tally] = map(work, sections)
+        chunks: Iterator[Tally] = map(work, todo)
     else:
         from evenhand.distributed.worker import streamed
 
-        chunks = streamed(sections, work, workers)
+        chunks = streamed(todo, work, workers)
     with bar(f"Counting {name}", "documents") as shown:
         shown.update(start)
         for chunk in chunks:
@@ -175,13 +167,6 @@ def _count(
     return counts
 
 
-def _read_kept(path: Path, about: str) -> Iterator[Tally]:
-    """The counts in a file whose first line says that they are of the same; those of something else are dropped."""
-    first, *lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else [""]
-    if first == about:
-        yield from map(Tally.from_json, lines[:-1])  # the last one was not finished
-
-
 def _keep(path: Path, line: str) -> None:
     try:
         with path.open("a", encoding="utf-8") as file:
@@ -189,19 +174,6 @@ def _keep(path: Path, line: str) -> None:
     except OSError as error:
         why = f"'{path}', where counts are kept, cannot be written: {error.strerror or error}."
         raise RunError(f"{why} Free some space, and run the same command again.") from error
-
-
-def _sections(corpus: Corpus, start: int) -> Iterator[list[tuple[int, str]]]:
-    """The documents from `start` on, numbered, as many together as one task should have."""
-    section, size = list[tuple[int, str]](), 0
-    for number, text in enumerate(islice(filter(str.strip, corpus), start, None)):
-        section.append((number, text))
-        size += len(text)
-        if len(section) == CHUNK or size > CHARACTERS:
-            yield section
-            section, size = [], 0
-    if section:
-        yield section
 
 
 def examples(corpus: Iterable[str], words: Mapping[str, str], vocabulary: Vocabulary = OURS) -> dict[str, list[str]]:

@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,8 +18,8 @@ from evenhand.text.asking import Grammar
 from evenhand.text.name_lists import own as own_list
 from evenhand.text.substitute import check_share
 from evenhand.text.swap import To, swapper
-from evenhand.text.swap_one import Output, Swapped, Work, alone, finished, joined_texts, part_of, swap_one
-from evenhand.text.swap_workers import Job, find_edits
+from evenhand.text.swap_one import Swapped, alone, finished, joined_texts, part_of, swap_one
+from evenhand.text.swap_workers import Job
 
 ONLY: dict[str | None, Gender | None] = {None: None, "he-to-she": "male", "she-to-he": "female"}
 
@@ -38,7 +37,6 @@ def swap(
     to: str = "other",
     names: bool | str | Path = True,
     word_pairs: str | Path | None = None,
-    name_list: str | None = None,
     trail: bool = False,
     lang: str | None = None,
     force: bool = False,
@@ -59,9 +57,9 @@ def swap(
     rules are unsure. `only` is he-to-she or she-to-he. `to="neutral"` makes he and she they, a fireman a firefighter;
     names stay.
 
-    `names` are first names to swap too, or a file with pairs of your own (male, tab, female; `name_list` is its former
-    name). `word_pairs` is such a file of words, of any language, which takes the place of the English words and names:
-    each word becomes its partner, and no grammar is looked after.
+    `names` are first names to swap too, or a file with pairs of your own (male, tab, female). `word_pairs` is such a
+    file of words, of any language, which takes the place of the English words and names: each word becomes its partner,
+    and no grammar is looked after.
 
     Files that exist are replaced only with `force`; the same call resumes a swap that was stopped. Texts that seem not
     to be English are refused, unless `lang="en"` says that they are. With the engine `ray` the workers of the cluster
@@ -81,17 +79,15 @@ def swap(
     columns = (column,) if isinstance(column, str) else tuple(column)
     if not columns or len(set(columns)) < len(columns):
         raise BadInput(f"`column` must name one or more columns, each once. Got {', '.join(columns) or 'none'}.")
-    how = settings(name_list or names, word_pairs, grammar, only, to, lang)  # a bad list is an error at once
-    if name_list and not names:
-        raise BadInput("`name_list` lists names to swap, but names are not swapped. Give `names`, or no `name_list`.")
-    job = Job(columns, lines, how, share, seed)
-    work: Work = partial(find_edits, jobs=jobs, engine=engine, address=address, workers=workers)
-    output, lang = Output(augment, trail, force), "en" if word_pairs else lang  # nothing is known of other languages
+    how = settings(names, word_pairs, grammar, only, to, lang)  # a bad list is an error at once
+    where: dict[str, Any] = {"jobs": jobs, "engine": engine, "address": address, "workers": workers}
+    job = Job(columns, lines, how, share, seed, augment=augment, trail=trail, force=force, **where)
+    lang = "en" if word_pairs else lang  # nothing is known of other languages
     if source.is_dir():
-        return _swap_folder(source, target, job, work, output, lang)
+        return _swap_folder(source, target, job, lang)
     _check(source, target, job)
     prepare(target.parent)
-    return swap_one(source, target, job, work, output, lang)
+    return swap_one(source, target, job, lang)
 
 
 def swap_text(
@@ -161,7 +157,7 @@ def _for(path: Path, job: Job) -> Job:
     return replace(job, columns=("text",)) if path.suffix == TEXT else replace(job, lines=False)
 
 
-def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, lang: str | None) -> Swapped:
+def _swap_folder(folder: Path, out: Path, job: Job, lang: str | None) -> Swapped:
     """Swap each file of a folder; a file that keeps what is done tells the same command where to go on.
 
     Documents are numbered through, so that a share is chosen of all of them.
@@ -172,9 +168,9 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
     inside = out.resolve()
     if inside == folder.resolve() or folder.resolve() in inside.parents or inside in folder.resolve().parents:
         raise BadInput(f"`out` must not be '{folder}', nor a folder in or around it. Got '{out}'.")
-    part = part_of(out, folder, job, output, [(str(path), path.stat().st_size) for path in files])
+    part = part_of(out, folder, job, job.augment, job.trail, job.force, [(str(p), p.stat().st_size) for p in files])
     if out.exists() and (not out.is_dir() or any(out.iterdir())) and not part.exists():
-        check_new(out, output.force)
+        check_new(out, job.force)
     for path in files:
         _check(path, out / path.relative_to(folder), _for(path, job))
     prepare(out.parent)
@@ -187,8 +183,8 @@ def _swap_folder(folder: Path, out: Path, job: Job, work: Work, output: Output, 
             target = out / path.relative_to(folder)
             if (done := kept.get(str(target))) is None:
                 prepare(target.parent)
-                own = replace(_for(path, job), first=documents)
-                found = swap_one(path, target, own, work, replace(output, force=True, unchanged=True), "en")
+                own = replace(_for(path, job), first=documents, force=True, unchanged=True)
+                found = swap_one(path, target, own, "en")
                 done = asdict(found) | {"out": str(target), "trail": None}
                 with part.open("a", encoding="utf-8") as notes:
                     notes.write(json.dumps(done) + "\n")

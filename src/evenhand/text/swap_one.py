@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from glob import escape
@@ -21,12 +21,10 @@ from evenhand.datasets.files.language import check_language
 from evenhand.datasets.files.plain_text import LOG, TEXT
 from evenhand.errors import BadInput, RunError
 from evenhand.text.edits import STAYS, Edit, Edits, applied
-from evenhand.text.swap_workers import Job
+from evenhand.text.swap_workers import Job, find_edits
 from evenhand.text.text_files import Texts, is_paragraphs, read_texts, write_texts
 
 log = logging.getLogger(__name__)
-Work = Callable[[Path, Job, int], Generator[list[Edits]]]
-"""Finds the edits of a file, for the documents after those that are done."""
 
 
 @dataclass(frozen=True)
@@ -53,41 +51,28 @@ class Swapped:
         return "" if self.rewritten else f"None of the documents that were chosen has {found}."
 
 
-@dataclass(frozen=True)
-class Output:
-    """What is written: originals too with `augment`, an edit log with `trail`, over what is there with `force`.
-
-    A file in which nothing changes is written only with `unchanged`.
-    """
-
-    augment: bool
-    trail: bool
-    force: bool
-    unchanged: bool = False
-
-
-def swap_one(source: Path, target: Path, job: Job, work: Work, output: Output, lang: str | None) -> Swapped:
+def swap_one(source: Path, target: Path, job: Job, lang: str | None) -> Swapped:
     """Write the texts of a file with the other gender to `target`."""
     part = part_of(target, source, job)
     edit_log = target.with_name(f"{target.name}{LOG}")
-    check_new(target, output.force or part.exists())  # a stopped swap may have written them
-    check_new(edit_log, output.force or (output.trail and part.exists()))
-    if output.augment or job.share < 1:
+    check_new(target, job.force or part.exists())  # a stopped swap may have written them
+    check_new(edit_log, job.force or (job.trail and part.exists()))
+    if job.augment or job.share < 1:
         _check_paragraphs(source, job)
     check_language(joined_texts(source, job), lang, str(source))
     with alone(part):
         try:
-            _keep_edits(part, source, job, work)
-            if not finished(part) and not output.unchanged:
+            _keep_edits(part, source, job)
+            if not finished(part) and not job.unchanged:
                 raise BadInput(f"'{source}' has no texts.")
-            if job.share == 1 and not output.unchanged and not any(map(_are_changed, _read_edits(part))):
+            if job.share == 1 and not job.unchanged and not any(map(_are_changed, _read_edits(part))):
                 raise BadInput(
                     f"'{source}' has no gendered word, and no first name that is to be swapped: there is "
                     "nothing to do, and nothing was written."
                 )
-            if not output.trail:
+            if not job.trail:
                 edit_log.unlink(missing_ok=True)  # one of an earlier swap would not fit
-            done = _write(source, target, job, part, output, edit_log if output.trail else None)
+            done = _write(source, target, job, part, edit_log if job.trail else None)
         except MemoryError as error:
             raise BadInput(f"'{source}' has a document that is larger than the memory. Split it in parts.") from error
         except BadInput:
@@ -134,28 +119,27 @@ def _remove_others(target: Path) -> None:
 @contextmanager
 def alone(part: Path) -> Iterator[None]:
     """Hold an exclusive lock on the swap: two at once would mix their edits."""
-    lock = FileLock(part.with_suffix(".lock"))
+    lock = part.with_suffix(".lock")
     try:
-        lock.acquire(timeout=0)
+        with FileLock(lock, timeout=0):
+            try:
+                yield
+            finally:
+                lock.unlink(missing_ok=True)
     except Timeout as error:
         raise RunError("The same swap is running already. Wait for it, or choose another `out`.") from error
-    try:
-        yield
     except OSError as error:
         raise RunError(
             f"'{part}', where the edits are kept, cannot be written: {error.strerror or error}. Free some space, or "
             "choose another `out`, and run the same command again."
         ) from error
-    finally:
-        part.with_suffix(".lock").unlink(missing_ok=True)
-        lock.release()
 
 
-def _keep_edits(part: Path, source: Path, job: Job, work: Work) -> None:
+def _keep_edits(part: Path, source: Path, job: Job) -> None:
     """Append the edits of all documents that `part` does not have yet."""
     done = finished(part)
     shown = bar("Swapping", "documents", initial=done)
-    with shown, part.open("a", encoding="utf-8") as file, closing(work(source, job, done)) as chunks:
+    with shown, part.open("a", encoding="utf-8") as file, closing(find_edits(source, job, done)) as chunks:
         for edits in chunks:
             file.write("".join(json.dumps(one) + "\n" for one in edits))
             file.flush()
@@ -181,7 +165,7 @@ def _read_edits(part: Path) -> Iterator[Edits]:
             yield [[Edit(*edit) for edit in edits] for edits in json.loads(line)]
 
 
-def _write(source: Path, target: Path, job: Job, part: Path, output: Output, edit_log: Path | None) -> Swapped:
+def _write(source: Path, target: Path, job: Job, part: Path, edit_log: Path | None) -> Swapped:
     """Combine edits and texts, in the format of the source; the edit log first.
 
     Without `force`, a file that is there must be the one that a stopped swap wrote last: it has the same texts.
@@ -198,14 +182,17 @@ def _write(source: Path, target: Path, job: Job, part: Path, output: Output, edi
 
     def both(texts: Texts, edits: Edits) -> list[Texts]:
         new = tuple(map(applied, texts, edits))
-        if not (output.augment and _are_changed(edits)):
+        if not (job.augment and _are_changed(edits)):
             return [new]
         return [(_ended(texts[0], job.lines),) if source.suffix == TEXT else texts, new]
 
     def fill(file: IO[bytes]) -> None:
         write_texts(file, source, job.columns, documents(), both, lines=job.lines)
-        if target.exists() and not output.force and not _are_same(file, target):
-            check_new(target, output.force)
+        if target.exists() and not job.force:
+            file.seek(0)
+            with target.open("rb") as there:
+                digests = {hashlib.file_digest(each, "sha256").digest() for each in (file, there)}  # type: ignore[arg-type]
+            check_new(target, force=len(digests) == 1)
 
     if edit_log:
         write_whole(edit_log, lambda file: _write_edit_log(file, part, job.columns))
@@ -225,14 +212,6 @@ def _ended(text: str, lines: bool) -> str:
         text += end
     blank = len(text.splitlines()) > len(text.rstrip().splitlines())
     return text if lines or blank else text + end
-
-
-def _are_same(file: IO[bytes], path: Path) -> bool:
-    file.seek(0)
-    with path.open("rb") as there:
-        while (one := file.read(2**20)) == (other := there.read(2**20)) and one:
-            pass
-    return one == other
 
 
 def _write_edit_log(file: IO[bytes], part: Path, columns: Sequence[str]) -> None:

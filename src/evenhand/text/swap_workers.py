@@ -1,13 +1,15 @@
 """The edits of many documents, by processes of this machine or by the workers of a Ray cluster."""
 
+import math
 import os
 import sys
 import threading
+from bisect import bisect
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, chain, islice
 from multiprocessing import get_context, parent_process
@@ -22,10 +24,10 @@ from evenhand.errors import RunError
 from evenhand.text.edits import Edit, Edits
 from evenhand.text.substitute import chosen
 from evenhand.text.swap import Swapper, swapper
-from evenhand.text.text_files import Texts, is_paragraphs, read_texts
+from evenhand.text.text_files import Texts, is_paragraphs, read_texts, sections
 
-DOCUMENTS, CHARACTERS = 5_000, 1_000_000
-"""The most of a task of a worker: rows, or a section of a text file, whose paragraphs are one document."""
+DOCUMENTS = 5_000
+"""The most rows, or lines, of a section; the paragraphs of a section of a text file are one document."""
 LONGEST = 2_000_000
 """Characters of a document; longer ones are processed in chunks, cut at the end of a sentence."""
 Chunk = list[tuple[int, Texts]]
@@ -34,7 +36,7 @@ Chunk = list[tuple[int, Texts]]
 
 @dataclass(frozen=True)
 class Job:
-    """The settings of a swap: how documents are read, which are swapped, and how."""
+    """The settings of a swap. Those that decide its edits are in its repr: it names the file where they are kept."""
 
     columns: tuple[str, ...]
     lines: bool
@@ -45,39 +47,35 @@ class Job:
     seed: int
     first: int = 0
     """The number of the first document, where several files are swapped."""
+    augment: bool = field(default=False, repr=False)
+    trail: bool = field(default=False, repr=False)
+    force: bool = field(default=False, repr=False)
+    unchanged: bool = field(default=False, repr=False)
+    """Whether a file is written in which nothing changes."""
+    jobs: int | None = field(default=None, repr=False)
+    engine: str = field(default="local", repr=False)
+    address: str | None = field(default=None, repr=False)
+    workers: int | None = field(default=None, repr=False)
 
 
-def chunks(source: Path, job: Job, done: int) -> Iterator[Chunk]:
-    """The documents that are processed together, without chunks that are done; they do not depend on what is."""
+def find_edits(source: Path, job: Job, done: int) -> Generator[list[Edits]]:
+    """The edits of all documents but the first `done`, section by section, by processes here or the workers of Ray.
+
+    Sections do not depend on what is done: one that is done in part is worked on again.
+    """
     whole = is_paragraphs(source, job.lines)
-    chunk, size = Chunk(), 0
-    for number, texts in enumerate(read_texts(source, job.columns, lines=job.lines)):
-        length = sum(map(len, texts))
-        full = size + length > CHARACTERS or (len(chunk) == DOCUMENTS and not whole)
-        if chunk and full:
-            if number > done:
-                yield chunk
-            chunk, size = [], 0
-        chunk.append((number, texts))
-        size += length
-    if chunk and chunk[-1][0] >= done:
-        yield chunk
-
-
-def find_edits(
-    source: Path, job: Job, done: int, *, jobs: int | None, engine: str, address: str | None, workers: int | None
-) -> Generator[list[Edits]]:
-    """The edits of all documents but the first `done`, chunk by chunk, by processes here or the workers of Ray."""
-    todo = chunks(source, job, done)
-    work = partial(_rewritten, job=job, done=done, whole=is_paragraphs(source, job.lines))
-    if engine == "ray":
-        with connected(address, workers):
+    documents = enumerate(read_texts(source, job.columns, lines=job.lines))
+    chunks = sections(documents, lambda document: sum(map(len, document[1])), math.inf if whole else DOCUMENTS)
+    todo: Iterator[Chunk] = (chunk for chunk in chunks if chunk[-1][0] >= done)
+    work = partial(_rewritten, job=job, done=done, whole=whole)
+    if job.engine == "ray":
+        with connected(job.address, job.workers):
             from evenhand.distributed.worker import streamed
 
-            yield from streamed(todo, work, workers)
+            yield from streamed(todo, work, job.workers)
         return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    processes = jobs or cores or 1
+    processes = job.jobs or cores or 1
     ahead = list(islice(todo, 2))
     if processes == 1 or len(ahead) == 1:  # a process of its own costs more than one chunk takes
         yield from map(work, chain(ahead, todo))
@@ -132,10 +130,8 @@ def _in_paragraphs(swap: Swapper, texts: Sequence[str]) -> list[Edits]:
     """The edits of each paragraph of a section, which is one document."""
     found: list[Edits] = [[[]] for _ in texts]
     ends = list(accumulate(map(len, texts)))
-    index = 0
     for edit in swap.found(["".join(map(unwrapped, texts))])[0]:
-        while edit.start >= ends[index]:
-            index += 1
+        index = bisect(ends, edit.start)
         begin = ends[index] - len(texts[index])
         found[index][0].append(edit._replace(start=edit.start - begin))
     return found

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, TypeVar
 
 from evenhand.datasets.files.plain_text import TEXT, read_plain
 from evenhand.datasets.files.rows import parquet_batches, rows
@@ -16,6 +16,9 @@ from evenhand.text.edits import Edit, Edits
 
 ROW_GROUP = 65_536
 """Rows that are written to a parquet file together."""
+CHARACTERS = 1_000_000
+"""The most that is worked on together, unless a single document has more."""
+Document = TypeVar("Document")
 Texts = tuple[str, ...]
 """The texts of a document: one for each column that is swapped."""
 
@@ -37,6 +40,19 @@ def read_texts(source: Path, columns: Sequence[str], *, lines: bool = False) -> 
 
 def _numbered(source: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     return rows(source, columns, hint="Name it with `column`.", as_is=True)
+
+
+def sections(documents: Iterable[Document], length: Callable[[Document], int], most: float) -> Iterator[list[Document]]:
+    """The documents in sections, each for one task of a worker: `most` of them, or as many as CHARACTERS allow."""
+    section, size = list[Document](), 0
+    for document in documents:
+        size += length(document)
+        if section and (size > CHARACTERS or len(section) == most):
+            yield section
+            section, size = [], length(document)
+        section.append(document)
+    if section:
+        yield section
 
 
 def _text(value: object, place: str) -> str:
