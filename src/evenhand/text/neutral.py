@@ -6,6 +6,7 @@ from functools import cache
 
 from evenhand.datasets.files.bundled import read_tsv
 from evenhand.text.edits import Edit, cased
+from evenhand.text.name_lists import any_of
 
 PRONOUNS = {
     **dict.fromkeys(("he", "she"), ("they", "pronoun")),
@@ -16,35 +17,18 @@ PRONOUNS = {
 }
 IRREGULAR = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't", "wasn't": "weren't"}
 IRREGULAR |= {"hasn't": "haven't", "doesn't": "don't", "goes": "go"}
-ADVERBS = (
-    "always|never|often|also|still|just|only|really|already|even|now|then|sometimes|usually|soon|once|almost|"
-    "probably|certainly|clearly|simply|later|first|both|either|rarely|seldom|ever|too|[a-z]{3,}ly"
-)
+ADVERBS = rf"{any_of('adverbs')}|[a-z]{{3,}}ly"
 CONTRACTED = re.compile(r"['’](s)\b(?:\s+(not|[a-z]+ly|been|already|never|just|always|[a-z]+))?", re.I)
-DONE = re.compile(
-    r"been|had|got|gone|done|seen|taken|given|made|come|become|known|shown|grown|written|left|lost|found|won|said|told|"
-    r"begun|run|felt|kept|met|put|sent|spent|thought|brought|bought|caught|taught|heard|held|read|spoken|broken|chosen|"
-    r"fallen|forgotten|hidden|driven|eaten|beaten|worn|led|built|stood|understood|set|[a-z]{3,}ed",
-    re.I,
-)
+DONE = re.compile(rf"{any_of('participles')}|[a-z]{{3,}}ed", re.I)
 """What follows "he has" in "he's": participles. Some of those in -ed are passives, which are rarer here."""
-PASSIVE = re.compile(
-    r"(?:married|engaged|tired|bored|scared|excited|worried|interested|supposed|called|named|allowed)\b"
-)
+PASSIVE = re.compile(rf"(?:{any_of('passives')})\b")
 VERB = re.compile(rf"\s+(?:(?:{ADVERBS})\s+){{0,2}}([a-z]+(?:['’]t)?)\b")
 AUXILIARY = re.compile(r"\b(is|was|has|does|isn['’]t|wasn['’]t|hasn['’]t|doesn['’]t)(\s+)$", re.I)
 """A verb before he: was he there? nor does she know."""
 AND = re.compile(
     rf"[^.;:!?\n]{{0,60}}?(?:,|\s)\s*(?:and|but|or)\s+(?:then\s+)?(?:(?:{ADVERBS})\s+)?([a-z]+)\b(?=\s|[.,;])"
 )
-LATER = re.compile(
-    r"(?:asks|answers|becomes|begins|believes|brings|buys|carries|catches|closes|comes|decides|does|eats|explains|feels|"
-    r"finds|forgets|gets|gives|goes|has|hears|helps|holds|is|joins|keeps|knows|laughs|learns|leaves|lets|likes|listens|"
-    r"lives|loses|loves|makes|meets|moves|needs|opens|pays|puts|reads|refuses|remembers|returns|says|seems|sees|sells|"
-    r"sends|sings|sits|sleeps|smiles|speaks|stands|starts|stays|takes|teaches|tells|thinks|tries|understands|waits|walks|"
-    r"wants|was|wears|wins|works|writes)"
-)
-"""Verbs that may follow "and" with the same subject: she opens it and reads. Most are no plural nouns."""
+LATER = re.compile(any_of("later_verbs"))
 SUBJECT = re.compile(r"\b(?:he|she|it|who|which|that|they|we|you|i|there|this)\b", re.I)
 
 

@@ -12,23 +12,18 @@ from functools import cache
 from itertools import repeat
 
 from evenhand.datasets.files.bundled import read_text
+from evenhand.text.name_lists import any_of, contexts
 
 TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[.,;:!?()—]")
 """Words and the marks that separate clauses; quotation marks do not help here."""
 AROUND = 60
 """Characters of context on each side: at least three words."""
-SUBJECTS = frozenset({"he", "she", "they", "i", "we", "you", "it"})
-DETERMINERS = frozenset(
-    {"the", "a", "an", "this", "that", "these", "those", "some", "any", "no"}
-    | {"his", "my", "their", "our", "your", "its"}
-)
+SUBJECTS, DETERMINERS = contexts()["subjects"], contexts()["determiners"]
 SHARED = re.compile(r" and (?:(?:her|his|the|their) )?[^\W_]+(?: [^\W_]+)?['’]s? ")
 """What follows the first of two possessors: "her and Sam's house"."""
 ALONE = re.compile(
-    r"['\"’”)\]]*\s*(?:[.,;:!?]|$)|\s+(?:to|in|with|from|for|at|by|of|as|than|that|who|which|because|when|while|if|but|or|"
-    r"the|a|an|this|these|those|he|she|they|it|we|I|you|his|their|my|our|your|yesterday|today|tomorrow|again|there|away|"
-    r"too|either|instead|alone|forever|herself|himself|myself|yourself|themselves|ourselves|itself)(?![\w-])|"
-    r"\s*(?:--|[–—])|\s+-\s|\s+[$£€]\d[\d.,]*(?:[.,](?!\d)|[;!?]|\s+(?:more|less|each|for|per)\b)"
+    rf"['\"’”)\]]*\s*(?:[.,;:!?]|$)|\s+(?:{any_of('after_objects')})(?![\w-])|\s*(?:--|[–—])|\s+-\s|"
+    r"\s+[$£€]\d[\d.,]*(?:[.,](?!\d)|[;!?]|\s+(?:more|less|each|for|per)\b)"
 )
 """What cannot follow a possessive: saw her. thanked her for, paid her $10 more."""
 OR = r"(?:\s+or\s+|\s*/\s*)"
@@ -37,18 +32,15 @@ PAIR_BEFORE = re.compile(rf"\b(his|her|their|him|them|hers|theirs)(){OR}$", re.I
 """The other of two pronouns that have the same role: his or her book, him and her."""
 LISTED = re.compile(r"\b(?:s?he|they)\s*/\s*$", re.I)
 """What precedes an object in a list of pronouns: she/her."""
-VERB = re.compile(
-    r"\s+(?:is|was|are|were|has|had|have|will be|would|can|could|may|might|did|does|came|went|said)(?![\w-])"
-)
+VERB = re.compile(rf"\s+(?:{any_of('after_his')}|will be)(?![\w-])")
 """What follows a "his" without a noun: his was blue, a friend of his came."""
 TITLED = re.compile(r"\s+[A-Z]")
 """What follows a "his" with a noun: his A Short History."""
 QUALIFIED = re.compile(r"\s+(?:A\s|['’]\d\d\s|[a-z]+ly\s+[a-z]+(?:ful|ive|al|ic|ous|ent|ant|able)\s+[a-z])")
 """What follows a possessive: her A levels, her '07 Ford, her ultimately successful attempt."""
 COUNTED = re.compile(
-    r"\s+(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty)\s+(?!(?:more|further|other|full|long|whole|"
-    r"extra|different|separate|successive|in|of|or|and|to|at|by|for)\b|(?:second|minute|hour|day|night|week|weekend|month|"
-    r"year|decade|time|mile|block|step|pace|foot|feet|yard|inch|met|kilom|point|place|dollar|pound|cent|percent)\w*\b)[a-z]"
+    r"\s+(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty)\s+"
+    rf"(?!(?:{any_of('after_two')})\b|(?:{any_of('measured')})\w*\b)[a-z]"
 )
 """What follows a possessive, unless the verb before may have two objects: her two sons, but met her two years ago."""
 MAKES = re.compile(r"\bma(?:de|ke|kes|king)\s+$", re.I)
@@ -62,19 +54,9 @@ SURE = -2.0
 UNSURE = {"her": (-1.25, 0.55), "his": (-4.0, -0.2)}
 """Scores between the two are often wrong; those of "her" more widely after some verbs."""
 ENDING = r"(?:e|es|s|ed|ted|ting|ing|ning|n|en)?\s+$"
-TWO_OBJECTS = re.compile(
-    r"\b(?:allow|appoint|ask|assign|award|br(?:ing|ought)|b(?:uy|ought)|call|charg|cost|crown|declar|den[iy]|dub|elect|feed|fed|"
-    r"fetch|forgiv|forgav|g[ae]ve?|giv|grant|guarantee|hand|lend|lent|loan|mail|nam|nicknam|offer|ow|paid|pay|permit|pour|"
-    rf"promis|refus|sell|sold|sen[dt]|show|taught|teach|tell|told|thr[eo]w|toss|vot|wish){ENDING}",
-    re.I,
-)
+TWO_OBJECTS = re.compile(rf"\b(?:{any_of('two_objects')}){ENDING}", re.I)
 """A verb that often has two objects, or an object and what it is called: gave her money, elected her president."""
-COMPLEMENT = re.compile(
-    r"\b(?:advanc|believ|build|built|choos|chose|consider|cook|do|did|earn|feel|felt|find|found|fl(?:y|ew)|hear|heard|"
-    r"held|hold|keep|kept|leav|left|mak|made|prov|render|saw|see|serv|sing|sang|think|thought|watch|win|won|writ|wrote)"
-    + ENDING,
-    re.I,
-)
+COMPLEMENT = re.compile(rf"\b(?:{any_of('complements')}){ENDING}", re.I)
 """A verb that may have an object and what it is or does: made her anxious, saw her duck; or, seldom, two objects."""
 PART = 0.15
 OF_HIS = re.compile(r"\b(?:that|this|those|these)\s+(?:[a-z-]+\s+){1,2}of\s+$", re.I)
