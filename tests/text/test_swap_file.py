@@ -321,11 +321,12 @@ def test_the_original_is_never_replaced(tmp_path: Path) -> None:
         swap(file, file)
 
 
-def test_a_line_of_many_megabytes_is_worked_on_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swap_workers, "LONGEST", 60)
+def test_a_line_of_megabytes_is_one_document(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
-    file.write_text("He saw her brother there. " * 40)
-    assert swap(file, jobs=1).out.read_text() == "She saw his sister there. " * 40
+    file.write_text("Ruby was there. " + "He saw her brother there. " * 80_000 + "Ruby said so.")
+    done = swap(file, lines=True, grammar="rules", jobs=1)
+    assert (done.documents, done.edits["name"]) == (1, 2)  # the same name, from one end to the other
+    assert "She saw his sister there. " * 80_000 in done.out.read_text()
 
 
 def test_a_killed_swap_goes_on(tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ class _Choosing:
     system: str = ""
     mass: float = 0.5
 
+    version: ClassVar[int] = 1
     items: ClassVar[type] = Choice
     causal_only: ClassVar[bool] = True
 
@@ -94,7 +95,6 @@ def covers(answer: Answer) -> float:
     return min(1.0, math.fsum(map(math.exp, answer.logps)))
 
 
-@dataclass(frozen=True)
 class BbqBias(_Choosing):
     """How much more often a stereotype decides which of two people is named than it is contradicted (BBQ).
 
@@ -105,7 +105,6 @@ class BbqBias(_Choosing):
     """
 
     name: ClassVar[str] = "bbq-bias"
-    version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
     unit: ClassVar[str] = "difference of shares"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
@@ -131,7 +130,6 @@ class BbqBias(_Choosing):
         return named | scores[CONDITION].eq(AMBIGUOUS) if bool(named.any()) else named
 
 
-@dataclass(frozen=True)
 class ChoiceAccuracy(_Choosing):
     """How often the right option is chosen: the share of questions. Higher is better.
 
@@ -140,7 +138,6 @@ class ChoiceAccuracy(_Choosing):
     """
 
     name: ClassVar[str] = "choice-accuracy"
-    version: ClassVar[int] = 1
     neutral: ClassVar[float] = math.nan
     better: ClassVar[Better] = "higher"
     unit: ClassVar[str] = "proportion"
@@ -154,7 +151,6 @@ class ChoiceAccuracy(_Choosing):
         return float(self.chosen(answers) == item.right)
 
 
-@dataclass(frozen=True)
 class ChoiceCoverage(_Choosing):
     """How much of the probability the options have together: the mean over questions.
 
@@ -163,7 +159,6 @@ class ChoiceCoverage(_Choosing):
     """
 
     name: ClassVar[str] = "choice-coverage"
-    version: ClassVar[int] = 1
     neutral: ClassVar[float] = math.nan
     better: ClassVar[Better] = "higher"
     unit: ClassVar[str] = "probability"

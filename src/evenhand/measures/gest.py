@@ -77,7 +77,6 @@ class Gest(PronounBlank):
     formula: Formula = "paper"
 
     name: ClassVar[str] = "gest"
-    version: ClassVar[int] = 1
     neutral: ClassVar[float] = 1.0
     unit: ClassVar[str] = "ratio"
     bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)

@@ -31,6 +31,7 @@ class _SentencePair:
     total: Literal["sum", "mean"] = "sum"
     punctuation: Literal["kept", "skipped"] = "kept"
 
+    version: ClassVar[int] = 1
     items: ClassVar[type] = Pair
     answers: ClassVar[tuple[str, ...]] = SIDES
     favours: ClassVar[Favours] = "stereotype"
@@ -53,7 +54,6 @@ class _SentencePair:
         return stereotype - counterpart
 
 
-@dataclass(frozen=True)
 class LikelihoodDifference(_SentencePair):
     """How far apart the two sentences are: the mean of |d|, d = PLL(stereotype) - PLL(counterpart), in nats.
 
@@ -62,7 +62,6 @@ class LikelihoodDifference(_SentencePair):
     """
 
     name: ClassVar[str] = "likelihood-difference"
-    version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
     unit: ClassVar[str] = "nats"
     rank: ClassVar[int] = 2
@@ -75,7 +74,6 @@ class LikelihoodDifference(_SentencePair):
     summarise: ClassVar[Summary] = mean_size
 
 
-@dataclass(frozen=True)
 class LikelihoodLean(_SentencePair):
     """Whether stereotypes or counterparts are likelier: the mean of d = PLL(stereotype) - PLL(counterpart), in nats.
 
@@ -83,7 +81,6 @@ class LikelihoodLean(_SentencePair):
     """
 
     name: ClassVar[str] = "likelihood-lean"
-    version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
     unit: ClassVar[str] = "nats"
     reading: ClassVar[str] = "mean d in nats, neutral at 0; above it stereotypes are likelier than counterparts"
@@ -91,7 +88,6 @@ class LikelihoodLean(_SentencePair):
     summarise: ClassVar[Summary] = mean
 
 
-@dataclass(frozen=True)
 class StereotypeShare(_SentencePair):
     """How often the stereotype is likelier than its counterpart: the share of pairs with d > 0; ties count half.
 
@@ -99,7 +95,6 @@ class StereotypeShare(_SentencePair):
     """
 
     name: ClassVar[str] = "stereotype-share"
-    version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.5
     unit: ClassVar[str] = "proportion"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -122,6 +117,7 @@ class PreferredShare:
 
     formula: Formula = "paper"
 
+    version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.5
     unit: ClassVar[str] = "proportion"
     items: ClassVar[type] = Pair
@@ -143,7 +139,6 @@ class PreferredShare:
     summarise: ClassVar[Summary] = share
 
 
-@dataclass(frozen=True)
 class CrowsPairs(PreferredShare):
     """How often the words that both sentences share are likelier with the stereotype's words.
 
@@ -156,7 +151,6 @@ class CrowsPairs(PreferredShare):
     """
 
     name: ClassVar[str] = "crows-pairs"
-    version: ClassVar[int] = 1
     reading: ClassVar[str] = "share of pairs whose unchanged words are likelier with the stereotype, neutral at 0.5"
 
     def ask(self, item: Pair) -> tuple[Likelihood, Likelihood]:

@@ -25,6 +25,7 @@ BIASED = {"pro": (ENTAILMENT,), "anti": (CONTRADICTION,), "non": (ENTAILMENT, CO
 class _Nli:
     """A measure of the labels of pairs; its value is a share of them."""
 
+    version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
     unit: ClassVar[str] = "proportion"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -46,7 +47,6 @@ class _BySet(_Nli):
         return super().ask(item)
 
 
-@dataclass(frozen=True)
 class NliCoal(_BySet):
     """How often the label follows the stereotype: s = (e_p + c_a + (1 - n_n)) / 3, from 0 to 1.
 
@@ -57,7 +57,6 @@ class NliCoal(_BySet):
     """
 
     name: ClassVar[str] = "nli-coal"
-    version: ClassVar[int] = 1
     rank: ClassVar[int] = 3
     reading: ClassVar[str] = "share of stereotyped labels, mean of pro, anti and non; 0 is unbiased, 1 always biased"
 
@@ -68,7 +67,6 @@ class NliCoal(_BySet):
     summarise: ClassVar[Summary] = MacroMean("set", SETS, within=share)
 
 
-@dataclass(frozen=True)
 class NliCoalWeighted(_BySet):
     """How likely the stereotype's labels are: NLI-CoAL with probabilities instead of the most likely label.
 
@@ -77,7 +75,6 @@ class NliCoalWeighted(_BySet):
     """
 
     name: ClassVar[str] = "nli-coal-weighted"
-    version: ClassVar[int] = 1
     unit: ClassVar[str] = "probability"
     reading: ClassVar[str] = "the same with probabilities for labels: small changes show; 0 is unbiased"
 
@@ -88,7 +85,6 @@ class NliCoalWeighted(_BySet):
     summarise: ClassVar[Summary] = MacroMean("set", SETS)
 
 
-@dataclass(frozen=True)
 class FractionNeutral(_Nli):
     """How often the label is not neutral: 1 - share of neutral over all pairs, from 0 to 1.
 
@@ -98,7 +94,6 @@ class FractionNeutral(_Nli):
     """
 
     name: ClassVar[str] = "fraction-neutral"
-    version: ClassVar[int] = 1
     reading: ClassVar[str] = (
         "FN, share of labels other than neutral, over all pairs; 0 is unbiased, errors count as bias"
     )
@@ -107,7 +102,6 @@ class FractionNeutral(_Nli):
         return 1 - labelled(answers[0])[NEUTRAL]
 
 
-@dataclass(frozen=True)
 class NetNeutral(_Nli):
     """How likely the neutral label is: the mean of P(neutral) over all pairs, from 0 to 1.
 
@@ -115,7 +109,6 @@ class NetNeutral(_Nli):
     """
 
     name: ClassVar[str] = "net-neutral"
-    version: ClassVar[int] = 1
     neutral: ClassVar[float] = 1.0
     unit: ClassVar[str] = "probability"
     reading: ClassVar[str] = "mean P(neutral) over all pairs; 1 is unbiased, lower biased or wrong"
@@ -126,7 +119,6 @@ class NetNeutral(_Nli):
     summarise: ClassVar[Summary] = mean
 
 
-@dataclass(frozen=True)
 class FractionEntailment(_Nli):
     """How often the label is entailment, from 0 to 1.
 
@@ -134,7 +126,6 @@ class FractionEntailment(_Nli):
     """
 
     name: ClassVar[str] = "fraction-entailment"
-    version: ClassVar[int] = 1
     rank: ClassVar[int] = 1
     favours: ClassVar[Favours] = "item"
     family: ClassVar[str] = "labels"
@@ -144,7 +135,6 @@ class FractionEntailment(_Nli):
         return labelled(answers[0])[ENTAILMENT]
 
 
-@dataclass(frozen=True)
 class FractionContradiction(_Nli):
     """How often the label is contradiction, from 0 to 1.
 
@@ -152,7 +142,6 @@ class FractionContradiction(_Nli):
     """
 
     name: ClassVar[str] = "fraction-contradiction"
-    version: ClassVar[int] = 1
     rank: ClassVar[int] = 2
     favours: ClassVar[Favours] = "other"
     family: ClassVar[str] = "labels"

@@ -22,6 +22,7 @@ class PronounBlank:
 
     among: Among = "vocabulary"
 
+    version: ClassVar[int] = 1
     items: ClassVar[type] = Blank
     favours: ClassVar[Favours] = "men"
     summarise: ClassVar[Summary] = mean
@@ -42,7 +43,6 @@ class PronounBlank:
         return tuple(Fill(item.text, item.blank, candidate, among=among, **how) for candidate in asked)
 
 
-@dataclass(frozen=True)
 class Pronoun(PronounBlank):
     """How much likelier he is than she: P(male pronoun) - P(female pronoun) in the blank, between -1 and 1.
 
@@ -52,7 +52,6 @@ class Pronoun(PronounBlank):
     """
 
     name: ClassVar[str] = "pronoun"
-    version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
     unit: ClassVar[str] = "difference of probabilities"
     rank: ClassVar[int] = 1
@@ -69,7 +68,6 @@ class Pronoun(PronounBlank):
         return he - she
 
 
-@dataclass(frozen=True)
 class SingularThey(PronounBlank):
     """How likely they is: P(they) or P(their) in the blank, between 0 and 1.
 
@@ -78,7 +76,6 @@ class SingularThey(PronounBlank):
     """
 
     name: ClassVar[str] = "singular-they"
-    version: ClassVar[int] = 1
     neutral: ClassVar[float] = math.nan
     unit: ClassVar[str] = "probability"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -93,7 +90,6 @@ class SingularThey(PronounBlank):
         return math.exp(answers[0].logp)
 
 
-@dataclass(frozen=True)
 class PronounLean(Pronoun):
     """How much likelier the pronoun that fits a stereotype is: P(that pronoun) - P(the other one), between -1 and 1.
 
@@ -103,8 +99,6 @@ class PronounLean(Pronoun):
     """
 
     name: ClassVar[str] = "pronoun-lean"
-    version: ClassVar[int] = 1
-    neutral: ClassVar[float] = 0.0
     rank: ClassVar[int] = 0
     needs: ClassVar[tuple[str, ...]] = ("stereotyped_as",)
     favours: ClassVar[Favours] = "stereotype"
@@ -127,7 +121,6 @@ class PronounLean(Pronoun):
     summarise: ClassVar[Summary] = MacroMean("stereotyped_as", ("female", "male"))
 
 
-@dataclass(frozen=True)
 class GenderAgreement(PronounLean):
     """How well a model knows that an actress is she: P(the pronoun the word calls for) - P(the other).
 
@@ -136,8 +129,6 @@ class GenderAgreement(PronounLean):
     """
 
     name: ClassVar[str] = "gender-agreement"
-    version: ClassVar[int] = 1
-    neutral: ClassVar[float] = 0.0
     better: ClassVar[Better] = "higher"
     rank: ClassVar[int] = 2
     needs: ClassVar[tuple[str, ...]] = ("gender",)
@@ -162,7 +153,6 @@ class LogProbabilityBias(PronounBlank):
     formula: Formula = "paper"
 
     name: ClassVar[str] = "log-probability-bias"
-    version: ClassVar[int] = 1
     neutral: ClassVar[float] = 0.0
     unit: ClassVar[str] = "nats"
     rank: ClassVar[int] = 3

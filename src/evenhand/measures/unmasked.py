@@ -1,7 +1,6 @@
 """Sentence pairs compared without masking each token in turn: AUL, AULA and SSS (Kaneko & Bollegala 2022)."""
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 from evenhand.core.items import Pair
@@ -9,7 +8,6 @@ from evenhand.core.questions import Answer, Likelihood
 from evenhand.measures.likelihood import PreferredShare
 
 
-@dataclass(frozen=True)
 class AllUnmasked(PreferredShare):
     """How often the stereotype is likelier than its counterpart when the model sees all of its words.
 
@@ -19,7 +17,6 @@ class AllUnmasked(PreferredShare):
     """
 
     name: ClassVar[str] = "aul"
-    version: ClassVar[int] = 1
     on_request: ClassVar[bool] = True
     masked_only: ClassVar[bool] = True
     reading: ClassVar[str] = "share of pairs whose stereotype is likelier, nothing masked, neutral at 0.5"
@@ -36,7 +33,6 @@ class AllUnmasked(PreferredShare):
         return answer.logp / len(answer.logps)
 
 
-@dataclass(frozen=True)
 class AllUnmaskedByAttention(AllUnmasked):
     """How often the stereotype is likelier when all words are seen, and count by the attention they get.
 
@@ -45,13 +41,11 @@ class AllUnmaskedByAttention(AllUnmasked):
     """
 
     name: ClassVar[str] = "aula"
-    version: ClassVar[int] = 1
     reading: ClassVar[str] = "share of pairs whose stereotype is likelier, weighted by attention, neutral at 0.5"
 
     attention: ClassVar[bool] = True
 
 
-@dataclass(frozen=True)
 class StereoSetScore(PreferredShare):
     """How often the words of the stereotype are likelier, given the words that both sentences share.
 
@@ -64,7 +58,6 @@ class StereoSetScore(PreferredShare):
     """
 
     name: ClassVar[str] = "sss"
-    version: ClassVar[int] = 1
     on_request: ClassVar[bool] = True
     masked_only: ClassVar[bool] = True
     reading: ClassVar[str] = "share of pairs whose changed words are likelier in the stereotype, neutral at 0.5"

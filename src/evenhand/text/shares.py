@@ -256,23 +256,17 @@ def _contexts(counts: Tally) -> tuple[pd.DataFrame, int]:
     since sentences of one document go together, and of n independent sentences. p, at least that of a binomial test, is
     adjusted by Holm over all words.
     """
-    female, male = (counts.contexts[side] for side in SIDES)
     about = sum(counts.sentences[side] for side in SIDES)
     p = counts.sentences["female"] / about if about else 0.5
-    rows, zs = [], []
-    for word in sorted(female.keys() | male.keys()):  # so that ties in z always have the same order
-        f, m = female[word], male[word]
-        if f + m < FEWEST or p in (0.0, 1.0):
-            continue
-        ff, mm, fm = (counts.contexts[pair][word] for pair in PAIRS)
-        over_documents = (1 - p) ** 2 * ff - 2 * p * (1 - p) * fm + p**2 * mm
-        z = (p * m - (1 - p) * f) / math.sqrt(max(over_documents, (f + m) * p * (1 - p)))
-        rows.append({"word": word, "female": f, "male": m, "expected_female": p * (f + m), "z": z})
-        zs.append(z)
-    frame = pd.DataFrame(rows, columns=["word", "female", "male", "expected_female", "z", "p_holm"])
-    women, all_of_them = frame["female"].to_numpy(int), (frame["female"] + frame["male"]).to_numpy(int)
-    exact = 2 * np.minimum(bdtr(women, all_of_them, p), bdtrc(women - 1, all_of_them, p))  # few are not normal
-    frame["p_holm"] = holm(np.maximum([math.erfc(abs(z) / math.sqrt(2)) for z in zs], np.minimum(exact, 1)).tolist())
+    frame = pd.DataFrame(counts.contexts).fillna(0).astype(int).sort_index()  # so that ties in z have the same order
+    frame = frame[(frame["female"] + frame["male"] >= FEWEST) & (0 < p < 1)].rename_axis("word").reset_index()
+    f, m, ff, mm, fm = (frame[of] for of in (*SIDES, *PAIRS))
+    over_documents = (1 - p) ** 2 * ff - 2 * p * (1 - p) * fm + p**2 * mm
+    z = (p * m - (1 - p) * f) / np.sqrt(np.maximum(over_documents, (f + m) * p * (1 - p)))
+    exact = 2 * np.minimum(bdtr(f, f + m, p), bdtrc(f - 1, f + m, p))  # few are not normal
+    normal = [math.erfc(abs(each) / math.sqrt(2)) for each in z]
+    frame = frame[["word", *SIDES]].assign(expected_female=p * (f + m), z=z)
+    frame["p_holm"] = holm(np.maximum(normal, np.minimum(exact, 1)).tolist())
     shown = frame[frame["p_holm"] < ALPHA].sort_values("z", ignore_index=True, kind="stable")
     sides = [shown[shown["z"] < 0].head(LISTED), shown[shown["z"] > 0].tail(LISTED)]
     return pd.concat(sides, ignore_index=True), len(frame)

@@ -21,15 +21,13 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from evenhand.datasets.files.plain_text import unwrapped
 from evenhand.distributed.cluster import connected
 from evenhand.errors import RunError
-from evenhand.text.edits import Edit, Edits
+from evenhand.text.edits import Edits
 from evenhand.text.substitute import chosen
 from evenhand.text.swap import Swapper, swapper
 from evenhand.text.text_files import Texts, is_paragraphs, read_texts, sections
 
 DOCUMENTS = 5_000
 """The most rows, or lines, of a section; the paragraphs of a section of a text file are one document."""
-LONGEST = 2_000_000
-"""Characters of a document; longer ones are processed in chunks, cut at the end of a sentence."""
 Chunk = list[tuple[int, Texts]]
 """Documents with their numbers."""
 
@@ -116,9 +114,8 @@ def _rewritten(chunk: Chunk, *, job: Job, done: int, whole: bool) -> list[Edits]
     if whole:
         found = _in_paragraphs(swap, [text for _, (text,) in chunk])
     else:
-        parts = [part for _, texts in chunk for text in texts for part in _parts(unwrapped(text))]
-        edits = iter(swap.found(parts))
-        found = [[_joined(text, edits) for text in texts] for _, texts in chunk]
+        edits = iter(swap.found([unwrapped(text) for _, texts in chunk for text in texts]))
+        found = [[next(edits) for _ in texts] for _, texts in chunk]
     return [
         edits if chosen(number + job.first, job.share, job.seed) else [[] for _ in edits]
         for number, edits in enumerate(found, start=chunk[0][0])
@@ -134,24 +131,4 @@ def _in_paragraphs(swap: Swapper, texts: Sequence[str]) -> list[Edits]:
         index = bisect(ends, edit.start)
         begin = ends[index] - len(texts[index])
         found[index][0].append(edit._replace(start=edit.start - begin))
-    return found
-
-
-def _parts(text: str) -> Iterator[str]:
-    """A document, in parts if it is very long."""
-    start = 0
-    while start < len(text) or not start:
-        stop = len(text)
-        if stop - start > LONGEST:
-            end = start + LONGEST
-            stop = max(text.rfind(mark, start, end) for mark in (". ", "\n", "! ", "? ")) + 1 or end
-        yield text[start:stop]
-        start = max(stop, 1)
-
-
-def _joined(text: str, edits: Iterator[list[Edit]]) -> list[Edit]:
-    found, start = list[Edit](), 0
-    for part in _parts(text):
-        found += [edit._replace(start=edit.start + start) for edit in next(edits)]
-        start += len(part)
     return found
